@@ -5,11 +5,22 @@
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
+import { ChunkedFlight } from '../link/chunked-flight.ts';
+import { type Sender, SharedLink } from '../link/shared-link.ts';
 import type { Clock } from './clock.ts';
-import { type LinkTransfer, type Release, SharedLink } from './shared-link.ts';
 
 /** The longest time between two deliveries of a transfer. */
 export const TICK_MS = 4;
+
+/** Wake this much after an event, so that rounding cannot make it one to come. */
+const ROUNDING_MS = 1e-6;
+
+/** A part of a response that exists from a second on only, such as a chunk of a live segment. */
+export interface Release {
+  fromSeconds: number;
+  /** The part ends here; it begins where the previous one ends. */
+  untilBits: number;
+}
 
 /** Called with the number of bytes that have arrived so far. */
 type OnDelivered = (bytes: number) => void;
@@ -23,7 +34,8 @@ interface PacedHandle {
 }
 
 interface Flow extends PacedHandle {
-  transfer: LinkTransfer;
+  flight: ChunkedFlight;
+  access: Sender;
   onDelivered: OnDelivered;
   deliveredBytes: number;
 }
@@ -54,7 +66,10 @@ export class Ticker {
 }
 
 export class PacedLink {
-  private readonly link: SharedLink;
+  private readonly link = new SharedLink();
+  private readonly path: PiecewisePath;
+  /** When a request last ended. */
+  private latestEndSeconds = 0;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
   private readonly onStarts: (() => void)[] = [];
@@ -65,7 +80,7 @@ export class PacedLink {
     path: PiecewisePath,
     private readonly latencySeconds: number,
   ) {
-    this.link = new SharedLink(path);
+    this.path = path.from(0, 0);
   }
 
   /** Makes now the link's second 0; a second call does nothing. */
@@ -91,12 +106,12 @@ export class PacedLink {
 
   /** Downloads that take their share of the link, and that nobody reads; before the start. */
   addTraffic(traffic: readonly Omit<Traffic, 'weight'>[]): void {
-    for (const one of traffic) this.link.addTraffic(one);
+    for (const one of traffic) this.link.addTraffic(this.path, { ...one, weight: 1 });
   }
 
   /** Delivered bits / the link's bits, until a request last ended. */
   get utilisation(): number {
-    return this.link.utilisation;
+    return this.link.utilisation(this.path, this.latestEndSeconds);
   }
 
   /**
@@ -105,19 +120,35 @@ export class PacedLink {
    */
   request(bytes: number, onDelivered: OnDelivered, releases?: readonly Release[]): PacedHandle {
     this.tick();
-    const transfer = this.link.add(bytes * 8, this.link.nowSeconds + this.latencySeconds, releases);
+    const { link } = this;
+    const sizeBits = bytes * 8;
+    const parts = releases ?? [{ fromSeconds: 0, untilBits: sizeBits }];
+    const access = link.access({ offsetSeconds: 0, weight: 1 });
+    const flight = new ChunkedFlight(access.shareOf(this.path), {
+      requestedAtSeconds: link.nowSeconds,
+      rttSeconds: this.latencySeconds,
+      sizeBits,
+      chunks: parts.map(({ fromSeconds, untilBits }, i) => {
+        return { existsAtSeconds: fromSeconds, bits: untilBits - (parts[i - 1]?.untilBits ?? 0) };
+      }),
+    });
+    access.begin(flight);
+    const endsBy = (seconds: number) => (seconds <= link.nowSeconds ? [seconds] : []);
     const flow: Flow = {
-      transfer,
+      flight,
+      access,
       onDelivered,
       deliveredBytes: 0,
-      releaseEndsSeconds: transfer.releaseEndsSeconds,
+      get releaseEndsSeconds() {
+        return flight.transfers.flatMap(({ endSeconds }) => endsBy(endSeconds));
+      },
       get prescribedEndSeconds() {
-        return transfer.endedAtSeconds;
+        return endsBy(flight.endsAtSeconds)[0];
       },
       cancel: () => {
         if (!this.flows.delete(flow)) return;
         this.tick();
-        this.link.remove(transfer);
+        this.end(flow);
       },
     };
     this.flows.add(flow);
@@ -127,13 +158,15 @@ export class PacedLink {
 
   /** Delivers the bytes that are due by now. */
   tick(): void {
-    this.link.advanceTo(this.nowSeconds);
+    const { link } = this;
+    link.advanceTo(this.nowSeconds);
     for (const flow of [...this.flows]) {
-      const { deliveredBits, endedAtSeconds, sizeBits } = flow.transfer;
-      const ended = endedAtSeconds !== undefined;
+      const { flight } = flow;
+      const ended = flow.prescribedEndSeconds !== undefined;
+      if (ended && this.flows.delete(flow)) this.end(flow);
       // The last byte arrives at the end only, so that rounding cannot complete a transfer early.
-      const bytes = ended ? sizeBits / 8 : Math.min(Math.floor(deliveredBits / 8), sizeBits / 8 - 1);
-      if (ended) this.flows.delete(flow);
+      const lastByte = flight.sizeBits / 8 - 1;
+      const bytes = ended ? lastByte + 1 : Math.min(Math.floor(flight.receivedBits(link.nowSeconds) / 8), lastByte);
       if (bytes === flow.deliveredBytes) continue;
       flow.deliveredBytes = bytes;
       flow.onDelivered(bytes);
@@ -141,9 +174,14 @@ export class PacedLink {
     this.scheduleTick();
   }
 
+  private end({ flight, access }: Flow): void {
+    this.latestEndSeconds = Math.max(this.latestEndSeconds, Math.min(flight.endsAtSeconds, this.link.nowSeconds));
+    access.end(this.link.nowSeconds);
+  }
+
   private scheduleTick(): void {
     if (this.flows.size === 0 || this.startedAtMs === undefined) return;
-    const eventAtMs = this.startedAtMs + this.link.nextEventSeconds() * 1000;
+    const eventAtMs = this.startedAtMs + this.link.nextChangeSeconds() * 1000 + ROUNDING_MS;
     this.ticker.wake(this, Math.min(eventAtMs, this.ticker.clock.nowMs() + TICK_MS));
   }
 }

@@ -16,11 +16,10 @@ import { type EncoderPause, type LiveStream, type Scenario, traceScaleOf } from 
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { Delivery } from './delivery.ts';
-import { PacedLink, type Ticker } from './paced-link.ts';
+import { PacedLink, type Release, type Ticker } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import { type ByteRange, RangeStream } from './range-stream.ts';
 import type { RequestLogEntry } from './request-log.ts';
-import type { Release } from './shared-link.ts';
 
 export interface SessionSpec {
   trace: Trace;

@@ -7,6 +7,7 @@ import { type Model, unpackModel } from '../../predictor/built-in/model-file.ts'
 import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
+import type { LinkAccess } from '../link/shared-link.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
@@ -14,7 +15,6 @@ import { optimalSession } from './optimal.ts';
 import type { SessionToPlan } from './optimal-problem.ts';
 import { type Process, playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
-import type { LinkAccess } from './shared-link.ts';
 import { playSession } from './simulate-session.ts';
 
 /** One session of a benchmark. */

@@ -2,7 +2,7 @@
 
 import type { Forecaster } from '../../abr/index.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
-import type { FlightLink, SharedFlight, Transfer } from './shared-link.ts';
+import type { FlightLink, SharedFlight, Transfer } from '../link/shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 

@@ -7,7 +7,7 @@ import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
 import { LiveEdge, type LiveSegment } from '../../predictor/live-waits.ts';
 import { ObservationMeter } from '../../predictor/observation-meter.ts';
 import { knownBps, SegmentDownload } from '../../predictor/segment-download.ts';
-import type { LiveFlight } from './live-flight.ts';
+import type { ChunkedFlight } from '../link/chunked-flight.ts';
 
 /**
  * A page sees a body in parts this long apart: in low latency as the origin sends them (every 4 ms), otherwise by
@@ -16,7 +16,7 @@ import type { LiveFlight } from './live-flight.ts';
 const READ_SECONDS = { chunks: 0.004, whole: 0.05 };
 
 interface Observed {
-  flight: LiveFlight;
+  flight: ChunkedFlight;
   download: SegmentDownload;
   readUntilSeconds: number;
   chunks: number;
@@ -36,7 +36,7 @@ export class LiveFeed {
     this.meter = forecaster && new ObservationMeter((observation) => forecaster.observe(observation));
   }
 
-  begin(flight: LiveFlight, segment: LiveSegment): void {
+  begin(flight: ChunkedFlight, segment: LiveSegment): void {
     const { requestedAtSeconds } = flight;
     const { meter, edge } = this;
     const download = new SegmentDownload(requestedAtSeconds, { meter, live: { edge, segment } });

@@ -9,8 +9,8 @@ import {
   shouldJumpToLive,
 } from '../catch-up.ts';
 import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
+import type { Transfer } from '../link/shared-link.ts';
 import type { LiveStream } from '../scenarios.ts';
-import type { Transfer } from './shared-link.ts';
 
 /** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
 const EXPIRY_SLACK_SECONDS = 0.25;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Controller, createController, type Forecaster, PiecewisePath } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
+import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { LiveFlight } from './live-flight.ts';
 import { LIVE_PAGE } from './live-session.ts';
 import { traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
@@ -177,13 +177,13 @@ describe('a link far above the ladder', () => {
   });
 });
 
-describe('LiveFlight', () => {
+describe('ChunkedFlight', () => {
   const link = new PiecewisePath({ stepEndsSeconds: [100], ratesBps: [8e6] });
-  const flight = new LiveFlight(link, {
+  const flight = new ChunkedFlight(link, {
     requestedAtSeconds: 1,
     rttSeconds: 0.1,
     sizeBits: 3e6,
-    chunksExistAtSeconds: [0.5, 1, 2],
+    chunks: [0.5, 1, 2].map((existsAtSeconds) => ({ existsAtSeconds, bits: 1e6 })),
     responseSeconds: () => 0.01,
   });
 

@@ -3,6 +3,7 @@
 import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/index.ts';
 import { DEFAULT_CATCH_UP, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
+import { ChunkedFlight } from '../link/chunked-flight.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import {
   chunkExistsAtSeconds,
@@ -12,7 +13,6 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { LiveFeed } from './live-feed.ts';
-import { LiveFlight } from './live-flight.ts';
 import { LivePlayback } from './live-playback.ts';
 import { expect, type Process, Session, type Stage } from './session.ts';
 import { linkOf } from './session-setup.ts';
@@ -31,7 +31,7 @@ export const LIVE_PAGE = {
 /** `options.scenario` has `live`. @throws {RangeError} for impossible options. */
 export function* playLiveSession(options: SimulationOptions, live: LiveStream): Process<SessionResult> {
   let stage: LiveStage | undefined;
-  const session = new Session<LiveFlight>(options, (own) => {
+  const session = new Session<ChunkedFlight>(options, (own) => {
     stage = new LiveStage(options, live, own);
     return stage;
   });
@@ -56,7 +56,7 @@ export function* playLiveSession(options: SimulationOptions, live: LiveStream): 
   };
 }
 
-class LiveStage implements Stage<LiveFlight> {
+class LiveStage implements Stage<ChunkedFlight> {
   readonly playback: LivePlayback;
   readonly isInitialised = false;
   readonly scenario: Scenario | ResolvedScenario;
@@ -68,7 +68,7 @@ class LiveStage implements Stage<LiveFlight> {
   constructor(
     { trace, scenario, forecaster, catchUp, controller }: SimulationOptions,
     private readonly live: LiveStream,
-    private readonly session: Session<LiveFlight>,
+    private readonly session: Session<ChunkedFlight>,
   ) {
     const { segmentSeconds, browser, playbackRate = 1 } = scenario;
     const { segmentCount, startSeconds } = session;
@@ -135,15 +135,17 @@ class LiveStage implements Stage<LiveFlight> {
     return existsAtSeconds <= playback.nowSeconds || this.waitUntil(existsAtSeconds + this.pollSeconds);
   }
 
-  request(index: number, sizeBits: number): LiveFlight {
+  request(index: number, sizeBits: number): ChunkedFlight {
     const { playback, scenario, chunkCount, live } = this;
     const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
     const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
-    const flight = new LiveFlight(this.session.linkNow(this.link), {
+    const flight = new ChunkedFlight(this.session.linkNow(this.link), {
       requestedAtSeconds: playback.nowSeconds,
       rttSeconds: scenario.rttSeconds,
       sizeBits,
-      chunksExistAtSeconds: Array.from({ length: chunkCount }, (_, chunk) => this.existsAtSeconds(index, chunk)),
+      chunks: Array.from({ length: chunkCount }, (_, chunk) => {
+        return { existsAtSeconds: this.existsAtSeconds(index, chunk), bits: sizeBits / chunkCount };
+      }),
       responseSeconds: toPage,
     });
     playback.expect(
@@ -173,7 +175,7 @@ class LiveStage implements Stage<LiveFlight> {
     return this.feed.measured(download);
   }
 
-  isWaiting(flight: LiveFlight): boolean {
+  isWaiting(flight: ChunkedFlight): boolean {
     return flight.isWaiting(this.playback.nowSeconds);
   }
 

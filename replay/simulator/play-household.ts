@@ -1,10 +1,10 @@
 /** Plays the sessions of a household together on one link. */
 
 import { type Household, segmentsOfPlayer } from '../households.ts';
+import { SharedLink } from '../link/shared-link.ts';
 import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
 import { pageLinkOf } from './session-setup.ts';
-import { EndlessFlight, SharedLink } from './shared-link.ts';
 
 /**
  * A result per player, in the household's order. `startSeconds` and `segmentCount` are those of a player that is there
@@ -18,11 +18,7 @@ export function playHousehold(
   const { trace, scenario, startSeconds } = task;
   const shared = new SharedLink();
   const link = pageLinkOf(trace, scenario).from(startSeconds);
-  const others = traffic.map(({ fromSeconds, toSeconds, weight }) => {
-    const access = shared.access({ offsetSeconds: 0, weight });
-    access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
-    return access;
-  });
+  for (const one of traffic) shared.addTraffic(link, one);
   const seated = players.map((player, index) => {
     const { joinSeconds: offsetSeconds, weight } = player;
     const access = shared.access({ offsetSeconds, weight });
@@ -58,10 +54,7 @@ export function playHousehold(
       if (access.flight) access.end(shared.nowSeconds - access.offsetSeconds);
     }
   }
-  const endSeconds = shared.nowSeconds;
-  for (const other of others) other.end(endSeconds);
-  const linkBits = link.cumulativeBits(endSeconds);
-  const linkUtilisation = linkBits > 0 ? shared.receivedBits / linkBits : 0;
+  const linkUtilisation = shared.utilisation(link, shared.nowSeconds);
   return seated.map(({ result, access: { offsetSeconds } }, player) => ({
     ...result!,
     startSeconds,

@@ -20,13 +20,13 @@ import {
   validForecast,
 } from '../../abr/index.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
+import type { FlightLink, SharedFlight } from '../link/shared-link.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
-import type { FlightLink, SharedFlight } from './shared-link.ts';
 import type { SimulationOptions } from './simulate-session.ts';
 
 /** Default uncertainty of the player's UTC: that of a device's clock. */

@@ -14,6 +14,7 @@ import type {
   ValidForecast,
 } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
+import type { LinkAccess } from '../link/shared-link.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { CUTOFF_SECONDS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
@@ -22,7 +23,6 @@ import { playLiveSession } from './live-session.ts';
 import { Playback } from './playback.ts';
 import { expect, type Process, playAlone, Session, type Stage } from './session.ts';
 import { pageLinkOf } from './session-setup.ts';
-import type { LinkAccess } from './shared-link.ts';
 
 /** Period of the forecaster's progress events; those of an XHR are 50 to 100 ms apart. */
 const PROGRESS_BIN_SECONDS = 0.1;

@@ -1,4 +1,4 @@
-/** One request for a segment at the live edge: a chunk arrives when it exists and the link has room. */
+/** One request whose response comes in chunks: a chunk arrives when it exists and the link has room. */
 
 import type { FlightLink, SharedFlight, Transfer } from './shared-link.ts';
 
@@ -9,18 +9,24 @@ export interface ChunkTransfer extends Transfer {
   bits: number;
 }
 
-export interface LiveRequest {
+export interface Chunk {
+  /** When it comes into being. */
+  existsAtSeconds: number;
+  bits: number;
+}
+
+export interface ChunkedRequest {
   requestedAtSeconds: number;
   rttSeconds: number;
   sizeBits: number;
-  /** When each chunk comes into being; the chunks have equal sizes. */
-  chunksExistAtSeconds: readonly number[];
-  /** From the last byte of a chunk of these bits to the page. */
-  responseSeconds(bits: number): number;
+  /** In order; together `sizeBits`. */
+  chunks: readonly Chunk[];
+  /** From the last byte of a chunk of these bits to the page. Default: 0. */
+  responseSeconds?(bits: number): number;
 }
 
 /** Times are of the session's clock; `link` begins at the session's second 0 and has no latency. */
-export class LiveFlight implements SharedFlight {
+export class ChunkedFlight implements SharedFlight {
   readonly requestedAtSeconds: number;
   readonly sizeBits: number;
   readonly transfers: readonly ChunkTransfer[];
@@ -30,37 +36,41 @@ export class LiveFlight implements SharedFlight {
 
   constructor(
     private readonly link: FlightLink,
-    private readonly request: LiveRequest,
+    private readonly request: ChunkedRequest,
   ) {
-    const { requestedAtSeconds, sizeBits, chunksExistAtSeconds } = request;
-    const bits = sizeBits / chunksExistAtSeconds.length;
+    const { requestedAtSeconds, sizeBits, chunks } = request;
     this.requestedAtSeconds = requestedAtSeconds;
     this.sizeBits = sizeBits;
-    this.transfers = chunksExistAtSeconds.map(() => ({ startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY, bits }));
+    this.transfers = chunks.map(({ bits }) => ({ startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY, bits }));
     this.project(Number.NEGATIVE_INFINITY);
   }
 
   project(nowSeconds: number): void {
     const { link, transfers, requestedAtSeconds } = this;
-    const { rttSeconds, chunksExistAtSeconds, responseSeconds } = this.request;
+    const { rttSeconds, chunks, responseSeconds } = this.request;
     let freeAtSeconds = requestedAtSeconds + rttSeconds;
     for (let chunk = 0; chunk < transfers.length; chunk++) {
       const transfer = transfers[chunk]!;
       const { bits } = transfer;
       if (transfer.endSeconds > nowSeconds) {
-        transfer.startSeconds = Math.max(freeAtSeconds, chunksExistAtSeconds[chunk]!);
+        transfer.startSeconds = Math.max(freeAtSeconds, chunks[chunk]!.existsAtSeconds);
         transfer.endSeconds = transfer.startSeconds + link.transferSeconds(transfer.startSeconds, bits);
       }
       freeAtSeconds = transfer.endSeconds;
     }
     const { startSeconds, bits } = transfers[0]!;
     this.firstByteAtSeconds = startSeconds + link.transferSeconds(startSeconds, Math.min(FIRST_BYTE_BITS, bits));
-    this.endsAtSeconds = freeAtSeconds + responseSeconds(bits);
+    this.endsAtSeconds = freeAtSeconds + (responseSeconds?.(bits) ?? 0);
   }
 
   receivedBits(atSeconds: number): number {
     if (atSeconds < this.firstByteAtSeconds) return 0;
     if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
+    return this.deliveredBits(atSeconds);
+  }
+
+  /** As `receivedBits`, without the page's view of the first byte and the end. */
+  deliveredBits(atSeconds: number): number {
     return this.transfers.reduce((sum, transfer) => sum + this.bitsOf(transfer, atSeconds), 0);
   }
 

@@ -1,7 +1,72 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PiecewisePath } from '../../abr/index.ts';
-import { type Release, SharedLink } from './shared-link.ts';
+import { ChunkedFlight } from './chunked-flight.ts';
+import { type Sender, SharedLink } from './shared-link.ts';
+
+/** A part of a transfer, from a second on and up to a number of bits. */
+interface Release {
+  fromSeconds: number;
+  untilBits: number;
+}
+
+/** Transfers of equal weight on one link. */
+class Transfers {
+  private readonly link = new SharedLink();
+  private readonly active = new Map<object, Sender>();
+
+  constructor(private readonly path: PiecewisePath) {}
+
+  add(sizeBits: number, startsAtSeconds: number, releases?: Release[]) {
+    const { link, active } = this;
+    const parts = releases ?? [{ fromSeconds: 0, untilBits: sizeBits }];
+    const access = link.access({ offsetSeconds: 0, weight: 1 });
+    const flight = new ChunkedFlight(access.shareOf(this.path), {
+      ...{ requestedAtSeconds: startsAtSeconds, rttSeconds: 0, sizeBits },
+      chunks: parts.map(({ fromSeconds, untilBits }, i) => {
+        return { existsAtSeconds: fromSeconds, bits: untilBits - (parts[i - 1]?.untilBits ?? 0) };
+      }),
+    });
+    access.begin(flight);
+    let removedAtSeconds = Number.POSITIVE_INFINITY;
+    const ended = (seconds: number) => (seconds <= link.nowSeconds ? [seconds] : []);
+    const transfer = {
+      sizeBits,
+      startsAtSeconds,
+      get deliveredBits() {
+        return flight.deliveredBits(Math.min(link.nowSeconds, removedAtSeconds));
+      },
+      get endedAtSeconds() {
+        return ended(flight.endsAtSeconds)[0];
+      },
+      get releaseEndsSeconds() {
+        return flight.transfers.flatMap(({ endSeconds }) => ended(endSeconds));
+      },
+      remove() {
+        removedAtSeconds = link.nowSeconds;
+        access.end(removedAtSeconds);
+      },
+    };
+    active.set(transfer, access);
+    return transfer;
+  }
+
+  get nowSeconds(): number {
+    return this.link.nowSeconds;
+  }
+
+  advanceTo(seconds: number): void {
+    this.link.advanceTo(seconds);
+  }
+
+  nextEventSeconds(): number {
+    return this.link.nextChangeSeconds();
+  }
+
+  get isIdle(): boolean {
+    return [...this.active.values()].every(({ flightEndsAtSeconds }) => flightEndsAtSeconds <= this.nowSeconds);
+  }
+}
 
 const pathArbitrary = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0, 1e5, 3e6, 2e7)), { minLength: 1, maxLength: 8 })
@@ -25,7 +90,7 @@ describe('SharedLink', () => {
         (path, bits, start, stepMs) => {
           const startSeconds = start / 10;
           const expected = startSeconds + path.downloadSeconds(startSeconds, bits);
-          const link = new SharedLink(path);
+          const link = new Transfers(path);
           const transfer = link.add(bits, startSeconds);
           let largestError = 0;
           while (link.nowSeconds < expected) {
@@ -64,7 +129,7 @@ describe('SharedLink', () => {
             freeAtSeconds = begins + path.downloadSeconds(begins, bits);
             expected.push(freeAtSeconds);
           }
-          const link = new SharedLink(path);
+          const link = new Transfers(path);
           const transfer = link.add(untilBits, startSeconds, releases);
           while (!link.isIdle) {
             link.advanceTo(link.nowSeconds + stepMs / 1000);
@@ -83,7 +148,7 @@ describe('SharedLink', () => {
   });
 
   test('a transfer that waits for its next part leaves the link to others', () => {
-    const link = new SharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
+    const link = new Transfers(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
     const live = link.add(4e6, 0, [
       { fromSeconds: 0, untilBits: 2e6 },
       { fromSeconds: 1, untilBits: 4e6 },
@@ -101,7 +166,7 @@ describe('SharedLink', () => {
         pathArbitrary,
         fc.array(fc.tuple(fc.integer({ min: 1, max: 3e6 }), fc.nat(40)), { minLength: 1, maxLength: 6 }),
         (path, sizes) => {
-          const link = new SharedLink(path);
+          const link = new Transfers(path);
           const transfers = sizes.map(([bits, tenths]) => link.add(bits, tenths / 10));
           const first = Math.min(...transfers.map(({ startsAtSeconds }) => startsAtSeconds));
           link.advanceTo(first);
@@ -123,12 +188,12 @@ describe('SharedLink', () => {
   });
 
   test('two transfers get half each; when one is removed the other gets all', () => {
-    const link = new SharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
+    const link = new Transfers(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
     const stays = link.add(8e6, 0);
     const leaves = link.add(8e6, 0);
     link.advanceTo(0.5);
     expect([stays.deliveredBits, leaves.deliveredBits]).toEqual([2e6, 2e6]);
-    link.remove(leaves);
+    leaves.remove();
     expect(link.nextEventSeconds()).toBeCloseTo(0.5 + 6e6 / 8e6, 9);
     link.advanceTo(10);
     expect(stays.endedAtSeconds).toBeCloseTo(1.25, 9);
@@ -136,7 +201,7 @@ describe('SharedLink', () => {
   });
 
   test('on a link without capacity a transfer never ends', () => {
-    const link = new SharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] }));
+    const link = new Transfers(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] }));
     const transfer = link.add(8, 0.5);
     expect(link.nextEventSeconds()).toBe(0.5);
     link.advanceTo(100);

@@ -1,6 +1,10 @@
-/** A link that several flights share: it is divided by weight among those that have bits to send. */
+/**
+ * A link that several flights share: it is divided by weight among those that have bits to send (processor sharing).
+ * Exact and without a clock: the caller advances its time. A single flight takes exactly the path's `downloadSeconds`.
+ */
 
 import type { PiecewisePath } from '../../abr/index.ts';
+import type { Traffic } from '../households.ts';
 
 /** The link as a flight sees it; seconds of the session's clock. */
 export type FlightLink = Pick<PiecewisePath, 'cumulativeBits' | 'downloadSeconds' | 'transferSeconds'>;
@@ -85,16 +89,21 @@ class Share implements FlightLink {
   }
 }
 
-/** Second 0 of its clock is the household's first request. */
 export class SharedLink {
   nowSeconds = 0;
   /** Of ended flights. */
-  receivedBits = 0;
+  private receivedBits = 0;
   private readonly senders = new Set<Sender>();
 
   /** Of a player, or of a download, whose second 0 is `offsetSeconds` here. */
   access({ offsetSeconds, weight }: { offsetSeconds: number; weight: number }): Sender {
     return new Sender(this, offsetSeconds, weight);
+  }
+
+  /** A download that nobody reads and that always has bits to send. */
+  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds, weight }: Traffic): void {
+    const access = this.access({ offsetSeconds: 0, weight });
+    access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
   }
 
   add(sender: Sender): void {
@@ -121,10 +130,21 @@ export class SharedLink {
     return next;
   }
 
-  /** To a second before which nothing changes, or at which something does. */
   advanceTo(seconds: number): void {
+    for (let next = this.nextChangeSeconds(); next < seconds; next = this.nextChangeSeconds()) {
+      this.nowSeconds = next;
+      this.settle();
+    }
     this.nowSeconds = Math.max(this.nowSeconds, seconds);
     this.settle();
+  }
+
+  /** Received bits / the bits of `link` until a second at which or before which all ended flights ended; 0 at second 0. */
+  utilisation(link: PiecewisePath, untilSeconds: number): number {
+    let bits = this.receivedBits;
+    for (const { flight, offsetSeconds } of this.senders) bits += flight!.receivedBits(untilSeconds - offsetSeconds);
+    const linkBits = link.cumulativeBits(untilSeconds);
+    return linkBits > 0 ? bits / linkBits : 0;
   }
 
   /** Divides the link among those that send now. */
@@ -135,7 +155,7 @@ export class SharedLink {
   }
 }
 
-class Sender implements LinkAccess {
+export class Sender implements LinkAccess {
   flight: SharedFlight | undefined;
   private share: Share | undefined;
 
@@ -180,7 +200,7 @@ class Sender implements LinkAccess {
 }
 
 /** A download that always has bits to send, from one second of the link's clock to another. */
-export class EndlessFlight implements SharedFlight {
+class EndlessFlight implements SharedFlight {
   readonly transfers: readonly Transfer[];
 
   constructor(
