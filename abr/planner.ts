@@ -42,13 +42,20 @@ export interface PlannerOptions {
   bufferCap?: boolean | undefined;
   /** The first representation, if it is given. Default: any. */
   first?: number;
+  /** Value of each second that the buffer lasts after the last planned segment, at most mu. Default 0. */
+  bufferValuePerSecond?: number;
 }
 
 export interface Plan {
   /** Index of the first segment's representation. */
   representation: number;
-  /** The terms of QoE summed over the planned segments, not yet divided by their media; -Infinity if no plan ends. */
+  /**
+   * The terms of QoE summed over the planned segments, not yet divided by their media, without the buffer's value;
+   * -Infinity if no plan ends.
+   */
   value: number;
+  /** Of the buffer after the last segment. */
+  bufferValue: number;
   /** Stall seconds of that plan, startup included. */
   stallSeconds: number;
   /** Planned segments. */
@@ -74,7 +81,10 @@ interface Dominance {
   holds: (a: PartialPlan, b: PartialPlan) => boolean;
 }
 
-const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY };
+const NO_PLAN = {
+  ...{ first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY },
+  ...{ timeSeconds: 0, bufferSeconds: 0 },
+};
 
 /**
  * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends,
@@ -90,6 +100,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
   const segments = Math.max(1, Math.min(options.horizon, Math.floor(state.segmentsRemaining) || 1));
   const quality = ladderBps.map((bps) => weights.quality(bps));
   const isConstant = path instanceof ConstantPath;
+  const { bufferValuePerSecond = 0 } = options;
   const tieMargin = TIE_TOLERANCE * Math.max(...quality.map(Math.abs));
   /** What a segment adds to the value if it does not stall. */
   const gain = (k: number, last: number, next: number) =>
@@ -125,6 +136,16 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
     };
   };
 
+  const scoreOf = (plan: PartialPlan) => plan.value + bufferValuePerSecond * plan.bufferSeconds;
+  /** The most that segments after segment k, and the buffer after the last one, can add to a plan. */
+  const mostAfter = (plan: PartialPlan, k: number, last: number) => {
+    const mostBufferSeconds = Math.min(
+      plan.bufferSeconds + (segments - 1 - k) * playSeconds,
+      roomSeconds + playSeconds,
+    );
+    return bounds[k]![last]! + bufferValuePerSecond * Math.max(plan.bufferSeconds, mostBufferSeconds);
+  };
+
   const endSeconds = (plan: PartialPlan) => plan.timeSeconds + plan.bufferSeconds;
   const dominance: Dominance = isConstant
     ? {
@@ -157,7 +178,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
     for (const rest of ladderBps.keys()) {
       let plan = begun;
       for (let k = 1; k < segments; k++) plan = extend(plan, k, k === 1 ? first : rest, rest);
-      if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, plan.value);
+      if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, scoreOf(plan));
     }
   }
 
@@ -171,7 +192,7 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
           const plan = extend(candidate, k, last, next);
           if (
             plan.timeSeconds < Number.POSITIVE_INFINITY &&
-            plan.value + bounds[k]![next]! >= knownValue - tieMargin / 2
+            plan.value + mostAfter(plan, k, next) >= knownValue - tieMargin / 2
           ) {
             extended[next]!.push(plan);
           }
@@ -181,9 +202,10 @@ export function bestPlan(state: PlayerState, path: CapacityPath, options: Planne
     plans = extended.map((candidates) => undominated(candidates, dominance));
   }
 
-  const best = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
+  const best = plans.flat().reduce((a, b) => (scoreOf(b) > scoreOf(a) ? b : a), NO_PLAN);
   const { first, value, stallSeconds } = best;
-  return { representation: first, value: value + first * tieMargin, stallSeconds, segments };
+  const bufferValue = bufferValuePerSecond * best.bufferSeconds;
+  return { representation: first, value: value + first * tieMargin, bufferValue, stallSeconds, segments };
 }
 
 /** Expected QoE and stall of a plan, in words for a decision's reason. */
