@@ -41,8 +41,6 @@ export interface SessionResult {
   fault?: string;
   segments: SegmentRow[];
   qoe: QoeForms;
-  /** `optimal` only. */
-  qoeUpperBound?: QoeForms;
   meanBitrateBps: number;
   stallSeconds: number;
   stallCount: number;
@@ -141,8 +139,6 @@ export interface SummaryRow {
   qoeMedian: number;
   qoeP5: number;
   qoeP95: number;
-  /** Mean of the upper bounds of QoE-linear; `optimal` only. */
-  qoeUpperBoundMean?: number;
   /** Without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;

@@ -65,7 +65,6 @@ function rowOf(
 ): SummaryRow {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
-  const upperBounds = sessions.flatMap((session) => session.qoeUpperBound?.linear ?? []);
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   let wastedBits = 0;
   let keptBits = 0;
@@ -84,7 +83,6 @@ function rowOf(
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),
     qoeP95: quantile(qoes, 0.95),
-    ...(upperBounds.length === sessions.length && { qoeUpperBoundMean: mean(upperBounds) }),
     stallSecondsMean: mean(stalls),
     stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
     severeShare: stalls.filter((seconds) => seconds > SEVERE_STALL_SECONDS).length / stalls.length,

@@ -61,7 +61,6 @@ function forestBlocks(
 
 function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Table {
   const { digits } = run;
-  const hasBound = rows.some(({ qoeUpperBoundMean }) => qoeUpperBoundMean !== undefined);
   const numbers = [
     'n',
     'QoE, mean',
@@ -74,7 +73,6 @@ function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Ta
     'over 10 s',
     'startup, s',
     'wasted',
-    ...(hasBound ? ['at most'] : []),
   ];
   return {
     kind: 'table',
@@ -96,7 +94,6 @@ function meansTable(rows: readonly SummaryRow[], run: Run, { title }: Scope): Ta
       percent(row.severeShare, 1),
       fixed(row.startupSecondsMean, 2),
       percent(row.wastedShare, 1),
-      ...(hasBound ? [fixed(row.qoeUpperBoundMean, digits)] : []),
     ]),
   };
 }
