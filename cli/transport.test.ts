@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import type { SweepFile } from '../transport/sweep-ratios.ts';
 import { DEFAULT_FLOWS, parseFlows, type SweepRow } from '../transport/sweep-ratios.ts';
 import { run } from './run.fixture.ts';
-import type { SweepFile } from './transport.ts';
 
 const TRACE = 'replay/traces/stationary-typical.csv';
 const folder = mkdtempSync(join(tmpdir(), 'leo-abr-transport-test-'));

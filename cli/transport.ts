@@ -13,7 +13,14 @@ import { writeFilesAtomically } from '../replay/formats/write-file.ts';
 import { type DownloadResult, download, tcpDownload } from '../transport/download.ts';
 import { impairmentNamed, kernelSteps } from '../transport/kernel-steps.ts';
 import { kernelTierObstacle } from '../transport/kernel-support.ts';
-import { DEFAULT_FLOWS, parseFlows, placeOfRow, type SweepRow, TCP_SETTINGS } from '../transport/sweep-ratios.ts';
+import {
+  DEFAULT_FLOWS,
+  parseFlows,
+  placeOfRow,
+  type SweepFile,
+  type SweepRow,
+  TCP_SETTINGS,
+} from '../transport/sweep-ratios.ts';
 import { transportObstacle, transportProgram } from '../transport/transport-program.ts';
 import { noteLeftOut } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
@@ -21,17 +28,6 @@ import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from '
 import { withProgress } from './progress.ts';
 import { readJson, requireWritable, requireWritableFolder, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
-
-/** What `sweep` writes and `report` reads. */
-export interface SweepFile {
-  tool: { name: string; version: string; commit: string | null; command: 'transport sweep'; seed: number };
-  /** Its scale and RTT determine the links. */
-  scenario: string;
-  impairment: string;
-  /** Of each download. */
-  seconds: number;
-  rows: SweepRow[];
-}
 
 /** Between writes of the results. */
 const SAVE_MS = 2000;

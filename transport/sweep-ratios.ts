@@ -24,6 +24,17 @@ export interface SweepRow {
   results: DownloadResult[];
 }
 
+/** What `sweep` writes and `report` reads. */
+export interface SweepFile {
+  tool: { name: string; version: string; commit: string | null; command: 'transport sweep'; seed: number };
+  /** Its scale and RTT determine the links. */
+  scenario: string;
+  impairment: string;
+  /** Of each download. */
+  seconds: number;
+  rows: SweepRow[];
+}
+
 /** The setting that others are compared with. */
 export const DEFAULT_SETTING = 'bbr2';
 /** A setting may have at most this p95 round trip, compared with the default's. */

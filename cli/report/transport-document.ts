@@ -12,9 +12,9 @@ import {
   PROBE_RTT_MS,
   type Ratios,
   ratiosToDefault,
+  type SweepFile,
   settingMedians,
 } from '../../transport/sweep-ratios.ts';
-import type { SweepFile } from '../transport.ts';
 import { heatChart } from './charts.ts';
 import type { Block, Figure, ReportDocument, Table } from './document.ts';
 

@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
-import { type ReplaySession, type RequestLogEntry, type RunningOrigin, startOrigin } from '../origin/index.ts';
-import type { ResolvedScenario, SessionResult } from '../results.ts';
+import { type ReplaySession, type RunningOrigin, startOrigin } from '../origin/index.ts';
+import type { ResolvedScenario } from '../results.ts';
 import type { BrowserModel } from '../scenarios.ts';
 import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
 import { linkOf } from '../simulator/session-setup.ts';
@@ -17,11 +17,12 @@ import type { BenchPart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { calibrate } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
-import type { EmulatedLink, LinkStatistics } from './emulated-link.ts';
+import type { EmulatedLink } from './emulated-link.ts';
 import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { type DownloadTiming, downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
+import type { PlayedSession } from './played-session.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import type { SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
@@ -49,24 +50,6 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   onPart?(part: BenchPart): void;
   /** Receives every played session, accepted or not; the sessions of a household together. */
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
-}
-
-/** One played session, accepted or not. */
-export interface PlayedSession {
-  /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
-  planned: PlannedSession;
-  /** From 1. */
-  attempt: number;
-  /** Why it was rejected; absent if it was accepted. All sessions of a household are rejected for one. */
-  rejected?: string;
-  result: SessionResult;
-  record: SessionRecord;
-  timings: DownloadTiming[];
-  /** From `consistency.ts`. */
-  inconsistencies: string[];
-  originLog: readonly RequestLogEntry[];
-  /** Of an emulated link, from its second 0 to the end of the session, or of the household's last. */
-  linkStatistics?: LinkStatistics;
 }
 
 const DEFAULT_MAX_ATTEMPTS = 4;

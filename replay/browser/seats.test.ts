@@ -5,7 +5,7 @@ import { BROWSER_HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
-import type { PlayedSession } from './run-bench.ts';
+import type { PlayedSession } from './played-session.ts';
 import { inHousehold, seatsOf } from './seats.ts';
 
 const scenario = resolveScenario(SCENARIOS['hd-16']!);

@@ -16,7 +16,7 @@ import { LiveFeed } from './live-feed.ts';
 import { LivePlayback } from './live-playback.ts';
 import { expect, type Process, Session, type Stage } from './session.ts';
 import { linkOf } from './session-setup.ts';
-import type { SimulationOptions } from './simulate-session.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 /** What a page adds at the live edge, beside `BrowserModel`; README.md says where the values come from. */
 export const LIVE_PAGE = {

@@ -27,7 +27,7 @@ import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
-import type { SimulationOptions } from './simulate-session.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 /** Default uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;

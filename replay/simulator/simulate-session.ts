@@ -3,71 +3,20 @@
  * README.md describes the model and its parameters.
  */
 
-import type {
-  Controller,
-  Decision,
-  Download,
-  Forecaster,
-  InFlight,
-  PiecewisePath,
-  PlayerState,
-  ValidForecast,
-} from '../../abr/index.ts';
-import type { CatchUp } from '../catch-up.ts';
-import type { LinkAccess } from '../link/shared-link.ts';
+import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/index.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { CUTOFF_SECONDS, type Scenario } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
 import { Flight, ProgressFeed } from './flight.ts';
 import { playLiveSession } from './live-session.ts';
 import { Playback } from './playback.ts';
 import { expect, type Process, playAlone, Session, type Stage } from './session.ts';
 import { pageLinkOf } from './session-setup.ts';
+import type { SimulationOptions } from './simulation-options.ts';
+
+export type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 /** Period of the forecaster's progress events; those of an XHR are 50 to 100 ms apart. */
 const PROGRESS_BIN_SECONDS = 0.1;
-
-export interface SimulationOptions {
-  trace: Trace;
-  /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
-  scenario: Scenario | ResolvedScenario;
-  /** New for this session. */
-  controller: Controller;
-  /** Second of the trace at the first media request. Default 0. */
-  startSeconds?: number;
-  /** At most the scenario's. Default: the scenario's. */
-  segmentCount?: number;
-  /** For the forecaster and the result; the simulator uses no random numbers. Default 0. */
-  seed?: number;
-  /** Name in the result. Default: the controller's. */
-  algorithm?: string;
-  forecaster?: Forecaster;
-  /** Of a live stream in chunks. Default: dash.js's own. */
-  catchUp?: CatchUp | undefined;
-  /** Period of `reconsider`. Default 0.1. */
-  tickSeconds?: number;
-  /** On demand the session ends with `endedBy: cutoff` after this much waiting. Default `CUTOFF_SECONDS`. */
-  cutoffSeconds?: number;
-  /** The player's UTC minus the trace's. Default 0. */
-  utcErrorSeconds?: number;
-  /** The uncertainty of UTC in the player's state. Default 2. */
-  utcUncertaintySeconds?: number;
-  /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
-  timings?: boolean;
-  /** To a link that others use, too. Default: the session has the link for itself. */
-  access?: LinkAccess;
-  /** Receives a snapshot of every call of `decide` and `reconsider`. */
-  onDecision?(record: DecisionRecord): void;
-}
-
-/** A call of `decide` or `reconsider`, and its result. */
-export interface DecisionRecord {
-  asked: 'decide' | 'reconsider';
-  state: PlayerState;
-  inFlight?: InFlight;
-  forecast?: ValidForecast;
-  answer: Decision | 'keep';
-}
 
 /**
  * Plays one session. A controller that throws or gives an invalid decision ends it with `endedBy: fault` and the

@@ -2,7 +2,17 @@
 
 import { open, truncate } from 'node:fs/promises';
 import type { TelemetrySecond } from '../telemetry.ts';
-import type { RecordingFile } from './recording-folder.ts';
+
+/** Records, a trace, or the sidecar of a trace. */
+export interface RecordingFile {
+  path: string;
+  kind: 'records' | 'trace';
+  /** Creation time, UTC in ms by the clock of that time. */
+  beganMs: number;
+  /** Order of creation; a trace and its sidecar share one. */
+  order: number;
+  bytes: number;
+}
 
 /** The part of `FileHandle` of `node:fs/promises` that is used. */
 export interface FileHandle {

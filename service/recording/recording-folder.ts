@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { FileSystem } from './files.ts';
+import type { FileSystem, RecordingFile } from './files.ts';
 
 export interface RecordingFolderOptions {
   directory: string;
@@ -16,17 +16,6 @@ export interface RecordingFolderOptions {
   files: FileSystem;
   /** Receives what was deleted, and why. */
   onNotice: (message: string) => void;
-}
-
-/** Records, a trace, or the sidecar of a trace. */
-export interface RecordingFile {
-  path: string;
-  kind: 'records' | 'trace';
-  /** Creation time, UTC in ms by the clock of that time. */
-  beganMs: number;
-  /** Order of creation; a trace and its sidecar share one. */
-  order: number;
-  bytes: number;
 }
 
 const DAY_MS = 86_400_000;

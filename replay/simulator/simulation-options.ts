@@ -1,0 +1,50 @@
+/** What a simulated session is played with, and what an observer gets of it. */
+
+import type { Controller, Decision, Forecaster, InFlight, PlayerState, ValidForecast } from '../../abr/index.ts';
+import type { CatchUp } from '../catch-up.ts';
+import type { LinkAccess } from '../link/shared-link.ts';
+import type { ResolvedScenario } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+
+export interface SimulationOptions {
+  trace: Trace;
+  /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
+  scenario: Scenario | ResolvedScenario;
+  /** New for this session. */
+  controller: Controller;
+  /** Second of the trace at the first media request. Default 0. */
+  startSeconds?: number;
+  /** At most the scenario's. Default: the scenario's. */
+  segmentCount?: number;
+  /** For the forecaster and the result; the simulator uses no random numbers. Default 0. */
+  seed?: number;
+  /** Name in the result. Default: the controller's. */
+  algorithm?: string;
+  forecaster?: Forecaster;
+  /** Of a live stream in chunks. Default: dash.js's own. */
+  catchUp?: CatchUp | undefined;
+  /** Period of `reconsider`. Default 0.1. */
+  tickSeconds?: number;
+  /** On demand the session ends with `endedBy: cutoff` after this much waiting. Default `CUTOFF_SECONDS`. */
+  cutoffSeconds?: number;
+  /** The player's UTC minus the trace's. Default 0. */
+  utcErrorSeconds?: number;
+  /** The uncertainty of UTC in the player's state. Default 2. */
+  utcUncertaintySeconds?: number;
+  /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
+  timings?: boolean;
+  /** To a link that others use, too. Default: the session has the link for itself. */
+  access?: LinkAccess;
+  /** Receives a snapshot of every call of `decide` and `reconsider`. */
+  onDecision?(record: DecisionRecord): void;
+}
+
+/** A call of `decide` or `reconsider`, and its result. */
+export interface DecisionRecord {
+  asked: 'decide' | 'reconsider';
+  state: PlayerState;
+  inFlight?: InFlight;
+  forecast?: ValidForecast;
+  answer: Decision | 'keep';
+}
