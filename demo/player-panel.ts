@@ -267,7 +267,7 @@ function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, st
       'On screen': screen,
       'Mean latency': latencySecondsMean === undefined ? '–' : seconds(latencySecondsMean, 2),
       'Stalls per min': stallsPerMinute === undefined ? '–' : decimal(stallsPerMinute),
-      'Off rate 1': offRateShare === undefined ? '–' : `${Math.round(100 * offRateShare)}\u00a0%`,
+      'Not at normal speed': offRateShare === undefined ? '–' : `${Math.round(100 * offRateShare)}\u00a0%`,
     };
   }
   const latest = downloads.findLast((download) => measuredBps(download, nowSeconds) !== undefined);
