@@ -5,7 +5,7 @@ import { householdSummary } from '../replay/evaluation/household-figures.ts';
 import { summarise } from '../replay/evaluation/summary.ts';
 import { shownGapClosed } from '../replay/evaluation/verdicts.ts';
 import type { Estimate, Results, SummaryRow } from '../replay/results.ts';
-import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep-ratios.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep.ts';
 
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
@@ -93,9 +93,9 @@ function sweepRows({ impairment, rows, tool }: Sweep): ResultRow[] {
     return {
       ...{ impairment, setting },
       'throughput, Mbit/s': throughputBps / 1e6,
-      'p95 RTT, ms': Number.isNaN(rttSecondsP95) ? null : 1000 * rttSecondsP95,
+      'p95 RTT, ms': 1000 * rttSecondsP95,
       'throughput / bbr2': cell(throughput),
-      'p95 RTT / bbr2': Number.isNaN(rttP95.value) ? null : cell(rttP95),
+      'p95 RTT / bbr2': cell(rttP95),
     };
   });
 }

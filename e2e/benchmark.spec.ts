@@ -16,9 +16,9 @@ import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, SeatInHousehold } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import type { Trace } from '../replay/trace.ts';
-import { BenchLink } from '../transport/bench-link.ts';
+import { KernelLink } from '../transport/kernel-link.ts';
 import { NO_IMPAIRMENT, STARLINK_IMPAIRMENT } from '../transport/kernel-steps.ts';
-import { allowCongestionControl, kernelTierObstacle } from '../transport/kernel-support.ts';
+import { allowCongestionControl, kernelTierObstacle } from '../transport/programs.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const TEMPLATE = path('../docs/examples/my-algorithm.ts');
@@ -378,7 +378,7 @@ test("a session behind the kernel's TCP", async () => {
     scenario,
     pageDirectory: PAGE_DIRECTORY,
     startLink: (played) =>
-      BenchLink.start({ tier: 'kernel', congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT }, played),
+      KernelLink.start({ tier: 'kernel', congestionControl: 'bbr', impairment: STARLINK_IMPAIRMENT }, played),
     onPlayed: (sessions) => void played.push(...sessions),
   });
   const [{ result, record, inconsistencies, linkStatistics }, ...others] = played as [PlayedSession];
@@ -405,7 +405,7 @@ test("a household behind the kernel's TCP", async () => {
     scenario,
     pageDirectory: PAGE_DIRECTORY,
     startLink: (played) =>
-      BenchLink.start({ tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT }, played),
+      KernelLink.start({ tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT }, played),
     onPlayed: (sessions) => void played.push(...sessions),
   });
   expect(played.map(({ result }) => result.endedBy)).toEqual(['end', 'end']);

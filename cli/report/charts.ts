@@ -171,35 +171,6 @@ export function sessionChart(
   return rates + bufferLevels;
 }
 
-/** Ratios in a grid of named rows and columns; the darker, the further above 1. */
-export function heatChart(
-  cells: readonly { x: string; y: string; value: number }[],
-  { xLabel, yLabel }: { xLabel: string; yLabel: string },
-): string {
-  const highest = Math.max(...cells.map(({ value }) => Math.abs(Math.log(value))), 0.01);
-  return svgOf({
-    ...{ width: 520, height: 260, marginLeft: 60, marginBottom: 40, style: { fontSize: '12px' }, padding: 0 },
-    x: { label: xLabel, domain: [...new Set(cells.map(({ x }) => x))] },
-    y: { label: yLabel, domain: [...new Set(cells.map(({ y }) => y))] },
-    marks: [
-      Plot.cell(cells, {
-        x: 'x',
-        y: 'y',
-        fill: ({ value }: { value: number }) => (value < 1 ? 'var(--stall)' : 'var(--accent)'),
-        fillOpacity: ({ value }: { value: number }) => (0.5 * Math.abs(Math.log(value))) / highest,
-      }),
-      Plot.text(cells, {
-        x: 'x',
-        y: 'y',
-        text: ({ value }: { value: number }) => value.toFixed(2),
-        fill: 'var(--text)',
-      }),
-    ],
-    opacity: { type: 'identity' },
-    color: { type: 'identity' },
-  } as PlotOptions);
-}
-
 /** The look of a series in a legend: its line and its mark. */
 export function legendSwatch(style: SeriesStyle): string {
   const { color, symbol } = style;
