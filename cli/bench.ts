@@ -45,7 +45,7 @@ import { TOOL_FOLDER } from './tool.ts';
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
 const TIERS = ['origin', 'kernel', 'quic'] as const;
 
-/** Length of the calibration on each of two traces, before the sessions and after them. */
+/** Length of the calibration before the sessions, and of that after them. */
 const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
@@ -116,7 +116,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
-      ...{ contexts: notes.contexts, lateShare: notes.lateShare!, signal: stop.signal },
+      ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
       calibrationSeconds: CALIBRATION_SECONDS,
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),

@@ -7,7 +7,6 @@ import {
   playersOf,
   type Rejection,
 } from '../../../replay/browser/bench-notes.ts';
-import { TOLERATED_LATE_SHARE } from '../../../replay/browser/lateness.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
@@ -149,7 +148,7 @@ function partsTable(
   ];
   const caption =
     `${file}: each call of the command, ${contexts} sessions at the same time; rejected were those with more than ` +
-    `${fixed(100 * (notes.lateShare ?? TOLERATED_LATE_SHARE), 0)} % of late downloads. ` +
+    `${fixed(100 * notes.lateShare, 0)} % of late downloads. ` +
     'Load: runnable threads, mean of 1, 5 and 15 minutes.';
   return tableOf(caption, { names, numbers: [] }, parts);
 }
