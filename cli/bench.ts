@@ -45,9 +45,6 @@ import { TOOL_FOLDER } from './tool.ts';
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
 const TIERS = ['origin', 'kernel', 'quic'] as const;
 
-/** Length of the calibration before the sessions, and of that after them. */
-const CALIBRATION_SECONDS = 4;
-
 interface BenchFlags {
   player: string;
   tier: string;
@@ -117,7 +114,6 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
       ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
-      calibrationSeconds: CALIBRATION_SECONDS,
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });

@@ -2,7 +2,6 @@
 
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { PLAYERS, type PlayerName } from '../forecasters.ts';
-import type { CalibrationRow } from './calibration.ts';
 
 export interface BenchNotes {
   tier: string;
@@ -30,8 +29,6 @@ export interface BenchPart {
   environment: BenchEnvironment;
   /** The system's load averages (1, 5, 15 minutes) before and after, and the highest 1-minute load. */
   load: { before: number[]; after: number[]; highest: number };
-  /** The origin's accuracy on a known trace, in this browser. Absent if the run was aborted before. */
-  calibration: { before?: CalibrationRow[]; after?: CalibrationRow[] };
   rejections: Rejection[];
 }
 
@@ -77,7 +74,6 @@ export function newPart(browser: { version: string; source: string }): BenchPart
       browserSource: browser.source,
     },
     load: { before: load, after: load, highest: load[0]! },
-    calibration: {},
     rejections: [],
   };
 }

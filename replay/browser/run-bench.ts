@@ -14,7 +14,6 @@ import { linkOf } from '../simulator/session-setup.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import { type BenchPart, newPart, updatePart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
-import { calibrate } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
 import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
@@ -40,8 +39,6 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   maxAttempts?: number;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
-  /** Duration of the calibrations before and after the sessions. Default: none; none with `startLink`. */
-  calibrationSeconds?: number;
   /** Receives the notes of this call before the first session; they are updated until the end. */
   onPart?(part: BenchPart): void;
   /** Receives every played session, accepted or not; the sessions of a household together. */
@@ -107,14 +104,10 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   return givenUp;
 }
 
-/** Plays the sessions in batches between two calibrations, and notes in `part` what happened. */
+/** Plays the sessions in batches, and notes in `part` what happened. */
 async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Promise<void> {
-  const { browser, origin, link, options } = run;
-  const { sessions, scenario, maxAttempts = DEFAULT_MAX_ATTEMPTS, calibrationSeconds: seconds = 0 } = options;
-  const calibration = async (when: 'before' | 'after') => {
-    if (seconds > 0 && !link) part.calibration[when] = [await calibrate({ browser, origin, scenario, seconds })];
-  };
-  await calibration('before');
+  const { link, options } = run;
+  const { sessions, scenario, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
   const contexts = link ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]!.household?.players.length ?? 1;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
@@ -137,7 +130,6 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Pr
       await options.onPlayed?.(played);
     }
   }
-  await calibration('after');
   updatePart(part);
 }
 

@@ -36,19 +36,7 @@ export function provenanceBlocks(run: Run): Block[] {
   for (const [i, tool] of run.tools.entries()) {
     const notes = benchNotesOf(tool);
     if (notes === undefined) continue;
-    const { parts } = notes;
-    if (parts.length > 0) {
-      blocks.push(partsTable(parts, { file: run.files[i]!, contexts: notes.contexts, notes }));
-      const calibrations = calibrationTable(parts);
-      if (calibrations !== undefined) blocks.push(calibrations);
-    } else {
-      const { userAgent = 'an unknown browser', contexts } = notes;
-      const players = playersOf(notes) ?? 'a player of an unknown version';
-      const text =
-        `\`${run.files[i]}\`: ${userAgent}, ${players}, ${contexts} sessions at the same time. ` +
-        'The file has no further notes on its making.';
-      blocks.push({ kind: 'text', text });
-    }
+    blocks.push(partsTable(notes.parts, { file: run.files[i]!, contexts: notes.contexts, notes }));
   }
   return blocks;
 }
@@ -155,29 +143,6 @@ function partsTable(
 
 function clockOf(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
-}
-
-function calibrationTable(parts: readonly BenchPart[]): Table | undefined {
-  const rows = parts.flatMap(({ startedAt, calibration }) =>
-    (['before', 'after'] as const).flatMap((side) =>
-      (calibration[side] ?? []).map((row) => ({ ...row, when: `${side} the sessions of ${clockOf(startedAt)}` })),
-    ),
-  );
-  type Row = (typeof rows)[number];
-  const names: Column<Row>[] = [
-    ['when', ({ when }) => when],
-    ['trace', ({ trace }) => trace],
-  ];
-  const numbers: Column<Row>[] = [
-    ['downloads', ({ downloads }) => String(downloads)],
-    ['goodput / trace', ({ goodputShare }) => fixed(goodputShare, 4)],
-    ['error, median', ({ errorMedian }) => percent(errorMedian, 2)],
-    ['error, p95', ({ errorP95 }) => percent(errorP95, 2)],
-  ];
-  const caption =
-    'Accuracy of the origin on known traces in this browser: received bits over the bits that the link carries, ' +
-    'and the error of download times.';
-  return rows.length === 0 ? undefined : tableOf(caption, { names, numbers }, rows);
 }
 
 /** What the figures lack: rejected runs, sessions that ended early, places without a pair. */
