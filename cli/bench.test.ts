@@ -43,7 +43,6 @@ describe('leo-abr bench', () => {
     [['--algorithms', 'mpc-d,optimal'], '--algorithms: expected one of'],
     [['--algorithms', 'mpc-d@moon'], '--algorithms: expected one of mpc-d@oracle, mpc-d@built-in'],
     [['--baseline', 'nothing'], '--baseline: expected one of'],
-    [['--raw', tmpdir()], '--raw: expected a file that can be written'],
     [['--out', tmpdir()], '--out: expected a file that can be written'],
   ])('%s is wrong input', async (flags, message) => {
     const { status, stderr } = await bench(...flags);

@@ -91,7 +91,7 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   try {
     options.onPart?.(part);
     await requireMedia(browser, found.source);
-    await playAll(part, givenUp, { browser, origin: { ...server, ...(access && { url: access.url }) }, link, options });
+    await playAll(part, givenUp, { browser, origin: server, url: access?.url ?? server.url, link, options });
   } catch (error) {
     // `abort` has closed the browser.
     if (signal?.aborted !== true) throw error;
@@ -151,6 +151,8 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
+  /** Of the origin, as the browser reaches it. */
+  url: string;
   link: EmulatedLink | undefined;
   options: BenchOptions;
 }
@@ -219,7 +221,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session }: { attempt: number; session: ReplaySession },
-  { browser, origin, link, options }: Run,
+  { browser, origin, url, link, options }: Run,
 ): Promise<() => Promise<PlayedSession>> {
   const { timings = false, lateShare: mostLateShare = TOLERATED_LATE_SHARE } = options;
   const { trace, segmentCount, algorithm, seed } = planned;
@@ -227,7 +229,7 @@ async function loadPage(
   const { controller, player } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
   const config: SessionConfig = {
-    sessionUrl: `${origin.url}/session/${session.id}/`,
+    sessionUrl: `${url}/session/${session.id}/`,
     ...{ algorithm, seed, scenario, segmentCount, joinSeconds },
     ...(own && { own }),
     ...(model && { model }),
@@ -236,7 +238,7 @@ async function loadPage(
   const page = await context.newPage();
   const pageErrors: string[] = [];
   page.on('pageerror', (error) => pageErrors.push(error.stack ?? error.message));
-  await page.goto(`${origin.url}${PAGE_PATH}`);
+  await page.goto(`${url}${PAGE_PATH}`);
   await page.evaluate((given) => window.leoAbrBench.prepare(given), config);
   return async () => {
     const record = await playIn(page);
