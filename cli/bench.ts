@@ -9,8 +9,8 @@ import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/br
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
-import type { PlayedSession } from '../replay/browser/played-session.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
+import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';

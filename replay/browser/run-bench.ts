@@ -19,9 +19,8 @@ import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
-import type { PlayedSession } from './played-session.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
-import type { SessionConfig, SessionRecord } from './session-record.ts';
+import type { PlayedSession, SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
 export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'timings'> {

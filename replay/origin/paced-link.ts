@@ -5,7 +5,7 @@
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
-import { ChunkedFlight } from '../link/chunked-flight.ts';
+import { type Chunk, ChunkedFlight } from '../link/chunked-flight.ts';
 import { type Sender, SharedLink } from '../link/shared-link.ts';
 import type { Clock } from './clock.ts';
 
@@ -14,13 +14,6 @@ export const TICK_MS = 4;
 
 /** Wake this much after an event, so that rounding cannot make it one to come. */
 const ROUNDING_MS = 1e-6;
-
-/** A part of a response that exists from a second on only, such as a chunk of a live segment. */
-export interface Release {
-  fromSeconds: number;
-  /** The part ends here; it begins where the previous one ends. */
-  untilBits: number;
-}
 
 /** Called with the number of bytes that have arrived so far. */
 type OnDelivered = (bytes: number) => void;
@@ -110,25 +103,24 @@ export class PacedLink {
   }
 
   /**
-   * Requests `bytes` > 0, which begin to arrive after the latency, those of a release not before its second. The link
-   * must have been started.
+   * Requests `bytes` > 0, which begin to arrive after the latency, those of a chunk not before it exists. Before the
+   * start of the link they only take the latency.
    */
   request(
     bytes: number,
     onDelivered: OnDelivered,
-    releases: readonly Release[] = [{ fromSeconds: 0, untilBits: bytes * 8 }],
+    chunks: readonly Chunk[] = [{ existsAtSeconds: 0, bits: 8 * bytes }],
   ): Pick<Flow, 'prescribedEndSeconds' | 'cancel'> {
+    const { link, latencySeconds } = this;
+    if (!this.isStarted) {
+      const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), latencySeconds * 1000);
+      return { prescribedEndSeconds: undefined, cancel };
+    }
     this.tick();
-    const { link } = this;
     const access = link.access({ offsetSeconds: 0, weight: 1 });
-    const flight = new ChunkedFlight(access.shareOf(this.path), {
-      requestedAtSeconds: link.nowSeconds,
-      rttSeconds: this.latencySeconds,
-      sizeBits: bytes * 8,
-      chunks: releases.map(({ fromSeconds, untilBits }, i) => {
-        return { existsAtSeconds: fromSeconds, bits: untilBits - (releases[i - 1]?.untilBits ?? 0) };
-      }),
-    });
+    const requestedAtSeconds = link.nowSeconds;
+    const request = { requestedAtSeconds, rttSeconds: latencySeconds, sizeBits: bytes * 8, chunks };
+    const flight = new ChunkedFlight(access.shareOf(this.path), request);
     access.begin(flight);
     const flow: Flow = {
       ...{ flight, access, onDelivered, deliveredBytes: 0 },
