@@ -200,18 +200,6 @@ describe('a live session', () => {
     expect(arrived.at(-1)!.seconds).toBeCloseTo(seconds, 6);
   });
 
-  test('two players share the link; each gets its chunks', async () => {
-    const { clock, runTo, download } = join({ trace: traceOf(8e6), scenario: { ...scenario, sizeSpread: 0 } });
-    runTo(0.5);
-    const [a, b] = [download('video-0/31.m4s'), download('video-0/31.m4s')];
-    await clock.play();
-    for (const { file, arrived } of [a, b]) {
-      file.chunks!.forEach(({ end, existsAtSeconds }) => {
-        expect(arrivedAt(arrived, end)! - existsAtSeconds).toBeCloseTo(0.0625, 6);
-      });
-    }
-  });
-
   test('a range has the chunks that it touches', async () => {
     const { clock, runTo, download } = join();
     runTo(0.5);

@@ -18,16 +18,6 @@ function download(link: PacedLink, clock: Clock, bytes: number) {
 }
 
 describe('PacedLink', () => {
-  test('follows a path that was shifted with `from`', () => {
-    const clock = new VirtualClock();
-    const link = new PacedLink(new Ticker(clock), step.from(3, 0), RTT_SECONDS);
-    link.start();
-    const { record } = download(link, clock, 10e6);
-    clock.run();
-    expect(record.at(-1)!.bytes).toBe(10e6);
-    expect(Math.abs(record.at(-1)!.seconds - RTT_SECONDS - 1)).toBeLessThan(0.01);
-  });
-
   test('delivers along the path, one RTT late, never early and at most a tick late', () => {
     const clock = new VirtualClock();
     const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
