@@ -73,7 +73,7 @@ async function play(
     sessions: algorithms.map((algorithm) => {
       return { trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3, ...planned };
     }),
-    ...{ scenario, pageDirectory: PAGE_DIRECTORY, maxAttempts: 1, lateShare: 1 },
+    ...{ scenario, pageDirectory: PAGE_DIRECTORY, lateShare: 1 },
     onPlayed: (sessions) => void played.push(...sessions),
     ...options,
   });

@@ -28,14 +28,10 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
-  /**
-   * Concurrent sessions, but one household at least; always one of either with `startLink`. Default: `defaultContexts`.
-   */
+  /** Concurrent sessions, one household at least; with `startLink` one of either. Default: `defaultContexts`. */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
-  /** The most runs of a session. Default 4. */
-  maxAttempts?: number;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /** Receives the notes of this call before the first session; they are updated until the end. */
@@ -44,14 +40,12 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
-const DEFAULT_MAX_ATTEMPTS = 4;
+/** The most runs of a session. */
+const MOST_ATTEMPTS = 4;
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
-/**
- * The number of concurrent sessions that do not disturb each other: 4 for ladders above 30 Mbit/s and live streams, else
- * 8.
- */
+/** The number of concurrent sessions that do not disturb each other. */
 export function defaultContexts({ ladderBps, live }: Pick<ResolvedScenario, 'ladderBps' | 'live'>): number {
   return live !== undefined || ladderBps.at(-1)! > 30e6 ? 4 : 8;
 }
@@ -106,7 +100,7 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
 /** Plays the sessions in batches, and notes in `part` what happened. */
 async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Promise<void> {
   const { link, options } = run;
-  const { sessions, scenario, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
+  const { sessions, scenario } = options;
   const contexts = link ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]!.household?.players.length ?? 1;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
@@ -123,7 +117,7 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Pr
         else part.rejections.push({ ...where, attempt, reason });
       }
       if (played[0]!.rejected !== undefined) {
-        if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
+        if (attempt < MOST_ATTEMPTS) queue.push({ planned, attempt: attempt + 1 });
         else givenUp.push(planned);
       }
       await options.onPlayed?.(played);
