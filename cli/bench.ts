@@ -12,7 +12,6 @@ import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
@@ -31,7 +30,7 @@ import {
   addBenchmarkOptions,
   type Benchmark,
   benchmarkJson,
-  leavePartial,
+  finishBenchmark,
   prepareBenchmark,
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
@@ -126,14 +125,8 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   progress.end(played.length / perLine);
   stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
 
-  if (benchmark.done.length + played.length < benchmark.plan.sessions.length * perLine) {
-    if (givenUp === 0) leavePartial(withNotes, played, io, 'interrupted');
-    const why = `${givenUp} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
-    leavePartial(withNotes, played, io, why, EXIT_REJECTED);
-  }
-  const { results, json } = benchmarkJson(withNotes, played, true);
-  writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
+  const why = `${givenUp} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
+  const results = finishBenchmark(withNotes, played, io, givenUp > 0 ? { why, status: EXIT_REJECTED } : undefined);
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { neededOfTraces, parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
+import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
@@ -215,16 +216,24 @@ export function benchmarkJson(
   return { results, json: resultsPieces(results) };
 }
 
-/** Writes partial results (not to standard output, where nothing could resume them) and ends the command. */
-export function leavePartial(
+/**
+ * Writes the results and their table. If sessions are missing, writes partial results (not to standard output, where
+ * nothing could resume them) and ends the command with `status`; `why` says what happened.
+ */
+export function finishBenchmark(
   benchmark: Benchmark,
   played: readonly SessionResult[],
   { stdout, stderr }: CommandIo,
-  why: string,
-  status = EXIT_INTERRUPTED,
-): never {
-  const { out } = benchmark;
-  if (out !== STANDARD_OUTPUT) writeOutput(out, benchmarkJson(benchmark, played, false).json, stdout);
+  { why, status } = { why: 'interrupted', status: EXIT_INTERRUPTED },
+): Results {
+  const { out, done, plan, perLine } = benchmark;
+  const isComplete = done.length + played.length >= plan.sessions.length * perLine;
+  const { results, json } = benchmarkJson(benchmark, played, isComplete);
+  if (isComplete || out !== STANDARD_OUTPUT) writeOutput(out, json, stdout);
+  if (isComplete) {
+    stderr.write(summaryTable(results.summary));
+    return results;
+  }
   const hint =
     out === STANDARD_OUTPUT
       ? 'nothing was written; with --out <file> it could be resumed'
