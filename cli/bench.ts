@@ -12,7 +12,7 @@ import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import type { PlayedSession } from '../replay/browser/played-session.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { summaryTable } from './report/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
@@ -141,7 +141,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   }
   const { results, json } = benchmarkJson(withNotes, played, true);
   writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
+  stderr.write(summaryTable(results));
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 

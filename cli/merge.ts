@@ -8,7 +8,7 @@ import { mergeResults, type ResultsFile } from '../replay/evaluation/merge.ts';
 import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import { parseShard } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
+import { summaryTable } from './report/summary-table.ts';
 import type { ToolInfo } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
@@ -27,7 +27,7 @@ export function mergeCommand(io: CommandIo): Command {
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
       writeOutput(out, resultsJson(merged), io.stdout);
-      io.stderr.write(summaryTable(merged.summary));
+      io.stderr.write(summaryTable(merged));
     });
 }
 
