@@ -12,7 +12,6 @@ import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import type { PlayedSession } from '../replay/browser/played-session.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from './report/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
@@ -33,6 +32,7 @@ import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
+import { summaryTable } from './report/summary-table.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 

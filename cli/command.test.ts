@@ -259,7 +259,7 @@ describe('simulate', () => {
     const incomplete = await run(['merge', second, first, '--out', at('none.json')]);
     expect(incomplete.status).toBe(2);
     expect(incomplete.stderr).toContain(
-      `expected all parts of one run, got ${second} is not complete (1 sessions); shard 3/3 is missing\n`,
+      `expected all parts of one run, got ${second} is not complete (2 sessions); shard 3/3 is missing\n`,
     );
     expect(existsSync(at('none.json'))).toBe(false);
 
