@@ -17,10 +17,15 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
-import { BenchLink, type KernelTier } from '../transport/bench-link.ts';
+import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
-import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../transport/kernel-support.ts';
-import { quicCongestion, quicTierObstacle } from '../transport/transport-program.ts';
+import {
+  allowCongestionControl,
+  CONGESTION_CONTROLS,
+  kernelTierObstacle,
+  quicCongestion,
+  quicTierObstacle,
+} from '../transport/programs.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
@@ -39,9 +44,6 @@ import { TOOL_FOLDER } from './tool.ts';
 /** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
 const TIERS = ['origin', 'kernel', 'quic'] as const;
-
-/** Length of the calibration on each of two traces, before the sessions and after them. */
-const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
   player: string;
@@ -74,7 +76,7 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option(
       '--impairment <name>',
-      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,burst-ms=20",
+      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,loss=0.02",
       'starlink',
     )
     .option(
@@ -108,11 +110,10 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   try {
     const rejected = await runBench({
       ...{ sessions, scenario, pageDirectory, own, timings },
-      ...(kernel && { startLink: (played) => BenchLink.start(kernel, played) }),
+      ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
-      ...{ contexts: notes.contexts, lateShare: notes.lateShare!, signal: stop.signal },
-      calibrationSeconds: CALIBRATION_SECONDS,
+      ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });
@@ -279,9 +280,9 @@ function rawBeside(out: string): string | undefined {
 /** The flags of the tiers with an emulated link. Throws if one is wrong, or if this machine cannot run the tier. */
 function kernelOption(
   tier: KernelTier['tier'],
-  { congestion, impairment, contexts, household }: BenchFlags,
+  { congestion, impairment: given, contexts, household }: BenchFlags,
 ): KernelTier {
-  const chosen = impairmentNamed(impairment);
+  const impairment = impairmentNamed(given);
   if (contexts !== undefined && contexts !== '1') {
     throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
   }
@@ -292,22 +293,13 @@ function kernelOption(
       household,
     );
   }
-  const requireTier = (obstacle: string | undefined) => {
-    if (obstacle === undefined) return;
-    throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
-  };
-  if (tier === 'quic') {
-    const congestionControl = quicCongestion(congestion);
-    requireTier(quicTierObstacle());
-    return { tier, congestionControl, impairment: chosen };
+  if (tier === 'quic') quicCongestion(congestion);
+  else if (!CONGESTION_CONTROLS.includes(congestion)) {
+    throw new InputError('--congestion', `one of ${CONGESTION_CONTROLS.join(', ')}`, congestion);
   }
-  const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
-  if (congestionControl === undefined) {
-    const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
-    throw new InputError('--congestion', expected, congestion);
-  }
-  requireTier(kernelTierObstacle() ?? allowCongestionControl(congestionControl));
-  return { tier, congestionControl, impairment: chosen };
+  const obstacle = tier === 'quic' ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
+  if (obstacle === undefined) return { tier, congestionControl: congestion, impairment };
+  throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
 }
 
 /** One file holds sessions of one tier, so `--resume` must continue the same tier. */

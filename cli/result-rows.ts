@@ -4,7 +4,7 @@ import { groupBy } from '../replay/evaluation/group-by.ts';
 import { householdSummary } from '../replay/evaluation/household-figures.ts';
 import { summarise } from '../replay/evaluation/summary.ts';
 import type { Estimate, Results } from '../replay/results.ts';
-import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep-ratios.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep.ts';
 import type { Column } from './report/document.ts';
 import { householdFigures, shownRows, summaryFigures } from './report/figures.ts';
 
@@ -71,9 +71,9 @@ function sweepRows({ impairment, rows, tool }: Sweep): ResultRow[] {
     return {
       ...{ impairment, setting },
       'throughput, Mbit/s': throughputBps / 1e6,
-      'p95 RTT, ms': Number.isNaN(rttSecondsP95) ? null : 1000 * rttSecondsP95,
+      'p95 RTT, ms': 1000 * rttSecondsP95,
       'throughput / bbr2': cell(throughput),
-      'p95 RTT / bbr2': Number.isNaN(rttP95.value) ? null : cell(rttP95),
+      'p95 RTT / bbr2': cell(rttP95),
     };
   });
 }

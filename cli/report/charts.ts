@@ -31,9 +31,6 @@ export interface Series<Point> {
 const SOFT = 'var(--text-soft)';
 const FONT = { fontSize: '12px' };
 const GRID = { stroke: 'var(--line)', strokeOpacity: 1 };
-/** Colours, symbols and opacities are values, not categories. */
-const AS_GIVEN = { color: { type: 'identity' }, symbol: { type: 'identity' }, opacity: { type: 'identity' } } as const;
-
 function dashed({ dash }: SeriesStyle): { strokeDasharray?: string } {
   return dash === undefined ? {} : { strokeDasharray: dash };
 }
@@ -61,7 +58,7 @@ export function qoeChart(
   const colorOf = ({ algorithm }: QoeRow) => styles.get(algorithm)!.color;
   const symbol = ({ algorithm }: QoeRow) => styles.get(algorithm)!.symbol;
   return svgOf({
-    ...{ ...AS_GIVEN, width: 460, height: 62 + 26 * names.length, style: FONT },
+    ...{ width: 460, height: 62 + 26 * names.length, style: FONT },
     marginLeft: 16 + 6.8 * Math.max(...names.map((name) => name.length)),
     ...{ marginRight: 16, marginTop: 8, marginBottom: 40 },
     x: { label: 'QoE, Mbit/s →', ticks: 5, nice: true, tickFormat: tick, insetLeft: 8, insetRight: 8 },
@@ -72,7 +69,9 @@ export function qoeChart(
       Plot.ruleY(rows, { y: 'algorithm', x1: 'low', x2: 'high', strokeWidth: 3, stroke: colorOf }),
       Plot.dot(rows, { y: 'algorithm', x: 'value', r: 5, fill: colorOf, symbol }),
     ],
-  });
+    color: { type: 'identity' },
+    symbol: { type: 'identity' },
+  } as PlotOptions);
 }
 
 export interface Axis {
@@ -133,29 +132,6 @@ export function sessionChart(
     ],
   });
   return rates + bufferLevels;
-}
-
-/** Ratios in a grid of named rows and columns; the darker, the further from 1. */
-export function heatChart(
-  cells: readonly { x: string; y: string; value: number }[],
-  { xLabel, yLabel }: { xLabel: string; yLabel: string },
-): string {
-  type Cell = (typeof cells)[number];
-  const distance = ({ value }: Cell) => Math.abs(Math.log(value));
-  const highest = Math.max(...cells.map(distance), 0.01);
-  return svgOf({
-    ...{ ...AS_GIVEN, width: 520, height: 260, marginLeft: 60, marginBottom: 40, style: FONT, padding: 0 },
-    x: { label: xLabel, domain: [...new Set(cells.map(({ x }) => x))] },
-    y: { label: yLabel, domain: [...new Set(cells.map(({ y }) => y))] },
-    marks: [
-      Plot.cell(cells, {
-        ...{ x: 'x', y: 'y' },
-        fill: ({ value }: Cell) => (value < 1 ? 'var(--stall)' : 'var(--accent)'),
-        fillOpacity: (cell: Cell) => (0.5 * distance(cell)) / highest,
-      }),
-      Plot.text(cells, { x: 'x', y: 'y', text: ({ value }: Cell) => value.toFixed(2), fill: 'var(--text)' }),
-    ],
-  });
 }
 
 /** The look of a series in a legend: its line and its mark. */

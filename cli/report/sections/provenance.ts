@@ -1,7 +1,6 @@
 /** Provenance of the results (program, machine, seeds, command, scenario) for others to reproduce, and what they lack. */
 
 import { type BenchNotes, type BenchPart, benchNotesOf, playersOf } from '../../../replay/browser/bench-notes.ts';
-import { TOLERATED_LATE_SHARE } from '../../../replay/browser/lateness.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
@@ -90,28 +89,21 @@ function scenarioRows(scenario: ResolvedScenario): [string, string][] {
   ];
 }
 
-/** The browser, and for each call of the command the machine, its load and the origin's accuracy. */
+/** The browser, and for each call of the command the machine and its load. */
 function benchText(notes: BenchNotes): string {
-  const { parts, contexts, userAgent, lateShare = TOLERATED_LATE_SHARE } = notes;
+  const { parts, contexts, lateShare } = notes;
   const head =
     `${playersOf(notes) ?? 'a player of an unknown version'}, ${contexts} sessions at the same time, rejected with more ` +
     `than ${percent(lateShare, 0)} of late downloads.`;
-  const texts = parts.length > 0 ? parts.map(partText) : [userAgent ?? 'An unknown browser'];
-  return [head, ...texts].join(' ');
+  return [head, ...parts.map(partText)].join(' ');
 }
 
-function partText({ startedAt, endedAt, sessions, environment, load, calibration }: BenchPart): string {
+function partText({ startedAt, endedAt, sessions, environment, load }: BenchPart): string {
   const { browser, browserSource, node, system, processor, cores, memoryBytes } = environment;
   const [from, to] = [startedAt, endedAt].map((iso) => iso.slice(0, 19).replace('T', ' '));
-  const accuracy = [...(calibration.before ?? []), ...(calibration.after ?? [])].map(
-    ({ trace, goodputShare, errorMedian, errorP95 }) =>
-      `${trace} ${fixed(goodputShare, 4)} of its bits, errors of download times ${percent(errorMedian, 2)} (median) and ` +
-      `${percent(errorP95, 2)} (p95)`,
-  );
   return (
     `${from} to ${to} UTC: ${count(sessions, 'session')}; browser ${browser} (${browserSource}), Node ${node}, ${system}, ` +
-    `${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB, load at most ${fixed(load.highest, 2)}; ` +
-    `calibration of the origin: ${accuracy.join('; ') || 'none'}.`
+    `${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB, load at most ${fixed(load.highest, 2)}.`
   );
 }
 
@@ -157,7 +149,7 @@ function rejectedItems(notes: readonly BenchNotes[]): string[] {
   }
   const runs = notes.reduce((sum, { rejectedRuns }) => sum + rejectedRuns, 0);
   if (runs === 0) return ['No run was rejected.'];
-  const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections ?? []));
+  const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections));
   const byName = Array.from(
     groupBy(rejections, ({ algorithm }) => algorithm),
     ([algorithm, own]) => `\`${algorithm}\` ${own.length}`,
