@@ -6,7 +6,7 @@ import { commandLine } from './command-line.js';
 
 commandLine(`usage: npm run ship-model
 
-Generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of \`leo-abr train\` in
+Generates predictor/forecast/shipped-model.ts, which the plugin contains, from the model of \`leo-abr train\` in
 predictor/models/built-in.json (docs/own-model.md has the command).`);
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
@@ -14,7 +14,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const { name, stepEndsSeconds, levels, rankCorrelation, networks } = JSON.parse(
   readFileSync(path('predictor/models/built-in.json'), 'utf8'),
 );
-const target = path('predictor/built-in/shipped-model.ts');
+const target = path('predictor/forecast/shipped-model.ts');
 writeFileSync(
   target,
   `/** The model that the plugin ships, from predictor/models/built-in.json; made by \`npm run ship-model\`. */

@@ -1,8 +1,8 @@
 /** A forecaster with a loaded ONNX model (`loadModel`), without a Worker: for the prediction service. */
 
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { FEATURES } from '../features.ts';
-import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
+import { ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
+import { FEATURES } from '../link/features.ts';
 import type { LoadedModel } from './inference.ts';
 import { modelValues } from './model-values.ts';
 

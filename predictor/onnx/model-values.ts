@@ -1,7 +1,7 @@
 /** Validates the outputs of a model. */
 
 import { InputError } from '../../abr/errors.ts';
-import type { ModelOutline } from '../model-outline.ts';
+import type { ModelOutline } from '../forecast/model-outline.ts';
 
 /** Quantiles of float32 sums may cross by this much. */
 const CROSSING_SLACK = 1e-4;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
-import { parseModel } from '../built-in/parse-model.ts';
-import { QuantileNetworks } from '../built-in/quantile-network.ts';
-import { SHIPPED_FILE } from '../built-in/shipped-file.fixture.ts';
-import { ForecastChain } from '../chain.ts';
-import { FEATURES } from '../features.ts';
+import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
+import { ForecastChain } from '../forecast/chain.ts';
+import { parseModel } from '../forecast/parse-model.ts';
+import { QuantileNetworks } from '../forecast/quantile-network.ts';
+import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
+import { FEATURES } from '../link/features.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { ModelCard } from './model-card.ts';

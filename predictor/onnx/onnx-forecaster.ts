@@ -6,9 +6,9 @@
 
 import { InputError } from '../../abr/errors.ts';
 import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { FEATURES } from '../features.ts';
-import type { HandoverClock } from '../handover-clock/handover-clock.ts';
-import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../model-session.ts';
+import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
+import { FEATURES } from '../link/features.ts';
+import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 import type { ModelCard } from './model-card.ts';
 import { modelValues } from './model-values.ts';
 import type { ModelSummary, ModelUrls } from './protocol.ts';

@@ -1,6 +1,6 @@
 /** The messages between page and Worker. */
 
-import type { ModelOutline } from '../model-outline.ts';
+import type { ModelOutline } from '../forecast/model-outline.ts';
 
 /** Absolute URLs. */
 export interface ModelUrls {

@@ -7,7 +7,7 @@
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/normal-distribution.ts';
-import { DeliveredTimeline } from '../delivered-timeline.ts';
+import { DeliveredTimeline } from '../link/delivered-timeline.ts';
 
 /** Steps that end later are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;

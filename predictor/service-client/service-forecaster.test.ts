@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { ForecastChain } from '../chain.ts';
+import { ForecastChain } from '../forecast/chain.ts';
 import type { Fetch } from './service-connection.ts';
 import { createServiceForecaster, type ServiceForecasterOptions } from './service-forecaster.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { CARD } from '../../predictor/onnx/card.fixture.ts';
 import { InProcessForecaster } from '../../predictor/onnx/in-process-forecaster.ts';
 import type { StateReply } from '../api/wire.ts';

@@ -9,7 +9,7 @@ import {
   requireObject,
   requireText,
 } from '../../abr/errors.ts';
-import { FEATURES } from '../features.ts';
+import { FEATURES } from '../link/features.ts';
 import {
   MIDDLE_DIGIT,
   MODEL_FORMAT,

@@ -1,6 +1,6 @@
 /** The file form of a built-in forecaster's model, which `leo-abr train` writes, and its unpacking. */
 
-import type { ModelOutline } from '../model-outline.ts';
+import type { ModelOutline } from './model-outline.ts';
 import type { Layer } from './quantile-network.ts';
 
 export const MODEL_FORMAT = 'leo-abr quantile networks';

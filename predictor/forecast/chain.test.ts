@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from '../abr/capacity-path.ts';
-import type { Forecast, Forecaster, QuantileForecast } from '../abr/forecast.ts';
-import { validForecast } from '../abr/valid-forecast.ts';
+import { ConstantPath } from '../../abr/capacity-path.ts';
+import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
 
 const FORECAST: QuantileForecast = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
-import { withValue } from '../with-value.fixture.ts';
 import { parseModel } from './parse-model.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
+import { withValue } from './with-value.fixture.ts';
 
 describe('parseModel', () => {
   test('unpacks the shipped model', () => {

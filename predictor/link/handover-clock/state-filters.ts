@@ -8,7 +8,7 @@
  * 3 degrees of freedom, because outages and steps with other causes are frequent.
  */
 
-import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
 import { SLOTS_PER_SECOND } from './dips.ts';
 
 // Local bindings, because the loop over the cells dominates the cost.

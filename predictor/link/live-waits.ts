@@ -1,6 +1,6 @@
 /** What limited the download of a live segment: the link, or the encoder, which makes chunks at its own pace. */
 
-import type { InFlight } from '../abr/controller.ts';
+import type { InFlight } from '../../abr/controller.ts';
 
 /** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;

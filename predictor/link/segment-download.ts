@@ -1,6 +1,6 @@
 /** One request of a session: its bits, its chunks, its times, and what it shows of the link's throughput. */
 
-import type { Download, InFlight } from '../abr/controller.ts';
+import type { Download, InFlight } from '../../abr/controller.ts';
 import { type LiveEdge, type LiveSegment, LiveWaits } from './live-waits.ts';
 import type { ObservationMeter } from './observation-meter.ts';
 

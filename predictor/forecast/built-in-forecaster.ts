@@ -5,9 +5,9 @@
  */
 
 import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { FEATURE_COUNT } from '../link-history.ts';
-import { ModelSession, type ModelSessionOptions } from '../model-session.ts';
+import { FEATURE_COUNT } from '../link/link-history.ts';
 import { type Model, type ModelFile, unpackModel } from './model-file.ts';
+import { ModelSession, type ModelSessionOptions } from './model-session.ts';
 import { QuantileNetworks } from './quantile-network.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 

@@ -1,6 +1,6 @@
 /** Collects throughput observations into bins of half a second of downloading. Constant memory. */
 
-import type { Observation } from '../../abr/forecast.ts';
+import type { Observation } from '../../../abr/forecast.ts';
 import type { Measurement } from './state-filters.ts';
 
 const { abs, log } = Math;

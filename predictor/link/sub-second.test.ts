@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation, QuantileForecast } from '../abr/forecast.ts';
-import { levelShare } from '../abr/quantile.ts';
-import { seededRandom } from '../abr/random.ts';
-import { validForecast } from '../abr/valid-forecast.ts';
+import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { levelShare } from '../../abr/quantile.ts';
+import { seededRandom } from '../../abr/random.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
+import { ModelSession } from '../forecast/model-session.ts';
 import { type Link, noisyLink } from './handover-clock/links.fixture.ts';
-import { ModelSession } from './model-session.ts';
 import { SubSecond } from './sub-second.ts';
 
 const EPOCH_SECONDS = 15;

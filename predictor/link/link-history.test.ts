@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation } from '../abr/forecast.ts';
+import type { Observation } from '../../abr/forecast.ts';
 import { FEATURES } from './features.ts';
 import { LinkHistory } from './link-history.ts';
 

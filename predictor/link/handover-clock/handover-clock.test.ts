@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation, SessionContext } from '../../abr/forecast.ts';
+import type { Observation, SessionContext } from '../../../abr/forecast.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import {
   apart,

@@ -3,12 +3,12 @@
  * model's outputs. The caller evaluates the model. No clock and no I/O.
  */
 
-import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../abr/forecast.ts';
-import { HandoverClock } from './handover-clock/handover-clock.ts';
-import { LinkHistory } from './link-history.ts';
+import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
+import { LinkHistory } from '../link/link-history.ts';
+import type { SubSecond } from '../link/sub-second.ts';
 import type { ModelOutline } from './model-outline.ts';
 import { Recalibration } from './recalibration.ts';
-import type { SubSecond } from './sub-second.ts';
 
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */

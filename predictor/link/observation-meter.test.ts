@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Observation, SILENCE_SECONDS } from '../abr/forecast.ts';
+import { type Observation, SILENCE_SECONDS } from '../../abr/forecast.ts';
 import { ObservationMeter } from './observation-meter.ts';
 
 function recorded(feed: (meter: ObservationMeter, seen: Observation[]) => void): Observation[] {

@@ -8,8 +8,8 @@
  * from second to second than expected, but more within a minute.
  */
 
-import { normalQuantile } from '../abr/normal-distribution.ts';
-import { DeliveredTimeline } from './delivered-timeline.ts';
+import { normalQuantile } from '../../abr/normal-distribution.ts';
+import { DeliveredTimeline } from '../link/delivered-timeline.ts';
 import type { ModelOutline } from './model-outline.ts';
 
 /** Weight of the prior of 1, in forecasts; one is scored per second. */

@@ -4,7 +4,7 @@
  * the method. Pure, deterministic, constant memory.
  */
 
-import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../abr/forecast.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../../abr/forecast.ts';
 import { Dips } from './dips.ts';
 import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
 import { isMoment, RateBins } from './rate-bins.ts';

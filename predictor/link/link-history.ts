@@ -5,7 +5,7 @@
  * of downloading). While the handover is unknown, its features have values of their own (`UNKNOWN_HANDOVER`).
  */
 
-import { EPOCH_SECONDS, type Observation } from '../abr/forecast.ts';
+import { EPOCH_SECONDS, type Observation } from '../../abr/forecast.ts';
 
 /** Time constants of the averages, in seconds of downloading. */
 const AVERAGE_SECONDS = [0.4, 2, 8, 30, 120] as const;

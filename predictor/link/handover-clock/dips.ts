@@ -3,7 +3,7 @@
  * between the pauses of a live stream.
  */
 
-import type { Observation } from '../../abr/forecast.ts';
+import type { Observation } from '../../../abr/forecast.ts';
 
 const { abs, exp, floor, log, max, min } = Math;
 

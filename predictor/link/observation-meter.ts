@@ -1,6 +1,6 @@
 /** Converts requests and their progress into observations for forecasters: throughput, idle times, request latency. */
 
-import { type Observation, SILENCE_SECONDS } from '../abr/forecast.ts';
+import { type Observation, SILENCE_SECONDS } from '../../abr/forecast.ts';
 
 /** Throughput is reported in pieces of at most 0.1 s, so that forecasts are no older. */
 const PIECES_PER_SECOND = 10;
