@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { seededRandom } from '../../abr/random.ts';
-import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { leoLink } from '../link/handover-clock/links.fixture.ts';
+import { createBuiltInForecaster } from './built-in-forecaster.ts';
 import { ForecastTrust } from './forecast-trust.ts';
 
 type Lie = (forecast: QuantileForecast, second: number) => QuantileForecast;
