@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/random.ts';
 import type { Model, ModelFile } from '../../predictor/forecast/model-file.ts';
-import { parseModel } from '../../predictor/forecast/parse-model.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';

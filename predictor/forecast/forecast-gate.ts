@@ -61,8 +61,7 @@ export class ForecastGate {
   verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
     if (this.#agrees === false) return 'contradicted';
     if (this.#agrees === undefined || experienceSeconds < this.#leastExperienceSeconds()) return 'not-yet';
-    if (!this.#trust.isDropped) return 'trusted';
-    return this.#trust.isEarlyDrop ? 'not-yet' : 'distrusted';
+    return this.#trust.drop === undefined ? 'trusted' : this.#trust.drop === 'early' ? 'not-yet' : 'distrusted';
   }
 
   /** Begins a session: forgets the link, keeps the trust in the service. */

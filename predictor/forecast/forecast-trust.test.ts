@@ -49,7 +49,7 @@ function scored(
     trust.addForecast(late, now, isEarly);
     asked++;
     if (trust.accepts(late, now)) used++;
-    if (trust.isDropped) droppedAt = Math.min(droppedAt, now);
+    if (trust.drop) droppedAt = Math.min(droppedAt, now);
   }
   return { droppedAt, usedShare: used / asked, trust };
 }
@@ -93,9 +93,9 @@ describe('the trust in a service', () => {
         second < until ? times(6)(forecast, second) : forecast;
     const first = scored(changing(25), { seconds: 120 });
     expect(first.droppedAt).toBeLessThan(20);
-    expect(first.trust.isDropped).toBe(false);
+    expect(first.trust.drop).toBeUndefined();
     const second = scored(changing(40), { seconds: 160, trust: first.trust });
-    expect(second.trust.isDropped).toBe(true);
+    expect(second.trust.drop).toBe('late');
   });
 
   test('returns again, if it was lost by early forecasts', () => {
@@ -103,7 +103,7 @@ describe('the trust in a service', () => {
     const { trust } = scored(changing, { seconds: 120, isEarly: true });
     for (let session = 0; session < 2; session++) {
       expect(scored(changing, { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
-      expect(trust.isDropped).toBe(false);
+      expect(trust.drop).toBeUndefined();
     }
   });
 });

@@ -50,19 +50,10 @@ export class ForecastTrust {
   #baselineLoss = 0;
   #scored = 0;
   #drops = 0;
-  #isDropped = false;
-  #isEarlyDrop = false;
+  /** Whether the service is dropped, and whether only early forecasts were bad enough for it. */
+  drop: 'early' | 'late' | undefined;
   #newestSeconds = 0;
   #lastBaseline = { atSeconds: 0, value: Number.NaN };
-
-  get isDropped(): boolean {
-    return this.#isDropped;
-  }
-
-  /** Only early forecasts were bad enough for the drop. */
-  get isEarlyDrop(): boolean {
-    return this.#isDropped && this.#isEarlyDrop;
-  }
 
   /** Begins a session: forgets the link, keeps the scores of the service. */
   start(): void {
@@ -91,7 +82,7 @@ export class ForecastTrust {
 
   /** Whether to use a forecast. */
   accepts(forecast: QuantileForecast, nowSeconds: number): boolean {
-    if (this.#isDropped) return false;
+    if (this.drop !== undefined) return false;
     const baseline = this.#baseline(nowSeconds);
     const row = forecast.quantilesBps[0]!;
     const median = Math.max(LEAST_BPS, row[row.length >> 1]!);
@@ -143,13 +134,10 @@ export class ForecastTrust {
     if (this.#scored < LEAST_SCORED) return;
     const margin = DROP_MARGIN * this.#scored;
     const isBad = this.#loss > DROP_RATIO * this.#baselineLoss + margin;
-    if (isBad && (!this.#isDropped || (this.#isEarlyDrop && !isEarly))) {
-      this.#isDropped = true;
-      this.#isEarlyDrop = isEarly;
+    if (isBad && (this.drop === undefined || (this.drop === 'early' && !isEarly))) {
+      this.drop = isEarly ? 'early' : 'late';
       if (!isEarly) this.#drops++;
-    } else if (this.#isDropped && this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) {
-      this.#isDropped = false;
-    }
+    } else if (this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) this.drop = undefined;
   }
 }
 

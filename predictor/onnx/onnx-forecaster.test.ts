@@ -3,7 +3,7 @@ import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { ForecastChain } from '../forecast/chain.ts';
-import { parseModel } from '../forecast/parse-model.ts';
+import { parseModel } from '../forecast/model-file.ts';
 import { QuantileNetworks } from '../forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { FEATURES } from '../link/features.ts';
