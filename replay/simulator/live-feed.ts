@@ -4,9 +4,9 @@
  */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
-import { LiveEdge, type LiveSegment } from '../../predictor/live-waits.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
-import { knownBps, SegmentDownload } from '../../predictor/segment-download.ts';
+import { LiveEdge, type LiveSegment } from '../../predictor/link/live-waits.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
+import { knownBps, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { ChunkedFlight } from '../link/chunked-flight.ts';
 
 /**

@@ -3,8 +3,8 @@
  * forecasts, and its size is learnt.
  */
 
-import type { LiveSegment } from '../../predictor/live-waits.ts';
-import { knownBps, type Outcome, type Progress, SegmentDownload } from '../../predictor/segment-download.ts';
+import type { LiveSegment } from '../../predictor/link/live-waits.ts';
+import { knownBps, type Outcome, type Progress, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { Planner } from './planner.ts';
 import type { LiveRequest, SegmentRequest } from './player-port.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Outcome } from '../../predictor/segment-download.ts';
+import type { Outcome } from '../../predictor/link/segment-download.ts';
 import { downloadsOf, inFlightOf, isBlind, isOutdated, requestedBitsOf, Session } from './session.ts';
 import { VideoDownload } from './video-download.ts';
 

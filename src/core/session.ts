@@ -3,8 +3,8 @@
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { OffRate } from '../../abr/off-rate.ts';
-import { LiveEdge } from '../../predictor/live-waits.ts';
-import { knownBps, type Outcome, type SegmentDownload } from '../../predictor/segment-download.ts';
+import { LiveEdge } from '../../predictor/link/live-waits.ts';
+import { knownBps, type Outcome, type SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
 import { VideoDownload } from './video-download.ts';
 
