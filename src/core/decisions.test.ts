@@ -32,7 +32,7 @@ describe('decide', () => {
   test('asks for the situation of a first segment, whose ladder the page may restrict', () => {
     const { port, decisions, downloads, sourceEnded } = adapted({ controller: new Scripted() });
     decisions.decide();
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     decisions.decide();
     sourceEnded();
     decisions.decide();
@@ -47,7 +47,7 @@ describe('decide', () => {
     port.play({ bufferLevelSeconds: 1 });
     expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
     expect(controller.states).toHaveLength(1);
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     decisions.decide();
     expect(controller.states).toHaveLength(2);
   });
@@ -56,7 +56,7 @@ describe('decide', () => {
     const controller = new Scripted();
     const { port, decisions, downloads, session, planner, emitted } = adapted({ controller });
     const times = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
-    const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20 };
+    const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20, isPaceable: false };
     port.now = { ...port.now!, live };
     const asked = () => {
       decisions.decide();
@@ -71,7 +71,7 @@ describe('decide', () => {
     expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
     change({ bufferLevelSeconds: 7 });
     expect(asked()).toBe(2);
-    change({ bufferCapSeconds: 8 });
+    change({ bufferCapSeconds: 1 });
     expect(asked()).toBe(3);
     change({ playbackRate: 2 });
     expect(asked()).toBe(4);
@@ -82,7 +82,7 @@ describe('decide', () => {
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1' } };
     expect(asked()).toBe(7);
     const request = {};
-    downloads.begun(request, true, port.segment(0));
+    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     expect([asked(), asked()]).toEqual([8, 8]);
     downloads.ended(request, 'failed', 1);
     expect(asked()).toBe(9);
@@ -124,7 +124,7 @@ describe('decide', () => {
     const { port, decisions, downloads, events } = adapted({ controller: new Scripted() });
     for (let index = 0; index < 3; index++) {
       const request = {};
-      downloads.begun(request, true, port.segment(index));
+      downloads.requested(request, { isMedia: true, segment: port.segment(index) });
       downloads.ended(request, 'whole', 1);
     }
     expect(decisions.decide()).toBeUndefined();
@@ -139,7 +139,7 @@ describe('reconsider', () => {
     const controller = new ScriptedAbandoning();
     const { port, decisions, downloads, emitted } = adapted({ controller });
     expect(decisions.reconsider()).toBeUndefined();
-    downloads.begun({}, true, port.segment(3, 2));
+    downloads.requested({}, { isMedia: true, segment: port.segment(3, 2) });
     expect(decisions.reconsider()).toBeUndefined();
     expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
     expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
@@ -153,7 +153,7 @@ describe('reconsider', () => {
   test('is undefined for a download of a period that the player has left', () => {
     const controller = new ScriptedAbandoning();
     const { port, decisions, downloads } = adapted({ controller });
-    downloads.begun({}, true, port.segment(9));
+    downloads.requested({}, { isMedia: true, segment: port.segment(9) });
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1', startSeconds: 40, firstIndex: 10 } };
     expect(decisions.reconsider()).toBeUndefined();
     expect(controller.inFlights).toEqual([]);

@@ -21,7 +21,7 @@ function begin(session: Session, index: number, bitrateBps: number, asked = segm
 /** The download ends with these bits; `outcome` and duration by default: whole, 1 s. */
 function end(session: Session, download: VideoDownload, bits: number, outcome: Outcome = 'whole', seconds = 1): void {
   const atSeconds = download.requestedAtSeconds + 0.5;
-  for (const receivedBits of [bits / 2, bits]) download.progressed(atSeconds, { receivedBits }, 0);
+  for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits }, 0);
   download.ended(atSeconds, outcome);
   session.end(download, outcome, seconds);
 }
@@ -30,8 +30,8 @@ describe('a session', () => {
   test('records downloads, the last segment and the one before', () => {
     const session = new Session();
     const first = begin(session, 0, 1e6);
-    first.progressed(0.25, { receivedBits: 1e6 }, 0);
-    first.progressed(0.5, { receivedBits: 1e6 }, 0);
+    first.received(0.25, { totalBits: 1e6 }, 0);
+    first.received(0.5, { totalBits: 1e6 }, 0);
     expect(inFlightOf(session.record, 9)).toEqual({
       segmentIndex: 0,
       bitrateBps: 1e6,

@@ -79,7 +79,7 @@ describe('bytes are counted with any headers', () => {
     const request = player.request(0, 0, { startDate: new Date() });
     for (let part = 1; part <= 4; part++) {
       wait(0.25);
-      player.trigger('fragmentLoadingProgress', { request, response: new ArrayBuffer(100e3) });
+      player.chunk(request, new ArrayBuffer(100e3));
     }
     wait(0.1);
     expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
@@ -93,14 +93,15 @@ describe('bytes are counted with any headers', () => {
     const controller = new Scripted();
     const { player } = attached({ controller });
     player.ask();
-    const request = player.request(0, 0, { startDate: new Date(), retryAttempts: 0 });
+    const request = player.request(0, 0, { startDate: new Date() });
     const part = () => {
       wait(0.25);
-      player.trigger('fragmentLoadingProgress', { request, response: new ArrayBuffer(100e3) });
+      player.chunk(request, new ArrayBuffer(100e3));
     };
     part();
     part();
-    Object.assign(request, { retryAttempts: 1, startDate: new Date() });
+    Object.assign(request, { startDate: new Date() });
+    player.send(request);
     part();
     part();
     part();
