@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
-import { applySettings } from './settings-guard.ts';
+import { applySettings } from './settings.ts';
 
 describe('applySettings', () => {
   test('applies the needed settings and restores the previous ones', () => {

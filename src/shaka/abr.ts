@@ -1,12 +1,11 @@
-/** Shaka's own manager, inside one that asks the core. It keeps all that it knows, and takes over after `detach`. */
+/** Where Shaka asks: its own manager, inside one that asks the core. It keeps all that it knows, and goes on after `detach`. */
 
 import type { Adaptation } from '../core/adaptation.ts';
-import { DOM_METHODS, listen } from '../core/listen.ts';
+import { DOM_METHODS, listen, override, UndoList } from '../core/hooks.ts';
 import type { Choice } from '../core/player-port.ts';
-import { UndoList } from '../core/undo-list.ts';
-import type { AbrManager, RequestFilter, ShakaPlayer, Stream, Variant } from './player.ts';
-import type { RequestReports } from './requests.ts';
-import type { ShakaPort } from './shaka-port.ts';
+import type { AbrManager, Request, RequestContext, ShakaPlayer, Stream, Variant } from './player.ts';
+import type { ShakaPort } from './port.ts';
+import type { Requests } from './requests.ts';
 
 /** Shaka aborts the download in flight if a switch would take less time than the buffer has; less than 0 always does. */
 const ABORT_BPS = -1;
@@ -16,7 +15,7 @@ export interface ManagerParts {
   inner: AbrManager;
   player: ShakaPlayer;
   port: ShakaPort;
-  reports: RequestReports;
+  requests: Requests;
   adaptation: Adaptation;
   /** Shaka has released the manager. */
   released(): void;
@@ -34,13 +33,13 @@ export class PluginManager {
   #isDetached = false;
 
   constructor(private readonly parts: ManagerParts) {
-    const { inner, player, reports, adaptation } = parts;
+    const { inner, player, requests, adaptation } = parts;
     const { guard } = adaptation;
     const estimate = inner.getBandwidthEstimate;
     inner.getBandwidthEstimate = () => (this.#isUnlimited ? Number.POSITIVE_INFINITY : estimate.call(inner));
-    const filter: RequestFilter = (_, request, context) => {
+    const filter = (_: number, request: Request, context?: RequestContext) => {
       guard(() => {
-        reports.begun(request, context);
+        requests.begun(request, context);
         // Shaka has written its CMCD before.
         request.uris = request.uris.map((uri) => adaptation.withCmcd(uri, request.headers));
       });
@@ -48,7 +47,7 @@ export class PluginManager {
     const networking = player.getNetworkingEngine();
     networking?.registerRequestFilter(filter);
     this.#undo.add(
-      listen(player, DOM_METHODS, { ...reports.handlers, ...this.#playerHandlers }, guard),
+      listen(player, DOM_METHODS, { ...requests.handlers, ...this.#playerHandlers }, guard),
       () => networking?.unregisterRequestFilter(filter),
       // The prototype's is back.
       () => delete (inner as Partial<AbrManager>).getBandwidthEstimate,
@@ -107,7 +106,7 @@ export class PluginManager {
     },
     // Shaka requests the next segment in the variant that is current after this event.
     segmentappended: ({ contentType, end }: { contentType: string; end: number }) => {
-      if (contentType !== 'video' || this.parts.port.isEnd(end)) return;
+      if (contentType !== 'video' || this.parts.port.presentation.isEnd(end)) return;
       this.#isDue = true;
       this.#decideIfDue();
     },
@@ -118,7 +117,7 @@ export class PluginManager {
     playing: () => this.parts.adaptation.session.playing(),
     seeking: () => {
       // Shaka goes on with what is buffered.
-      if (this.parts.adaptation.session.seeked() && this.parts.port.isEmpty()) this.#decide();
+      if (this.parts.adaptation.session.seeked() && this.parts.port.presentation.levelSeconds() === 0) this.#decide();
     },
   };
 
@@ -126,16 +125,17 @@ export class PluginManager {
     init: (switchTo, ...more) => {
       const { inner, port } = this.parts;
       this.#isLoaded = true;
-      port.use({ switchTo });
-      inner.init((...args) => (this.#isDetached || !port.hasVideo()) && switchTo(...args), ...more);
+      port.switchCallback = switchTo;
+      inner.init((...args) => (this.#isDetached || !port.presentation.hasVideo) && switchTo(...args), ...more);
     },
     setVariants: (variants, ...more) => {
-      this.parts.port.use({ variants });
+      this.parts.port.presentation.variants = variants;
       return this.parts.inner.setVariants(variants, ...more);
     },
     setMediaElement: (element) => {
       this.parts.inner.setMediaElement(element);
-      this.parts.port.use({ element });
+      if (!element) return;
+      this.parts.port.presentation.element = element;
       this.#sourceUndo.add(listen(element, DOM_METHODS, this.#elementHandlers, this.parts.adaptation.guard));
     },
     enable: () => {
@@ -145,11 +145,11 @@ export class PluginManager {
     chooseVariant: (...how) => this.#loading() ?? this.#choose() ?? this.parts.inner.chooseVariant(...how),
     trySuggestStreams: () => void (this.#loading() ?? this.parts.adaptation.guard(() => this.#decide())),
     segmentDownloaded: (milliseconds, bytes, allowSwitch, request, context) => {
-      const { inner, reports, adaptation } = this.parts;
+      const { inner, requests, adaptation } = this.parts;
       inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
-      adaptation.guard(() => reports.downloaded(bytes, request, context));
+      adaptation.guard(() => requests.downloaded(bytes, request, context));
     },
-    getBandwidthEstimate: () => (this.parts.port.isAbandoning() ? ABORT_BPS : this.parts.inner.getBandwidthEstimate()),
+    getBandwidthEstimate: () => (this.parts.port.isAbandoning ? ABORT_BPS : this.parts.inner.getBandwidthEstimate()),
     stop: () => {
       this.isOrphan = false;
       this.parts.adaptation.guard(() => this.#sourceEnded());
@@ -172,28 +172,26 @@ export class PluginManager {
   #loading(): Variant | undefined {
     const { port, adaptation } = this.parts;
     return adaptation.guard(() =>
-      adaptation.session.record.active && !port.isAbandoning() ? port.loading() : undefined,
+      adaptation.session.record.active && !port.isAbandoning ? port.loading() : undefined,
     );
   }
 
   #decide(): void {
     const { port } = this.parts;
     this.#isDue = false;
-    if (port.isEnabled()) port.switchTo(this.#choose() ?? this.chooseVariant());
+    if (port.isEnabled) port.switchTo(this.#choose() ?? this.chooseVariant());
   }
 
   #decideIfDue(): void {
-    if (this.#isDue && !this.parts.port.isFull()) this.#decide();
+    if (this.#isDue && !this.parts.port.presentation.isFull()) this.#decide();
   }
 
   /** By default (1) Shaka prefetches only the segment that is due; more are requested before anything is decided. */
   #limitPrefetch(): void {
     const { player } = this.parts;
-    const { segmentPrefetchLimit: limit } = player.getConfiguration().streaming;
-    if (!(limit > 1)) return;
+    const get = () => player.getConfiguration().streaming.segmentPrefetchLimit;
     const set = (segmentPrefetchLimit: number) => player.configure({ streaming: { segmentPrefetchLimit } });
-    this.#undo.add(() => set(limit));
-    set(0);
+    if (get() > 1) this.#undo.add(override(0, get, set));
   }
 
   #sourceEnded(): void {

@@ -1,6 +1,7 @@
-/** The time of a live stream: the part of the presentation that is captured now, and when its segments exist. */
+/** The time of a live stream. */
 
 import type { Representation, StreamInfo } from 'dashjs';
+import type { LiveTime } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { DashPlayer } from './player.ts';
 
@@ -34,18 +35,21 @@ export class LiveClock {
     return (this.player as { getCurrentLiveLatency?(): number }).getCurrentLiveLatency?.() || undefined;
   }
 
-  /** Position in the presentation of what is captured now; undefined on demand. */
-  nowSeconds({ manifestInfo: { isDynamic, availableFrom } }: StreamInfo): number | undefined {
+  /** Undefined on demand. */
+  time(
+    { manifestInfo }: StreamInfo,
+    { segmentDuration, availabilityTimeOffset }: Representation,
+  ): LiveTime | undefined {
+    const { isDynamic, availableFrom } = manifestInfo;
     if (!isDynamic) return undefined;
     const latency = this.latencySeconds();
-    // The plugin was attached after the comparison.
-    if (this.#offsetMs === undefined && latency !== undefined) return this.gauge.playheadSeconds() + latency;
-    const now = (Date.now() + (this.#offsetMs ?? 0) - Number(availableFrom)) / 1000;
-    return Number.isFinite(now) ? now : undefined;
+    const isSynchronised = this.#offsetMs !== undefined || latency === undefined;
+    const nowSeconds = isSynchronised
+      ? (Date.now() + (this.#offsetMs ?? 0) - Number(availableFrom)) / 1000
+      : // The plugin was attached after the comparison.
+        this.gauge.playheadSeconds() + latency;
+    // As the manifest announces it.
+    const firstChunkSeconds = Math.max(0, segmentDuration - (availabilityTimeOffset || 0));
+    return Number.isFinite(nowSeconds) ? { nowSeconds, firstChunkSeconds } : undefined;
   }
-}
-
-/** From the capture of a segment's start to the existence of its first chunk, as the manifest announces it. */
-export function firstChunkSeconds({ segmentDuration, availabilityTimeOffset }: Representation): number {
-  return Math.max(0, segmentDuration - (availabilityTimeOffset || 0));
 }

@@ -8,8 +8,7 @@ useManualClock();
 
 describe('the switch rule', () => {
   test("gives the controller the player's state in seconds and bits, and dash.js the decision", () => {
-    const controller = new Scripted();
-    const { player, handle, decisions, faults } = attached({ controller });
+    const { controller, player, handle, decisions, faults } = attached({ controller: new Scripted() });
     expect(player.ask()).toBe('v0');
     expect(controller.states[0]).toMatchObject({
       nowSeconds: 0,
@@ -29,7 +28,7 @@ describe('the switch rule', () => {
     download(player, 0, 0, 3e6, 1.5);
     player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
     player.element!.currentTime = 0.5;
-    controller.next = { representation: 2, controller: 'scripted', reason: 'scripted' };
+    controller.next = 2;
     expect(player.ask()).toBe('v2');
     expect(controller.states[1]).toMatchObject({
       nowSeconds: 1.5,
@@ -64,15 +63,14 @@ describe('the switch rule', () => {
       controller: 'scripted',
       session: 1,
       nowSeconds: 1.5,
-      decision: controller.next,
+      decision: { representation: 2 },
       faults: [],
     });
     expect(faults).toEqual([]);
   });
 
   test('has no choice for audio and text, nor in instances that dash.js has replaced', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     expect(player.ask('audio')).toBeNull();
     expect(player.ask('text')).toBeNull();
     player.instantiateRules();
@@ -89,22 +87,6 @@ describe('the switch rule', () => {
       reason: { message: 'scripted: scripted' },
       rule: 'LeoAbrRule',
     });
-  });
-
-  test('a failed controller is reported once, and so is a decision outside the ladder', async () => {
-    const controller = new Scripted();
-    const { player, faults, decisions } = attached({ controller });
-    controller.next = () => {
-      throw new Error('broken');
-    };
-    expect(player.ask()).toBeNull();
-    controller.next = { representation: 3, controller: 'scripted', reason: '' };
-    expect(player.ask()).toBeNull();
-    await Promise.resolve();
-    expect(faults.map(({ message }) => message)).toEqual(['the controller failed: broken']);
-    expect(decisions).toEqual([]);
-    controller.next = { representation: 1, controller: 'scripted', reason: '' };
-    expect(player.ask()).toBe('v1');
   });
 
   test('an unexpected dash.js causes one fault and no choice', async () => {
@@ -126,8 +108,7 @@ describe('the switch rule', () => {
 
 describe('a download in flight', () => {
   test('is reconsidered ten times a second, even if nothing arrives, and abandoned at once', () => {
-    const controller = new ScriptedAbandoning();
-    const { player, decisions } = attached({ controller });
+    const { controller, player, decisions } = attached({ controller: new ScriptedAbandoning() });
     expect(player.rules.map(({ rulename }) => rulename)).toEqual(['LeoAbrRule']);
     player.ask();
     download(player, 0, 0, 4e6, 1);
@@ -162,8 +143,7 @@ describe('a download in flight', () => {
   });
 
   test('is kept if the page has switched adaptation off', () => {
-    const controller = new ScriptedAbandoning();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new ScriptedAbandoning() });
     player.ask();
     player.settings.streaming.abr.autoSwitchBitrate.video = false;
     controller.instead = 0;
@@ -174,8 +154,7 @@ describe('a download in flight', () => {
   });
 
   test('a dash.js that fails to abandon it causes one fault', async () => {
-    const controller = new ScriptedAbandoning();
-    const { player, faults } = attached({ controller });
+    const { controller, player, faults } = attached({ controller: new ScriptedAbandoning() });
     player.qualitySet.push = () => {
       throw new Error('not now');
     };
@@ -189,8 +168,7 @@ describe('a download in flight', () => {
 
   test('is reconsidered at progress events if timers are throttled, as in a hidden tab', async () => {
     const setInterval = jest.spyOn(globalThis, 'setInterval').mockReturnValue(7 as never);
-    const controller = new ScriptedAbandoning();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new ScriptedAbandoning() });
     player.ask();
     const request = player.request(0, 2, { bytesTotal: 2e6 });
     const progress = async (bytesLoaded: number) => {
@@ -209,16 +187,5 @@ describe('a download in flight', () => {
     await progress(24_000);
     expect(player.qualitySet).toMatchObject([{ id: 'v0' }]);
     setInterval.mockRestore();
-  });
-
-  test('is not reconsidered after the plugin is detached', () => {
-    const controller = new ScriptedAbandoning();
-    const { player, handle } = attached({ controller });
-    player.ask();
-    player.request(0, 2);
-    handle.detach();
-    wait(1);
-    expect(controller.inFlights).toEqual([]);
-    expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 /** The dash.js settings that the plugin needs, and how they are restored. docs/plugin-dash.md lists them for users. */
 
+import { override } from '../core/hooks.ts';
 import { type DashPlayer, setting } from './player.ts';
 
 /** Priority of dash.js's throughput rule: below DEFAULT (0.5), the priority of our rule. */
@@ -43,20 +44,19 @@ export function applySettings(player: DashPlayer, cmcd = false): () => void {
   if (setting(player, 'abr.hybridSwitchBufferTime') === undefined) wanted.push(WITHOUT_THRESHOLD);
   if (setting(player, WHERE_UNSET[0]) === null) wanted.push(WHERE_UNSET);
   if (cmcd) wanted.push(['cmcd.enabled', true]);
-  return override(player, wanted);
+  return overrideSettings(player, wanted);
 }
 
 /** Applies those that this version of dash.js has, in this order; returns a function that restores the previous ones. */
-export function override(player: DashPlayer, wanted: readonly Setting[]): () => void {
-  const changes = wanted
-    .map(([path, value]) => ({ path, value, before: setting(player, path) }))
-    .filter(({ before }) => before !== undefined);
-  for (const { path, value } of changes) update(player, path, value);
+export function overrideSettings(player: DashPlayer, wanted: readonly Setting[]): () => void {
+  const restores = wanted
+    .filter(([path]) => setting(player, path) !== undefined)
+    .map(([path, value]) => {
+      const set = (one: unknown) => update(player, path, one);
+      return override(value, () => setting(player, path), set);
+    });
   return () => {
-    for (const { path, value, before } of changes) {
-      // Settings that the page has changed since stay.
-      if (setting(player, path) === value) update(player, path, before);
-    }
+    for (const restore of restores) restore();
   };
 }
 

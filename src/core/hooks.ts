@@ -1,4 +1,4 @@
-/** Listens to a player's or an element's events. */
+/** How an adapter hooks into a player, and leaves it as it was. */
 
 import type { Guard } from './events.ts';
 
@@ -24,4 +24,33 @@ export function listen(
   return () => {
     for (const one of guarded) bus[remove]!(...one);
   };
+}
+
+/** Sets a setting; returns a function that restores the previous value, unless somebody has changed it since. */
+export function override<T>(value: T, get: () => T, set: (value: T) => void): () => void {
+  const before = get();
+  set(value);
+  return () => {
+    if (get() === value) set(before);
+  };
+}
+
+/** The steps by which the plugin leaves a player as it found it. */
+export class UndoList {
+  #steps: (() => void)[] = [];
+
+  add(...steps: (() => void)[]): void {
+    this.#steps.push(...steps);
+  }
+
+  /** Takes all steps, each once. */
+  run(): void {
+    for (const step of this.#steps.splice(0)) {
+      try {
+        step();
+      } catch {
+        // A destroyed player throws: there is nothing to restore.
+      }
+    }
+  }
 }

@@ -6,12 +6,10 @@ import { attached, FakePlayer, playlists, SEGMENTS, useWindow, VERSIONS } from '
 useManualClock();
 useWindow();
 
-const to = (representation: number) => ({ representation, controller: 'scripted', reason: 'scripted' });
-
 describe.each(VERSIONS)('hls.js %s', (_, Player) => {
   const scripted = (first = 0, controller = new ScriptedAbandoning()) => {
-    controller.next = to(first);
-    return { controller, ...attached({ controller }, { Player }) };
+    controller.next = first;
+    return attached({ controller }, { Player });
   };
 
   test('starts at the level that the controller decides on, and loads its playlist alone', () => {
@@ -27,7 +25,7 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     player.ask();
     expect(decisions).toHaveLength(1);
     player.download(0, 4e6, 1);
-    controller.next = to(2);
+    controller.next = 2;
     expect([player.ask(), player.ask(), hls.nextAutoLevel, hls.firstAutoLevel]).toEqual([2, 2, 2, 2]);
     expect(decisions).toHaveLength(2);
     expect(controller.states.at(-1)).toMatchObject({
@@ -46,7 +44,7 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
   test('decides only when hls.js may load a segment', () => {
     const { controller, player, decisions } = scripted();
     player.download(0, 4e6, 1);
-    controller.next = to(1);
+    controller.next = 1;
     // 60 MB of 1 Mbit/s.
     player.bufferLevelSeconds = 480;
     expect([player.ask(), decisions.length]).toEqual([0, 1]);
@@ -54,14 +52,14 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect([player.ask(), decisions.length]).toEqual([1, 2]);
     wait(1);
     player.request(player.fragment(1));
-    controller.next = to(2);
+    controller.next = 2;
     expect([player.ask(), decisions.length]).toEqual([1, 2]);
   });
 
   test('decides nothing after the last segment, until a seek', () => {
     const { player, decisions, controller } = scripted();
     for (let i = 0; i < SEGMENTS; i++) player.download(i, 4e6, 1);
-    controller.next = to(2);
+    controller.next = 2;
     expect([player.ask(), decisions.length]).toEqual([0, SEGMENTS]);
     player.media.plays();
     player.media.dispatchEvent(new Event('seeking'));
@@ -84,10 +82,10 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
   test("keeps to the page's limits", () => {
     const { hls, controller, player } = scripted();
     player.download(0, 4e6, 1);
-    controller.next = to(1);
+    controller.next = 1;
     hls.autoLevelCapping = 1;
     hls.config.minAutoBitrate = 1.5e6;
-    controller.next = to(0);
+    controller.next = 0;
     expect(player.ask()).toBe(1);
     expect(controller.states.at(-1)!.ladderBps).toEqual([2e6]);
   });
@@ -106,8 +104,7 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
   });
 
   test("loads the page's start level first", () => {
-    const controller = new Scripted();
-    const { hls, player } = attached({ controller }, { Player, config: { startLevel: 2 } });
+    const { hls, player } = attached({ controller: new Scripted() }, { Player, config: { startLevel: 2 } });
     expect([hls.loadLevel, player.ask()]).toEqual([2, 2]);
     player.download(0, 16e6, 1);
     expect(player.ask()).toBe(0);
@@ -115,10 +112,7 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
 
   test.each([-1, undefined])('with start level %s, loads no segment to test the bandwidth', (startLevel) => {
     const config = startLevel === undefined ? {} : { startLevel };
-    const { hls, handle } = attached(
-      { controller: Object.assign(new Scripted(), { next: to(1) }) },
-      { Player, config },
-    );
+    const { hls, handle } = attached({ controller: Object.assign(new Scripted(), { next: 1 }) }, { Player, config });
     expect([hls.loadLevel, hls.config.testBandwidth]).toEqual([1, false]);
     handle.detach();
     expect(hls.config.testBandwidth).toBe(true);
@@ -135,7 +129,7 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     wait(1);
     const asked = controller.states.length;
     expect([player.ask(), player.ask(), controller.states.length]).toEqual([1, 1, asked]);
-    controller.next = to(1);
+    controller.next = 1;
     player.download(1, 8e6, 1);
     expect(player.ask()).toBe(1);
     expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6]);
@@ -169,7 +163,7 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     player.download(0, 4e6, 1);
     player.ask();
     expect(controller.states.at(-1)!.setupSeconds!.map((one) => Math.round(one * 1000))).toEqual([0, 100, 100]);
-    controller.next = to(2);
+    controller.next = 2;
     player.download(1, 4e6, 1);
     player.ask();
     wait(1);
@@ -241,14 +235,14 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
 
   test('hls.js decides where the controller fails, with one fault', async () => {
     const { controller, player, handle, faults, hls } = scripted();
-    controller.next = to(7);
+    controller.next = 7;
     player.download(0, 4e6, 0.1);
     hls.bandwidthEstimate = 50e6;
     expect([player.ask(), player.ask()]).toEqual([2, 2]);
     await Promise.resolve();
     expect(faults.map(({ code }) => code)).toEqual(['controller-failed']);
     expect(handle.state.status).toBe('attached');
-    controller.next = to(1);
+    controller.next = 1;
     expect(player.ask()).toBe(1);
   });
 
@@ -333,8 +327,10 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
 });
 
 test('hls.js 1.7 forgives a level after a while', () => {
-  const controller = new Scripted();
-  const { hls, player } = attached({ controller }, { config: { errorPenaltyExpireMs: 60_000 } });
+  const { controller, hls, player } = attached(
+    { controller: new Scripted() },
+    { config: { errorPenaltyExpireMs: 60_000 } },
+  );
   player.download(0, 4e6, 1);
   Object.assign(hls.levels[2]!, { loadError: 1, loadErrorTime: performance.now() });
   player.download(1, 4e6, 1);

@@ -4,7 +4,7 @@ import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';
 import { createHandle, type LeoAbrHandle } from '../core/handle.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
-import { createPlugin, type Plugin } from './installation.ts';
+import { HlsInstallation } from './installation.ts';
 import { abrControllerOf } from './player.ts';
 
 /** For the option `abrController` of hls.js. */
@@ -15,28 +15,31 @@ export function createController<O extends object>(
   options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
 ): LeoAbrController {
-  let plugin!: Plugin;
-  const handle = createHandle(options, resolve, (resolved, events) => (plugin = createPlugin(resolved, events)));
+  let installation!: HlsInstallation;
+  const handle = createHandle(options, resolve, (resolved, events) => {
+    installation = new HlsInstallation(resolved, events);
+    return installation;
+  });
   /** hls.js calls it with `new`. The class that it extends is known with the player. */
   function LeoAbr(hls: Hls) {
     const HlsController = abrControllerOf(hls);
     if (HlsController === controller)
       throw new Error('leo-abr: give abrController to a player, not to Hls.DefaultConfig');
-    return new (replacing(HlsController, plugin))(hls);
+    return new (replacing(HlsController, installation))(hls);
   }
   const controller = Object.assign(LeoAbr as unknown as typeof AbrController, { handle });
   return controller;
 }
 
 /** hls.js's own controller goes on measuring, and decides where the plugin has no choice. */
-function replacing(HlsController: typeof AbrController, plugin: Plugin): typeof AbrController {
+function replacing(HlsController: typeof AbrController, plugin: HlsInstallation): typeof AbrController {
   return class extends HlsController {
-    readonly #connection = plugin.connect(this.hls, () => super.firstAutoLevel);
+    readonly #isConnected = plugin.connect(this.hls, () => super.firstAutoLevel);
     /** The latest answer. */
     #answer = -1;
 
     #choose(hlsLevel: () => number): number {
-      return this.#connection?.choose() ?? hlsLevel();
+      return (this.#isConnected ? plugin.choose() : undefined) ?? hlsLevel();
     }
 
     override get firstAutoLevel(): number {
@@ -46,7 +49,7 @@ function replacing(HlsController: typeof AbrController, plugin: Plugin): typeof 
 
     override get nextAutoLevel(): number {
       // Set by hls.js's error recovery, or by the page for the next segment.
-      const forced = this.#connection ? super.forcedAutoLevel : -1;
+      const forced = this.#isConnected ? super.forcedAutoLevel : -1;
       this.#answer = forced >= 0 ? forced : this.#choose(() => super.nextAutoLevel);
       return this.#answer;
     }
@@ -61,11 +64,11 @@ function replacing(HlsController: typeof AbrController, plugin: Plugin): typeof 
       data: FragLoadingData,
     ): void {
       super.onFragLoading(event, data);
-      if (this.#connection?.isInCharge) this.clearTimer();
+      if (this.#isConnected && plugin.isInCharge) this.clearTimer();
     }
 
     override destroy(): void {
-      if (this.#connection) plugin.playerEnded();
+      if (this.#isConnected) plugin.playerEnded();
       super.destroy();
     }
   };

@@ -1,13 +1,13 @@
-/** The plugin as a quality switch rule of dash.js. */
+/** Where dash.js asks: the plugin as one of its quality switch rules. */
 
 import type { RulesContext } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
 import type { Choice } from '../core/player-port.ts';
-import type { DashPort } from './dash-port.ts';
+import type { DashPort } from './port.ts';
 
 export const SWITCH_RULE = 'LeoAbrRule';
 
-/** dash.js's DEFAULT: above the throughput rule (see settings-guard.ts), equal to DroppedFramesRule. */
+/** dash.js's DEFAULT: above the throughput rule (see settings.ts), equal to DroppedFramesRule. */
 const PRIORITY = 0.5;
 
 /**
@@ -18,7 +18,7 @@ const PRIORITY = 0.5;
 export function switchRule(port: DashPort, { guard, decisions }: Adaptation) {
   function decide(context: RulesContext): Choice | undefined {
     if (context.getMediaType() !== 'video') return undefined;
-    port.look(context);
+    port.context = context;
     return decisions.decide();
   }
 
