@@ -277,8 +277,7 @@ function watchDish(
       place.ofDish = reading;
     },
   };
-  const onObstructionMap: DishMonitorOptions['onObstructionMap'] =
-    sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude));
+  const onObstructionMap: DishMonitorOptions['onObstructionMap'] = sky && ((map, atMs) => sky.observeMap(map, atMs));
   const monitor: DishMonitor | SimulatedMonitor =
     typeof dish === 'string'
       ? new DishMonitor({ ...options, address: dish, problems: service.problems, onObstructionMap })

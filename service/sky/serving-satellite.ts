@@ -5,13 +5,7 @@
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import type { SatelliteInView } from '../api/wire.ts';
-import {
-  type Attitude,
-  angleBetween,
-  type Direction,
-  directionOf,
-  type ObstructionMap,
-} from '../dish/obstruction-map.ts';
+import { angleBetween, type Direction, directionOf, type ObstructionMap } from '../dish/obstruction-map.ts';
 
 export interface ServingSatellite {
   name: string;
@@ -58,9 +52,8 @@ export class ServingSatelliteFinder {
     atMs: number;
     handoverMs: number;
     satellites: readonly SatelliteInView[];
-    attitude?: Attitude | undefined;
   }): ServingSatellite | undefined {
-    const { map, atMs, handoverMs, satellites, attitude } = observed;
+    const { map, atMs, handoverMs, satellites } = observed;
     const epochStartMs = handoverMs + Math.floor((atMs - handoverMs) / EPOCH_MS) * EPOCH_MS;
     if (epochStartMs !== this.#epochStartMs) {
       this.#epochStartMs = epochStartMs;
@@ -68,10 +61,10 @@ export class ServingSatelliteFinder {
     }
     const before = this.#map;
     this.#map = map;
-    if (before === undefined || before.rows !== map.rows || before.frame !== map.frame) return undefined;
+    if (before === undefined || before.rows !== map.rows) return undefined;
     const pixel = newlyPainted(before, map);
     if (pixel !== undefined && atMs - epochStartMs >= SETTLE_MS) {
-      const direction = directionOf(map, pixel, attitude);
+      const direction = directionOf(map, pixel);
       if (direction !== undefined) {
         this.#points.push({ direction, sky: new Map(satellites.map((satellite) => [satellite.name, satellite])) });
       }

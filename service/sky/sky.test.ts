@@ -19,7 +19,7 @@ import { createSkyView } from './sky-view.ts';
 const NOW_MS = new ManualClock().utcMs();
 const SHELL = shellText({ planes: 36, perPlane: 22, epochMs: NOW_MS - 3_600_000 });
 const MUNICH = { latitudeDegrees: 48.1374, longitudeDegrees: 11.5755, altitudeMetres: 520 };
-const GEOMETRY: MapGeometry = { rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' };
+const GEOMETRY: MapGeometry = { rows: 123, columns: 123, maxThetaDegrees: 80 };
 
 let folder: string;
 const at = (name: string) => join(folder, name);

@@ -2,7 +2,7 @@
 
 import type { SkyReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
-import type { Attitude, ObstructionMap } from '../dish/obstruction-map.ts';
+import type { ObstructionMap } from '../dish/obstruction-map.ts';
 import type { Place } from '../place.ts';
 import type { Problems } from '../problems.ts';
 import type { ElementSource } from './element-source.ts';
@@ -60,14 +60,14 @@ export class Sky {
     }
   }
 
-  observeMap(map: ObstructionMap, atMs: number, attitude?: Attitude): void {
+  observeMap(map: ObstructionMap, atMs: number): void {
     const { place, handoverMs } = this.#options;
     const from = place.exact;
     const view = this.#usable();
     if (view === undefined || from === undefined) return;
     // The newest pixel was painted within the last second.
     const satellites = view.inView(atMs - 500, from, LEAST_CANDIDATE_DEGREES);
-    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites, attitude });
+    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites });
     if (found === undefined || found.confidence < LEAST_CONFIDENCE) return;
     const before = this.#serving;
     const sinceMs = before?.name === found.name ? before.sinceMs : found.epochStartMs;
