@@ -195,10 +195,10 @@ async function record(
   service.attach({ recording: recorder });
   service.listen({
     telemetry: (second) => recorder.telemetry(second),
-    report: (request) => recorder.report(request),
+    report: ({ player, observations }) => recorder.record('report', { player, observations }),
     event(type, data) {
       // State and traffic can be derived from the other records.
-      if (type !== 'state' && type !== 'traffic') recorder.event(type, data);
+      if (type !== 'state' && type !== 'traffic') recorder.record(type, { data });
     },
     observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
     leap: () => recorder.onLeap(),

@@ -59,10 +59,8 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
   const lock = await lockFolder(around.directory);
   try {
     const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
-    const timers = [
-      around.every(TICK_MS, () => active.tick()),
-      around.every(USAGE_MS, () => void lock.touch().catch(() => {})),
-    ];
+    const touch = () => void lock.touch().catch(() => {});
+    const timers = [around.every(TICK_MS, () => active.tick()), around.every(USAGE_MS, touch)];
     await around.interrupted;
     for (const end of timers) end();
     active.close();
@@ -75,8 +73,8 @@ type Settings = ReturnType<typeof settingsOf>;
 
 function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
   const { trigger = 'latency-spike,handover,obstruction', schedule, seconds = '35', budgetMbPerDay = '2000' } = flags;
-  const above0 = (text: string, flag: string, what: string) =>
-    decimalNumber(text, flag, { expected: `a number of ${what} above 0`, holds: (value) => value > 0 });
+  const above0 = (text: string, flag: string, unit: string) =>
+    decimalNumber(text, flag, { expected: `a number of ${unit} above 0`, holds: (value) => value > 0 });
   const triggers = trigger === 'none' ? [] : trigger.split(',');
   const known = builtIn.map(({ name }) => name);
   if (!triggers.every((name) => known.includes(name))) {
@@ -134,8 +132,8 @@ class ActiveMeasurements {
   #busyMs: number;
   #usageMs = Number.NEGATIVE_INFINITY;
   #serverUtcMs = Number.NaN;
+  /** No measurement by a handover before this. */
   #handoverMs = Number.NEGATIVE_INFINITY;
-  /** The next scheduled measurement, and whether one is due. */
   #scheduledMs: number;
   #isDue = false;
   #events: { abort: AbortController; heardMs: number } | undefined;
@@ -149,7 +147,7 @@ class ActiveMeasurements {
     this.#around = around;
     this.#place = place;
     this.#busyMs = around.clock.monotonicMs();
-    this.#scheduledMs = settings.scheduleMs === Number.POSITIVE_INFINITY ? settings.scheduleMs : this.#busyMs;
+    this.#scheduledMs = Number.isFinite(settings.scheduleMs) ? this.#busyMs : Number.POSITIVE_INFINITY;
     this.#usedFile = join(around.directory, 'active.json');
     this.#used = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as never) : { day: '', bytes: 0 };
     if (typeof this.#used.day !== 'string' || typeof this.#used.bytes !== 'number') {
@@ -163,8 +161,7 @@ class ActiveMeasurements {
     const { scheduleMs, measureMs } = this.#settings;
     const nowMs = this.#around.clock.monotonicMs();
     if (this.#events === undefined && nowMs >= this.#retryMs) void this.#follow();
-    const silentMs = nowMs - (this.#events?.heardMs ?? nowMs);
-    if (silentMs > SILENCE_MS) this.#events?.abort.abort(new Error('it is silent'));
+    if (nowMs - (this.#events?.heardMs ?? nowMs) > SILENCE_MS) this.#events?.abort.abort(new Error('it is silent'));
     this.#ticks.push({ atMs: nowMs, bytes: this.#tickBytes });
     this.#tickBytes = 0;
     if (this.#now === undefined && this.#ticks.length > USAGE_TICKS) this.#ticks.shift();
@@ -289,13 +286,12 @@ class ActiveMeasurements {
     const { reason, abort } = this.#now;
     this.#now = undefined;
     abort.abort();
-    const nowMs = this.#around.clock.monotonicMs();
     const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, this.#tickBytes);
     this.#total.measurements++;
     this.#total.bytes += bytes;
     if (bytes > 0) this.#faults.delete('download');
     const share = bytes / this.#settings.budgetBytes / HANDOVER_SHARE;
-    if (reason === 'handover') this.#handoverMs = nowMs + share * DAY_MS;
+    if (reason === 'handover') this.#handoverMs = this.#around.clock.monotonicMs() + share * DAY_MS;
     this.#writeUsed(this.#used.bytes);
     this.#writeTrace(reason, bytes);
   }
@@ -309,6 +305,7 @@ class ActiveMeasurements {
     const startUtcMs = clock.utcMs() - clock.monotonicMs() + before.atMs;
     const startUtc = new Date(startUtcMs).toISOString();
     const endsSeconds = steps.map(({ atMs }) => (atMs - before.atMs) / 1000);
+    const source = `leo-abr trace record --active: downloads from ${this.#settings.url.host}`;
     const trace = {
       name: `active-${startUtc.replace(/[-:]|\.\d+/g, '')}`,
       stepEndsSeconds: Float64Array.from(endsSeconds),
@@ -319,19 +316,15 @@ class ActiveMeasurements {
         recordingGroup: `${this.#place} ${startUtc.slice(0, 10)}`,
         location: this.#place,
         startUtcMs,
-        other: {
-          source: `leo-abr trace record --active: downloads from ${this.#settings.url.host}`,
-          reason,
-          downloaded_bytes: bytes,
-        },
+        other: { source, reason, downloaded_bytes: bytes },
       },
     };
     this.#write(() => writeTrace(trace, directory));
   }
 
-  #report(what: string, line: string): void {
-    if (!this.#faults.has(what)) this.#around.note(line);
-    this.#faults.add(what);
+  #report(fault: string, line: string): void {
+    if (!this.#faults.has(fault)) this.#around.note(line);
+    this.#faults.add(fault);
   }
 
   #write(write: () => void): void {

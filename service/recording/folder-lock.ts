@@ -1,6 +1,6 @@
 /**
- * Ensures that one service at a time records in a folder, by a lock file that names its process. After a crash, the
- * next service takes the folder over: at once if it sees that the process is gone, else when the file is a minute old.
+ * Ensures that one process at a time records in a folder, by a lock file that names it. After a crash, the next one
+ * takes the folder over: at once if it sees that the process is gone, else when the file is a minute old.
  */
 
 import { readFile, readlink, stat, unlink, utimes, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Throws an `InputError` if another live service records in the folder. */
+/** Throws an `InputError` if another live process records in the folder. */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const path = join(directory, LOCK_FILE);
   // Containers of one host do not share process ids, nor do two boots.
@@ -27,18 +27,15 @@ export async function lockFolder(directory: string): Promise<FolderLock> {
   while (!(await create(path, JSON.stringify({ pid: process.pid, host, boot })))) {
     const text = await readFile(path, 'utf8').catch(ifMissing);
     if (text === undefined) continue;
-    const owner = ownerIn(text);
-    const isGone = owner?.host === host && (owner.boot !== boot || !isRunning(owner.pid));
+    const [, pid, ofHost, ofBoot] = /^{"pid":(\d+),"host":"(.*)","boot":"(.*)"}$/.exec(text) ?? [];
+    const isGone = ofHost === host && (ofBoot !== JSON.stringify(boot).slice(1, -1) || !isRunning(Number(pid)));
     if (!isGone && (await ageMs(path)) < FRESH_MS) {
-      const who = owner === undefined ? 'another one' : `process ${owner.pid} on ${owner.host.split(' ')[0]}`;
-      throw new InputError(directory, 'a folder that no other service records in', `${who}, by its ${LOCK_FILE}`);
+      const owner = pid === undefined ? 'another one' : `process ${pid} on ${ofHost?.split(' ')[0]}`;
+      throw new InputError(directory, 'a folder that no other service records in', `${owner}, by its ${LOCK_FILE}`);
     }
     await discard(path, text);
   }
-  return {
-    touch: () => utimes(path, new Date(), new Date()),
-    release: () => unlink(path),
-  };
+  return { touch: () => utimes(path, new Date(), new Date()), release: () => unlink(path) };
 }
 
 /** False if the file exists. */
@@ -69,16 +66,6 @@ async function ageMs(path: string): Promise<number> {
   return Math.abs(Date.now() - mtimeMs);
 }
 
-/** Undefined if a crash or a full disk has truncated the text. */
-function ownerIn(text: string): { pid: number; host: string; boot?: string } | undefined {
-  try {
-    const owner = JSON.parse(text) as { pid: number; host: string };
-    return Number.isInteger(owner.pid) && typeof owner.host === 'string' ? owner : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -88,7 +75,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function ifMissing(error: NodeJS.ErrnoException): undefined {
+export function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
   return undefined;
 }
