@@ -247,11 +247,10 @@ function watchSky(
     source: new ElementSource({ ...options, clock, problems }),
     place,
     clock,
-    problems,
     handoverMs: () => service.handoverMs(),
   });
   service.attach({ sky });
-  void sky.refresh();
+  sky.refresh().catch(onFault);
   const timer = every(60 * SECOND_MS, () => sky.refresh(), onFault);
   return Object.assign(sky, {
     close() {

@@ -1,13 +1,12 @@
 /**
- * Sends server-sent events to many subscribers. Each has a cursor into the event log instead of a queue, so that slow
- * readers cost no memory. A reader that stalls too long or falls behind the log is disconnected; it may reconnect with
- * its last id. Events are written to a few subscribers at a time, so that requests are answered in between.
+ * Sends server-sent events to many subscribers. Each has a cursor into a log of the newest events instead of a queue, so
+ * that slow readers cost no memory and a client that reconnects gets those it missed. A reader that stalls too long or
+ * falls behind the log is disconnected. An event's id is `<boot>.<sequence>`; the boot changes when the service restarts.
  */
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { EventLog } from './event-log.ts';
 
 export interface Subscriber {
   /** Event types to send; undefined: all. */
@@ -26,25 +25,27 @@ interface Connection extends Subscriber {
   stalledSinceMs: number | undefined;
 }
 
-/** Subscribers per slice, and the pause between slices: 500 subscribers are served within 50 ms. */
-const SLICE = 25;
-const SLICE_PAUSE_MS = 2;
+/** Ten minutes of one forecast per second, and as many other events. */
+const KEPT = 1200;
 /** A reader whose buffer stays full for this long is disconnected. */
 const STALL_MS = 20_000;
 
 export class EventStream {
-  readonly #log: EventLog;
   readonly #clock: Clock;
+  readonly #boot: string;
+  readonly #kept: number;
+  /** The newest events, by their sequence modulo `#kept`. */
+  readonly #events: { type: string; text: string }[] = [];
   readonly #connections = new Map<Socket, Connection>();
-  /** Connections that still have to be served. */
-  #round: Connection[] = [];
-  #isScheduled = false;
+  /** Sequence of the next event. */
+  next = 0;
   /** Readers disconnected so far because they were too slow. */
   slowReaders = 0;
 
-  constructor(log: EventLog, clock: Clock) {
-    this.#log = log;
+  constructor(clock: Clock, kept = KEPT) {
     this.#clock = clock;
+    this.#boot = clock.utcMs().toString(36);
+    this.#kept = kept;
   }
 
   get size(): number {
@@ -59,6 +60,19 @@ export class EventStream {
   /** Whether the socket has a stream. Responses queued behind it would never be sent. */
   has(socket: Socket): boolean {
     return this.#connections.has(socket);
+  }
+
+  /**
+   * The next event for a client whose newest one is `lastId`; without it, the next one at all. `missed`: why events are
+   * missing: the id is not of this boot (`restarted`), or they are no longer kept (`gap`).
+   */
+  resume(lastId = ''): { next: number; missed?: 'restarted' | 'gap' } {
+    const { next } = this;
+    if (lastId === '') return { next };
+    const [boot, digits = ''] = lastId.split('.', 2);
+    const sequence = /^\d{1,15}$/.test(digits) ? Number(digits) : Number.NaN;
+    if (boot !== this.#boot || !(sequence < next)) return { next, missed: 'restarted' };
+    return sequence + 1 < this.#oldest ? { next: this.#oldest, missed: 'gap' } : { next: sequence + 1 };
   }
 
   /** Takes over a response whose head has been written, and sends `opening` first. */
@@ -78,9 +92,9 @@ export class EventStream {
   }
 
   publish(type: string, data: unknown): void {
-    this.#log.append(type, data);
-    this.#round = [...this.#connections.values()];
-    this.#schedule();
+    const id = this.next++;
+    this.#events[id % this.#kept] = { type, text: `id: ${this.#boot}.${id}\n${eventText(type, data)}` };
+    for (const connection of this.#connections.values()) this.#pump(connection);
   }
 
   /** Writes comments, which reveal half-open connections and keep proxies alive. Call it every few seconds. */
@@ -95,37 +109,25 @@ export class EventStream {
   close(): void {
     for (const socket of this.#connections.keys()) socket.destroy();
     this.#connections.clear();
-    this.#round = [];
   }
 
-  #schedule(pauseMs = 0): void {
-    if (this.#isScheduled || this.#round.length === 0) return;
-    this.#isScheduled = true;
-    const writeSlice = () => {
-      this.#isScheduled = false;
-      for (const connection of this.#round.splice(-SLICE)) this.#pump(connection);
-      this.#schedule(SLICE_PAUSE_MS);
-    };
-    if (pauseMs > 0) setTimeout(writeSlice, pauseMs);
-    else setImmediate(writeSlice);
+  /** Sequence of the oldest event that is kept. */
+  get #oldest(): number {
+    return Math.max(0, this.next - this.#kept);
   }
 
   /** Writes pending events until the socket's buffer is full. */
   #pump(connection: Connection): void {
-    if (connection.next < this.#log.oldest) {
-      this.#disconnect(connection);
-      return;
-    }
-    while (connection.stalledSinceMs === undefined && connection.next < this.#log.next) {
-      const event = this.#log.at(connection.next++)!;
-      if (connection.types !== undefined && !connection.types.has(event.type)) continue;
-      this.#write(connection, event.frame);
+    if (connection.next < this.#oldest) this.#disconnect(connection);
+    while (connection.stalledSinceMs === undefined && connection.next < this.next && !connection.socket.destroyed) {
+      const { type, text } = this.#events[connection.next++ % this.#kept]!;
+      if (connection.types?.has(type) !== false) this.#write(connection, text);
     }
   }
 
-  #write(connection: Connection, chunk: Buffer | string): void {
+  #write(connection: Connection, text: string): void {
     if (connection.socket.destroyed) return;
-    if (!connection.response.write(chunk)) connection.stalledSinceMs = this.#clock.monotonicMs();
+    if (!connection.response.write(text)) connection.stalledSinceMs = this.#clock.monotonicMs();
   }
 
   #disconnect(connection: Connection): void {
@@ -133,4 +135,9 @@ export class EventStream {
     this.#connections.delete(connection.socket);
     connection.socket.destroy();
   }
+}
+
+/** An event without an id, which is not repeated after a reconnect. */
+export function eventText(type: string, data: unknown): string {
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
