@@ -7,7 +7,7 @@ import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply, DishStateName } from '../api/wire.ts';
 import { type Clock, utcMsOf } from '../clock.ts';
 import type { Problems } from '../problems.ts';
-import type { TelemetrySecond } from '../telemetry.ts';
+import { defined, type TelemetrySecond } from '../telemetry.ts';
 import {
   type DeviceClient,
   newDeviceClient,
@@ -316,10 +316,4 @@ function whatToDo({ code }: { code?: number }, address: string): string {
   if (code !== grpcStatus.UNAVAILABLE && code !== grpcStatus.DEADLINE_EXCEEDED) return '';
   const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return `. Check with "ping ${host}": without answers, this machine is not in the dish's network or has no route to it`;
-}
-
-type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-function defined<Fields extends object>(fields: Fields): Defined<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

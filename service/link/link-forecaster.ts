@@ -8,8 +8,8 @@ import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forec
 import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
 import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
 import { SubSecond } from '../../predictor/sub-second.ts';
-import type { Throughput } from '../kept-state.ts';
-import type { SessionClock } from '../session-clock.ts';
+import type { SessionClock } from '../clock.ts';
+import type { Throughput } from './shared-link.ts';
 
 /** Assumed error of the machine's clock (NTP over the observed link). */
 const UTC_UNCERTAINTY_SECONDS = 0.5;
