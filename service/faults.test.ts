@@ -107,22 +107,18 @@ describe('requests', () => {
 
 describe('readers of events', () => {
   test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
-    const clock = new ManualClock();
-    const { service, url, port } = await start({ clock });
+    const { service, url, port } = await start({ clock: new ManualClock() });
     const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
     idle.pause();
     const ended = new Promise((resolve) => idle.once('close', resolve));
     const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
     for (const reader of readers) await reader.next();
     while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
-    const text = 'x'.repeat(200_000);
-    for (let n = 0; n < 60; n++) {
+    const text = 'x'.repeat(20_000);
+    for (let n = 0; n < 1500; n++) {
       service.publish('trigger', { n, text });
       for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
     }
-    expect(service.stream.slowReaders).toBe(0);
-    clock.advance(21);
-    service.stream.heartbeat();
     expect(service.stream.slowReaders).toBe(1);
     idle.resume();
     await ended;

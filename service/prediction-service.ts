@@ -119,7 +119,7 @@ export class PredictionService {
       this.stateChanged();
       for (const listener of this.#listeners) listener.problem?.(problem, isOver);
     };
-    this.stream = new EventStream(clock);
+    this.stream = new EventStream(clock.utcMs().toString(36));
     this.#forecaster = new LinkForecaster(this.session, {
       forecasters,
       onFault: ({ forecaster, message }) => this.problems.report('model', 'failed', `${forecaster}: ${message}`),

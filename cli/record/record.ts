@@ -64,7 +64,7 @@ export function recordCommand(io: CommandIo): Command {
     .option('--token-file <file>', "with --active: file with the service's bearer token")
     .option(
       '--trigger <names>',
-      "with --active: the service's triggers that begin a measurement, or none (default: latency-spike,handover,obstruction)",
+      "with --active: the service's triggers that begin a measurement, or none (default: latency-spike,obstruction)",
     )
     .option('--schedule <seconds>', 'with --active: begin a measurement also this often')
     .option('--seconds <seconds>', 'with --active: length of a measurement (default: 35)')

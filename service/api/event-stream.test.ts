@@ -2,13 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ManualClock } from '../manual-clock.fixture.ts';
 import { EventStream } from './event-stream.ts';
 
-const BOOT = new ManualClock().utcMs().toString(36);
+const BOOT = 'boot';
 
 function filled(count: number): EventStream {
-  const stream = new EventStream(new ManualClock(), 10);
+  const stream = new EventStream(BOOT, 10);
   for (let i = 0; i < count; i++) stream.publish('forecast', { i });
   return stream;
 }

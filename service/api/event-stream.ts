@@ -1,12 +1,11 @@
 /**
  * Sends server-sent events to many subscribers. Each has a cursor into a log of the newest events instead of a queue, so
- * that slow readers cost no memory and a client that reconnects gets those it missed. A reader that stalls too long or
- * falls behind the log is disconnected. An event's id is `<boot>.<sequence>`; the boot changes when the service restarts.
+ * that slow readers cost no memory and a client that reconnects gets those it missed. A reader that falls behind the
+ * log is disconnected. An event's id is `<boot>.<sequence>`; the boot changes when the service restarts.
  */
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
 
 export interface Subscriber {
   /** Event types to send; undefined: all. */
@@ -20,31 +19,23 @@ export interface Subscriber {
   next: number;
 }
 
-interface Connection extends Subscriber {
-  /** Monotonic ms at which the socket's buffer filled; undefined while it accepts data. */
-  stalledSinceMs: number | undefined;
-}
-
 /** Ten minutes of one forecast per second, and as many other events. */
 const KEPT = 1200;
-/** A reader whose buffer stays full for this long is disconnected. */
-const STALL_MS = 20_000;
 
 export class EventStream {
-  readonly #clock: Clock;
   readonly #boot: string;
   readonly #kept: number;
   /** The newest events, by their sequence modulo `#kept`. */
   readonly #events: { type: string; text: string }[] = [];
-  readonly #connections = new Map<Socket, Connection>();
+  readonly #connections = new Map<Socket, Subscriber>();
   /** Sequence of the next event. */
   next = 0;
   /** Readers disconnected so far because they were too slow. */
   slowReaders = 0;
 
-  constructor(clock: Clock, kept = KEPT) {
-    this.#clock = clock;
-    this.#boot = clock.utcMs().toString(36);
+  /** `boot`: letters and digits, unique to this start of the service. */
+  constructor(boot: string, kept = KEPT) {
+    this.#boot = boot;
     this.#kept = kept;
   }
 
@@ -77,18 +68,14 @@ export class EventStream {
 
   /** Takes over a response whose head has been written, and sends `opening` first. */
   add(subscriber: Subscriber, opening: string): void {
-    const connection: Connection = { ...subscriber, stalledSinceMs: undefined };
     const { response, socket } = subscriber;
     if (socket.destroyed) return;
-    this.#connections.set(socket, connection);
+    this.#connections.set(socket, subscriber);
     socket.on('close', () => this.#connections.delete(socket));
     response.on('error', () => socket.destroy());
-    response.on('drain', () => {
-      connection.stalledSinceMs = undefined;
-      this.#pump(connection);
-    });
+    response.on('drain', () => this.#pump(subscriber));
     response.write(opening);
-    this.#pump(connection);
+    this.#pump(subscriber);
   }
 
   publish(type: string, data: unknown): void {
@@ -99,11 +86,7 @@ export class EventStream {
 
   /** Writes comments, which reveal half-open connections and keep proxies alive. Call it every few seconds. */
   heartbeat(): void {
-    const nowMs = this.#clock.monotonicMs();
-    for (const connection of this.#connections.values()) {
-      if (connection.stalledSinceMs === undefined) this.#write(connection, ': \n\n');
-      else if (nowMs - connection.stalledSinceMs > STALL_MS) this.#disconnect(connection);
-    }
+    for (const { response } of this.#connections.values()) if (!response.writableNeedDrain) response.write(': \n\n');
   }
 
   close(): void {
@@ -117,23 +100,17 @@ export class EventStream {
   }
 
   /** Writes pending events until the socket's buffer is full. */
-  #pump(connection: Connection): void {
-    if (connection.next < this.#oldest) this.#disconnect(connection);
-    while (connection.stalledSinceMs === undefined && connection.next < this.next && !connection.socket.destroyed) {
-      const { type, text } = this.#events[connection.next++ % this.#kept]!;
-      if (connection.types?.has(type) !== false) this.#write(connection, text);
+  #pump(subscriber: Subscriber): void {
+    const { response, socket, types } = subscriber;
+    if (subscriber.next < this.#oldest) {
+      this.slowReaders++;
+      this.#connections.delete(socket);
+      socket.destroy();
     }
-  }
-
-  #write(connection: Connection, text: string): void {
-    if (connection.socket.destroyed) return;
-    if (!connection.response.write(text)) connection.stalledSinceMs = this.#clock.monotonicMs();
-  }
-
-  #disconnect(connection: Connection): void {
-    this.slowReaders++;
-    this.#connections.delete(connection.socket);
-    connection.socket.destroy();
+    while (!socket.destroyed && !response.writableNeedDrain && subscriber.next < this.next) {
+      const { type, text } = this.#events[subscriber.next++ % this.#kept]!;
+      if (types?.has(type) !== false) response.write(text);
+    }
   }
 }
 

@@ -4,7 +4,7 @@
  * fails (full disk), its lines wait, and the next write replaces what it has left.
  */
 
-import { mkdir } from 'node:fs/promises';
+import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Observation } from '../../abr/forecast.ts';
@@ -12,7 +12,7 @@ import type { StateReply } from '../api/wire.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { type FolderLock, ifMissing, lockFolder } from './folder-lock.ts';
-import { FILES, type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
+import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
@@ -37,9 +37,8 @@ interface RecordingFile {
   beganMs: number;
   /** Complete lines that are not in the file yet. */
   waiting: string[];
-  /** Of all its lines, in characters. */
-  size: number;
   writtenBytes: number;
+  syncedMs: number;
   /** The last write has failed, perhaps in the middle. */
   isTorn: boolean;
   /** No more lines follow. */
@@ -71,10 +70,7 @@ export class Recorder {
   /** Files to which lines will be written, in the order of their beginning. */
   readonly #open = new Set<RecordingFile>();
   #waitingSize = 0;
-  #writingLines = 0;
   #writing: Promise<void> | undefined;
-  readonly #unsynced = new Set<string>();
-  #syncedMs = 0;
   #retryMs = Number.NEGATIVE_INFINITY;
   #lines = 0;
   #lost = 0;
@@ -83,7 +79,7 @@ export class Recorder {
   #reason = 'more arrived at once than the folder may hold';
 
   constructor(options: RecorderOptions) {
-    this.#options = { files: FILES, ...options };
+    this.#options = { files: nodeFiles, ...options };
     const { onNotice = () => {} } = options;
     this.#folder = new RecordingFolder({ ...this.#options, onNotice });
   }
@@ -95,7 +91,7 @@ export class Recorder {
   async open(): Promise<void> {
     const { directory } = this.#options;
     try {
-      await mkdir(directory, { recursive: true });
+      await nodeFiles.mkdir(directory, { recursive: true });
       // Without space for the lock file, the lock is taken before the first line is written.
       await this.#takeFolder().catch((error: unknown) => {
         if (!isDiskFull(error)) throw error;
@@ -114,7 +110,7 @@ export class Recorder {
     return {
       directory: basename(resolve(this.#options.directory)),
       lines: this.#lines,
-      waiting: [...this.#open].reduce((sum, { waiting }) => sum + waiting.length, this.#writingLines),
+      waiting: [...this.#open].reduce((sum, { waiting }) => sum + waiting.length, 0),
       lost: this.#lost,
       deletedFiles: this.#folder.deletedFiles,
     };
@@ -184,21 +180,20 @@ export class Recorder {
     this.onLeap();
     this.#end(this.#records);
     this.#retryMs = Number.NEGATIVE_INFINITY;
-    this.#syncedMs = Number.NEGATIVE_INFINITY;
     await this.#writeAll();
     this.#lost += this.status().waiting;
     await this.#lock?.release().catch(() => {});
     if (this.#lost > 0) throw new LostLinesError(`recording: ${this.#lossText()}`);
   }
 
-  #isFull({ size, beganMs }: RecordingFile): boolean {
+  #isFull({ writtenBytes, beganMs }: RecordingFile): boolean {
     const { clock, maxBytes } = this.#options;
-    return size >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
+    return writtenBytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
   }
 
   #begin(stem: string, extension: string): RecordingFile {
     const beganMs = this.#options.clock.monotonicMs();
-    const state = { beganMs, waiting: [], size: 0, writtenBytes: 0, isTorn: false, isEnded: false };
+    const state = { beganMs, syncedMs: beganMs, waiting: [], writtenBytes: 0, isTorn: false, isEnded: false };
     const file = { stem, path: `${stem}.${extension}`, ...state };
     this.#open.add(file);
     return file;
@@ -225,7 +220,6 @@ export class Recorder {
 
   #push(file: RecordingFile, ...lines: string[]): void {
     file.waiting.push(...lines);
-    file.size += sizeOf(lines);
     this.#waitingSize += sizeOf(lines);
   }
 
@@ -260,7 +254,7 @@ export class Recorder {
 
   /** Never rejects. */
   async #write(): Promise<void> {
-    const { clock, problems, files } = this.#options;
+    const { clock, problems } = this.#options;
     if (clock.monotonicMs() < this.#retryMs) return;
     try {
       await this.#takeFolder();
@@ -270,12 +264,6 @@ export class Recorder {
       // Not before, so that the lines that waited are not deleted for each other.
       for (const file of this.#open) if (file.isEnded && file.waiting.length === 0) this.#open.delete(file);
       problems.clear('recording', 'failed');
-      if (clock.monotonicMs() - this.#syncedMs < SYNC_MS) return;
-      this.#syncedMs = clock.monotonicMs();
-      for (const path of this.#unsynced) {
-        await files.sync(path).catch(ifMissing);
-        this.#unsynced.delete(path);
-      }
       await this.#lock?.touch();
     } catch (error) {
       this.#fail(error);
@@ -284,25 +272,24 @@ export class Recorder {
 
   /** Writes the first waiting lines of a file. They wait again if that fails. */
   async #writeNext(file: RecordingFile): Promise<void> {
-    const { files } = this.#options;
+    const { files, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const flush = file.isEnded || nowMs - file.syncedMs >= SYNC_MS;
     const lines = file.waiting.splice(0, LINES_PER_WRITE);
     const bytes = Buffer.from(lines.join(''));
-    this.#writingLines = lines.length;
     try {
       await this.#makeRoom(bytes.length);
       if (file.isTorn) await files.truncate(file.path, file.writtenBytes).catch(ifMissing);
       file.isTorn = true;
-      await files.appendFile(file.path, bytes);
+      await files.appendFile(file.path, bytes, { flush });
     } catch (error) {
       file.waiting.unshift(...lines);
       throw error;
-    } finally {
-      this.#writingLines = 0;
     }
     file.isTorn = false;
+    if (flush) file.syncedMs = nowMs;
     file.writtenBytes += bytes.length;
     this.#waitingSize -= sizeOf(lines);
-    this.#unsynced.add(file.path);
     this.#lines += lines.length;
   }
 

@@ -4,22 +4,11 @@
  */
 
 import * as nodeFiles from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 
 /** What is used of the file system, and what tests replace by a full disk. */
-export interface FileSystem extends Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink' | 'readdir' | 'stat'> {
-  /** Resolves when the disk has the file's bytes. */
-  sync(path: string): Promise<void>;
-}
-
-export const FILES: FileSystem = {
-  ...nodeFiles,
-  async sync(path) {
-    const handle = await nodeFiles.open(path, 'r+');
-    await handle.datasync().finally(() => handle.close());
-  },
-};
+export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink' | 'readdir' | 'stat'>;
 
 export interface RecordingFolderOptions {
   directory: string;
@@ -110,13 +99,8 @@ export class RecordingFolder {
       const [, stem, year, month, day, hour, minute, second, order] = NAME.exec(name) ?? [];
       if (stem === undefined) continue;
       const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
-      const recording = found.get(stem) ?? {
-        stem: join(directory, stem),
-        files: [],
-        beganMs,
-        order: Number(order),
-        bytes: 0,
-      };
+      const began = { stem: join(directory, stem), beganMs, order: Number(order) };
+      const recording: Recording = found.get(stem) ?? { ...began, files: [], bytes: 0 };
       const path = join(directory, name);
       recording.files.push(path);
       recording.bytes += Math.ceil((await files.stat(path)).size / BLOCK_BYTES) * BLOCK_BYTES;
@@ -135,7 +119,7 @@ export class RecordingFolder {
       await files.unlink(path);
       this.deletedFiles++;
     }
-    const [first, last] = [paths[0]!, paths.at(-1)!].map((path) => path.split(/[\\/]/).at(-1));
+    const [first, last] = [basename(paths[0]!), basename(paths.at(-1)!)];
     const which = paths.length === 1 ? first : `${paths.length} files from ${first} to ${last}`;
     const megabytes = (doomed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1);
     onNotice(`recordings: deleted ${which} (${megabytes} MB): ${reason}`);

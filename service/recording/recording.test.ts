@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { appendFile } from 'node:fs/promises';
+import * as nodeFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,7 +7,6 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
-import { FILES } from './recording-folder.ts';
 import { SmallDisk } from './small-disk.fixture.ts';
 
 let folder: string;
@@ -93,7 +92,10 @@ describe('a recording', () => {
   test('survives a real full device', async () => {
     // Only Linux has a device that is always full.
     const device = existsSync('/dev/full') ? '/dev/full' : join(folder, 'file');
-    const files = { ...FILES, appendFile: (_: unknown, data: unknown) => appendFile(device, data as string) };
+    const files = {
+      ...nodeFiles,
+      appendFile: (_: unknown, data: unknown) => nodeFiles.appendFile(device, data as string),
+    };
     const { made, problems, clock } = recorder({ files });
     await made.open();
     made.record('trigger', { data: {} });

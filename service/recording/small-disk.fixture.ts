@@ -1,13 +1,13 @@
 /** A file system with limited space on top of the real one. */
 
 import * as nodeFiles from 'node:fs/promises';
-import { FILES, type FileSystem } from './recording-folder.ts';
+import type { FileSystem } from './recording-folder.ts';
 
 export class SmallDisk implements FileSystem {
   /** Free bytes; deleted and truncated bytes become free. */
   room: number;
-  readonly readdir = FILES.readdir;
-  readonly stat = FILES.stat;
+  readonly readdir = nodeFiles.readdir;
+  readonly stat = nodeFiles.stat;
 
   constructor({ room = 0 } = {}) {
     this.room = room;
@@ -31,6 +31,4 @@ export class SmallDisk implements FileSystem {
     this.room += (await nodeFiles.stat(path)).size;
     await nodeFiles.unlink(path);
   };
-
-  async sync(): Promise<void> {}
 }
