@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { SessionClock } from './clock.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
-import { SessionClock } from './session-clock.ts';
 
 test('runs evenly while UTC leaps', () => {
   const clock = new ManualClock();
