@@ -6,7 +6,6 @@ import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import { assembleResults, partialHeadJson, resultsPieces } from '../replay/evaluation/assemble-results.ts';
-import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import {
   type BenchmarkPlan,
   type PlannedSession,
@@ -16,7 +15,6 @@ import {
 } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { neededOfTraces, parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
@@ -49,7 +47,8 @@ import {
   seedOption,
   wholeNumber,
 } from './options.ts';
-import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { summaryTable } from './report/summary-table.ts';
+import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** The flags as commander hands them over. */
@@ -231,7 +230,7 @@ export function finishBenchmark(
   const { results, json } = benchmarkJson(benchmark, played, isComplete);
   if (isComplete || out !== STANDARD_OUTPUT) writeOutput(out, json, stdout);
   if (isComplete) {
-    stderr.write(summaryTable(results.summary));
+    stderr.write(summaryTable(results));
     return results;
   }
   const hint =
@@ -316,7 +315,7 @@ function resumed(
     stderr.write(`nothing to resume in ${file} yet\n`);
     return undefined;
   }
-  const results = parsePartialResults(readInput(file, '--out'), file);
+  const results = readResults(file, { flag: '--out', allowPartial: true });
   for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
     if (sameJson(results.tool[field], tool[field])) continue;
     throw new InputError(

@@ -1,7 +1,7 @@
 /** The interface between the runner and a page, in JSON (a session's configuration and its record), and its result. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
