@@ -28,31 +28,6 @@ interface Flow {
   cancel(): void;
 }
 
-/** Ticks all links of an origin with one timer, which runs only while a transfer is active. */
-export class Ticker {
-  private readonly busy = new Set<PacedLink>();
-  private wakeAtMs = Number.POSITIVE_INFINITY;
-  private cancelTimer = () => {};
-
-  constructor(readonly clock: Clock) {}
-
-  /** Ticks the link at `atMs` or before. */
-  wake(link: PacedLink, atMs: number): void {
-    this.busy.add(link);
-    if (atMs >= this.wakeAtMs) return;
-    this.cancelTimer();
-    this.wakeAtMs = atMs;
-    this.cancelTimer = this.clock.schedule(() => this.tick(), Math.max(0, atMs - this.clock.nowMs()));
-  }
-
-  private tick(): void {
-    this.wakeAtMs = Number.POSITIVE_INFINITY;
-    const links = [...this.busy];
-    this.busy.clear();
-    for (const link of links) link.tick();
-  }
-}
-
 export class PacedLink {
   private readonly link = new SharedLink();
   private readonly path: PiecewisePath;
@@ -60,11 +35,13 @@ export class PacedLink {
   private latestEndSeconds = 0;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
+  private wakeAtMs = Number.POSITIVE_INFINITY;
+  private cancelTimer = () => {};
   private readonly onStarts: (() => void)[] = [];
 
   /** `path` begins at the link's second 0; `latencySeconds` is the RTT of each request. */
   constructor(
-    private readonly ticker: Ticker,
+    private readonly clock: Clock,
     path: PiecewisePath,
     private readonly latencySeconds: number,
   ) {
@@ -74,7 +51,7 @@ export class PacedLink {
   /** Makes now the link's second 0; a second call does nothing. */
   start(): void {
     if (this.isStarted) return;
-    this.startedAtMs = this.ticker.clock.nowMs();
+    this.startedAtMs = this.clock.nowMs();
     for (const callback of this.onStarts) callback();
   }
 
@@ -89,7 +66,7 @@ export class PacedLink {
 
   /** Seconds since the start; 0 before. */
   get nowSeconds(): number {
-    return this.startedAtMs === undefined ? 0 : (this.ticker.clock.nowMs() - this.startedAtMs) / 1000;
+    return this.startedAtMs === undefined ? 0 : (this.clock.nowMs() - this.startedAtMs) / 1000;
   }
 
   /** Downloads that take their share of the link, and that nobody reads; before the start. */
@@ -113,7 +90,7 @@ export class PacedLink {
   ): Pick<Flow, 'prescribedEndSeconds' | 'cancel'> {
     const { link, latencySeconds } = this;
     if (!this.isStarted) {
-      const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), latencySeconds * 1000);
+      const cancel = this.clock.schedule(() => onDelivered(bytes), latencySeconds * 1000);
       return { prescribedEndSeconds: undefined, cancel };
     }
     this.tick();
@@ -164,6 +141,15 @@ export class PacedLink {
   private scheduleTick(): void {
     if (this.flows.size === 0 || this.startedAtMs === undefined) return;
     const eventAtMs = this.startedAtMs + this.link.nextChangeSeconds() * 1000 + ROUNDING_MS;
-    this.ticker.wake(this, Math.min(eventAtMs, this.ticker.clock.nowMs() + TICK_MS));
+    const nowMs = this.clock.nowMs();
+    const atMs = Math.min(eventAtMs, nowMs + TICK_MS);
+    if (atMs >= this.wakeAtMs) return;
+    this.cancelTimer();
+    this.wakeAtMs = atMs;
+    const wake = () => {
+      this.wakeAtMs = Number.POSITIVE_INFINITY;
+      this.tick();
+    };
+    this.cancelTimer = this.clock.schedule(wake, Math.max(0, atMs - nowMs));
   }
 }

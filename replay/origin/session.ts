@@ -17,8 +17,9 @@ import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
+import type { Clock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
-import { PacedLink, type Ticker } from './paced-link.ts';
+import { PacedLink } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import { type ByteRange, RangeStream } from './range-stream.ts';
 
@@ -94,7 +95,7 @@ export class ReplaySession {
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
-    private readonly ticker: Ticker,
+    private readonly clock: Clock,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
     this.startSeconds = startSeconds;
@@ -103,7 +104,7 @@ export class ReplaySession {
       ? linkOf(trace, scenario).from(startSeconds, 0)
       : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS] });
     if (spec.link) requireSameLink(spec, spec.link);
-    this.link = spec.link?.link ?? new PacedLink(ticker, path, isPaced ? scenario.rttSeconds : 0);
+    this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
     this.link.addTraffic(spec.traffic ?? []);
     if (spec.onStart) this.link.onStart(spec.onStart);
     this.presentation = presentation({
@@ -237,7 +238,7 @@ export class ReplaySession {
   }
 
   private wait(seconds: number): Promise<void> {
-    return new Promise((resolve) => void this.ticker.clock.schedule(resolve, Math.ceil(seconds * 1000)));
+    return new Promise((resolve) => void this.clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
 }
 
