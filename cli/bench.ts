@@ -2,7 +2,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
@@ -12,7 +12,7 @@ import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { PLAYERS } from '../replay/forecasters.ts';
+import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
 import { presentation } from '../replay/media/index.ts';
@@ -42,11 +42,10 @@ import { TOOL_FOLDER } from './tool.ts';
 
 /** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
-const TIERS = ['origin', 'kernel', 'quic'] as const;
 
 interface BenchFlags {
-  player: string;
-  tier: string;
+  player: PlayerName;
+  tier: 'origin' | KernelTier['tier'];
   congestion: string;
   impairment: string;
   contexts?: string;
@@ -57,15 +56,18 @@ interface BenchFlags {
 export function benchCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('bench'))
     .description('replay traces in a real browser and compare algorithms')
-    .option(
-      '--player <name>',
-      `${PLAYERS.join(', ')}: dash.js, hls.js or Shaka Player, for algorithms without @<player>`,
-      'dash',
+    .addOption(
+      new Option('--player <name>', 'dash.js, hls.js or Shaka Player, for algorithms without @<player>')
+        .choices(PLAYERS)
+        .default('dash'),
     )
-    .option(
-      '--tier <name>',
-      "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
-      'origin',
+    .addOption(
+      new Option(
+        '--tier <name>',
+        "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
+      )
+        .choices(['origin', 'kernel', 'quic'])
+        .default('origin'),
     )
     .option(
       '--congestion <name>',
@@ -132,8 +134,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
 
 /** Checks every flag before the first session. */
 async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
-  const tier = oneOf(TIERS, flags.tier, '--tier');
-  const player = oneOf(PLAYERS, flags.player, '--player');
+  const { tier, player } = flags;
   const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const benchmark = await prepareBenchmark('bench', flags, {
     requireAlgorithm: (name, { flag }) => browserAlgorithm(name, flag),
@@ -162,12 +163,6 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     lateShare,
   };
   return { benchmark, kernel, notes };
-}
-
-function oneOf<Name extends string>(names: readonly Name[], text: string, flag: string): Name {
-  const name = names.find((one) => one === text);
-  if (name !== undefined) return name;
-  throw new InputError(flag, `one of ${names.join(', ')}`, text);
 }
 
 function builtPage(): string {
@@ -260,7 +255,9 @@ function kernelOption(
     );
   }
   if (tier === 'quic') quicCongestion(congestion);
-  else oneOf(CONGESTION_CONTROLS, congestion, '--congestion');
+  else if (!CONGESTION_CONTROLS.includes(congestion)) {
+    throw new InputError('--congestion', `one of ${CONGESTION_CONTROLS.join(', ')}`, congestion);
+  }
   const obstacle = tier === 'quic' ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
   if (obstacle === undefined) return { tier, congestionControl: congestion, impairment };
   throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);

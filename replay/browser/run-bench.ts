@@ -247,7 +247,7 @@ async function loadPage(
       planned,
       attempt,
       ...(isRejected && { rejected: `${(100 * share).toFixed(1)} % of the downloads ended late` }),
-      result: browserSessionResult({ planned, scenario, record, timings }),
+      result: browserSessionResult(record, { planned, scenario, timings }),
       record,
       timings: downloads,
       inconsistencies: inconsistencies(record, {
