@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
 import { createController, qoeWeights } from '../abr/index.ts';
-import { SHIPPED_FILE } from '../predictor/built-in/shipped-file.fixture.ts';
+import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import type { PlayedSession } from '../replay/browser/played-session.ts';
 import { runBench } from '../replay/browser/run-bench.ts';

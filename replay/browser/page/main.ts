@@ -2,8 +2,8 @@
 
 import type { Controller, Forecaster } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
-import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
-import { SubSecond } from '../../../predictor/sub-second.ts';
+import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
