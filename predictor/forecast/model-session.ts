@@ -13,8 +13,6 @@ import { Recalibration } from './recalibration.ts';
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
-  /** Scale the spread to the session's own errors. Default true. */
-  recalibrate?: boolean | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
 }
@@ -38,7 +36,6 @@ const GREATEST_LOG_RATIO = 7;
 export class ModelSession {
   /** Undefined with `handover: false`. Accepts better times and hints; the session reports its observations to it. */
   readonly handoverClock: HandoverClock | undefined;
-  readonly #recalibrate: boolean;
   readonly #newSubSecond: (() => SubSecond) | undefined;
   #history = new LinkHistory();
   #subSecond: SubSecond | undefined;
@@ -46,16 +43,15 @@ export class ModelSession {
   #recalibration: Recalibration | undefined;
   #utcMsAtStart: number | undefined;
 
-  constructor({ handover = true, recalibrate = true, newSubSecond }: ModelSessionOptions = {}) {
+  constructor({ handover = true, newSubSecond }: ModelSessionOptions = {}) {
     this.#newSubSecond = newSubSecond;
     this.handoverClock = handover ? new HandoverClock() : undefined;
-    this.#recalibrate = recalibrate;
   }
 
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
     this.#outline = outline;
-    this.#recalibration = this.#recalibrate ? new Recalibration(outline) : undefined;
+    this.#recalibration = new Recalibration(outline);
   }
 
   /** Begins a new session with the same model. */

@@ -162,7 +162,7 @@ describe('loading', () => {
     [{}, 'options.modelUrl: expected a URL, got undefined'],
     [{ ...URLS, wasmUrl: '' }, 'options.wasmUrl: expected a URL, got ""'],
     [{ ...URLS, workerUrl: 3 }, 'options.workerUrl: expected a URL, got 3'],
-    [{ ...URLS, recalibrate: 'no' }, 'options.recalibrate: expected true or false, got "no"'],
+    [{ ...URLS, handover: 'no' }, 'options.handover: expected true or false, got "no"'],
     [{ ...URLS, model: 'a.onnx' }, 'options.model: expected one of modelUrl, runtimeUrl,'],
   ])('wrong options are named: %j', (options, message) => {
     expect(() => createOnnxForecaster(options as OnnxForecasterOptions)).toThrow(message);

@@ -181,7 +181,7 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
 }
 
 const URL_FIELDS = ['modelUrl', 'runtimeUrl', 'wasmUrl', 'workerUrl'];
-const SWITCHES = ['loadAtOnce', 'handover', 'recalibrate'];
+const SWITCHES = ['loadAtOnce', 'handover'];
 
 function checkOptions(options: OnnxForecasterOptions): void {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
