@@ -46,6 +46,10 @@ export function decimalNumber(
   throw new InputError(flag, expected, text);
 }
 
+export function positiveNumber(text: string, flag: string): number {
+  return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
+}
+
 /**
  * `--scenario`: the name of a scenario, or a JSON file (form: replay/scenario-file.ts), which ends in `.json` or contains
  * a `/`. The scenario with its segment sizes.

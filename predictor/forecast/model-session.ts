@@ -34,18 +34,20 @@ const LEO_PROBABILITY = 0.7;
 const GREATEST_LOG_RATIO = 7;
 
 export class ModelSession {
-  /** Undefined with `handover: false`. Accepts better times and hints; the session reports its observations to it. */
-  readonly handoverClock: HandoverClock | undefined;
-  readonly #newSubSecond: (() => SubSecond) | undefined;
+  /**
+   * Of the present session; undefined with `handover: false`. Accepts better times and hints; the session reports its
+   * observations to it.
+   */
+  handoverClock: HandoverClock | undefined;
+  readonly #options: ModelSessionOptions;
   #history = new LinkHistory();
   #subSecond: SubSecond | undefined;
   #outline: ModelOutline | undefined;
   #recalibration: Recalibration | undefined;
   #utcMsAtStart: number | undefined;
 
-  constructor({ handover = true, newSubSecond }: ModelSessionOptions = {}) {
-    this.#newSubSecond = newSubSecond;
-    this.handoverClock = handover ? new HandoverClock() : undefined;
+  constructor(options: ModelSessionOptions = {}) {
+    this.#options = options;
   }
 
   /** Sets the model whose outputs `forecast` will receive. */
@@ -56,11 +58,12 @@ export class ModelSession {
 
   /** Begins a new session with the same model. */
   start(context: SessionContext): void {
+    const { handover = true, newSubSecond } = this.#options;
     this.#history = new LinkHistory();
-    this.#subSecond = this.#newSubSecond?.();
+    this.#subSecond = newSubSecond?.();
     this.#utcMsAtStart = context.utcMsAtStart;
     if (this.#outline !== undefined) this.useModel(this.#outline);
-    this.handoverClock?.start(context);
+    this.handoverClock = handover ? new HandoverClock(context) : undefined;
   }
 
   /** Ignores impossible observations (not finite, negative, out of order). */

@@ -21,12 +21,13 @@ export function knownBps(downloads: readonly Download[]): number {
 /** `abandoned`: the player gave the download up, to request the segment in another representation. */
 export type Outcome = 'whole' | 'abandoned' | 'failed';
 
-/** The body of a response so far. */
-export interface Progress {
-  receivedBits: number;
+/** What has arrived of a body: the bits since the last report, or all so far. */
+export interface Arrived {
+  addedBits?: number;
+  totalBits?: number;
   /** Size of the whole body, where the player knows it. */
   sizeBits?: number | undefined;
-  /** Whole chunks of a live segment; undefined if the body is not read in chunks. */
+  /** Chunks of a live segment that have become whole; undefined if the body is not read in chunks. */
   chunks?: number | undefined;
 }
 
@@ -52,8 +53,7 @@ export class SegmentDownload {
   #waits: LiveWaits | undefined;
   /** Bits reported to the meter. The first ones are reported late, because they may turn out to be all. */
   #meteredBits = 0;
-  /** Whole chunks. */
-  #chunks = 0;
+  #isInChunks = false;
 
   constructor(requestedAtSeconds: number, { sizeBits = 0, meter, live }: DownloadContext) {
     this.requestedAtSeconds = requestedAtSeconds;
@@ -71,36 +71,50 @@ export class SegmentDownload {
     this.#meter?.waits(this, atSeconds, atSeconds);
   }
 
+  /** The player has begun the request again by itself: the body comes again from its first byte. */
+  restarted(): void {
+    if (this.receivedBits === 0) return;
+    this.receivedBits = 0;
+    this.#meteredBits = 0;
+    this.#waits = undefined;
+  }
+
+  /** The response has begun; its body has not. */
+  responded(atSeconds: number, sizeBits: number | undefined): void {
+    if (sizeBits! > 0) this.sizeBits = sizeBits!;
+    if (this.firstByteAtSeconds !== undefined) return;
+    this.#meter?.firstByte(this, atSeconds);
+    this.firstByteAtSeconds = atSeconds;
+    this.lastProgressAtSeconds = atSeconds;
+  }
+
   /** More of the body has arrived. `knownBps`: the throughput that is known. */
-  progressed(atSeconds: number, { receivedBits, sizeBits, chunks }: Progress, knownBps: number): void {
+  received(
+    atSeconds: number,
+    { addedBits = 0, totalBits = this.receivedBits + addedBits, sizeBits, chunks }: Arrived,
+    knownBps: number,
+  ): void {
     const meter = this.#meter;
-    const bits = receivedBits - this.receivedBits;
-    // The player's own retry starts again at the first byte.
-    if (bits < 0) {
-      this.#meteredBits = 0;
-      this.#waits = undefined;
-    }
-    const newChunks = chunks && chunks - this.#chunks;
-    const arrival = bits > 0 || newChunks! > 0 ? this.#waits?.received(atSeconds, bits, newChunks) : undefined;
+    const bits = Math.max(0, totalBits - this.receivedBits);
+    const arrival = bits > 0 || chunks! > 0 ? this.#waits?.received(atSeconds, bits, chunks) : undefined;
+    this.receivedBits += bits;
+    this.#isInChunks ||= chunks !== undefined;
     if (arrival?.isBound) {
       // A lower bound counts only where it raises the estimate.
       const isHigher = bits / (atSeconds - arrival.sinceSeconds) > knownBps;
       meter?.resumed(this, atSeconds, arrival.sinceSeconds, isHigher ? bits : 0);
-      this.#meteredBits = receivedBits;
-    } else if (this.receivedBits === 0) {
+      this.#meteredBits = this.receivedBits;
+    } else if (this.firstByteAtSeconds === undefined) {
       meter?.firstByte(this, atSeconds);
-    } else if (bits !== 0) {
-      const isInChunks = this.#waits !== undefined && chunks !== undefined;
-      meter?.received(this, atSeconds, isInChunks ? bits : receivedBits - this.#meteredBits);
-      this.#meteredBits = receivedBits;
+    } else if (bits > 0) {
+      const isInChunks = this.#waits !== undefined && this.#isInChunks;
+      meter?.received(this, atSeconds, isInChunks ? bits : this.receivedBits - this.#meteredBits);
+      this.#meteredBits = this.receivedBits;
     }
     this.firstByteAtSeconds ??= atSeconds;
     if (bits > 0) this.lastProgressAtSeconds = atSeconds;
-    this.receivedBits = receivedBits;
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
-    if (chunks === undefined) return;
-    this.#chunks = chunks;
-    this.#waitForEncoder(atSeconds);
+    if (this.#isInChunks) this.#waitForEncoder(atSeconds);
   }
 
   /** The last bits have been reported before. If all bits came at once, the time of the first byte is not known. */

@@ -31,9 +31,7 @@ export interface OnnxForecaster extends Forecaster {
   readonly status: 'unloaded' | 'loading' | 'ready' | 'failed' | 'closed';
   /** The model's card, once `ready`. */
   readonly card: ModelCard | undefined;
-  /**
-   * Undefined with `handover: false`. Accepts better times and hints; the forecaster reports its observations to it.
-   */
+  /** Of the present session; accepts better times and hints. */
   readonly handoverClock: HandoverClock | undefined;
   /** Loads the model; a second call does nothing. */
   load(): void;

@@ -19,6 +19,7 @@ interface Observed {
   flight: ChunkedFlight;
   download: SegmentDownload;
   readUntilSeconds: number;
+  /** Whole chunks that are not reported yet. */
   chunks: number;
 }
 
@@ -59,9 +60,10 @@ export class LiveFeed {
         const until = flight.bitsOf(transfer, at);
         if (at >= endSeconds) observed.chunks++;
         if (until > bits) {
-          const receivedBits = download.receivedBits + until - bits;
+          const totalBits = download.receivedBits + until - bits;
           const chunks = hasChunks ? observed.chunks : undefined;
-          download.progressed(at, { receivedBits, chunks }, knownBps(this.downloads));
+          download.received(at, { totalBits, chunks }, knownBps(this.downloads));
+          observed.chunks = 0;
         }
         bits = until;
         observed.readUntilSeconds = at;

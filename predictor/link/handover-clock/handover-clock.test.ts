@@ -23,9 +23,7 @@ import {
 const MINUTE_MS = Date.UTC(2025, 0, 1, 12, 0, 0);
 
 function started(context: Partial<SessionContext> = {}): HandoverClock {
-  const clock = new HandoverClock();
-  clock.start({ seed: 0, ...context });
-  return clock;
+  return new HandoverClock(context);
 }
 
 function listen(clock: HandoverClock, observations: readonly Observation[]): HandoverEstimate {
@@ -50,14 +48,9 @@ const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1);
 const share = (holds: (seed: number) => boolean) => SEEDS.filter(holds).length / SEEDS.length;
 
 describe('position', () => {
-  test('is unknown before the session, then according to the schedule', () => {
-    const clock = new HandoverClock();
-    clock.observe({ kind: 'throughput', startSeconds: 0, endSeconds: 1, bits: 1e6 });
-    clock.tellTime(0, MINUTE_MS, 1);
-    clock.hint(3, 1, 1);
-    expect(clock.estimate(0)).toBeUndefined();
+  test('is according to the schedule at first', () => {
     // At :20 the next reconfiguration is at :27.
-    clock.start({ seed: 0, utcMsAtStart: MINUTE_MS + 20_000, utcUncertaintySeconds: 0.1 });
+    const clock = started({ utcMsAtStart: MINUTE_MS + 20_000, utcUncertaintySeconds: 0.1 });
     const { phaseSeconds, uncertaintySeconds } = clock.estimate(0)!;
     expect(apart(phaseSeconds, 7)).toBeLessThan(0.1);
     expect(uncertaintySeconds).toBeLessThan(2.5);
@@ -251,13 +244,6 @@ describe('recognition', () => {
     expect(listen(clock, observationsOf(leoLink({ seed: 2, boundary: 5 }), { untilSeconds: 300 })).isLeo).toBe(true);
     const other = observationsOf(noisyLink(5, 0.03), { fromSeconds: 300, untilSeconds: 900 });
     expect(listen(clock, other).isLeo).toBe(false);
-  });
-
-  test('start forgets the previous session', () => {
-    const clock = started(timeOf(5));
-    listen(clock, observationsOf(leoLink({ seed: 2, boundary: 5 }), { untilSeconds: 300 }));
-    clock.start({ seed: 0, ...timeOf(9) });
-    expect(clock.estimate(3)).toEqual(started(timeOf(9)).estimate(3));
   });
 });
 
