@@ -199,7 +199,7 @@ describe('loading', () => {
 
     serveInference(scope, surroundings(shippedOnnx));
     await send({ kind: 'load', ...URLS });
-    await send({ kind: 'evaluate', id: 7, features });
+    await send({ kind: 'evaluate', features });
     const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
     expect(replies).toMatchObject([
       {
@@ -209,15 +209,15 @@ describe('loading', () => {
           input: { features: names.map((feature) => ({ name: feature })) },
         },
       },
-      { kind: 'evaluated', id: 7 },
+      { kind: 'evaluated' },
     ]);
     const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
     expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
-    await send({ kind: 'evaluate', id: 8, features: features.subarray(1) });
+    await send({ kind: 'evaluate', features: features.subarray(1) });
     expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 26 Expected: 27/) });
 
     serveInference(scope, surroundings(undefined));
-    await send({ kind: 'evaluate', id: 1, features });
+    await send({ kind: 'evaluate', features });
     await send({ kind: 'load', ...URLS });
     expect(replies.slice(3)).toMatchObject([
       { kind: 'failed', message: 'expected load before evaluate' },

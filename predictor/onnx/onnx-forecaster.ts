@@ -64,7 +64,8 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
   #stopTicking: (() => void) | undefined;
   /** A time of the session's clock, and the page's clock then. */
   #anchor: { seconds: number; ms: number } | undefined;
-  #requested: { id: number; moment: ForecastMoment } | undefined;
+  /** Undefined without a request of this session. */
+  #requested: ForecastMoment | undefined;
 
   /** @throws {InputError} for invalid options. */
   constructor(options: OnnxForecasterOptions, surroundings: Surroundings) {
@@ -90,12 +91,10 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
           this.status = 'ready';
           this.#tick();
         },
-        onEvaluated: (id, quantiles) => {
-          // Ignore results of an earlier session.
-          if (id !== this.#requested?.id) return;
-          const { moment } = this.#requested;
+        onEvaluated: (quantiles) => {
+          const moment = this.#requested;
           this.#requested = undefined;
-          this.publish(moment, quantiles);
+          if (moment !== undefined) this.publish(moment, quantiles);
         },
         onFailure: (error) => this.#fail(error),
       });
@@ -138,7 +137,8 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
     // Also while the model loads, because the first call is the slowest.
     const moment = this.inputsAt(nowSeconds);
     if (moment === undefined || !this.#client.isFree) return;
-    this.#requested = { id: this.#client.evaluate(moment.inputs), moment };
+    this.#requested = moment;
+    this.#client.evaluate(moment.inputs);
   }
 
   #fail(error: Error): void {

@@ -1,7 +1,3 @@
-// biome-ignore lint/style/noRestrictedImports: the test on memory has to collect garbage.
-import { setFlagsFromString } from 'node:v8';
-// biome-ignore lint/style/noRestrictedImports: the test on memory has to collect garbage.
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
@@ -395,14 +391,15 @@ describe('faults', () => {
             else clock.hint(event[1], event[2], event[3]);
           }
           const estimate = clock.estimate(nowSeconds)!;
-          expect(estimate.phaseSeconds).toBeGreaterThanOrEqual(0);
           expect(estimate.phaseSeconds).toBeLessThan(15);
-          expect(estimate.uncertaintySeconds).toBeGreaterThanOrEqual(0);
-          expect(estimate.uncertaintySeconds).toBeLessThanOrEqual(7.5);
-          expect(estimate.spreadSeconds).toBeGreaterThanOrEqual(0);
-          expect(estimate.spreadSeconds).toBeLessThanOrEqual(1);
-          expect(estimate.leoProbability).toBeGreaterThanOrEqual(0);
-          expect(estimate.leoProbability).toBeLessThanOrEqual(1);
+          for (const [value, most] of [
+            [estimate.phaseSeconds, 15],
+            [estimate.uncertaintySeconds, 7.5],
+            [estimate.spreadSeconds, 1],
+            [estimate.leoProbability, 1],
+          ] as const) {
+            expect(value >= 0 && value <= most).toBe(true);
+          }
           expect(clock.positionProbabilities().reduce((sum, probability) => sum + probability, 0)).toBeCloseTo(1);
           for (const { atSeconds, confidence } of estimate.nextHandovers) {
             expect(atSeconds).toBeGreaterThanOrEqual(nowSeconds);
@@ -413,30 +410,5 @@ describe('faults', () => {
       ),
       { seed: 1, numRuns: 300 },
     );
-  });
-
-  test('a long session takes no more memory than a short one', () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    const clock = started(timeOf(5));
-    const used = () => {
-      collect();
-      return process.memoryUsage().heapUsed;
-    };
-    const bin = { kind: 'throughput' as const, startSeconds: 0, endSeconds: 0, bits: 0 };
-    const play = (count: number) => {
-      for (let i = 0; i < count; i++) {
-        bin.startSeconds = bin.endSeconds;
-        bin.endSeconds += 0.5;
-        bin.bits = 1e6 * (1 + (i % 7));
-        clock.observe(bin);
-        if (i % 100 === 0) clock.observe({ kind: 'request-latency', atSeconds: bin.endSeconds, latencySeconds: 0.05 });
-      }
-    };
-    play(2000);
-    const before = used();
-    play(40_000);
-    // One number per observation would be 300 kB.
-    expect(used() - before).toBeLessThan(150_000);
   });
 });
