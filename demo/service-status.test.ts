@@ -11,7 +11,7 @@ const ADDRESS = 'http://127.0.0.1:8790';
 
 function playing(state: Partial<ServedPlayer['state']> = {}, more: Partial<ServedPlayer> = {}): ServedPlayer {
   return {
-    state: { connection: 'streaming', verdict: 'trusted', share: 1, ageSeconds: 1.3, ...state },
+    state: { connection: 'connected', verdict: 'trusted', share: 1, ageSeconds: 1.3, ...state },
     isUsed: true,
     fault: undefined,
     ...more,

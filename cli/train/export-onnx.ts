@@ -3,7 +3,7 @@
  * The graph computes the same as predictor/forecast/quantile-network.ts.
  */
 
-import { parseModel } from '../../predictor/forecast/parse-model.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { LEAK } from '../../predictor/forecast/quantile-network.ts';
 import {
   CARD_FORMAT,

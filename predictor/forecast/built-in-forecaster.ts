@@ -1,16 +1,18 @@
 /**
  * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
- * history and small networks (`shipped-model.ts`). docs/how-it-works.md describes their training and accuracy. Pure,
- * deterministic, constant memory; no clock and no I/O.
+ * history and small networks. docs/how-it-works.md describes their training and accuracy. Pure, deterministic, constant
+ * memory; no clock and no I/O.
  */
 
 import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
-import { type Model, type ModelFile, unpackModel } from './model-file.ts';
+import shipped from '../models/shipped.json' with { type: 'json' };
+import { type Model, type ModelFile, type PackedModel, unpackModel } from './model-file.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
 import { QuantileNetworks } from './quantile-network.ts';
-import { SHIPPED_MODEL } from './shipped-model.ts';
 
+/** The plugin's model; `npm run ship-model` makes the file. */
+export const SHIPPED_MODEL: PackedModel = shipped;
 /** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
 
@@ -45,11 +47,8 @@ export class BuiltInForecaster extends ModelSession implements Forecaster {
   }
 
   latest(nowSeconds: number): Forecast | undefined {
-    const newest = this.#newest;
-    if (newest !== undefined) {
-      const age = nowSeconds - newest.issuedAtMs / 1000;
-      if (age >= 0 && age < LIFETIME_SECONDS) return newest;
-    }
+    const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NaN) / 1000;
+    if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
     const moment = this.moment(nowSeconds, this.#features);
     if (moment === undefined) return undefined;
     this.#networks.evaluate(this.#features, this.#values);

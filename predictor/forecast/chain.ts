@@ -37,64 +37,56 @@ export interface ForecastChainOptions {
 /** Forecasts may be this far ahead of now, because clocks round. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
-/** The chain is a forecaster itself; it never throws. */
+/** The chain is a forecaster itself; it never throws. The most trusted forecaster comes first. */
 export class ForecastChain implements Forecaster {
   readonly name = 'chain';
   readonly #forecasters: readonly Forecaster[];
-  readonly #onFault: (fault: ForecasterFault) => void;
-  readonly #onRecovery: ForecastChainOptions['onRecovery'];
-  readonly #staleSeconds: number;
+  readonly #options: ForecastChainOptions;
   readonly #reported = new Map<Forecaster, ForecasterFault['during']>();
   /** The newest valid forecast of each, to validate every forecast once only. */
-  readonly #valid: (ValidForecast | undefined)[];
+  readonly #newest = new Map<Forecaster, ValidForecast>();
 
-  /** The most trusted forecaster comes first. */
   constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
     this.#forecasters = forecasters;
-    this.#onFault = options.onFault ?? (() => {});
-    this.#onRecovery = options.onRecovery;
-    this.#staleSeconds = options.staleSeconds ?? EPOCH_SECONDS;
-    this.#valid = forecasters.map(() => undefined);
+    this.#options = options;
   }
 
   start(context: SessionContext): void {
     this.#reported.clear();
-    this.#valid.fill(undefined);
-    for (const forecaster of this.#forecasters) {
-      this.#guarded(forecaster, 'start', () => forecaster.start(context));
-    }
+    this.#newest.clear();
+    for (const one of this.#forecasters) this.#guarded(one, 'start', () => one.start(context));
   }
 
   observe(observation: Observation): void {
-    for (const forecaster of this.#forecasters) {
-      this.#guarded(forecaster, 'observe', () => forecaster.observe(observation));
-    }
+    for (const one of this.#forecasters) this.#guarded(one, 'observe', () => one.observe(observation));
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    for (const forecaster of this.#forecasters) {
-      this.#guarded(forecaster, 'tellTime', () => forecaster.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
+    for (const one of this.#forecasters) {
+      this.#guarded(one, 'tellTime', () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
     }
   }
 
   latest(nowSeconds: number): ValidForecast | undefined {
-    for (const [i, forecaster] of this.#forecasters.entries()) {
-      const forecast = this.#guarded(forecaster, 'latest', () => this.#validated(i, forecaster.latest(nowSeconds)));
+    const { staleSeconds = EPOCH_SECONDS } = this.#options;
+    for (const one of this.#forecasters) {
+      const forecast = this.#guarded(one, 'latest', () => this.#validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
-      if (ageSeconds < this.#staleSeconds && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
+      if (ageSeconds < staleSeconds && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
     }
     return undefined;
   }
 
-  #validated(i: number, forecast: Forecast | undefined): ValidForecast | undefined {
-    if (forecast === undefined || forecast === this.#valid[i]) return forecast && this.#valid[i];
+  #validated(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {
+    const newest = this.#newest.get(forecaster);
+    if (forecast === undefined || forecast === newest) return forecast && newest;
     const valid = validForecast(forecast);
-    this.#valid[i] = valid;
-    const forecaster = this.#forecasters[i]!;
-    if (this.#onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
+    this.#newest.set(forecaster, valid);
+    const { onRecovery } = this.#options;
+    if (onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
       this.#reported.delete(forecaster);
-      this.#onRecovery(forecaster.name);
+      onRecovery(forecaster.name);
     }
     return valid;
   }
@@ -103,19 +95,15 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
+      if (this.#reported.has(forecaster)) return undefined;
+      this.#reported.set(forecaster, during);
       const message = cause instanceof Error ? cause.message : String(cause);
-      this.#report({ forecaster: forecaster.name, during, message, cause }, forecaster);
+      try {
+        this.#options.onFault?.({ forecaster: forecaster.name, during, message, cause });
+      } catch {
+        // A listener's error must not stop playback.
+      }
       return undefined;
-    }
-  }
-
-  #report(fault: ForecasterFault, forecaster: Forecaster): void {
-    if (this.#reported.has(forecaster)) return;
-    this.#reported.set(forecaster, fault.during);
-    try {
-      this.#onFault(fault);
-    } catch {
-      // A listener's error must not stop playback.
     }
   }
 }

@@ -7,7 +7,7 @@ import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } 
 import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 import { LinkHistory } from '../link/link-history.ts';
 import type { SubSecond } from '../link/sub-second.ts';
-import type { ModelOutline } from './model-outline.ts';
+import type { ModelOutline } from './model-file.ts';
 import { Recalibration } from './recalibration.ts';
 
 export interface ModelSessionOptions {

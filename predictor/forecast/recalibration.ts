@@ -10,7 +10,7 @@
 
 import { normalQuantile } from '../../abr/normal-distribution.ts';
 import { DeliveredTimeline } from '../link/delivered-timeline.ts';
-import type { ModelOutline } from './model-outline.ts';
+import type { ModelOutline } from './model-file.ts';
 
 /** Weight of the prior of 1, in forecasts; one is scored per second. */
 const PRIOR_FORECASTS = 20;

@@ -12,7 +12,7 @@ import {
   requireObject,
   requireText,
 } from '../../abr/errors.ts';
-import type { ModelOutline } from '../forecast/model-outline.ts';
+import type { ModelOutline } from '../forecast/model-file.ts';
 import { FEATURES } from '../link/features.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { CARD } from '../../predictor/onnx/card.fixture.ts';
-import { InProcessForecaster } from '../../predictor/onnx/in-process-forecaster.ts';
+import { InProcessForecaster } from '../../predictor/onnx/onnx-session.ts';
 import type { StateReply } from '../api/wire.ts';
 import { type LogFields, NO_LOG } from '../log.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import { InProcessForecaster } from '../../predictor/onnx/in-process-forecaster.ts';
 import { loadModel, type Runtime } from '../../predictor/onnx/inference.ts';
+import { InProcessForecaster } from '../../predictor/onnx/onnx-session.ts';
 
 const PACKAGE = 'onnxruntime-web';
 
