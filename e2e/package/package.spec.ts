@@ -277,7 +277,7 @@ test('its types need no configuration, and Node can import it', () => {
   const app = join(folder, 'app');
   writeFileSync(
     join(app, 'typed.ts'),
-    `import { MediaPlayer, type RulesContext } from 'dashjs';
+    `import { MediaPlayer } from 'dashjs';
      import { attachLeoAbr, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
      import { httpTimeSource } from 'leo-abr/service';
      import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
@@ -291,7 +291,6 @@ test('its types need no configuration, and Node can import it', () => {
      const handle = attachLeoAbr(MediaPlayer().create(), options);
      const stop: () => void = handle.on('decision', ({ decision, state }) => [decision.reason, state.ladderBps.length]);
      stop();
-     export const traces = (context: RulesContext) => context.getCurrentRequest().traces.map(({ d }) => d);
      // @ts-expect-error no such controller
      attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-x' });
      const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
