@@ -8,9 +8,6 @@ import { RaceView } from './race-view.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import { TimelineView } from './timeline-view.ts';
 
-/** At most so often do screen readers hear of a new leader. */
-const ANNOUNCE_MS = 10_000;
-
 export class RunViews {
   readonly timeline = new TimelineView(byId('lanes'));
   readonly #moment = new MomentView(byId<HTMLTableElement>('reading'));
@@ -22,8 +19,6 @@ export class RunViews {
   #run: Run | undefined;
   #chosenSeconds: number | undefined;
   #pointedSeconds: number | undefined;
-  #announcedAtMs = 0;
-  #announcedLeader: string | undefined;
 
   constructor() {
     this.timeline.onPoint = (seconds, chosen) => {
@@ -40,11 +35,10 @@ export class RunViews {
     this.#run = run;
     this.#chosenSeconds = undefined;
     this.#pointedSeconds = undefined;
-    this.#announcedLeader = undefined;
     this.#moment.begin(run);
     this.#race.begin(run);
     const onMoment = (seconds: number) => this.#choose(seconds);
-    this.#decisions = run.players.map((player) => new DecisionView(player, { onMoment }));
+    this.#decisions = run.players.map((player) => new DecisionView(player, onMoment));
     byId('decisions').replaceChildren(...this.#decisions.map(({ root }) => root));
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
@@ -94,22 +88,13 @@ export class RunViews {
     if (!isLive) this.timeline.draw();
   }
 
-  /** Announces to screen readers who leads, and the result. */
+  /** Announces the result to screen readers. */
   #announce({ ended, players }: Run): void {
     const standings = this.#race.standings();
-    const [leader] = standings;
-    if (leader === undefined) return;
+    if (!ended || standings.length === 0) return;
     const all = standings.map(({ title, qoe }) => `${title} ${decimal(qoe)}`).join(', ');
-    if (ended) {
-      const isOver = players.every(({ record }) => record.endedBy === 'end');
-      setText(byId('announcements'), `${isOver ? 'All have finished' : 'Stopped'}. QoE: ${all}`);
-      return;
-    }
-    const now = performance.now();
-    if (players.length < 2 || leader.title === this.#announcedLeader || now - this.#announcedAtMs < ANNOUNCE_MS) return;
-    this.#announcedAtMs = now;
-    this.#announcedLeader = leader.title;
-    setText(byId('announcements'), `${leader.title} leads. QoE so far: ${all}`);
+    const isOver = players.every(({ record }) => record.endedBy === 'end');
+    setText(byId('announcements'), `${isOver ? 'All have finished' : 'Stopped'}. QoE: ${all}`);
   }
 }
 
