@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
@@ -12,16 +12,20 @@ import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import type { PlayedSession } from '../replay/browser/played-session.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
-import { BenchLink, type KernelTier } from '../transport/bench-link.ts';
+import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
-import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../transport/kernel-support.ts';
-import { quicCongestion, quicTierObstacle } from '../transport/transport-program.ts';
+import {
+  allowCongestionControl,
+  CONGESTION_CONTROLS,
+  kernelTierObstacle,
+  quicCongestion,
+  quicTierObstacle,
+} from '../transport/programs.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
@@ -33,15 +37,13 @@ import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
+import { summaryTable } from './report/summary-table.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
 /** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
 const TIERS = ['origin', 'kernel', 'quic'] as const;
-
-/** Length of the calibration on each of two traces, before the sessions and after them. */
-const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
   player: string;
@@ -74,7 +76,7 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option(
       '--impairment <name>',
-      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,burst-ms=20",
+      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,loss=0.02",
       'starlink',
     )
     .option(
@@ -108,11 +110,10 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   try {
     const rejected = await runBench({
       ...{ sessions, scenario, pageDirectory, own, timings },
-      ...(kernel && { startLink: (played) => BenchLink.start(kernel, played) }),
+      ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
-      ...{ contexts: notes.contexts, lateShare: notes.lateShare!, signal: stop.signal },
-      calibrationSeconds: CALIBRATION_SECONDS,
+      ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });
@@ -141,7 +142,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   }
   const { results, json } = benchmarkJson(withNotes, played, true);
   writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
+  stderr.write(summaryTable(results));
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
@@ -279,9 +280,9 @@ function rawBeside(out: string): string | undefined {
 /** The flags of the tiers with an emulated link. Throws if one is wrong, or if this machine cannot run the tier. */
 function kernelOption(
   tier: KernelTier['tier'],
-  { congestion, impairment, contexts, household }: BenchFlags,
+  { congestion, impairment: given, contexts, household }: BenchFlags,
 ): KernelTier {
-  const chosen = impairmentNamed(impairment);
+  const impairment = impairmentNamed(given);
   if (contexts !== undefined && contexts !== '1') {
     throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
   }
@@ -292,22 +293,13 @@ function kernelOption(
       household,
     );
   }
-  const requireTier = (obstacle: string | undefined) => {
-    if (obstacle === undefined) return;
-    throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
-  };
-  if (tier === 'quic') {
-    const congestionControl = quicCongestion(congestion);
-    requireTier(quicTierObstacle());
-    return { tier, congestionControl, impairment: chosen };
+  if (tier === 'quic') quicCongestion(congestion);
+  else if (!CONGESTION_CONTROLS.includes(congestion)) {
+    throw new InputError('--congestion', `one of ${CONGESTION_CONTROLS.join(', ')}`, congestion);
   }
-  const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
-  if (congestionControl === undefined) {
-    const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
-    throw new InputError('--congestion', expected, congestion);
-  }
-  requireTier(kernelTierObstacle() ?? allowCongestionControl(congestionControl));
-  return { tier, congestionControl, impairment: chosen };
+  const obstacle = tier === 'quic' ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
+  if (obstacle === undefined) return { tier, congestionControl: congestion, impairment };
+  throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
 }
 
 /** One file holds sessions of one tier, so `--resume` must continue the same tier. */

@@ -6,7 +6,6 @@ import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import { assembleResults, partialHeadJson, resultsPieces } from '../replay/evaluation/assemble-results.ts';
-import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import {
   type BenchmarkPlan,
   type PlannedSession,
@@ -48,7 +47,7 @@ import {
   seedOption,
   wholeNumber,
 } from './options.ts';
-import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** The flags as commander hands them over. */
@@ -329,7 +328,7 @@ function resumed({
     return { done: [], remains: plan.sessions };
   }
   const file = flags.out;
-  const results = parsePartialResults(readInput(file, '--out'), file);
+  const results = readResults(file, { flag: '--out', allowPartial: true });
   for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
     if (sameJson(results.tool[field], tool[field])) continue;
     throw new InputError(

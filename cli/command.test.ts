@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { SHIPPED_FILE } from '../predictor/built-in/shipped-file.fixture.ts';
+import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -80,7 +80,7 @@ describe('simulate', () => {
       simulateArgs({ ...flags, 'target-latency': '1.5', out: at('live.json') }),
     );
     expect([status, stdout]).toEqual([0, '']);
-    expect(stderr).toMatch(/algorithm +n +QoE +Mbit\/s +stalls\/min/);
+    expect(stderr).toMatch(/algorithm +sessions +QoE +Mbit\/s +stalls \/ min/);
     const { scenario, sessions, summary } = parseResults(readFileSync(at('live.json'), 'utf8'), 'live.json');
     expect(scenario.live!.targetLatencySeconds).toBe(1.5);
     // The link stalls players, which adds to the latency of both targets: only the difference shows the target.
@@ -259,7 +259,7 @@ describe('simulate', () => {
     const incomplete = await run(['merge', second, first, '--out', at('none.json')]);
     expect(incomplete.status).toBe(2);
     expect(incomplete.stderr).toContain(
-      `expected all parts of one run, got ${second} is not complete (1 sessions); shard 3/3 is missing\n`,
+      `expected all parts of one run, got ${second} is not complete (2 sessions); shard 3/3 is missing\n`,
     );
     expect(existsSync(at('none.json'))).toBe(false);
 
@@ -399,8 +399,8 @@ describe('simulate', () => {
     expect(status).toBe(0);
     const text = readFileSync(at('ours-report/report.md'), 'utf8');
     expect(text).toMatch(/uhd-8, simulator, household ours/);
-    expect(text).toMatch(/\| given +\| +n \| +QoE, sum/);
-    expect(readFileSync(at('ours-report/sessions.csv'), 'utf8')).toMatch(/,ours,mpc-d,1,4\n/);
+    expect(text).toMatch(/\| algorithm \| households \| QoE, sum/);
+    expect(readFileSync(at('ours-report/sessions.csv'), 'utf8')).toMatch(/,ours,mpc-d,1,4,/);
     const unknown = await run(simulateArgs({ household: 'three' }));
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('--household: expected one of two')]);
   });

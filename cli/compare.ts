@@ -1,11 +1,10 @@
 /** `leo-abr compare`: says which sessions of two results files chose differently, and how live sessions differ. */
 
 import { Command } from 'commander';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { LiveMetrics, SessionResult } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
-import { readInput } from './results-file.ts';
+import { readResults } from './results-file.ts';
 
 /** Differences shown per algorithm. */
 const SHOWN = 3;
@@ -27,7 +26,7 @@ export function compareCommand(io: CommandIo): Command {
 type Sessions = ReadonlyMap<string, SessionResult>;
 
 function readSessions(file: string): Sessions {
-  const { sessions } = parseResults(readInput(file, 'results'), file);
+  const { sessions } = readResults(file);
   return new Map(sessions.map((session) => [keyOf(session), session]));
 }
 

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/built-in/model-file.ts';
-import { parseModel } from '../predictor/built-in/parse-model.ts';
+import type { ModelFile } from '../predictor/forecast/model-file.ts';
+import { parseModel } from '../predictor/forecast/model-file.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';
@@ -44,6 +44,10 @@ export function decimalNumber(
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && holds(value)) return value;
   throw new InputError(flag, expected, text);
+}
+
+export function positiveNumber(text: string, flag: string): number {
+  return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
 }
 
 /**

@@ -274,7 +274,7 @@ describe('serve --dish simulated', () => {
       reader.close();
       expect(await state()).toMatchObject({
         dish: { hardware: 'simulated' },
-        location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, from: 'options' },
+        location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6 },
         problems: [],
       });
       expect(JSON.stringify(await state())).not.toContain('1234');

@@ -8,7 +8,7 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, Log, RunningService, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
-import { collect, decimalNumber } from './options.ts';
+import { collect, positiveNumber } from './options.ts';
 import { readInput } from './results-file.ts';
 import {
   addListenOptions,
@@ -190,14 +190,14 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
     const expected = 'a readable file, or an http(s) address without name and password';
     throw new InputError('--tle', expected, undefined, got);
   }
-  return { source, cacheDirectory: cache, maxAgeDays: positive(tleMaxAge, '--tle-max-age') };
+  return { source, cacheDirectory: cache, maxAgeDays: positiveNumber(tleMaxAge, '--tle-max-age') };
 }
 
 function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
   return {
     directory: folderOption(directory, '--record'),
-    maxBytes: positive(flags.recordMaxMb, '--record-max-mb') * 1e6,
-    maxAgeDays: positive(flags.recordMaxDays, '--record-max-days'),
+    maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6,
+    maxAgeDays: positiveNumber(flags.recordMaxDays, '--record-max-days'),
     onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
 }
@@ -210,10 +210,6 @@ function folderOption(folder: string, flag: string): string {
 function modelOption(file: string): string {
   if (existsSync(file) && statSync(file).isFile()) return file;
   throw new InputError('--model', 'a readable file', file);
-}
-
-function positive(text: string, flag: string): number {
-  return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
 }
 
 function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string } | undefined {

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import type { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -22,6 +21,7 @@ import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
 import { jobsOption } from './options.ts';
 import { Progress } from './progress.ts';
+import { summaryTable } from './report/summary-table.ts';
 import { writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
@@ -85,7 +85,7 @@ async function simulate(
   if (benchmark.done.length + played.length < total) leavePartial(benchmark, played, io, 'interrupted');
   const { results, json } = benchmarkJson(benchmark, played, true);
   writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
+  stderr.write(summaryTable(results));
   reportFaults(results.sessions, io);
 }
 

@@ -3,8 +3,8 @@
 import type { Forecaster, LeoAbrOptions } from 'leo-abr/live';
 import { createController } from '../abr/algorithms.ts';
 import { PiecewisePath } from '../abr/capacity-path.ts';
-import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
-import { SubSecond } from '../predictor/sub-second.ts';
+import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { splitPlayer } from '../replay/forecasters.ts';
 import { oracleForecaster } from '../replay/oracle/oracle-forecaster.ts';

@@ -6,7 +6,7 @@ type State = Situation['clients'][number]['state'];
 
 const playing = (...states: Partial<State>[]): Partial<Situation> => ({
   clients: states.map((state) => ({
-    state: { connection: 'streaming', verdict: 'trusted', ageSeconds: 0.4, share: 1, ...state },
+    state: { connection: 'connected', verdict: 'trusted', ageSeconds: 0.4, share: 1, ...state },
   })),
 });
 

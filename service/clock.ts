@@ -1,4 +1,7 @@
-/** The two clocks of the service: UTC, which may leap, and a monotonic one. Tests use their own. */
+/**
+ * The two clocks of the service: UTC, which may leap (somebody sets the clock, the machine wakes up), and a monotonic
+ * one; and the session clock, which forecasters use. Tests use their own clocks.
+ */
 
 export interface Clock {
   /** ms since 1970; leaps when a person or NTP sets the system clock. */
@@ -16,3 +19,57 @@ export const REAL_CLOCK: Clock = {
   utcMs: () => Date.now(),
   monotonicMs: () => performance.now(),
 };
+
+/** Smaller changes of the offset between two checks are drift: NTP slews by less than 0.5 ms per second. */
+const LEAP_MS = 100;
+
+export interface Leap {
+  /** Change of UTC; positive: forwards. */
+  seconds: number;
+  /** UTC after it. */
+  atMs: number;
+}
+
+/** Runs evenly: if UTC leaps, only its offset to UTC changes. */
+export class SessionClock {
+  readonly #clock: Clock;
+  /** At second 0. */
+  readonly #startMonotonicMs: number;
+  /** UTC of second 0. */
+  #utcMsAtStart: number;
+
+  /** The second at which the service started; earlier ones are for what is known from before. Default 0. */
+  readonly startSeconds: number;
+
+  constructor(clock: Clock, startSeconds = 0) {
+    this.startSeconds = startSeconds;
+    this.#clock = clock;
+    this.#startMonotonicMs = clock.monotonicMs() - startSeconds * 1000;
+    this.#utcMsAtStart = clock.utcMs() - startSeconds * 1000;
+  }
+
+  get utcMsAtStart(): number {
+    return this.#utcMsAtStart;
+  }
+
+  nowSeconds(): number {
+    return (this.#clock.monotonicMs() - this.#startMonotonicMs) / 1000;
+  }
+
+  secondsAt(utcMs: number): number {
+    return (utcMs - this.#utcMsAtStart) / 1000;
+  }
+
+  utcMsAt(seconds: number): number {
+    return this.#utcMsAtStart + seconds * 1000;
+  }
+
+  /** Updates the offset. Returns the leap of UTC since the last call, if there was one. */
+  check(): Leap | undefined {
+    const utcMs = this.#clock.utcMs();
+    const utcMsAtStart = utcMs - this.nowSeconds() * 1000;
+    const leapMs = utcMsAtStart - this.#utcMsAtStart;
+    this.#utcMsAtStart = utcMsAtStart;
+    return Math.abs(leapMs) < LEAP_MS ? undefined : { seconds: leapMs / 1000, atMs: utcMs };
+  }
+}

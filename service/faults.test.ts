@@ -107,22 +107,18 @@ describe('requests', () => {
 
 describe('readers of events', () => {
   test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
-    const clock = new ManualClock();
-    const { service, url, port } = await start({ clock });
+    const { service, url, port } = await start({ clock: new ManualClock() });
     const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
     idle.pause();
     const ended = new Promise((resolve) => idle.once('close', resolve));
     const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
     for (const reader of readers) await reader.next();
     while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
-    const text = 'x'.repeat(200_000);
-    for (let n = 0; n < 60; n++) {
+    const text = 'x'.repeat(20_000);
+    for (let n = 0; n < 1500; n++) {
       service.publish('trigger', { n, text });
       for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
     }
-    expect(service.stream.slowReaders).toBe(0);
-    clock.advance(21);
-    service.stream.heartbeat();
     expect(service.stream.slowReaders).toBe(1);
     idle.resume();
     await ended;
@@ -215,9 +211,9 @@ describe('everything at once', () => {
     expect((await state(url)).dish.state).toBe('online');
     dish.misbehave({ garble: seededRandom(5) });
     // Garbled answers may change the state or be rejected; nothing must break.
-    const seen = service.log.next;
+    const seen = service.stream.next;
     for (let n = 0; n < 200; n++) service.publish('trigger', { n });
-    expect(service.log.next - seen).toBe(200);
+    expect(service.stream.next - seen).toBe(200);
     expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
     expect(faults).toEqual([]);
     reader.close();
@@ -275,7 +271,6 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
   );
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
   const notFound = new Set([400, 404]);
-  const notAllowed = new Set([400, 405]);
   const junk = (): unknown =>
     pick<unknown>([
       null,
@@ -319,7 +314,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
     const headers: Record<string, string> = {};
     const way = random();
     if (way < 0.05)
-      return { method: pick(['PUT', 'DELETE', 'PATCH']), path, headers, body: undefined, allowed: notAllowed };
+      return { method: pick(['PUT', 'DELETE', 'PATCH']), path, headers, body: undefined, allowed: notFound };
     if (way < 0.1)
       return {
         method,

@@ -31,8 +31,7 @@ export class Place {
   shown(): StateReply['location'] {
     const { exact } = this;
     if (exact === undefined) return undefined;
-    const from = this.#options.given === undefined ? 'dish' : 'options';
     const shown = this.#options.showExactly === true ? (degrees: number) => degrees : roundedDegrees;
-    return { latitudeDegrees: shown(exact.latitudeDegrees), longitudeDegrees: shown(exact.longitudeDegrees), from };
+    return { latitudeDegrees: shown(exact.latitudeDegrees), longitudeDegrees: shown(exact.longitudeDegrees) };
   }
 }

@@ -3,8 +3,7 @@
  * forecasts, handovers and state.
  */
 
-import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type QuantileForecast } from '../abr/forecast.ts';
-import { EventLog } from './api/event-log.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
 import { EventStream } from './api/event-stream.ts';
 import type {
   DishReply,
@@ -18,16 +17,19 @@ import type {
   Traffic,
   WireObservation,
 } from './api/wire.ts';
-import type { Clock } from './clock.ts';
-import { SIMULATED_VIEWER } from './fake-dish/simulated-viewer.ts';
-import { KEPT_SECONDS, type KeptState, type Throughput } from './kept-state.ts';
+import { type Clock, SessionClock } from './clock.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
+import {
+  type Refusal,
+  type Reported,
+  SharedLink,
+  SIMULATED_VIEWER,
+  type Throughput,
+  type Verdict,
+} from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
-import { RateHistory } from './rate-history.ts';
-import { SessionClock } from './session-clock.ts';
-import type { TelemetrySecond } from './telemetry.ts';
+import { defined, type TelemetrySecond } from './telemetry.ts';
 
 export interface PredictionServiceOptions {
   clock: Clock;
@@ -59,6 +61,13 @@ export interface Listener {
   problem?(problem: Readonly<Problem>, isOver: boolean): void;
 }
 
+/** A rate in bit/s, on the session clock, so that a leap of UTC moves it along. */
+type Rate = { atSeconds: number; bps: number };
+
+/** Longest past that throughput from before the start, and the dish's history, have. A multiple of the epoch. */
+const PAST_SECONDS = 900;
+/** The past that the page's chart shows (`page/chart.js`). */
+const CHART_SECONDS = 60;
 const MOST_PLAYERS = 64;
 const MOST_PLAYERS_OF_ADDRESS = 32;
 /** From this probability of a LEO link, its estimated epochs replace the schedule. */
@@ -78,14 +87,14 @@ export class PredictionService {
   readonly clock: Clock;
   readonly session: SessionClock;
   readonly problems: Problems;
-  readonly log: EventLog;
   readonly stream: EventStream;
   readonly #version: string;
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
   readonly #passive = new PassiveCapacity();
-  readonly #usage = new RateHistory();
-  readonly #expected = new RateHistory();
+  /** Of the last minute, oldest first. */
+  #usage: Rate[] = [];
+  #expected: Rate[] = [];
   readonly #listeners: Listener[] = [];
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
@@ -104,14 +113,13 @@ export class PredictionService {
     const { clock, version, forecasters } = options;
     this.clock = clock;
     this.#version = version;
-    this.session = new SessionClock(clock, KEPT_SECONDS);
+    this.session = new SessionClock(clock, PAST_SECONDS);
     this.problems = new Problems(clock);
     this.problems.onChange = (problem, isOver) => {
       this.stateChanged();
       for (const listener of this.#listeners) listener.problem?.(problem, isOver);
     };
-    this.log = new EventLog(clock.utcMs().toString(36));
-    this.stream = new EventStream(this.log, clock);
+    this.stream = new EventStream(clock.utcMs().toString(36));
     this.#forecaster = new LinkForecaster(this.session, {
       forecasters,
       onFault: ({ forecaster, message }) => this.problems.report('model', 'failed', `${forecaster}: ${message}`),
@@ -135,10 +143,14 @@ export class PredictionService {
     this.#parts = { ...this.#parts, ...parts };
   }
 
-  /** Learns from throughput before the start. Call it first. */
-  recall({ savedMs, throughput }: KeptState): void {
-    const savedSeconds = this.session.secondsAt(savedMs);
-    const pieces = throughput.map((piece) => onClock(piece, savedSeconds));
+  /** Learns from throughput before now, whose seconds are below 0 and in order of time. Call it first. */
+  recall(throughput: readonly Throughput[]): void {
+    const nowSeconds = this.session.nowSeconds();
+    const pieces = throughput.map((piece) => ({
+      ...piece,
+      startSeconds: piece.startSeconds + nowSeconds,
+      endSeconds: piece.endSeconds + nowSeconds,
+    }));
     this.#forecaster.recall(pieces.filter(({ startSeconds }) => startSeconds >= 0));
   }
 
@@ -150,19 +162,7 @@ export class PredictionService {
     this.#link.advance(nowSeconds);
     this.#announceHandover();
     if (this.#isWatched && nowSeconds - this.#reportedSeconds > WATCHED_SECONDS) this.#publishTraffic();
-    const isDue = nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05;
-    const { preparedSeconds } = this.#forecaster;
-    if (isDue || preparedSeconds - this.#forecastOfSeconds >= NEWS_SECONDS) {
-      this.#forecastOfSeconds = preparedSeconds;
-      this.#forecastSeconds = nowSeconds;
-      const reply = this.forecast();
-      const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
-      if (reply.forecast !== null && issuedMs !== this.#publishedMs) {
-        this.#expected.add(this.session.secondsAt(issuedMs), medianBps(reply.forecast));
-        this.publish('forecast', reply);
-      }
-      this.#publishedMs = issuedMs;
-    }
+    this.#publishForecast(nowSeconds);
     this.#forecaster.prepare();
     if (this.#isStateNew) {
       this.#isStateNew = false;
@@ -172,6 +172,26 @@ export class PredictionService {
       this.#heartbeatSeconds = nowSeconds;
       this.stream.heartbeat();
     }
+  }
+
+  #publishForecast(nowSeconds: number): void {
+    const { preparedSeconds } = this.#forecaster;
+    const isDue = nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05;
+    if (!isDue && preparedSeconds - this.#forecastOfSeconds < NEWS_SECONDS) return;
+    this.#forecastOfSeconds = preparedSeconds;
+    this.#forecastSeconds = nowSeconds;
+    const reply = this.forecast();
+    const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
+    if (reply.forecast !== null && issuedMs !== this.#publishedMs) {
+      const { levels, quantilesBps } = reply.forecast;
+      const bps = quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
+      this.#expected = lastMinute(
+        [...this.#expected, { atSeconds: this.session.secondsAt(issuedMs), bps }],
+        nowSeconds,
+      );
+      this.publish('forecast', reply);
+    }
+    this.#publishedMs = issuedMs;
   }
 
   publish(type: EventType, data: unknown): void {
@@ -190,16 +210,17 @@ export class PredictionService {
     for (const listener of this.#listeners) listener.telemetry?.(second);
     if (second.fromHistory !== true) this.#publishTraffic(second);
     const atSeconds = this.session.secondsAt(second.atMs);
+    const { downlinkUsageBps: bps } = second;
+    if (bps !== undefined) {
+      this.#usage = lastMinute([...this.#usage, { atSeconds, bps }], atSeconds);
+      const isAfterStart = atSeconds > this.session.startSeconds;
+      const observation = isAfterStart && this.#passive.observe(atSeconds, bps, this.#link.lastBusySeconds);
+      if (observation) this.#forecaster.observe(observation);
+    }
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
-    if (second.downlinkUsageBps !== undefined) this.#usage.add(atSeconds, second.downlinkUsageBps);
-    if (second.downlinkUsageBps !== undefined && atSeconds > this.session.startSeconds) {
-      const observation = this.#passive.observe(atSeconds, second.downlinkUsageBps, this.#link.lastBusySeconds);
-      if (observation !== undefined) this.#forecaster.observe(observation);
-    }
-    if (second.fromHistory !== true && epoch !== this.#hintedEpoch) {
-      this.#hintedEpoch = epoch;
-      this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
-    }
+    if (second.fromHistory === true || epoch === this.#hintedEpoch) return;
+    this.#hintedEpoch = epoch;
+    this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
   }
 
   forecast(): ForecastReply {
@@ -223,9 +244,8 @@ export class PredictionService {
   }
 
   history(): HistoryReply {
-    const nowSeconds = this.session.nowSeconds();
-    const inUtc = (rates: RateHistory) =>
-      rates.lastMinute(nowSeconds).map(({ atSeconds, bps }) => {
+    const inUtc = (rates: readonly Rate[]) =>
+      lastMinute(rates, this.session.nowSeconds()).map(({ atSeconds, bps }) => {
         return { atMs: Math.round(this.session.utcMsAt(atSeconds)), bps: Math.round(bps) };
       });
     const [downlinkUsage, expectedCapacity] = [inUtc(this.#usage), inUtc(this.#expected)];
@@ -234,7 +254,6 @@ export class PredictionService {
 
   state(): StateReply {
     const { dish, sky, recording, location } = this.#parts;
-    const { lastBusySeconds } = this.#link;
     const place = location?.();
     const startedMs = Math.round(this.session.utcMsAt(this.session.startSeconds));
     return {
@@ -247,7 +266,6 @@ export class PredictionService {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
         forecaster: this.#forecaster.source ?? null,
-        lastBusyMs: Number.isFinite(lastBusySeconds) ? Math.round(this.session.utcMsAt(lastBusySeconds)) : null,
         subscribers: this.stream.size,
         eachPlayer: this.#link.eachPlayer().map(({ name, lastSeenSeconds, ...player }) => {
           const reportedMs = Math.round(this.session.utcMsAt(lastSeenSeconds));
@@ -322,11 +340,7 @@ export class PredictionService {
     const traffic: Traffic = { serverUtcMs: this.clock.utcMs(), isWatched: this.#isWatched };
     if (second !== undefined) {
       const { atMs, downlinkUsageBps, uplinkUsageBps } = second;
-      traffic.second = {
-        atMs,
-        ...(downlinkUsageBps !== undefined && { downlinkUsageBps }),
-        ...(uplinkUsageBps !== undefined && { uplinkUsageBps }),
-      };
+      traffic.second = { atMs, ...defined({ downlinkUsageBps, uplinkUsageBps }) };
     }
     this.publish('traffic', traffic);
   }
@@ -352,13 +366,8 @@ export class PredictionService {
   }
 }
 
-function onClock(piece: Throughput, atSeconds: number): Throughput {
-  return { ...piece, startSeconds: piece.startSeconds + atSeconds, endSeconds: piece.endSeconds + atSeconds };
-}
-
-/** Of the first step. */
-function medianBps({ levels, quantilesBps }: QuantileForecast): number {
-  return quantilesBps[0]![levels.findIndex((level) => level >= 0.5)]!;
+function lastMinute(rates: readonly Rate[], nowSeconds: number): Rate[] {
+  return rates.filter(({ atSeconds }) => atSeconds >= nowSeconds - CHART_SECONDS);
 }
 
 /** The next scheduled handover, UTC in ms. */

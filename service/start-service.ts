@@ -5,16 +5,17 @@ import type { Server as TlsServer } from 'node:tls';
 import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
-import { DishMonitor, type DishMonitorOptions } from './dish/dish-monitor.ts';
+import { DishMonitor } from './dish/dish-monitor.ts';
+import type { ObstructionMap } from './dish/obstruction-map.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
-import { reportViewer } from './fake-dish/viewer-reports.ts';
+import { reportViewer } from './fake-dish/simulated-viewer.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
 import { Place } from './place.ts';
-import { type Listener, PredictionService } from './prediction-service.ts';
+import { PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
 import { Sky } from './sky/sky.ts';
@@ -75,14 +76,21 @@ const NOT_THERE: readonly DishStateName[] = ['connecting', 'unreachable'];
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { version, port, host = '127.0.0.1', tls, clock = REAL_CLOCK, onFault = () => {} } = options;
+  const {
+    version,
+    port,
+    host = '127.0.0.1',
+    tls,
+    clock = REAL_CLOCK,
+    log = NO_LOG,
+    dish,
+    onFault = () => {},
+  } = options;
   const model = options.model === undefined ? undefined : await modelOf(options.model);
   const forecasters = model === undefined || model instanceof Error ? [] : [model];
   const service = new PredictionService({ clock, version, forecasters });
-  service.listen(logged(options.log ?? NO_LOG, clock));
-  if (model instanceof Error) {
-    service.problems.report('model', 'unusable', model.message);
-  }
+  logProblems(service, log);
+  if (model instanceof Error) service.problems.report('model', 'unusable', model.message);
   const place = new Place({ given: options.location, showExactly: options.showExactLocation });
   service.attach({ location: () => place.shown() });
 
@@ -99,23 +107,22 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     }
     if (failure !== undefined) throw failure;
   };
+  const around = { service, place, log, onFault };
   try {
     // First, because requests are recorded from the first to the last.
-    if (options.recording !== undefined) parts.push(await record(options.recording, { service, place, onFault }));
+    if (options.recording !== undefined) parts.push(await record(options.recording, around));
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
     await app.listen({ host, port });
     parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
-    const sky = options.elements && watchSky(options.elements, { service, place, onFault });
+    const sky = options.elements && watchSky(options.elements, around);
     if (sky !== undefined) parts.push(sky);
-    const dish = watchDish(options, { service, place, sky });
-    if (dish !== undefined) parts.push(dish);
+    if (dish !== undefined) parts.push(watchDish(dish, options.location, { ...around, sky }));
     const address = app.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
-    const viewer = typeof options.dish === 'object' ? options.dish.viewer : undefined;
-    if (viewer !== undefined) parts.push(reportViewer(viewer, service));
+    if (typeof dish === 'object' && dish.viewer !== undefined) parts.push(reportViewer(dish.viewer, service));
     const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
     return { url, port: address.port, service, renewTls, close };
   } catch (error) {
@@ -138,17 +145,16 @@ function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>
 }
 
 /** Logs each problem when it appears and when it ends. */
-function logged(log: Log, clock: Clock): Listener {
-  return {
+function logProblems(service: PredictionService, log: Log): void {
+  service.listen({
     problem({ part, code, message, sinceMs, count }, isOver) {
+      const seconds = Math.round((service.clock.utcMs() - sinceMs) / SECOND_MS);
+      const reported = count === 1 ? 'once' : `${count} times`;
       if (!isOver) log.warn({ part, code }, message);
       // The dish's next state is logged instead.
-      else if (part !== 'dish') {
-        const seconds = Math.round((clock.utcMs() - sinceMs) / SECOND_MS);
-        log.info({ part, code }, `over after ${seconds} s, reported ${count === 1 ? 'once' : `${count} times`}`);
-      }
+      else if (part !== 'dish') log.info({ part, code }, `over after ${seconds} s, reported ${reported}`);
     },
-  };
+  });
 }
 
 /** The model, or the reason why it cannot be used. */
@@ -164,20 +170,14 @@ async function modelOf(file: string): Promise<CapacityForecaster | Error> {
 interface Surroundings {
   service: PredictionService;
   place: Place;
+  log: Log;
   onFault: (error: Error) => void;
 }
 
 /** Calls `act` periodically and reports its errors. */
-function every(ms: number, act: () => void | Promise<void>, onFault: (error: Error) => void): { close(): void } {
-  const fault = (error: unknown) => onFault(error instanceof Error ? error : new Error(String(error)));
-  const timer = setInterval(() => {
-    try {
-      const acting = act();
-      if (acting instanceof Promise) acting.catch(fault);
-    } catch (error) {
-      fault(error);
-    }
-  }, ms);
+function every(ms: number, act: () => unknown, onFault: (error: Error) => void): { close(): void } {
+  const run = async () => await act();
+  const timer = setInterval(() => void run().catch(onFault), ms);
   return { close: () => clearInterval(timer) };
 }
 
@@ -195,10 +195,10 @@ async function record(
   service.attach({ recording: recorder });
   service.listen({
     telemetry: (second) => recorder.telemetry(second),
-    report: (request) => recorder.report(request),
+    report: ({ player, observations }) => recorder.record('report', { player, observations }),
     event(type, data) {
       // State and traffic can be derived from the other records.
-      if (type !== 'state' && type !== 'traffic') recorder.event(type, data);
+      if (type !== 'state' && type !== 'traffic') recorder.record(type, { data });
     },
     observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
     leap: () => recorder.onLeap(),
@@ -216,7 +216,7 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
   if (hook !== undefined) service.attach({ webhook: hook });
   const evaluation = new Triggers(triggers);
-  const { session } = service;
+  const { session, clock } = service;
   const evaluate = (values: MetricValues, atMs: number) => {
     const atSeconds = session.secondsAt(atMs);
     // The dish's history has seconds before the start.
@@ -227,13 +227,10 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
     }
   };
   service.listen({
-    telemetry({ atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed: isObstructed }) {
-      const obstructed = isObstructed === undefined ? undefined : Number(isObstructed);
-      evaluate({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed }, atMs);
+    telemetry({ atMs, obstructed, ...second }) {
+      evaluate({ ...second, obstructed: obstructed === undefined ? undefined : Number(obstructed) }, atMs);
     },
-    event(type) {
-      if (type === 'handover') evaluate({ handover: 1 }, service.clock.utcMs());
-    },
+    event: (type) => type === 'handover' && evaluate({ handover: 1 }, clock.utcMs()),
   });
   return { close: () => hook?.close() };
 }
@@ -243,15 +240,10 @@ function watchSky(
   { service, place, onFault }: Surroundings,
 ): Sky & { close(): void } {
   const { clock, problems } = service;
-  const sky = new Sky({
-    source: new ElementSource({ ...options, clock, problems }),
-    place,
-    clock,
-    problems,
-    handoverMs: () => service.handoverMs(),
-  });
+  const source = new ElementSource({ ...options, clock, problems });
+  const sky = new Sky({ source, place, clock, handoverMs: () => service.handoverMs() });
   service.attach({ sky });
-  void sky.refresh();
+  sky.refresh().catch(onFault);
   const timer = every(60 * SECOND_MS, () => sky.refresh(), onFault);
   return Object.assign(sky, {
     close() {
@@ -262,10 +254,11 @@ function watchSky(
 }
 
 function watchDish(
-  { dish, location, clock = REAL_CLOCK, log = NO_LOG, onFault = () => {} }: ServiceOptions,
-  { service, place, sky }: { service: PredictionService; place: Place; sky: Sky | undefined },
-): { close(): void } | undefined {
-  if (dish === undefined) return undefined;
+  dish: string | DishScript,
+  location: LocationReading | undefined,
+  { service, place, sky, log, onFault }: Surroundings & { sky: Sky | undefined },
+): { close(): void } {
+  const { clock, problems } = service;
   const options = {
     clock,
     onSecond: (second: TelemetrySecond) => service.observeTelemetry(second),
@@ -276,12 +269,11 @@ function watchDish(
     onLocation(reading: LocationReading) {
       place.ofDish = reading;
     },
+    onObstructionMap: sky && ((map: ObstructionMap, atMs: number) => sky.observeMap(map, atMs)),
   };
-  const onObstructionMap: DishMonitorOptions['onObstructionMap'] =
-    sky && ((map, atMs, attitude) => sky.observeMap(map, atMs, attitude));
-  const monitor: DishMonitor | SimulatedMonitor =
+  const monitor =
     typeof dish === 'string'
-      ? new DishMonitor({ ...options, address: dish, problems: service.problems, onObstructionMap })
+      ? new DishMonitor({ ...options, address: dish, problems })
       : new SimulatedMonitor({ ...options, script: dish, location });
   let logged: DishStateName = 'connecting';
   const logState = () => {

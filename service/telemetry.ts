@@ -13,3 +13,10 @@ export interface TelemetrySecond {
   /** It was read late from the dish's history, at the start or after a gap. */
   fromHistory?: boolean;
 }
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+/** The fields that are known: replies have no undefined ones. */
+export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+}

@@ -250,23 +250,14 @@ describe('active measurements', () => {
     await world.stop();
   });
 
-  test('ignore late and other triggers, and spread those after handovers over the day', async () => {
-    // A measurement of 49 MB is a thousandth of a day's budget: the next one waits for about 170 s.
-    const world = await new World().start({ trigger: 'handover,latency-spike', budgetMbPerDay: '50000' });
+  test('ignore late and other triggers', async () => {
+    const world = await new World().start({ trigger: 'handover,latency-spike' });
     await world.pass(12);
     await world.trigger('latency-spike', 6000);
     await world.trigger('drops');
     expect(world.downloads).toHaveLength(0);
     await world.trigger('handover', 4000);
     expect(world.downloads).toHaveLength(1);
-    await world.pass(165);
-    await world.trigger();
-    expect(world.downloads).toHaveLength(1);
-    await world.trigger('latency-spike');
-    expect(world.downloads).toHaveLength(2);
-    await world.pass(15);
-    await world.trigger();
-    expect(world.downloads).toHaveLength(3);
     await world.stop();
   });
 
@@ -393,7 +384,7 @@ test.each<[string[], string]>([
   [['--active', 'ftp://x/y'], '--active: expected an http or https address without name and password, got "ftp://x/y"'],
   [
     ['--active', 'https://me:secret@x/y'],
-    '--active: expected an http or https address without name and password, got one',
+    '--active: expected an http or https address without name and password, got "one with them"',
   ],
   [['--service', 'nowhere'], '--service: expected an http or https address'],
   [
@@ -401,9 +392,9 @@ test.each<[string[], string]>([
     '--trigger: expected some of latency, latency-spike, drops, obstruction, handover with',
   ],
   [['--trigger', 'none'], '--trigger: expected a trigger if there is no --schedule, got "none"'],
-  [['--schedule', '0'], '--schedule: expected a number of seconds above 0, got "0"'],
-  [['--seconds', '-1'], '--seconds: expected a number of seconds above 0, got "-1"'],
-  [['--budget-mb-per-day', 'x'], '--budget-mb-per-day: expected a number of MB above 0, got "x"'],
+  [['--schedule', '0'], '--schedule: expected a number above 0, got "0"'],
+  [['--seconds', '-1'], '--seconds: expected a number above 0, got "-1"'],
+  [['--budget-mb-per-day', 'x'], '--budget-mb-per-day: expected a number above 0, got "x"'],
   [['--token-file', 'nowhere'], '--token-file: expected a readable file'],
   [['--from', '.'], "'--active <url>' cannot be used with option '--from <path...>'"],
   [['--dish', '127.0.0.1:9200'], "'--active <url>' cannot be used with option '--dish <host:port>'"],

@@ -7,14 +7,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import { EventParser } from '../../predictor/service-client/event-parser.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, StateReply, Traffic } from '../../service/index.ts';
-import { decimalNumber } from '../options.ts';
+import { positiveNumber } from '../options.ts';
 import { count } from '../report/format.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
+import { EventParser } from './event-parser.ts';
 
 type Flag = 'active' | 'service' | 'tokenFile' | 'trigger' | 'schedule' | 'seconds' | 'budgetMbPerDay';
 export type ActiveFlags = { readonly [Name in Flag]?: string };
@@ -47,9 +47,6 @@ const COUNTED_SHARE = 1.1;
 const ACKNOWLEDGED_SHARE = 0.05;
 /** A trigger may come late, from the dish's history. */
 const LATE_MS = 5000;
-/** Handovers come every 15 s: their measurements are spread over the day, for this share of the budget. */
-const HANDOVER_SHARE = 0.5;
-const DAY_MS = 86_400_000;
 
 /** Measures until it is interrupted; the measurements are traces in `directory`. */
 export async function measureActively(flags: ActiveFlags, around: Surroundings): Promise<void> {
@@ -59,10 +56,8 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
   const lock = await lockFolder(around.directory);
   try {
     const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
-    const timers = [
-      around.every(TICK_MS, () => active.tick()),
-      around.every(USAGE_MS, () => void lock.touch().catch(() => {})),
-    ];
+    const touch = () => void lock.touch().catch(() => {});
+    const timers = [around.every(TICK_MS, () => active.tick()), around.every(USAGE_MS, touch)];
     await around.interrupted;
     for (const end of timers) end();
     active.close();
@@ -74,9 +69,7 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
 type Settings = ReturnType<typeof settingsOf>;
 
 function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
-  const { trigger = 'latency-spike,handover,obstruction', schedule, seconds = '35', budgetMbPerDay = '2000' } = flags;
-  const above0 = (text: string, flag: string, what: string) =>
-    decimalNumber(text, flag, { expected: `a number of ${what} above 0`, holds: (value) => value > 0 });
+  const { trigger = 'latency-spike,obstruction', schedule, seconds = '35', budgetMbPerDay = '2000' } = flags;
   const triggers = trigger === 'none' ? [] : trigger.split(',');
   const known = builtIn.map(({ name }) => name);
   if (!triggers.every((name) => known.includes(name))) {
@@ -90,19 +83,22 @@ function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
     service: webAddress(flags.service ?? 'http://127.0.0.1:8790', '--service').href.replace(/\/$/, ''),
     headers: flags.tokenFile === undefined ? {} : { authorization: `Bearer ${tokenOption(flags.tokenFile)}` },
     triggers,
-    scheduleMs: schedule === undefined ? Number.POSITIVE_INFINITY : above0(schedule, '--schedule', 'seconds') * 1000,
-    measureMs: above0(seconds, '--seconds', 'seconds') * 1000,
-    budgetBytes: above0(budgetMbPerDay, '--budget-mb-per-day', 'MB') * 1e6,
+    scheduleMs: schedule === undefined ? undefined : positiveNumber(schedule, '--schedule') * 1000,
+    measureMs: positiveNumber(seconds, '--seconds') * 1000,
+    budgetBytes: positiveNumber(budgetMbPerDay, '--budget-mb-per-day') * 1e6,
   };
 }
 
 function webAddress(text: string, flag: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const expected = 'an http or https address without name and password';
-  // Not quoted, because of the password.
-  if (url && url.username + url.password !== '') throw new InputError(flag, expected, undefined, 'one with them');
-  if (url && /^https?:$/.test(url.protocol)) return url;
-  throw new InputError(flag, expected, text);
+  const hasPassword = url !== undefined && url.username + url.password !== '';
+  if (url !== undefined && /^https?:$/.test(url.protocol) && !hasPassword) return url;
+  // A password is not quoted.
+  throw new InputError(
+    flag,
+    'an http or https address without name and password',
+    hasPassword ? 'one with them' : text,
+  );
 }
 
 /** Where the dish is. @throws {InputError} without a service that watches a dish */
@@ -126,18 +122,14 @@ class ActiveMeasurements {
   readonly #usedFile: string;
   #used: { day: string; bytes: number };
   #now: { reason: string; beganMs: number; abort: AbortController } | undefined;
-  /** What the newest measurement received until each tick since the one before. */
-  #ticks: { atMs: number; bytes: number }[] = [];
-  #tickBytes = 0;
+  /** What the newest measurement has received in each tick, and their ends. The last tick is not over. */
+  #ticks = [{ atMs: Number.NaN, bytes: 0 }];
   #isWatched = false;
   /** The newest use by others, or unknown use. */
   #busyMs: number;
   #usageMs = Number.NEGATIVE_INFINITY;
   #serverUtcMs = Number.NaN;
-  #handoverMs = Number.NEGATIVE_INFINITY;
-  /** The next scheduled measurement, and whether one is due. */
   #scheduledMs: number;
-  #isDue = false;
   #events: { abort: AbortController; heardMs: number } | undefined;
   #retryMs = Number.NEGATIVE_INFINITY;
   /** Faults that the user knows. */
@@ -149,7 +141,7 @@ class ActiveMeasurements {
     this.#around = around;
     this.#place = place;
     this.#busyMs = around.clock.monotonicMs();
-    this.#scheduledMs = settings.scheduleMs === Number.POSITIVE_INFINITY ? settings.scheduleMs : this.#busyMs;
+    this.#scheduledMs = settings.scheduleMs === undefined ? Number.POSITIVE_INFINITY : this.#busyMs;
     this.#usedFile = join(around.directory, 'active.json');
     this.#used = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as never) : { day: '', bytes: 0 };
     if (typeof this.#used.day !== 'string' || typeof this.#used.bytes !== 'number') {
@@ -160,21 +152,15 @@ class ActiveMeasurements {
   }
 
   tick(): void {
-    const { scheduleMs, measureMs } = this.#settings;
     const nowMs = this.#around.clock.monotonicMs();
     if (this.#events === undefined && nowMs >= this.#retryMs) void this.#follow();
-    const silentMs = nowMs - (this.#events?.heardMs ?? nowMs);
-    if (silentMs > SILENCE_MS) this.#events?.abort.abort(new Error('it is silent'));
-    this.#ticks.push({ atMs: nowMs, bytes: this.#tickBytes });
-    this.#tickBytes = 0;
+    if (nowMs - (this.#events?.heardMs ?? nowMs) > SILENCE_MS) this.#events?.abort.abort(new Error('it is silent'));
+    this.#ticks.at(-1)!.atMs = nowMs;
+    this.#ticks.push({ atMs: Number.NaN, bytes: 0 });
     if (this.#now === undefined && this.#ticks.length > USAGE_TICKS) this.#ticks.shift();
     if (nowMs - this.#usageMs > USAGE_MS) this.#giveWay();
-    if (this.#now !== undefined && nowMs - this.#now.beganMs >= measureMs) this.#end();
-    if (nowMs >= this.#scheduledMs) {
-      this.#isDue = true;
-      this.#scheduledMs += scheduleMs * Math.ceil((nowMs - this.#scheduledMs + 1) / scheduleMs);
-    }
-    if (this.#isDue) this.#begin('schedule');
+    if (this.#now !== undefined && nowMs - this.#now.beganMs >= this.#settings.measureMs) this.#end();
+    if (nowMs >= this.#scheduledMs) this.#begin('schedule');
   }
 
   close(): void {
@@ -225,7 +211,7 @@ class ActiveMeasurements {
     // The dish's second is up to some seconds old, and its end is estimated.
     const recent = this.#ticks.slice(-USAGE_TICKS).map(({ bytes }) => bytes);
     const seconds = recent.map((_, i) => recent.slice(i, i + TICKS_PER_SECOND).reduce((sum, bytes) => sum + bytes, 0));
-    const ownBps = 8 * Math.max(this.#tickBytes, ...seconds);
+    const ownBps = 8 * Math.max(...seconds);
     const { downlinkUsageBps, uplinkUsageBps = 0 } = second;
     const othersBps = Math.max(downlinkUsageBps - COUNTED_SHARE * ownBps, uplinkUsageBps - ACKNOWLEDGED_SHARE * ownBps);
     if (othersBps > LEAST_TRAFFIC_BPS) this.#giveWay();
@@ -233,27 +219,26 @@ class ActiveMeasurements {
 
   /** A trigger while the link is in use is missed. */
   #trigger({ name, atMs }: { name: string; atMs: number }): void {
-    if (!this.#settings.triggers.includes(name) || this.#serverUtcMs - atMs > LATE_MS) return;
-    if (name !== 'handover' || this.#around.clock.monotonicMs() >= this.#handoverMs) this.#begin(name);
+    if (this.#settings.triggers.includes(name) && this.#serverUtcMs - atMs <= LATE_MS) this.#begin(name);
   }
 
   /** Somebody uses the link, or nobody knows. A scheduled measurement is repeated. */
   #giveWay(): void {
     this.#busyMs = this.#around.clock.monotonicMs();
-    if (this.#now?.reason === 'schedule') this.#isDue = true;
+    if (this.#now?.reason === 'schedule') this.#scheduledMs -= this.#settings.scheduleMs!;
     this.#end();
   }
 
   #begin(reason: string): void {
-    const { budgetBytes } = this.#settings;
+    const { budgetBytes, scheduleMs = 0 } = this.#settings;
     const nowMs = this.#around.clock.monotonicMs();
     const day = new Date(this.#around.clock.utcMs()).toISOString().slice(0, 10);
     if (day !== this.#used.day) this.#used = { day, bytes: 0 };
     const isQuiet = !this.#isWatched && nowMs - this.#busyMs >= QUIET_MS;
     if (this.#now !== undefined || !isQuiet || this.#used.bytes >= budgetBytes) return;
     this.#now = { reason, beganMs: nowMs, abort: new AbortController() };
-    this.#isDue &&= reason !== 'schedule';
-    this.#ticks = [];
+    while (reason === 'schedule' && this.#scheduledMs <= nowMs) this.#scheduledMs += scheduleMs;
+    this.#ticks = [{ atMs: Number.NaN, bytes: 0 }];
     // A crash must not exceed the budget: until the end, all of it counts as used.
     this.#writeUsed(budgetBytes);
     void this.#download(this.#now.abort.signal);
@@ -272,7 +257,7 @@ class ActiveMeasurements {
       }
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         if (signal.aborted) return;
-        this.#tickBytes += chunk.length;
+        this.#ticks.at(-1)!.bytes += chunk.length;
         this.#used.bytes += chunk.length;
         if (this.#used.bytes >= budgetBytes) this.#end();
       }
@@ -289,13 +274,10 @@ class ActiveMeasurements {
     const { reason, abort } = this.#now;
     this.#now = undefined;
     abort.abort();
-    const nowMs = this.#around.clock.monotonicMs();
-    const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, this.#tickBytes);
+    const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, 0);
     this.#total.measurements++;
     this.#total.bytes += bytes;
     if (bytes > 0) this.#faults.delete('download');
-    const share = bytes / this.#settings.budgetBytes / HANDOVER_SHARE;
-    if (reason === 'handover') this.#handoverMs = nowMs + share * DAY_MS;
     this.#writeUsed(this.#used.bytes);
     this.#writeTrace(reason, bytes);
   }
@@ -303,12 +285,13 @@ class ActiveMeasurements {
   /** Without TCP's slow start in the first second. */
   #writeTrace(reason: string, bytes: number): void {
     const from = this.#ticks.findIndex((tick) => tick.bytes > 0) + TICKS_PER_SECOND;
-    const [before, ...steps] = this.#ticks.slice(from - 1);
+    const [before, ...steps] = this.#ticks.slice(from - 1, -1);
     const { clock, directory } = this.#around;
     if (before === undefined || steps.length < TICKS_PER_SECOND || steps.every((step) => step.bytes === 0)) return;
     const startUtcMs = clock.utcMs() - clock.monotonicMs() + before.atMs;
     const startUtc = new Date(startUtcMs).toISOString();
     const endsSeconds = steps.map(({ atMs }) => (atMs - before.atMs) / 1000);
+    const source = `leo-abr trace record --active: downloads from ${this.#settings.url.host}`;
     const trace = {
       name: `active-${startUtc.replace(/[-:]|\.\d+/g, '')}`,
       stepEndsSeconds: Float64Array.from(endsSeconds),
@@ -319,19 +302,15 @@ class ActiveMeasurements {
         recordingGroup: `${this.#place} ${startUtc.slice(0, 10)}`,
         location: this.#place,
         startUtcMs,
-        other: {
-          source: `leo-abr trace record --active: downloads from ${this.#settings.url.host}`,
-          reason,
-          downloaded_bytes: bytes,
-        },
+        other: { source, reason, downloaded_bytes: bytes },
       },
     };
     this.#write(() => writeTrace(trace, directory));
   }
 
-  #report(what: string, line: string): void {
-    if (!this.#faults.has(what)) this.#around.note(line);
-    this.#faults.add(what);
+  #report(fault: string, line: string): void {
+    if (!this.#faults.has(fault)) this.#around.note(line);
+    this.#faults.add(fault);
   }
 
   #write(write: () => void): void {

@@ -23,11 +23,8 @@ const START_MS = Date.UTC(2026, 0, 1, 12);
 /** Rate of the recorded link in Mbit/s, different in each epoch. */
 const mbpsAt = (second: number) => 40 + 8 * Math.sin(Math.floor(second / 15) * 2.3) + 2 * Math.sin(second);
 
-/**
- * Records as the service does: a player that downloads for two seconds and waits for two, and a dish. From second
- * `usageFrom` on, other traffic uses the link and no player reports.
- */
-async function keep(directory: string, seconds: number, usageFrom = seconds): Promise<void> {
+/** Records as the service does: a player that downloads for two seconds and waits for two, and a dish. */
+async function keep(directory: string, seconds: number): Promise<void> {
   const clock = new ManualClock(START_MS);
   const recorder = new Recorder({
     directory,
@@ -40,9 +37,8 @@ async function keep(directory: string, seconds: number, usageFrom = seconds): Pr
   await recorder.open();
   const utcMsAt = (second: number) => START_MS + second * 1000;
   for (let second = 0; second < seconds; second++) {
-    const used = second >= usageFrom ? mbpsAt(second) * 1e6 : 0;
-    recorder.telemetry({ atMs: utcMsAt(second + 1), latencyMs: 30, dropRate: 0, downlinkUsageBps: used });
-    for (let tenth = 0; tenth < 10 && second < usageFrom; tenth++) {
+    recorder.telemetry({ atMs: utcMsAt(second + 1), latencyMs: 30, dropRate: 0 });
+    for (let tenth = 0; tenth < 10; tenth++) {
       const when = { startSeconds: second + tenth / 10, endSeconds: second + (tenth + 1) / 10 };
       const isBusy = second % 4 < 2;
       recorder.observation(
@@ -106,30 +102,6 @@ describe('trace record --from', () => {
     expect(stderr).toContain('10 recordings of 20 s (0 s bridged; 0 too short, 0 s)');
   });
 
-  test('--usage adds telemetry from times without player reports', async () => {
-    await keep(at('kept'), 120, 50);
-    await command('--from', at('kept'), '--out', at('players'));
-    expect(readTraces([at('players')]).map(({ metadata }) => metadata.dataset)).toEqual(['recorded']);
-    const { status, stderr } = await command('--from', at('kept'), '--usage', '--out', at('both'));
-    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('2 recordings') });
-    const usage = readTraces([at('both')]).find(({ metadata }) => metadata.dataset === 'recorded-usage')!;
-    expect(usage.name).toMatch(/^usage-20260101T12005\dZ$/);
-    expect(usage.metadata.recordingGroup).toBe('unknown place 2026-01-01');
-    const offset = (usage.metadata.startUtcMs! - START_MS) / 1000;
-    expect(offset).toBeGreaterThanOrEqual(50);
-    usage.ratesBps.forEach((rate, i) => {
-      expect(rate / 1e6).toBeCloseTo(mbpsAt(offset + i));
-    });
-  });
-
-  test('telemetry alone needs --usage', async () => {
-    await keep(at('kept'), 60, 0);
-    const { status, stderr } = await command('--from', at('kept'), '--out', at('mine'));
-    expect(status).toBe(2);
-    expect(stderr).toContain('--shortest: expected 30 s without a longer pause, got no measurement of the link');
-    expect((await command('--from', at('kept'), '--usage', '--out', at('mine'))).status).toBe(0);
-  });
-
   test.each<[string[], string]>([
     [['--from', 'nowhere'], '--from: expected a file or folder, got'],
     [['--from', 'kept', '--bridge', '-1'], '--bridge: expected a number of seconds, got "-1"'],
@@ -137,13 +109,11 @@ describe('trace record --from', () => {
     [['--from', 'kept', '--place', ' '], '--place: expected a place, got " "'],
     [['--from', 'kept', '--port', '1'], "option '--from <path...>' cannot be used with option '--port <n>'"],
     [['--from', 'bad'], 'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "x"'],
-    [['--from', 'kept', '--usage'], 'records-1.jsonl:1: atMs: expected a number of at least 0, got "x"'],
     [['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
     [['--dish', 'dish'], '--dish: expected a host and a port like 192.168.100.1:9200, got "dish"'],
     [['--allow-origin', '*'], '--allow-origin: expected an origin like'],
   ])('refuses %j with status 2 and writes no recording', async (flags, message) => {
     for (const name of ['kept', 'bad']) mkdirSync(at(name));
-    writeFileSync(at('kept', 'records-1.jsonl'), '{"kind":"telemetry","atMs":"x"}\n');
     writeFileSync(at('bad', 'bad.csv'), 'time_s,throughput_mbps\n0,x\n');
     const args = flags.map((flag, i) => (flags[i - 1] === '--from' ? at(flag) : flag));
     const { status, stderr } = await command(...args, '--out', at('mine'));

@@ -4,7 +4,7 @@
  * link itself.
  */
 
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../../abr/errors.ts';
@@ -21,7 +21,6 @@ import { TOOL_VERSION } from '../tool.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 import { type Run, runsOf } from './runs.ts';
-import { USAGE_DATASET, usagePieces } from './usage.ts';
 
 interface Flags extends ActiveFlags {
   out: string;
@@ -29,7 +28,6 @@ interface Flags extends ActiveFlags {
   bridge: string;
   shortest: string;
   place?: string;
-  usage?: boolean;
   dish?: string;
   host: string;
   port: string;
@@ -57,7 +55,7 @@ export function recordCommand(io: CommandIo): Command {
       new Option(
         '--active <url>',
         'measure the link by downloads from this address while nobody uses it, until Ctrl-C',
-      ).conflicts([...LISTENING_FLAGS, 'from', 'usage']),
+      ).conflicts([...LISTENING_FLAGS, 'from']),
     )
     .option(
       '--service <url>',
@@ -66,7 +64,7 @@ export function recordCommand(io: CommandIo): Command {
     .option('--token-file <file>', "with --active: file with the service's bearer token")
     .option(
       '--trigger <names>',
-      "with --active: the service's triggers that begin a measurement, or none (default: latency-spike,handover,obstruction)",
+      "with --active: the service's triggers that begin a measurement, or none (default: latency-spike,obstruction)",
     )
     .option('--schedule <seconds>', 'with --active: begin a measurement also this often')
     .option('--seconds <seconds>', 'with --active: length of a measurement (default: 35)')
@@ -74,7 +72,6 @@ export function recordCommand(io: CommandIo): Command {
     .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')
     .option('--shortest <seconds>', 'leave out shorter recordings', String(LEAST_RECORDING_SECONDS))
     .option('--place <words>', 'location of the link; place and day make a recording group')
-    .option('--usage', 'while no player reports, also use dish telemetry, where usage was near its highest')
     .option('--dish <host:port>', 'while listening: dish to query for pings and usage, usually 192.168.100.1:9200')
     .option('--host <address>', 'while listening: address', '127.0.0.1')
     .option('--port <n>', 'while listening: port, 0 for any free one', DEFAULT_PORT)
@@ -105,7 +102,11 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   else if (from === undefined) status = await listen(flags, io);
   for (const path of from ?? []) requireApart(path, out);
 
-  const pieces = await piecesOf(from ?? [join(out, KEPT_FOLDER)], flags, io);
+  const paths = (from ?? [join(out, KEPT_FOLDER)]).flatMap(traceFilesAt);
+  const onNote = (note: string) => io.stderr.write(`${note}\n`);
+  // The records of the service lie beside its traces.
+  const files = paths.filter((file) => !file.endsWith('.jsonl'));
+  const pieces = files.flatMap((file) => readTraces([file], { onNote }));
   const all = runsOf(pieces, longestPauseSeconds);
   const runs = all.filter(({ trace }) => trace.durationSeconds >= shortestSeconds);
   if (runs.length === 0) {
@@ -164,45 +165,15 @@ function requireApart(from: string, out: string): void {
   throw new InputError('--out', `another folder than that of ${from}`, out);
 }
 
-async function piecesOf(paths: readonly string[], { usage }: Flags, io: CommandIo): Promise<Trace[]> {
-  const files = paths.flatMap(traceFilesAt);
-  const onNote = (note: string) => io.stderr.write(`${note}\n`);
-  const pieces = files.filter((file) => !TELEMETRY.test(file)).flatMap((file) => readTraces([file], { onNote }));
-  if (usage !== true) return pieces;
-  const { PassiveCapacity, readTelemetry } = await import('../../service/index.ts');
-  const reported = pieces.flatMap(({ metadata: { startUtcMs }, durationSeconds }) =>
-    startUtcMs === undefined ? [] : [{ fromMs: startUtcMs, toMs: startUtcMs + durationSeconds * 1000 }],
-  );
-  for (const file of paths.flatMap(telemetryFilesAt)) {
-    const text = readFileSync(file, 'utf8');
-    // A service without a dish records no telemetry.
-    if (!text.includes('"kind":"telemetry"')) continue;
-    const capacity = new PassiveCapacity();
-    pieces.push(...usagePieces({ file, seconds: readTelemetry(text, file), reported, capacity }));
-  }
-  return pieces;
-}
-
-const TELEMETRY = /[/\\]records-\w+\.jsonl$/;
-
-function telemetryFilesAt(path: string): string[] {
-  if (!statSync(path).isDirectory()) return TELEMETRY.test(path) ? [path] : [];
-  return readdirSync(path)
-    .sort()
-    .map((name) => join(path, name))
-    .filter((file) => TELEMETRY.test(file));
-}
-
 /** The run as a recording: named by its start, with location, recording group and bridged seconds. */
 function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined): Trace {
-  const { dataset, startUtcMs, location, other } = trace.metadata;
+  const { startUtcMs, location, other } = trace.metadata;
   const day = startUtcMs === undefined ? undefined : new Date(startUtcMs).toISOString();
-  const isUsage = dataset === USAGE_DATASET;
   const where = place ?? location ?? 'unknown place';
   const isGrouped = place === undefined && trace.metadata.recordingGroup !== '';
   return {
     ...trace,
-    name: day === undefined ? trace.name : `${isUsage ? 'usage' : 'recorded'}-${day.replace(/[-:]|\.\d+/g, '')}`,
+    name: day === undefined ? trace.name : `recorded-${day.replace(/[-:]|\.\d+/g, '')}`,
     metadata: {
       ...trace.metadata,
       recordingGroup: isGrouped ? trace.metadata.recordingGroup : [where, day?.slice(0, 10)].join(' ').trim(),

@@ -5,8 +5,14 @@ import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
 import { sameJson } from '../../replay/evaluation/same-json.ts';
-import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
-import { qoeDigits } from './format.ts';
+import {
+  ALL_DATASETS,
+  type ResolvedScenario,
+  type Results,
+  type SessionResult,
+  type ToolInfo,
+} from '../../replay/results.ts';
+import { qoeDigits } from './figures.ts';
 
 export interface Run {
   /** `simulator`, `simulator, household <name>`, `browser`, or `browser, <tier>` for a tier that is not the default. */
@@ -61,7 +67,7 @@ export function runsOf(files: readonly ResultsFile[]): Run[] {
       algorithms: [...new Set(results.sessions.map(({ algorithm }) => algorithm))],
       datasets: [...new Set(results.sessions.map(({ dataset }) => dataset))],
       baseline: results.tool.baseline,
-      digits: qoeDigits(scenario.ladderBps.at(-1)!),
+      digits: qoeDigits(scenario),
     };
   });
 }
@@ -80,9 +86,9 @@ function tierOf(tool: ToolInfo): string {
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 
-/** QoE-linear, of a live session LoL+'s. */
-export function qoeOf({ live, qoe }: SessionResult): number {
-  return live?.qoe ?? qoe.linear;
+/** The sessions of a data set, or all of them. */
+export function sessionsOf({ sessions }: Results, dataset: string): SessionResult[] {
+  return dataset === ALL_DATASETS ? sessions : sessions.filter((session) => session.dataset === dataset);
 }
 
 /** Sessions by algorithm, in the run's order. */

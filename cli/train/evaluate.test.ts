@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
-import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
+import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import type { Results, SummaryRow } from '../../replay/results.ts';
 import { run } from '../run.fixture.ts';
 import type { Evaluation } from './evaluation-page.ts';

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/random.ts';
-import type { Model, ModelFile } from '../../predictor/built-in/model-file.ts';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
-import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
-import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
+import type { Model, ModelFile } from '../../predictor/forecast/model-file.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
+import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
@@ -217,10 +217,15 @@ describe('loading', () => {
     await send({ kind: 'evaluate', id: 7, features });
     const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
     expect(replies).toMatchObject([
-      { kind: 'ready', model: { name, features: names, stepEndsSeconds, levels, rankCorrelation } },
-      { kind: 'evaluated', id: 7, tookMs: expect.any(Number) },
+      {
+        kind: 'ready',
+        card: {
+          ...{ name, output: { stepEndsSeconds, levels }, rankCorrelation },
+          input: { features: names.map((feature) => ({ name: feature })) },
+        },
+      },
+      { kind: 'evaluated', id: 7 },
     ]);
-    expect(parseModelCard((replies[0] as Extract<FromWorker, { kind: 'ready' }>).card).name).toBe(name);
     const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
     expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
     await send({ kind: 'evaluate', id: 8, features: features.subarray(1) });
@@ -233,39 +238,6 @@ describe('loading', () => {
       { kind: 'failed', message: 'expected load before evaluate' },
       { kind: 'failed', message: expect.stringContaining('404') },
     ]);
-  });
-
-  test('fetches the small files for prepare, and the .wasm for load', async () => {
-    const asked: string[] = [];
-    const counted = (bytes: Uint8Array | undefined) => {
-      const { importRuntime, fetch } = surroundings(bytes);
-      const noted =
-        <T>(answer: () => T) =>
-        (url: string) => {
-          asked.push(url);
-          return answer();
-        };
-      return { importRuntime: noted(importRuntime), fetchAhead: noted(() => {}), fetch: noted(fetch) };
-    };
-    for (const [bytes, answered] of [
-      [shippedOnnx, { kind: 'ready' }],
-      [undefined, { kind: 'failed', message: expect.stringContaining('404') }],
-    ] as const) {
-      asked.length = 0;
-      let hear: (event: { data: ToWorker }) => void = () => {};
-      const reply = new Promise<FromWorker>((resolve) => {
-        const addEventListener: MessageScope['addEventListener'] = (_, listener) => {
-          hear = listener;
-        };
-        serveInference({ addEventListener, postMessage: resolve }, counted(bytes));
-      });
-      hear({ data: { kind: 'prepare', ...URLS } });
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(asked).toEqual([URLS.runtimeUrl, URLS.modelUrl]);
-      hear({ data: { kind: 'load', ...URLS } });
-      expect(await reply).toMatchObject(answered);
-      expect(asked).toEqual([URLS.runtimeUrl, URLS.modelUrl, URLS.wasmUrl]);
-    }
   });
 });
 

@@ -1,10 +1,10 @@
 /**
  * Exports a model of `leo-abr train` as an ONNX file with its card inside, for predictor/onnx or another ONNX runtime.
- * The graph computes the same as predictor/built-in/quantile-network.ts.
+ * The graph computes the same as predictor/forecast/quantile-network.ts.
  */
 
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
-import { LEAK } from '../../predictor/built-in/quantile-network.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { LEAK } from '../../predictor/forecast/quantile-network.ts';
 import {
   CARD_FORMAT,
   CARD_KEY,

@@ -4,8 +4,8 @@
  */
 
 import { InputError } from '../../abr/errors.ts';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
-import { FEATURES } from '../../predictor/features.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import { FEATURES } from '../../predictor/link/features.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { Trace } from '../../replay/trace.ts';

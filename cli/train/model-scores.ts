@@ -14,8 +14,8 @@ import {
 import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
-} from '../../predictor/built-in/built-in-forecaster.ts';
-import type { Model } from '../../predictor/built-in/model-file.ts';
+} from '../../predictor/forecast/built-in-forecaster.ts';
+import type { Model } from '../../predictor/forecast/model-file.ts';
 import { type PlannedSession, planBenchmark } from '../../replay/evaluation/plan.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import type { ResolvedScenario, SessionResult, SummaryRow } from '../../replay/results.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';

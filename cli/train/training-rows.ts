@@ -15,8 +15,8 @@ import {
   type PiecewisePath,
 } from '../../abr/index.ts';
 import { type Random, seededRandom, seedOf } from '../../abr/random.ts';
-import { FEATURES } from '../../predictor/features.ts';
-import { LinkHistory } from '../../predictor/link-history.ts';
+import { FEATURES } from '../../predictor/link/features.ts';
+import { LinkHistory } from '../../predictor/link/link-history.ts';
 import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
@@ -32,7 +32,7 @@ export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
 
 const ROWS_FORMAT = 'leo-abr training rows';
 const ROWS_VERSION = 1;
-/** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/recalibration.ts. */
+/** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/forecast/recalibration.ts. */
 const LEAST_RATIO = 0.003;
 /** Least time between two rows of a session. */
 const ROW_SECONDS = 0.45;

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
 import { build } from 'vite';
-import { calibrationRow, downloadFor } from '../../replay/browser/calibration.ts';
+import { median } from '../../abr/quantile.ts';
+import { responseSeconds } from '../../replay/browser/lateness.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { staticSite } from '../../replay/origin/index.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
@@ -64,16 +65,35 @@ test('three players race on the service worker, which follows the trace and goes
     { trace: TRACE, scenario: SCENARIO },
   );
   const folder = `${site}session/${id}/video-${REPRESENTATION}/`;
-  const downloads = await page.evaluate(downloadFor, { folder, milliseconds: MEASURED_MS });
+  const downloads = await page.evaluate(
+    async ([below, milliseconds]) => {
+      const found: { startSeconds: number; seconds: number; sizeBits: number }[] = [];
+      for (let number = 1, begin = performance.now(); performance.now() - begin < milliseconds; number++) {
+        const startMs = performance.now();
+        const response = await fetch(`${below}${number}.m4s`);
+        const { byteLength } = await response.arrayBuffer();
+        const seconds = (performance.now() - startMs) / 1000;
+        const startSeconds = Number(response.headers.get('x-session-seconds'));
+        found.push({ startSeconds, seconds, sizeBits: byteLength * 8 });
+      }
+      return found;
+    },
+    [folder, MEASURED_MS] as const,
+  );
   const trace = synthesizeShippedTraces().find(({ name }) => name === TRACE)!;
   const scenario = SCENARIOS[SCENARIO]!;
-  const row = calibrationRow(TRACE, downloads, linkOf(trace, scenario).from(0), scenario);
-  console.log(`service worker: ${JSON.stringify(row)}`);
-  expect(row.downloads).toBeGreaterThan(5);
-  expect(Math.abs(row.errorMedian)).toBeLessThan(0.03);
+  const link = linkOf(trace, scenario).from(0);
+  const late = downloads.map(({ startSeconds, seconds, sizeBits }) => {
+    const own = seconds - responseSeconds(scenario.browser, sizeBits);
+    return own / link.downloadSeconds(startSeconds, sizeBits) - 1;
+  });
+  expect(downloads.length).toBeGreaterThan(5);
+  expect(median(late)).toBeGreaterThan(-0.03);
+  // 0.006 on a quiet host; a busy one delays the page.
+  expect(median(late)).toBeLessThan(0.1);
 
   const log = await page.evaluate(async (url) => (await fetch(url)).json(), `${site}session/${id}/log`);
-  expect(log).toMatchObject(Array(row.downloads).fill({ outcome: 'complete' }));
+  expect(log).toMatchObject(Array(downloads.length).fill({ outcome: 'complete' }));
   await expectNoAxeViolations(page);
 
   const registrations = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);

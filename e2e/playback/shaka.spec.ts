@@ -89,7 +89,7 @@ function installShakaLab(): void {
     const player = new shaka.Player();
     await player.attach(video);
     const calm = options?.controller === undefined && { abandon: false };
-    const leoAbr = LeoAbrShaka.createLeoAbrFactory(player, { logger: null, ...calm, ...options });
+    const leoAbr = LeoAbrShaka.createLeoAbrFactory(player as shaka5.Player, { logger: null, ...calm, ...options });
     player.configure({ abrFactory: leoAbr, ...config });
     // Shaka asks again after a busy host has dropped pictures.
     player.configure('abr.droppedFrames', false);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { createBuiltInForecaster } from '../built-in/built-in-forecaster.ts';
-import { parseModel } from '../built-in/parse-model.ts';
-import { QuantileNetworks } from '../built-in/quantile-network.ts';
-import { SHIPPED_FILE } from '../built-in/shipped-file.fixture.ts';
-import { ForecastChain } from '../chain.ts';
-import { FEATURES } from '../features.ts';
+import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
+import { ForecastChain } from '../forecast/chain.ts';
+import { parseModel } from '../forecast/model-file.ts';
+import { QuantileNetworks } from '../forecast/quantile-network.ts';
+import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
+import { FEATURES } from '../link/features.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { ModelCard } from './model-card.ts';
@@ -16,16 +16,7 @@ import { TICK_MS, type WorkerLike } from './worker-client.ts';
 
 const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };
 
-function ready(card: ModelCard): FromWorker {
-  const { name, input, output, rankCorrelation } = card;
-  const { stepEndsSeconds, levels } = output;
-  const features = input.features.map((feature) => feature.name);
-  return {
-    kind: 'ready',
-    model: { name, features, stepEndsSeconds, levels, rankCorrelation },
-    card: JSON.stringify(card),
-  };
-}
+const ready = (card: ModelCard): FromWorker => ({ kind: 'ready', card });
 
 /** A page with a clock and Workers that the test controls. */
 class Page {
@@ -111,7 +102,7 @@ class FakeWorker implements WorkerLike {
   /** Responds to the newest request. */
   evaluate(quantiles: readonly number[] = [-1, 0, 1, -1, 0, 1]): void {
     const { id } = this.evaluations.at(-1)!;
-    this.answer({ kind: 'evaluated', id, quantiles: Float32Array.from(quantiles), tookMs: 0.1 });
+    this.answer({ kind: 'evaluated', id, quantiles: Float32Array.from(quantiles) });
   }
 }
 
@@ -150,36 +141,21 @@ describe('loading', () => {
     page.workers[0]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
     expect(forecaster.card).toEqual(CARD);
-    expect(forecaster.card).toBe(forecaster.card);
     // The earlier request is sent now.
     expect(page.workers[0]!.evaluations.length).toBe(1);
   });
 
-  test('or on `load`, once; small files are loaded at once, without timeout', () => {
+  test('or on `load`, once', () => {
     const page = new Page();
     const forecaster = page.forecaster({ loadAtOnce: false, workerUrl: 'w.js' });
     forecaster.start({ seed: 1 });
     expect(forecaster.latest(1)).toBeUndefined();
-    page.pass(300);
-    const [worker] = page.workers as [FakeWorker];
-    expect([worker.asked.map(({ kind }) => kind), forecaster.status]).toEqual([['prepare'], 'unloaded']);
+    expect([page.workers.length, page.timers, forecaster.status]).toEqual([0, 0, 'unloaded']);
     forecaster.load();
     forecaster.load();
-    expect([worker.asked.map(({ kind }) => kind), forecaster.status]).toEqual([['prepare', 'load'], 'loading']);
     expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
-    worker.answer(ready(CARD));
+    page.workers[0]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
-  });
-
-  test('may fail before `load`, and begin again with the next session', () => {
-    const page = new Page();
-    const forecaster = page.forecaster({ loadAtOnce: false });
-    page.workers[0]!.dispatch('error', {});
-    forecaster.load();
-    expect(forecaster.status).toBe('failed');
-    expect(() => forecaster.latest(1)).toThrow('the Worker could not be started');
-    forecaster.start({ seed: 1 });
-    expect(page.workers[1]!.asked.map(({ kind }) => kind)).toEqual(['load']);
   });
 
   test.each<[object, string]>([

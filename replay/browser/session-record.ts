@@ -1,7 +1,7 @@
 /** The interface between the runner and a page, in JSON: the configuration of a session and its record. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { Scenario } from '../scenarios.ts';
 

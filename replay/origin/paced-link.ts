@@ -25,19 +25,14 @@ export interface Release {
 /** Called with the number of bytes that have arrived so far. */
 type OnDelivered = (bytes: number) => void;
 
-interface PacedHandle {
-  /** Second of the link at which the last byte was due; undefined before. */
-  readonly prescribedEndSeconds: number | undefined;
-  /** The same of each release that is over. */
-  readonly releaseEndsSeconds: readonly number[];
-  cancel(): void;
-}
-
-interface Flow extends PacedHandle {
+interface Flow {
   flight: ChunkedFlight;
   access: Sender;
   onDelivered: OnDelivered;
   deliveredBytes: number;
+  /** Second of the link at which the last byte was due; undefined before. */
+  readonly prescribedEndSeconds: number | undefined;
+  cancel(): void;
 }
 
 /** Ticks all links of an origin with one timer, which runs only while a transfer is active. */
@@ -118,32 +113,27 @@ export class PacedLink {
    * Requests `bytes` > 0, which begin to arrive after the latency, those of a release not before its second. The link
    * must have been started.
    */
-  request(bytes: number, onDelivered: OnDelivered, releases?: readonly Release[]): PacedHandle {
+  request(
+    bytes: number,
+    onDelivered: OnDelivered,
+    releases: readonly Release[] = [{ fromSeconds: 0, untilBits: bytes * 8 }],
+  ): Pick<Flow, 'prescribedEndSeconds' | 'cancel'> {
     this.tick();
     const { link } = this;
-    const sizeBits = bytes * 8;
-    const parts = releases ?? [{ fromSeconds: 0, untilBits: sizeBits }];
     const access = link.access({ offsetSeconds: 0, weight: 1 });
     const flight = new ChunkedFlight(access.shareOf(this.path), {
       requestedAtSeconds: link.nowSeconds,
       rttSeconds: this.latencySeconds,
-      sizeBits,
-      chunks: parts.map(({ fromSeconds, untilBits }, i) => {
-        return { existsAtSeconds: fromSeconds, bits: untilBits - (parts[i - 1]?.untilBits ?? 0) };
+      sizeBits: bytes * 8,
+      chunks: releases.map(({ fromSeconds, untilBits }, i) => {
+        return { existsAtSeconds: fromSeconds, bits: untilBits - (releases[i - 1]?.untilBits ?? 0) };
       }),
     });
     access.begin(flight);
-    const endsBy = (seconds: number) => (seconds <= link.nowSeconds ? [seconds] : []);
     const flow: Flow = {
-      flight,
-      access,
-      onDelivered,
-      deliveredBytes: 0,
-      get releaseEndsSeconds() {
-        return flight.transfers.flatMap(({ endSeconds }) => endsBy(endSeconds));
-      },
+      ...{ flight, access, onDelivered, deliveredBytes: 0 },
       get prescribedEndSeconds() {
-        return endsBy(flight.endsAtSeconds)[0];
+        return flight.endsAtSeconds <= link.nowSeconds ? flight.endsAtSeconds : undefined;
       },
       cancel: () => {
         if (!this.flows.delete(flow)) return;

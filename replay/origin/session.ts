@@ -6,24 +6,24 @@ import type { Traffic } from '../households.ts';
 import {
   type BlockingReload,
   type MediaFile,
+  type PartKind,
   type Presentation,
   type PresentationOptions,
   type PresentationTime,
   presentation,
 } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { type EncoderPause, type LiveStream, type Scenario, traceScaleOf } from '../scenarios.ts';
+import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
 import type { Delivery } from './delivery.ts';
 import { PacedLink, type Release, type Ticker } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import { type ByteRange, RangeStream } from './range-stream.ts';
-import type { RequestLogEntry } from './request-log.ts';
 
 export interface SessionSpec {
   trace: Trace;
-  /** Ladder, sizes, RTT, payload share and scale of the trace. */
+  /** Ladder, sizes, RTT, payload share, scale of the trace, and its live stream. */
   scenario: Scenario | ResolvedScenario;
   /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
@@ -36,9 +36,6 @@ export interface SessionSpec {
   traffic?: readonly Omit<Traffic, 'weight'>[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
-  /** Of a live scenario. Default: its own. */
-  targetLatencySeconds?: number;
-  encoderPauses?: readonly EncoderPause[];
   /**
    * `link` (default): bytes arrive at the trace's rate, after an RTT. `none`: at once, because another component is the
    * link (`transport/`); then no request has a prescribed end.
@@ -50,6 +47,26 @@ export interface SessionSpec {
   onStart?: () => void;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
+}
+
+/** A media request. Times are of the link's clock, 0 before its start. */
+export interface RequestLogEntry {
+  /** Relative to the session's folder. */
+  path: string;
+  kind: PartKind;
+  representationId: string;
+  /** Counted from 0; segments alone. */
+  segmentIndex?: number;
+  /** Bytes requested, and bytes that the reader of the response has taken: a server once it has written them. */
+  bytes: number;
+  sentBytes: number;
+  requestedAtSeconds: number;
+  firstByteAtSeconds?: number;
+  /** When the last byte was taken. */
+  endedAtSeconds?: number;
+  /** When the last byte was due, given the trace and the link's other transfers. */
+  prescribedEndSeconds?: number;
+  outcome: 'active' | 'complete' | 'aborted';
 }
 
 /** A response that has begun. */
@@ -71,8 +88,6 @@ export class ReplaySession {
   readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
   private readonly latencySeconds: number;
-  /** Requests before the link's second 0, with their real time. */
-  private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
   private active = 0;
 
   /** @throws {InputError} for what cannot be served or shared, {RangeError} for a trace without capacity. */
@@ -82,7 +97,6 @@ export class ReplaySession {
     private readonly ticker: Ticker,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
-    const live = liveOf(spec);
     this.startSeconds = startSeconds;
     const isPaced = spec.pacing !== 'none';
     this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
@@ -92,13 +106,13 @@ export class ReplaySession {
     if (spec.link) requireSameLink(spec, spec.link);
     this.link = spec.link?.link ?? new PacedLink(ticker, path, this.latencySeconds);
     this.link.addTraffic(spec.traffic ?? []);
-    this.link.onStart(() => this.started());
+    if (spec.onStart) this.link.onStart(spec.onStart);
     this.presentation = presentation({
       ladderBps: scenario.ladderBps,
       segmentSeconds: scenario.segmentSeconds,
       segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
       ...spec.media,
-      ...(live && { live }),
+      ...(scenario.live && { live: scenario.live }),
     });
   }
 
@@ -186,12 +200,9 @@ export class ReplaySession {
   serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
     const { entry, isSegment } = describeRequest(file, range, options.path);
     this.log.push(entry);
-    if (isSegment && !this.link.isStarted) this.link.start();
-    else entry.requestedAtSeconds = this.nowSeconds;
-    const { requestedAtSeconds } = entry;
-    if (!this.link.isStarted) this.early.push({ entry, atMs: this.ticker.clock.nowMs() });
-
-    const releases = releasesOf(file, range);
+    // The request that starts the clock is at its second 0.
+    entry.requestedAtSeconds = this.nowSeconds;
+    if (isSegment) this.link.start();
     this.active++;
     return new Promise((resolve, reject) => {
       const end = (outcome: 'complete' | 'aborted') => {
@@ -203,14 +214,6 @@ export class ReplaySession {
       };
       const onTaken = (bytes: number) => {
         entry.sentBytes = bytes;
-        if (releases) {
-          entry.chunkLatenessSeconds ??= [];
-          const late = entry.chunkLatenessSeconds;
-          for (const { untilBits } of releases.slice(late.length, handle.releaseEndsSeconds.length)) {
-            if (bytes < untilBits / 8) break;
-            late.push(this.nowSeconds - handle.releaseEndsSeconds[late.length]!);
-          }
-        }
         if (bytes < entry.bytes) return;
         end('complete');
         if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
@@ -220,12 +223,12 @@ export class ReplaySession {
       const onDelivered = (bytes: number) => {
         if (entry.firstByteAtSeconds === undefined) {
           entry.firstByteAtSeconds = this.nowSeconds;
-          resolve({ requestedAtSeconds, body: body.stream });
+          resolve({ requestedAtSeconds: entry.requestedAtSeconds, body: body.stream });
         }
         body.allow(bytes);
       };
       const handle = this.link.isStarted
-        ? this.link.request(entry.bytes, onDelivered, releases)
+        ? this.link.request(entry.bytes, onDelivered, releasesOf(file, range))
         : this.requestWithoutClock(entry.bytes, onDelivered);
       options.signal.addEventListener('abort', () => {
         end('aborted');
@@ -242,30 +245,10 @@ export class ReplaySession {
     return new Promise((resolve) => void this.ticker.clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
 
-  private started(): void {
-    const nowMs = this.ticker.clock.nowMs();
-    this.spec.onStart?.();
-    for (const { entry, atMs } of this.early) {
-      const offset = (atMs - nowMs) / 1000;
-      entry.requestedAtSeconds = offset;
-      // Logged while the clock was 0.
-      if (entry.firstByteAtSeconds !== undefined) entry.firstByteAtSeconds = offset + this.latencySeconds;
-      if (entry.endedAtSeconds !== undefined) entry.endedAtSeconds = offset + this.latencySeconds;
-    }
-    this.early.length = 0;
-  }
-
   private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
     const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
-    return { prescribedEndSeconds: undefined, releaseEndsSeconds: [], cancel };
+    return { prescribedEndSeconds: undefined, cancel };
   }
-}
-
-function liveOf({ scenario: { live }, targetLatencySeconds, encoderPauses }: SessionSpec): LiveStream | undefined {
-  const isChanged = targetLatencySeconds !== undefined || encoderPauses !== undefined;
-  if (isChanged && live === undefined) throw new InputError('scenario', 'a live one', 'one on demand');
-  const targetSeconds = targetLatencySeconds ?? live?.targetLatencySeconds;
-  return live && { ...live, targetLatencySeconds: targetSeconds!, ...(encoderPauses && { encoderPauses }) };
 }
 
 function requireSameLink({ trace, scenario, startSeconds = 0, pacing = 'link' }: SessionSpec, other: ReplaySession) {

@@ -1,13 +1,11 @@
 /**
- * Sends server-sent events to many subscribers. Each has a cursor into the event log instead of a queue, so that slow
- * readers cost no memory. A reader that stalls too long or falls behind the log is disconnected; it may reconnect with
- * its last id. Events are written to a few subscribers at a time, so that requests are answered in between.
+ * Sends server-sent events to many subscribers. Each has a cursor into a log of the newest events instead of a queue, so
+ * that slow readers cost no memory and a client that reconnects gets those it missed. A reader that falls behind the
+ * log is disconnected. An event's id is `<boot>.<sequence>`; the boot changes when the service restarts.
  */
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
-import type { EventLog } from './event-log.ts';
 
 export interface Subscriber {
   /** Event types to send; undefined: all. */
@@ -21,30 +19,24 @@ export interface Subscriber {
   next: number;
 }
 
-interface Connection extends Subscriber {
-  /** Monotonic ms at which the socket's buffer filled; undefined while it accepts data. */
-  stalledSinceMs: number | undefined;
-}
-
-/** Subscribers per slice, and the pause between slices: 500 subscribers are served within 50 ms. */
-const SLICE = 25;
-const SLICE_PAUSE_MS = 2;
-/** A reader whose buffer stays full for this long is disconnected. */
-const STALL_MS = 20_000;
+/** Ten minutes of one forecast per second, and as many other events. */
+const KEPT = 1200;
 
 export class EventStream {
-  readonly #log: EventLog;
-  readonly #clock: Clock;
-  readonly #connections = new Map<Socket, Connection>();
-  /** Connections that still have to be served. */
-  #round: Connection[] = [];
-  #isScheduled = false;
+  readonly #boot: string;
+  readonly #kept: number;
+  /** The newest events, by their sequence modulo `#kept`. */
+  readonly #events: { type: string; text: string }[] = [];
+  readonly #connections = new Map<Socket, Subscriber>();
+  /** Sequence of the next event. */
+  next = 0;
   /** Readers disconnected so far because they were too slow. */
   slowReaders = 0;
 
-  constructor(log: EventLog, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
+  /** `boot`: letters and digits, unique to this start of the service. */
+  constructor(boot: string, kept = KEPT) {
+    this.#boot = boot;
+    this.#kept = kept;
   }
 
   get size(): number {
@@ -61,76 +53,68 @@ export class EventStream {
     return this.#connections.has(socket);
   }
 
+  /**
+   * The next event for a client whose newest one is `lastId`; without it, the next one at all. `missed`: why events are
+   * missing: the id is not of this boot (`restarted`), or they are no longer kept (`gap`).
+   */
+  resume(lastId = ''): { next: number; missed?: 'restarted' | 'gap' } {
+    const { next } = this;
+    if (lastId === '') return { next };
+    const [boot, digits = ''] = lastId.split('.', 2);
+    const sequence = /^\d{1,15}$/.test(digits) ? Number(digits) : Number.NaN;
+    if (boot !== this.#boot || !(sequence < next)) return { next, missed: 'restarted' };
+    return sequence + 1 < this.#oldest ? { next: this.#oldest, missed: 'gap' } : { next: sequence + 1 };
+  }
+
   /** Takes over a response whose head has been written, and sends `opening` first. */
   add(subscriber: Subscriber, opening: string): void {
-    const connection: Connection = { ...subscriber, stalledSinceMs: undefined };
     const { response, socket } = subscriber;
     if (socket.destroyed) return;
-    this.#connections.set(socket, connection);
+    this.#connections.set(socket, subscriber);
     socket.on('close', () => this.#connections.delete(socket));
     response.on('error', () => socket.destroy());
-    response.on('drain', () => {
-      connection.stalledSinceMs = undefined;
-      this.#pump(connection);
-    });
+    response.on('drain', () => this.#pump(subscriber));
     response.write(opening);
-    this.#pump(connection);
+    this.#pump(subscriber);
   }
 
   publish(type: string, data: unknown): void {
-    this.#log.append(type, data);
-    this.#round = [...this.#connections.values()];
-    this.#schedule();
+    const id = this.next++;
+    this.#events[id % this.#kept] = { type, text: `id: ${this.#boot}.${id}\n${eventText(type, data)}` };
+    for (const connection of this.#connections.values()) this.#pump(connection);
   }
 
   /** Writes comments, which reveal half-open connections and keep proxies alive. Call it every few seconds. */
   heartbeat(): void {
-    const nowMs = this.#clock.monotonicMs();
-    for (const connection of this.#connections.values()) {
-      if (connection.stalledSinceMs === undefined) this.#write(connection, ': \n\n');
-      else if (nowMs - connection.stalledSinceMs > STALL_MS) this.#disconnect(connection);
-    }
+    for (const { response } of this.#connections.values()) if (!response.writableNeedDrain) response.write(': \n\n');
   }
 
   close(): void {
     for (const socket of this.#connections.keys()) socket.destroy();
     this.#connections.clear();
-    this.#round = [];
   }
 
-  #schedule(pauseMs = 0): void {
-    if (this.#isScheduled || this.#round.length === 0) return;
-    this.#isScheduled = true;
-    const writeSlice = () => {
-      this.#isScheduled = false;
-      for (const connection of this.#round.splice(-SLICE)) this.#pump(connection);
-      this.#schedule(SLICE_PAUSE_MS);
-    };
-    if (pauseMs > 0) setTimeout(writeSlice, pauseMs);
-    else setImmediate(writeSlice);
+  /** Sequence of the oldest event that is kept. */
+  get #oldest(): number {
+    return Math.max(0, this.next - this.#kept);
   }
 
   /** Writes pending events until the socket's buffer is full. */
-  #pump(connection: Connection): void {
-    if (connection.next < this.#log.oldest) {
-      this.#disconnect(connection);
-      return;
+  #pump(subscriber: Subscriber): void {
+    const { response, socket, types } = subscriber;
+    if (subscriber.next < this.#oldest) {
+      this.slowReaders++;
+      this.#connections.delete(socket);
+      socket.destroy();
     }
-    while (connection.stalledSinceMs === undefined && connection.next < this.#log.next) {
-      const event = this.#log.at(connection.next++)!;
-      if (connection.types !== undefined && !connection.types.has(event.type)) continue;
-      this.#write(connection, event.frame);
+    while (!socket.destroyed && !response.writableNeedDrain && subscriber.next < this.next) {
+      const { type, text } = this.#events[subscriber.next++ % this.#kept]!;
+      if (types?.has(type) !== false) response.write(text);
     }
   }
+}
 
-  #write(connection: Connection, chunk: Buffer | string): void {
-    if (connection.socket.destroyed) return;
-    if (!connection.response.write(chunk)) connection.stalledSinceMs = this.#clock.monotonicMs();
-  }
-
-  #disconnect(connection: Connection): void {
-    this.slowReaders++;
-    this.#connections.delete(connection.socket);
-    connection.socket.destroy();
-  }
+/** An event without an id, which is not repeated after a reconnect. */
+export function eventText(type: string, data: unknown): string {
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

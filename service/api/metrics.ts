@@ -4,103 +4,92 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { PredictionService } from '../prediction-service.ts';
 import type { Rejection } from './wire.ts';
 
-export interface Metrics {
-  registry: Registry;
-  /** `route` is the route's pattern, not the path, so that the number of series is bounded. */
-  observeRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  observeReport(report: { accepted: number; rejected: readonly Rejection[] }): void;
-  observeRefusal(refusal: { code: string }): void;
-}
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
 
-export function createMetrics(service: PredictionService): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  watch(service, registry);
-  const requests = new Counter({
-    name: 'leo_abr_http_requests_total',
-    help: 'Requests answered.',
-    labelNames: ['method', 'route', 'status'],
-    registers: [registry],
-  });
-  const durations = new Histogram({
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests = this.#counter('http_requests', 'Requests answered.', ['method', 'route', 'status']);
+  readonly #durations = new Histogram({
     name: 'leo_abr_http_request_seconds',
     help: 'Time to answer, without event streams.',
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1],
-    registers: [registry],
+    buckets: BUCKETS_SECONDS,
+    registers: [this.registry],
   });
-  const observations = new Counter({
-    name: 'leo_abr_observations_total',
-    help: 'Observations of players, accepted or by the reason of their rejection.',
-    labelNames: ['verdict'],
-    registers: [registry],
-  });
-  const refusals = new Counter({
-    name: 'leo_abr_refusals_total',
-    help: 'Requests refused, by the code of the error.',
-    labelNames: ['code'],
-    registers: [registry],
-  });
-  return {
-    registry,
-    observeReport({ accepted, rejected }) {
-      observations.inc({ verdict: 'accepted' }, accepted);
-      for (const { reason, count } of rejected) observations.inc({ verdict: reason }, count);
-    },
-    observeRefusal: ({ code }) => refusals.inc({ code }),
-    observeRequest({ seconds, ...labels }) {
-      requests.inc(labels);
-      durations.observe(seconds);
-    },
-  };
-}
+  readonly #observations = this.#counter('observations', 'Observations of players, accepted or why rejected.', [
+    'verdict',
+  ]);
+  readonly #refusals = this.#counter('refusals', 'Requests refused, by the code of the error.', ['code']);
 
-/** Metrics of what is known elsewhere. */
-function watch(service: PredictionService, registry: Registry): void {
-  const registers = [registry];
+  constructor(service: PredictionService) {
+    const events = this.#counter('events', 'Events published.', ['type']);
+    service.listen({ event: (type) => events.inc({ type }) });
+    collectDefaultMetrics({ register: this.registry });
+    const { stream, problems } = service;
+    const dish = () => service.state().dish;
+    const recording = () => service.state().recording;
+    this.#gauge('event_subscribers', 'Open event streams.', () => stream.size);
+    this.#gauge('players', 'Players that reported in the last seconds.', () => service.players);
+    this.#gauge('problems', 'Current problems.', () => problems.list().length);
+    this.#gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
+    this.#gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);
+    this.#gauge('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
+    const state = () => ({ [dish().state]: 1 });
+    this.#totals(Gauge, 'dish_state', "1 for the dish's current state.", state, 'state');
+    this.#total('slow_readers', 'Event streams closed as their readers were too slow.', () => stream.slowReaders);
+    this.#total('recording_lines', 'Lines recorded.', () => recording().lines);
+    this.#total('recording_lost_lines', 'Lines lost because the disk was full.', () => recording().lost);
+    this.#total('recording_deleted_files', 'Recordings deleted.', () => recording().deletedFiles);
+    const sent = 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.';
+    this.#totals(Counter, 'webhook_triggers_total', sent, () => service.webhookCounts, 'result');
+  }
+
+  /** `route` is the route's pattern, not the path, so that the number of series is bounded. */
+  observeRequest({ seconds, ...labels }: { method: string; route: string; status: number; seconds: number }): void {
+    this.#requests.inc(labels);
+    this.#durations.observe(seconds);
+  }
+
+  observeReport({ accepted, rejected }: { accepted: number; rejected: readonly Rejection[] }): void {
+    this.#observations.inc({ verdict: 'accepted' }, accepted);
+    for (const { reason, count } of rejected) this.#observations.inc({ verdict: reason }, count);
+  }
+
+  observeRefusal(code: string): void {
+    this.#refusals.inc({ code });
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name: `leo_abr_${name}_total`, help, labelNames, registers: [this.registry] });
+  }
+
   /** Without a sample while `read` returns undefined. */
-  const gauge = (name: string, help: string, read: () => number | undefined) =>
-    new Gauge({
-      name: `leo_abr_${name}`,
-      help,
-      registers,
-      collect() {
-        const value = read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-  const state = () => service.state();
-  gauge('event_subscribers', 'Open event streams.', () => service.stream.size);
-  gauge('players', 'Players that reported in the last seconds.', () => service.players);
-  gauge('problems', 'Current problems.', () => service.problems.list().length);
-  gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => state().dish.latencyMs);
-  gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => state().dish.dropRate);
-  /** Totals by the value of a label, or one without a label. */
-  const totals = (name: string, help: string, read: () => Readonly<Record<string, number>>, label?: string) =>
-    new (label === 'state' ? Gauge : Counter)({
-      name: `leo_abr_${name}`,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers,
-      collect() {
-        this.reset();
-        for (const [value, count] of Object.entries(read()))
-          this.inc(label === undefined ? {} : { [label]: value }, count);
-      },
-    });
-  totals('dish_state', "1 for the dish's current state.", () => ({ [state().dish.state]: 1 }), 'state');
-  totals('slow_readers_total', 'Event streams closed because their readers were too slow.', () => ({
-    all: service.stream.slowReaders,
-  }));
-  totals('recording_lines_total', 'Lines recorded.', () => ({ all: state().recording.lines }));
-  totals('recording_lost_lines_total', 'Lines lost because the disk was full.', () => ({
-    all: state().recording.lost,
-  }));
-  totals('recording_deleted_files_total', 'Recordings deleted.', () => ({ all: state().recording.deletedFiles }));
-  gauge('recording_waiting_lines', 'Lines waiting for the disk.', () => state().recording.waiting);
-  const sent = 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.';
-  totals('webhook_triggers_total', sent, () => service.webhookCounts, 'result');
-  const help = 'Events published.';
-  const events = new Counter({ name: 'leo_abr_events_total', help, labelNames: ['type'], registers });
-  service.listen({ event: (type) => events.inc({ type }) });
+  #gauge(name: string, help: string, read: () => number | undefined): void {
+    const collect = function (this: Gauge) {
+      const value = read();
+      if (value === undefined) this.remove();
+      else this.set(value);
+    };
+    new Gauge({ name: `leo_abr_${name}`, help, registers: [this.registry], collect });
+  }
+
+  #total(name: string, help: string, read: () => number): void {
+    this.#totals(Counter, `${name}_total`, help, () => ({ all: read() }));
+  }
+
+  /** What is known elsewhere: numbers by the value of a label, or one without a label. */
+  #totals(
+    Kind: typeof Counter | typeof Gauge,
+    name: string,
+    help: string,
+    read: () => Readonly<Record<string, number>>,
+    label?: string,
+  ): void {
+    const collect = function (this: Counter | Gauge) {
+      this.reset();
+      const labels = (value: string) => (label === undefined ? {} : { [label]: value });
+      for (const [value, count] of Object.entries(read())) this.inc(labels(value), count);
+    };
+    const labelNames = label === undefined ? [] : [label];
+    new Kind({ name: `leo_abr_${name}`, help, labelNames, registers: [this.registry], collect });
+  }
 }

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
 import type { Verdict } from '../link/shared-link.ts';
-import { validationMessage } from './validation-message.ts';
+import { validationMessage } from './refusals.ts';
 import { OBSERVATION_KINDS, type Rejection, type WireObservation } from './wire.ts';
 
 /** Valid observations, and one rejection per reason with the message of its first observation. */

@@ -2,24 +2,13 @@
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema, RouteShorthandOptions } from 'fastify';
-import {
-  COMPONENTS,
-  ERROR_REPLY,
-  EVENTS_HEADERS,
-  EVENTS_QUERY,
-  FORECAST_REPLY,
-  HANDOVERS_REPLY,
-  HISTORY_REPLY,
-  OBSERVATIONS_REPLY,
-  OBSERVATIONS_REQUEST,
-  PROTOCOL_QUERY,
-  STATE_REPLY,
-} from './wire.ts';
+import * as wire from './wire.ts';
 
 type Json = Record<string, unknown>;
 
-const integer = (description: string): Json => ({ type: 'integer', minimum: 1, description });
-const RETRY_AFTER = { 'Retry-After': integer('Seconds to wait before the next request') };
+const RETRY_AFTER: Json = {
+  'Retry-After': { type: 'integer', minimum: 1, description: 'Seconds to wait before the next request' },
+};
 const ERRORS: Record<number, { description: string; headers?: Json }> = {
   400: { description: 'The request does not match this document, or the service no longer speaks its version' },
   401: {
@@ -40,18 +29,17 @@ interface Operation extends Omit<FastifySchema, 'response'> {
   type?: string;
   /** Error statuses in addition to 401, 403 and 429. */
   errors?: readonly number[];
-  links?: NonNullable<RouteShorthandOptions['links']>[string];
 }
 
 function operation(given: Operation): RouteShorthandOptions {
-  const { reply, type = 'application/json', errors = [], links, ...rest } = given;
+  const { reply, type = 'application/json', errors = [], ...rest } = given;
   const [description, schema] = reply;
   const refused = [401, 403, 429, ...errors].map((status) => [
     status,
-    { ...ERRORS[status], content: { 'application/json': { schema: ERROR_REPLY } } },
+    { ...ERRORS[status], content: { 'application/json': { schema: wire.ERROR_REPLY } } },
   ]);
   const response = { 200: { description, content: { [type]: { schema } } }, ...Object.fromEntries(refused) };
-  return { schema: { ...rest, response }, ...(links && { links: { 200: links } }) };
+  return { schema: { ...rest, response } };
 }
 
 /** The routes' operations, which also validate requests. */
@@ -59,38 +47,32 @@ export const OPERATIONS = {
   forecast: operation({
     operationId: 'getForecast',
     summary: 'The newest forecast of the link',
-    querystring: PROTOCOL_QUERY,
-    reply: ['The forecast, or the reason why there is none', FORECAST_REPLY],
+    querystring: wire.PROTOCOL_QUERY,
+    reply: ['The forecast, or the reason why there is none', wire.FORECAST_REPLY],
     errors: [400],
-    links: { events: { operationId: 'getEvents', parameters: { 'query.types': 'forecast' } } },
   }),
   handovers: operation({
     operationId: 'getHandovers',
     summary: 'Expected handovers',
-    reply: ['Handovers', HANDOVERS_REPLY],
+    reply: ['Handovers', wire.HANDOVERS_REPLY],
   }),
   history: operation({
     operationId: 'getHistory',
     summary: 'Usage and expected capacity of the last minute',
-    reply: ['Rates with their times', HISTORY_REPLY],
+    reply: ['Rates with their times', wire.HISTORY_REPLY],
   }),
   state: operation({
     operationId: 'getState',
     summary: 'State of service, dish, sky and link, with current problems',
-    reply: ['State', STATE_REPLY],
+    reply: ['State', wire.STATE_REPLY],
   }),
   observations: operation({
     operationId: 'postObservations',
     summary: "A player's observations of the link",
-    querystring: PROTOCOL_QUERY,
-    body: OBSERVATIONS_REQUEST,
-    reply: ['The accepted and rejected observations', OBSERVATIONS_REPLY],
+    querystring: wire.PROTOCOL_QUERY,
+    body: wire.OBSERVATIONS_REQUEST,
+    reply: ['The accepted and rejected observations', wire.OBSERVATIONS_REPLY],
     errors: [400, 413, 415, 503],
-    links: {
-      next: { operationId: 'postObservations', requestBody: { player: '$request.body#/player', observations: [] } },
-      forecast: { operationId: 'getForecast' },
-      state: { operationId: 'getState' },
-    },
   }),
   events: {
     // A HEAD request would not end.
@@ -105,8 +87,8 @@ export const OPERATIONS = {
         "`isWatched` changes) and `clock` (the service's clock was set). A client that " +
         'reconnects with `Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +
         '(`{reason: "restarted" | "gap"}`, without an id) comes first.',
-      querystring: EVENTS_QUERY,
-      headers: EVENTS_HEADERS,
+      querystring: wire.EVENTS_QUERY,
+      headers: wire.EVENTS_HEADERS,
       reply: ['Events until the connection ends', { type: 'string' }],
       type: 'text/event-stream',
       errors: [400, 503],
@@ -157,5 +139,5 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
     convertConstToEnum: false,
     refResolver: { buildLocalReference: (schema) => String(schema['$id']) },
   });
-  for (const schema of COMPONENTS) app.addSchema(schema);
+  for (const schema of wire.COMPONENTS) app.addSchema(schema);
 }

@@ -6,15 +6,15 @@ import { describeValue } from '../../abr/errors.ts';
 import { disagreement, PROTOCOL } from '../../predictor/service-client/protocol.ts';
 import type { Clock } from '../clock.ts';
 import { type Log, NO_LOG } from '../log.ts';
-import { type PageFile, readPageFiles } from '../page-files.ts';
 import type { PredictionService } from '../prediction-service.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { eventText } from './event-stream.ts';
+import { Metrics } from './metrics.ts';
 import { ReportReader } from './observations.ts';
 import { describeApi, OPERATIONS } from './openapi.ts';
+import { ABOUT, isBrowser, PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
-import { type Refusal, RefusalLog } from './refusal-log.ts';
+import { type Refusal, refusalLog, refuse, refuseTooMany, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
-import { validationMessage } from './validation-message.ts';
 import type { ObservationsRequest, PlayerReport } from './wire.ts';
 
 export interface ApiLimits {
@@ -65,29 +65,7 @@ const CHECK_MS = 2000;
 
 const EVENTS = '/v1/events';
 const HEALTH = '/healthz';
-const ROOT = '/';
-/** What a browser shows at the service's address; it asks for the token itself. */
-const PAGE_FILES = readPageFiles();
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'";
-const PAGE_PATHS: readonly (string | undefined)[] = PAGE_FILES.map(({ path }) => path);
-const WITHOUT_TOKEN: readonly (string | undefined)[] = [ROOT, HEALTH, ...PAGE_PATHS];
-
-const ABOUT = `This is the prediction service of leo-abr. It runs.
-
-It forecasts the link of a dish for players with the leo-abr plugin. Other players,\nsuch as YouTube's, do not know it.
-
-/              in a browser: all of it as a page\n/v1/state      the dish, the players and current problems\n/openapi.json  all paths
-`;
-
-/** Status and subject of each exceeded limit, by error code. */
-const TOO_MANY = {
-  'too-many-players': [503, 'players'],
-  'too-many-players-of-address': [429, 'players of one address'],
-  'too-many-streams': [503, 'event streams'],
-  'too-many-streams-of-address': [429, 'event streams of one address'],
-} as const;
+const WITHOUT_TOKEN: readonly (string | undefined)[] = [HEALTH, ...PAGE_PATHS];
 
 /** Creates the server, which does not listen yet. */
 export async function createApi(service: PredictionService, options: ApiOptions): Promise<FastifyInstance> {
@@ -111,15 +89,19 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     strictPreflight: false,
     maxAge: 600,
   });
-  const metrics = createMetrics(service);
-  const refusals = new RefusalLog(options.log ?? NO_LOG, clock);
+  const metrics = new Metrics(service);
+  const logRefusal = refusalLog(options.log ?? NO_LOG, clock);
   app.decorate('onRefusal', (refusal: Refusal) => {
-    metrics.observeRefusal(refusal);
-    refusals.add(refusal);
+    metrics.observeRefusal(refusal.code);
+    logRefusal(refusal);
   });
-  const notFound = notFoundHandler(app);
-  guard(app, { security, clock, rate: new RateLimit(limits.rate), notFound });
-  count(app, metrics);
+  guard(app, options, { clock, rate: new RateLimit(limits.rate) });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    if (route === EVENTS && reply.statusCode === 200) return;
+    const { method } = request;
+    metrics.observeRequest({ method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1000 });
+  });
   app.setNotFoundHandler(notFound);
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
@@ -161,7 +143,6 @@ function newServer({ trustedProxies = [], limits, tls }: ApiOptions): FastifyIns
     onProtoPoisoning: 'remove',
     onConstructorPoisoning: 'remove',
     routerOptions: { maxParamLength: 64 },
-    rewriteUrl: ({ url = '/' }) => decodable(url),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     ...(tls === undefined ? { http: timeouts } : { https: { ...tls, ...timeouts } }),
   }) as unknown as FastifyInstance;
@@ -200,7 +181,7 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
   });
 }
 
-function streamEvents(app: FastifyInstance, { clock, log, stream }: PredictionService, limits: ApiLimits): void {
+function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService, limits: ApiLimits): void {
   const options = { ...OPERATIONS.events, preHandler };
   app.get<{ Querystring: { types?: string } }>(EVENTS, options, (request, reply) => {
     const address = request.ip;
@@ -221,9 +202,9 @@ function streamEvents(app: FastifyInstance, { clock, log, stream }: PredictionSe
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
-    const { next, missed } = log.resume(single(request.headers['last-event-id']));
-    const hello = frame('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
-    const opening = missed === undefined ? hello : hello + frame('missed', { reason: missed });
+    const { next, missed } = stream.resume(single(request.headers['last-event-id']));
+    const hello = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
+    const opening = missed === undefined ? hello : hello + eventText('missed', { reason: missed });
     stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
   });
 }
@@ -235,33 +216,11 @@ async function preHandler(request: FastifyRequest, reply: FastifyReply): Promise
   return message === undefined ? undefined : refuse(reply, { status: 400, code: 'protocol', message });
 }
 
-/** The page for browsers; a text for other clients at `/`. */
-function servePage(app: FastifyInstance): void {
-  const schema = { hide: true };
-  const page = PAGE_FILES.find(({ path }) => path === ROOT);
-  const sendFile = (reply: FastifyReply, { mediaType, body }: PageFile) =>
-    reply
-      .headers({ 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' })
-      .type(mediaType)
-      .send(body);
-  app.get(ROOT, { schema }, (request, reply) => {
-    if (page !== undefined && isBrowser(request)) return sendFile(reply, page);
-    return reply.type('text/plain').send(ABOUT);
-  });
-  for (const file of PAGE_FILES) {
-    if (file !== page) app.get(file.path, { schema }, (_request, reply) => sendFile(reply, file));
-  }
-}
-
-/** Whether a person opens this address in a browser. */
-function isBrowser({ headers: { accept } }: FastifyRequest): boolean {
-  return accept?.includes('text/html') === true;
-}
-
 /** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */
 function guard(
   app: FastifyInstance,
-  { security, clock, rate, notFound }: { security: SecurityOptions; clock: Clock; rate: RateLimit; notFound: Handler },
+  { security }: ApiOptions,
+  { clock, rate }: { clock: Clock; rate: RateLimit },
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin, authorization } = request.headers;
@@ -279,8 +238,8 @@ function guard(
     const waitSeconds = rate.take(request.ip, clock.monotonicMs());
     if (waitSeconds > 0) {
       const message = 'expected fewer requests per second';
-      const retryAfterSeconds = Math.ceil(waitSeconds);
-      return refuse(reply, { status: 429, code: 'too-many-requests', message, retryAfterSeconds });
+      reply.header('retry-after', String(Math.ceil(waitSeconds)));
+      return refuse(reply, { status: 429, code: 'too-many-requests', message });
     }
     const { token } = security;
     if (token !== undefined && !WITHOUT_TOKEN.includes(url) && !isTokenRight(authorization, token)) {
@@ -289,15 +248,6 @@ function guard(
     }
     // Preflights have been answered already.
     if (request.is404 || request.method === 'OPTIONS') return notFound(request, reply);
-  });
-}
-
-function count(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none';
-    if (route === EVENTS && reply.statusCode === 200) return;
-    const { method } = request;
-    metrics.observeRequest({ method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1000 });
   });
 }
 
@@ -317,68 +267,13 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
   });
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-
-/** Answers 405 if the path exists with other methods, else 404. Knows only the routes that are added later. */
-function notFoundHandler(app: FastifyInstance): Handler {
-  const methods = new Map<string, string[]>();
-  app.addHook('onRoute', ({ url, method }) => {
-    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
-  });
-  return (request, reply) => {
-    const { method, url } = request;
-    const path = url.split('?', 1)[0]!;
-    const allowed = methods.get(path);
-    if (allowed === undefined) {
-      if (isBrowser(request)) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
-      const message = `expected a path of /openapi.json, got ${describeValue(path)}`;
-      return refuse(reply, { status: 404, code: 'not-found', message });
-    }
-    reply.header('allow', allowed.join(', '));
-    const message = `expected ${allowed.join(' or ')} for ${path}, got ${method}`;
-    return refuse(reply, { status: 405, code: 'method-not-allowed', message });
-  };
-}
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    onRefusal(refusal: Refusal): void;
-  }
-}
-
-interface Refused {
-  status: number;
-  code: string;
-  message: string;
-  retryAfterSeconds?: number;
-}
-
-function refuse(reply: FastifyReply, { status, code, message, retryAfterSeconds }: Refused): FastifyReply {
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  reply.server.onRefusal({ status, code, message, address: reply.request.ip });
-  return reply.code(status).send({ error: { code, message }, ...(code === 'protocol' && { protocol: PROTOCOL }) });
-}
-
-function refuseTooMany(reply: FastifyReply, code: keyof typeof TOO_MANY): FastifyReply {
-  const [status, what] = TOO_MANY[code];
-  return refuse(reply, { status, code, message: `expected fewer ${what} at once`, retryAfterSeconds: 10 });
-}
-
-/** Escapes a malformed URL, which Fastify would refuse before any hook and without CORS headers. */
-function decodable(url: string): string {
-  try {
-    decodeURI(url);
-    return url;
-  } catch {
-    return url.replaceAll('%', '%25');
-  }
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (isBrowser(request)) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
+  const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
+  const message = `expected a method and path of /openapi.json, got ${describeValue(asked)}`;
+  return refuse(reply, { status: 404, code: 'not-found', message });
 }
 
 function single(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.[0];
-}
-
-/** An event without an id, which is not repeated after a reconnect. */
-function frame(type: string, data: unknown): string {
-  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

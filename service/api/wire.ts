@@ -20,6 +20,7 @@ const utcMs = (description: string) => number(`${description}, the service's UTC
 const share = (description: string) => number(description, { minimum: 0, maximum: 1 });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const optional = Type.Optional;
 const list = <Schema extends TSchema>(items: Schema, description: string) => Type.Array(items, { description });
 /** Unlike requests, replies have no additional properties. */
 const reply: typeof Type.Object = (properties, options) =>
@@ -66,7 +67,7 @@ const playerReport = {
       'one by one; the others are accepted',
     maxItems: MOST_OBSERVATIONS,
   }),
-  isDownloading: Type.Optional(
+  isDownloading: optional(
     Type.Boolean({
       description:
         'Whether the player has been downloading since its newest observation: forecasts then wait briefly for its ' +
@@ -78,11 +79,8 @@ const otherReport = component('PlayerReport', Type.Object(playerReport));
 export type PlayerReport = Static<typeof otherReport>;
 const observationsRequest = Type.Object({
   ...playerReport,
-  others: Type.Optional(
-    Type.Array(otherReport, {
-      description: 'Reports of other players of the same client',
-      maxItems: MOST_OTHERS,
-    }),
+  others: optional(
+    Type.Array(otherReport, { description: 'Reports of other players of the same client', maxItems: MOST_OTHERS }),
   ),
 });
 export type ObservationsRequest = Static<typeof observationsRequest>;
@@ -113,9 +111,9 @@ const taken = {
 };
 const observationsReply = reply({
   serverUtcMs,
-  protocol: Type.Optional(protocol),
+  protocol: optional(protocol),
   ...taken,
-  others: Type.Optional(
+  others: optional(
     list(nullable(reply(taken)), 'The same for each of the `others`, if the request has them; null: too many players'),
   ),
 });
@@ -144,7 +142,7 @@ const handover = component(
   reply({
     atMs: utcMs('Expected time'),
     confidence: share('Confidence'),
-    dip: Type.Optional(Type.Unsafe<HandoverDip>(dip)),
+    dip: optional(Type.Unsafe<HandoverDip>(dip)),
   }),
 );
 const table = (description: string) => list(Type.Array(Type.Number({ minimum: 0 })), description);
@@ -152,7 +150,7 @@ const forecast = component(
   'Forecast',
   Type.Unsafe<QuantileForecast>(
     reply({
-      kind: Type.Optional(Type.Literal('quantiles')),
+      kind: optional(Type.Literal('quantiles')),
       issuedAtMs: utcMs('End of the observations that it is based on'),
       source: text('Name of the forecaster'),
       stepEndsSeconds: steps,
@@ -162,7 +160,7 @@ const forecast = component(
       ),
       rankCorrelation: share('Correlation of ranks from one step to the next'),
       handovers: list(handover, 'The next handovers'),
-      fluctuation: Type.Optional(
+      fluctuation: optional(
         reply(
           {
             levels,
@@ -179,10 +177,10 @@ const forecast = component(
 const OBSERVED = 'Seconds of downloading observed since the start, and those kept from before it';
 const forecastReply = reply({
   serverUtcMs,
-  protocol: Type.Optional(protocol),
+  protocol: optional(protocol),
   forecast: nullable(forecast),
   observedSeconds: number(OBSERVED, { minimum: 0 }),
-  because: Type.Optional(text('Why there is no forecast')),
+  because: optional(text('Why there is no forecast')),
 });
 export type ForecastReply = Static<typeof forecastReply>;
 export const FORECAST_REPLY = component('ForecastReply', forecastReply);
@@ -229,16 +227,16 @@ export type DishStateName = Static<typeof dishState>;
 const dishReply = reply({
   state: dishState,
   sinceMs: utcMs('Start of this state'),
-  detail: Type.Optional(text('For a person: cause of an outage, or why the dish is unreachable')),
-  hardware: Type.Optional(text('Version of the hardware')),
-  software: Type.Optional(text('Version of the firmware')),
-  uptimeSeconds: Type.Optional(number('Time since its boot')),
-  latencyMs: Type.Optional(number('Ping to the point of presence, newest second')),
-  dropRate: Type.Optional(share('Share of pings lost, newest second')),
-  downlinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
-  uplinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
-  fractionObstructed: Type.Optional(share('Share of the sky that is obstructed')),
-  lastAnswerMs: Type.Optional(utcMs('Newest answer of the dish')),
+  detail: optional(text('For a person: cause of an outage, or why the dish is unreachable')),
+  hardware: optional(text('Version of the hardware')),
+  software: optional(text('Version of the firmware')),
+  uptimeSeconds: optional(number('Time since its boot')),
+  latencyMs: optional(number('Ping to the point of presence, newest second')),
+  dropRate: optional(share('Share of pings lost, newest second')),
+  downlinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
+  uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
+  fractionObstructed: optional(share('Share of the sky that is obstructed')),
+  lastAnswerMs: optional(utcMs('Newest answer of the dish')),
   malformedValues: count('Values omitted because they were malformed'),
 });
 export type DishReply = Static<typeof dishReply>;
@@ -254,15 +252,11 @@ const skyReply = reply({
     description: '`unused`: no elements are configured',
   }),
   satellites: count('Satellites with elements'),
-  elementsAgeHours: Type.Optional(number('Age of the newest elements')),
+  elementsAgeHours: optional(number('Age of the newest elements')),
   inView: list(satelliteInView, 'Above 25 degrees, highest first'),
-  serving: Type.Optional(
+  serving: optional(
     reply(
-      {
-        name: text('Name of the satellite'),
-        confidence: share('Confidence'),
-        sinceMs: utcMs('Start of its service'),
-      },
+      { name: text('Name of the satellite'), confidence: share('Confidence'), sinceMs: utcMs('Start of its service') },
       { description: 'The satellite that probably serves the dish' },
     ),
   ),
@@ -279,27 +273,20 @@ const stateReply = reply({
     players: count('Players that reported in the last seconds'),
     observedSeconds: number(OBSERVED),
     forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
-    lastBusyMs: nullable(utcMs('End of the newest reported download')),
     subscribers: count('Open event streams'),
     eachPlayer: list(
       reply({
         share: share('Share of the capacity that it may expect'),
         isDownloading: Type.Boolean({ description: 'As of its newest report' }),
         reportedMs: utcMs('Newest report'),
-        isSimulated: Type.Optional(
-          Type.Literal(true, { description: 'It is the viewer that comes with a simulated dish' }),
-        ),
+        isSimulated: optional(Type.Literal(true, { description: "It is a simulated dish's viewer" })),
       }),
       'The players, in the order of their first reports',
     ),
   }),
-  location: Type.Optional(
+  location: optional(
     reply(
-      {
-        latitudeDegrees: number('North'),
-        longitudeDegrees: number('East'),
-        from: Type.Enum(['dish', 'options']),
-      },
+      { latitudeDegrees: number('North'), longitudeDegrees: number('East') },
       { description: 'Rounded to 0.1 degree unless configured otherwise' },
     ),
   ),
@@ -331,12 +318,12 @@ component(
 const traffic = reply({
   serverUtcMs: utcMs('Time of the event'),
   isWatched: Type.Boolean({ description: 'Whether a player has reported in the last 10 s, even without observations' }),
-  second: Type.Optional(
+  second: optional(
     reply(
       {
         atMs: utcMs('End of the second'),
-        downlinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
-        uplinkUsageBps: Type.Optional(number('Usage, not capacity, in bit/s')),
+        downlinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
+        uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
       },
       { description: 'A new second of the dish' },
     ),
@@ -349,25 +336,25 @@ export const ERROR_REPLY = component(
   'ErrorReply',
   reply({
     error: reply({ code: text('Kind of error'), message: text('For a person') }),
-    protocol: Type.Optional(protocol),
+    protocol: optional(protocol),
   }),
 );
 
 const someType = `(${EVENT_TYPES.join('|')})`;
 const spoken = {
-  protocol: Type.Optional(
+  protocol: optional(
     text('Newest version of the protocol that the client speaks. Default: 1', { pattern: '^\\d{1,4}$' }),
   ),
 };
 export const PROTOCOL_QUERY = Type.Object(spoken);
 export const EVENTS_QUERY = Type.Object({
   ...spoken,
-  types: Type.Optional(
+  types: optional(
     text(`Event types to send, separated by commas: ${EVENT_TYPES.join(', ')}. Default: all`, {
       pattern: `^${someType}(,${someType})*$`,
     }),
   ),
 });
 export const EVENTS_HEADERS = Type.Object({
-  'Last-Event-ID': Type.Optional(text('Id of the newest event that the client received', { maxLength: 64 })),
+  'Last-Event-ID': optional(text('Id of the newest event that the client received', { maxLength: 64 })),
 });

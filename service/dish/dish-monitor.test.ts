@@ -1,16 +1,14 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
 import { seededRandom } from '../../abr/random.ts';
 import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { attitudeIn, learnAttitudeField } from './attitude-field.ts';
 import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
-import type { Attitude, ObstructionMap } from './obstruction-map.ts';
+import type { ObstructionMap } from './obstruction-map.ts';
 import type { LocationReading } from './read-answers.ts';
 
 // Hundreds of requests take seconds on a busy machine.
@@ -35,7 +33,6 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
   const seconds: TelemetrySecond[] = [];
   const states: string[] = [];
   const maps: ObstructionMap[] = [];
-  const attitudes: (Attitude | undefined)[] = [];
   const places: LocationReading[] = [];
   const watching: DishMonitor = new DishMonitor({
     address,
@@ -45,24 +42,20 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
     random: () => 0.5,
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
-    onObstructionMap(map, _atMs, attitude) {
-      maps.push(map);
-      attitudes.push(attitude);
-    },
+    onObstructionMap: (map) => maps.push(map),
     onLocation: (place) => places.push(place),
   });
   opened.push(() => watching.stop());
-  return { watching, problems, seconds, states, maps, attitudes, places };
+  return { watching, problems, seconds, states, maps, places };
 }
 
 /** The usage of a second encodes its number, and every seventh second has a latency spike. */
-const NUMBERED: DishScript = {
+const NUMBERED: Pick<DishScript, 'at'> = {
   at(atMs) {
     const number = (atMs / 1000) % 100_000;
     const latencyMs = number % 7 === 0 ? 300 : 30;
     return { atMs, latencyMs, dropRate: 0, downlinkUsageBps: number * 1000, uplinkUsageBps: 0, obstructed: false };
   },
-  satellite: () => undefined,
 };
 
 describe('watching a dish', () => {
@@ -175,7 +168,7 @@ describe('watching a dish', () => {
     clock.advance(1);
     await watching.poll();
     expect(maps).toHaveLength(2);
-    expect(maps[1]).toMatchObject({ rows: 123, columns: 123, maxThetaDegrees: 80, frame: 'earth' });
+    expect(maps[1]).toMatchObject({ rows: 123, columns: 123, maxThetaDegrees: 80 });
     expect([...maps[1]!.snr].filter((value) => value === 1)).toHaveLength(1);
     expect(places).toEqual([location]);
   });
@@ -309,34 +302,5 @@ describe('watching a dish', () => {
       await watching.poll();
       expect(seconds.length).toBe(before + 2);
     }
-  });
-});
-
-describe('a dish whose map is relative to itself', () => {
-  test('its attitude is found by reflection and reported with its map', async () => {
-    const attitude: Attitude = [0.1, 0.7, -0.7, 0.1];
-    const { watching, clock, attitudes } = await watch({ attitude });
-    for (let i = 0; i < 3; i++) {
-      await watching.poll();
-      clock.advance(1);
-    }
-    expect(attitudes[0]).toBeUndefined();
-    expect(attitudes[2]!.map((part) => Number(part.toFixed(4)))).toEqual(attitude);
-    expect(watching.reply()).toMatchObject({ state: 'online', malformedValues: 0 });
-  });
-
-  test('has no attitude without reflection or without the field', async () => {
-    expect(await learnAttitudeField('127.0.0.1:1', 500)).toBeUndefined();
-    const { dish } = await watch();
-    expect(await learnAttitudeField(dish.address, 2000)).toBeUndefined();
-  });
-
-  test('no file descriptor makes the search fail', () => {
-    fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 3 }), (files) => {
-        expect(attitudeIn(files)).toBeUndefined();
-      }),
-      { seed: 2, numRuns: 200 },
-    );
   });
 });

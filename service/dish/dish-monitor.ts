@@ -7,17 +7,15 @@ import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply, DishStateName } from '../api/wire.ts';
 import { type Clock, utcMsOf } from '../clock.ts';
 import type { Problems } from '../problems.ts';
-import type { TelemetrySecond } from '../telemetry.ts';
-import { learnAttitudeField } from './attitude-field.ts';
+import { defined, type TelemetrySecond } from '../telemetry.ts';
 import {
-  attitudeFields,
   type DeviceClient,
   newDeviceClient,
   type OutageCause,
   type RawRequest,
   type RawResponse,
 } from './device-api.ts';
-import type { Attitude, ObstructionMap } from './obstruction-map.ts';
+import type { ObstructionMap } from './obstruction-map.ts';
 import { AnswerReader, type HistoryReading, type LocationReading, type StatusReading } from './read-answers.ts';
 
 export interface DishMonitorOptions {
@@ -29,7 +27,7 @@ export interface DishMonitorOptions {
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
   /** Receives the map every second. Default: the dish is not asked for it. */
-  onObstructionMap?: ((map: ObstructionMap, atMs: number, attitude: Attitude | undefined) => void) | undefined;
+  onObstructionMap?: ((map: ObstructionMap, atMs: number) => void) | undefined;
   onLocation?: ((location: LocationReading) => void) | undefined;
   /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
   random?: () => number;
@@ -64,9 +62,7 @@ const CHANNEL = {
 
 export class DishMonitor {
   readonly #options: DishMonitorOptions;
-  #client: DeviceClient;
-  /** Firmware that was searched for its attitude field. */
-  #searchedFirmware: string | undefined;
+  readonly #client: DeviceClient;
   readonly #reader = new AnswerReader();
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
@@ -255,25 +251,13 @@ export class DishMonitor {
     if (onObstructionMap !== undefined) {
       const response = await this.#tryAsk({ dish_get_obstruction_map: {} });
       const map = this.#reader.obstructionMap(response.dish_get_obstruction_map);
-      if (map !== undefined) onObstructionMap(map, clock.utcMs(), this.#reading?.attitude);
-      if (map?.frame === 'terminal') await this.#learnAttitude();
+      if (map !== undefined) onObstructionMap(map, clock.utcMs());
     }
     if (onLocation === undefined || clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
     // Fails on most dishes until their owner allows it.
     const location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location);
     if (location !== undefined) onLocation(location);
-  }
-
-  /** A mobile dish's map is relative to the dish: its attitude is needed too. Searches once per firmware. */
-  async #learnAttitude(): Promise<void> {
-    const { address, deadlineMs = DEADLINE_MS } = this.#options;
-    const firmware = this.#reading?.software ?? '';
-    if (this.#searchedFirmware === firmware) return;
-    this.#searchedFirmware = firmware;
-    const field = await learnAttitudeField(address, deadlineMs);
-    this.#client.close();
-    this.#client = newDeviceClient(address, CHANNEL, ...(field === undefined ? [] : [attitudeFields(field)]));
   }
 
   #fail(error: Error & { code?: number; details?: string }): void {
@@ -332,10 +316,4 @@ function whatToDo({ code }: { code?: number }, address: string): string {
   if (code !== grpcStatus.UNAVAILABLE && code !== grpcStatus.DEADLINE_EXCEEDED) return '';
   const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return `. Check with "ping ${host}": without answers, this machine is not in the dish's network or has no route to it`;
-}
-
-type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-function defined<Fields extends object>(fields: Fields): Defined<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

@@ -86,20 +86,17 @@ describe('reading answers of the dish', () => {
     expect([3, 4, 5, 6, 7].map((number) => history.second(number).latencyMs)).toEqual([3, 4, 5, 6, 7]);
   });
 
-  test('rejects a map whose size does not match its values', () => {
+  test('rejects a map whose size does not match its values, or whose frame is a dish that moves', () => {
     const reader = new AnswerReader();
-    const snr = new Array<number>(9).fill(-1);
-    expect(reader.obstructionMap({ num_rows: 3, num_cols: 3, snr, map_reference_frame: 'FRAME_UT' })).toMatchObject({
-      rows: 3,
-      frame: 'terminal',
-      maxThetaDegrees: 80,
-    });
+    const map = { num_rows: 3, num_cols: 3, snr: new Array<number>(9).fill(-1), map_reference_frame: 'FRAME_EARTH' };
+    expect(reader.obstructionMap(map)).toMatchObject({ rows: 3, maxThetaDegrees: 80 });
     for (const wrong of [
       undefined,
       {},
-      { num_rows: 3, num_cols: 4, snr },
-      { num_rows: 4, num_cols: 4, snr },
-      { num_rows: 1e9, num_cols: 1e9, snr },
+      { ...map, num_cols: 4 },
+      { ...map, num_rows: 4, num_cols: 4 },
+      { ...map, num_rows: 1e9, num_cols: 1e9 },
+      { ...map, map_reference_frame: 'FRAME_UT' },
     ]) {
       expect(reader.obstructionMap(wrong)).toBeUndefined();
     }

@@ -4,8 +4,8 @@
  */
 
 import type { TelemetrySecond } from '../telemetry.ts';
-import { MAP_FRAMES, OUTAGE_CAUSES, type OutageCause } from './device-api.ts';
-import type { Attitude, ObstructionMap } from './obstruction-map.ts';
+import { isOutageCause, type OutageCause } from './device-api.ts';
+import type { ObstructionMap } from './obstruction-map.ts';
 
 export interface StatusReading {
   second: TelemetrySecond;
@@ -15,7 +15,6 @@ export interface StatusReading {
   fractionObstructed: number | undefined;
   /** The current outage; an unknown cause is `UNKNOWN`. */
   outage: OutageCause | undefined;
-  attitude: Attitude | undefined;
 }
 
 /** The dish's ring buffer of seconds, which are numbered from 1 since the boot. */
@@ -45,7 +44,8 @@ export class AnswerReader {
     const info = record(status['device_info']) ?? {};
     const obstruction = record(status['obstruction_stats']) ?? {};
     const outage = record(status['outage']);
-    const cause = outage === undefined ? undefined : this.#cause(outage['cause']);
+    const given = outage?.['cause'];
+    const cause = outage === undefined ? undefined : isOutageCause(given) ? given : 'UNKNOWN';
     const state = record(status['device_state']);
     // Protocol buffers omit zeros: an absent number is zero here.
     return {
@@ -62,7 +62,6 @@ export class AnswerReader {
       software: this.#text(info['software_version']),
       fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
       outage: cause,
-      attitude: this.#attitude(record(status['attitude'])),
     };
   }
 
@@ -93,22 +92,18 @@ export class AnswerReader {
     };
   }
 
-  /** Undefined if there is no map, or its size does not match its values. */
+  /** Undefined if there is no map, its size does not match its values, or it is relative to a dish that moves. */
   obstructionMap(raw: unknown): ObstructionMap | undefined {
     const map = record(raw);
     const rows = this.#number(map?.['num_rows'], { max: MOST_PIXELS_ACROSS });
     const columns = this.#number(map?.['num_cols'], { max: MOST_PIXELS_ACROSS });
-    const snr = numbers(map?.['snr']);
     if (map === undefined || rows === undefined || rows < 2 || rows !== columns) return undefined;
-    if (snr.length !== rows * columns) {
-      this.malformed++;
-      return undefined;
-    }
+    if (map['map_reference_frame'] === 'FRAME_UT') return undefined;
+    const snr = numbers(map['snr']) as number[];
     const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }) ?? DEFAULT_MAX_THETA_DEGREES;
-    const frame = map['map_reference_frame'];
-    const isTerminal = frame === 'FRAME_UT' || frame === MAP_FRAMES.FRAME_UT;
-    const values = Float32Array.from(snr);
-    return { rows, columns, snr: values, maxThetaDegrees, frame: isTerminal ? 'terminal' : 'earth' };
+    if (snr.length === rows * columns) return { rows, columns, snr: Float32Array.from(snr), maxThetaDegrees };
+    this.malformed++;
+    return undefined;
   }
 
   location(raw: unknown): LocationReading | undefined {
@@ -138,14 +133,6 @@ export class AnswerReader {
     return undefined;
   }
 
-  /** Undefined unless it is a unit quaternion. */
-  #attitude(raw: Record<string, unknown> | undefined): Attitude | undefined {
-    if (raw === undefined) return undefined;
-    const part = (name: string) => this.#number(raw[name], { min: -1, max: 1 }, 0) ?? Number.NaN;
-    const attitude: Attitude = [part('w'), part('x'), part('y'), part('z')];
-    return Math.abs(Math.hypot(...attitude) - 1) < 0.01 ? attitude : undefined;
-  }
-
   #boolean(value: unknown): boolean {
     if (value !== undefined && typeof value !== 'boolean') this.malformed++;
     return value === true;
@@ -157,10 +144,6 @@ export class AnswerReader {
     if (typeof value === 'string' && /^[\x20-\x7e]{0,100}$/.test(value)) return value === '' ? undefined : value;
     this.malformed++;
     return undefined;
-  }
-
-  #cause(value: unknown): OutageCause {
-    return typeof value === 'string' && value in OUTAGE_CAUSES ? (value as OutageCause) : 'UNKNOWN';
   }
 }
 

@@ -6,7 +6,6 @@
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { OutageCause } from '../dish/device-api.ts';
-import type { Direction } from '../dish/obstruction-map.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { SimulatedViewer } from './simulated-viewer.ts';
 
@@ -21,8 +20,6 @@ export interface SimulatedSecond extends TelemetrySecond {
 export interface DishScript {
   /** The second that ends at `atMs`, a multiple of 1000. */
   at(atMs: number): SimulatedSecond;
-  /** Direction of the serving satellite. */
-  satellite(atMs: number): Direction | undefined;
   /** Downloads over the link of the dish. */
   viewer?: SimulatedViewer;
 }
@@ -44,8 +41,6 @@ export interface SyntheticOptions {
   capacity?: SimulatedCapacity;
   /** Whether a simulated viewer downloads, instead of the household. Default false. */
   viewer?: boolean;
-  /** Default: a random track per epoch. */
-  satellite?: (atMs: number) => Direction | undefined;
 }
 
 const EPOCH_MS = EPOCH_SECONDS * 1000;
@@ -61,7 +56,7 @@ const BUSY_SECONDS = 40;
 const IDLE_BPS = 4e5;
 
 export function syntheticDish(options: SyntheticOptions): DishScript {
-  const { seed, capacity, satellite = randomTrack(seed) } = options;
+  const { seed, capacity } = options;
   const capacityBps = (atMs: number) =>
     capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs) ?? 0);
   const isObstructed = (atMs: number) => {
@@ -74,7 +69,6 @@ export function syntheticDish(options: SyntheticOptions): DishScript {
   const viewer =
     options.viewer === true ? new SimulatedViewer((atMs) => (isObstructed(atMs) ? 0 : capacityBps(atMs))) : undefined;
   return {
-    satellite,
     ...(viewer && { viewer }),
     at(atMs) {
       const { epoch, second } = epochOf(atMs);
@@ -105,19 +99,6 @@ export function syntheticDish(options: SyntheticOptions): DishScript {
 function epochOf(atMs: number): { epoch: number; second: number } {
   const epoch = Math.floor((atMs - 1 - PHASE_MS) / EPOCH_MS);
   return { epoch, second: Math.floor((atMs - 1 - PHASE_MS - epoch * EPOCH_MS) / 1000) };
-}
-
-/** A straight line of half a degree per second, another one in each epoch. */
-function randomTrack(seed: number): (atMs: number) => Direction {
-  return (atMs) => {
-    const epoch = Math.floor((atMs - PHASE_MS) / EPOCH_MS);
-    const seconds = (atMs - PHASE_MS - epoch * EPOCH_MS) / 1000 - 7.5;
-    const azimuth = 360 * uniform(seed, epoch, 20);
-    const turn = 2 * Math.PI * uniform(seed, epoch, 21);
-    const elevationDegrees = 45 + 35 * uniform(seed, epoch, 22) + 0.5 * seconds * Math.sin(turn);
-    const across = (0.5 * seconds * Math.cos(turn)) / Math.cos((elevationDegrees * Math.PI) / 180);
-    return { azimuthDegrees: (((azimuth + across) % 360) + 360) % 360, elevationDegrees };
-  };
 }
 
 function valueAt(

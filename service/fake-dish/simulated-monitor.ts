@@ -1,10 +1,10 @@
 /** Watches a simulated dish as `DishMonitor` watches a real one, without network. */
 
 import type { DishReply } from '../api/wire.ts';
-import type { Clock } from '../clock.ts';
-import { utcMsOf } from '../clock.ts';
+import { type Clock, utcMsOf } from '../clock.ts';
 import { type DishMonitorOptions, stateOf } from '../dish/dish-monitor.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
+import { defined } from '../telemetry.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
 export interface SimulatedMonitorOptions
@@ -55,11 +55,7 @@ export class SimulatedMonitor {
       sinceMs: utcMsOf(this.#sinceMs, this.#clock),
       hardware: 'simulated',
       malformedValues: 0,
-      ...(this.#detail !== undefined && { detail: this.#detail }),
-      ...(latencyMs !== undefined && { latencyMs }),
-      ...(dropRate !== undefined && { dropRate }),
-      ...(downlinkUsageBps !== undefined && { downlinkUsageBps }),
-      ...(uplinkUsageBps !== undefined && { uplinkUsageBps }),
+      ...defined({ detail: this.#detail, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }),
     };
   }
 
@@ -71,8 +67,8 @@ export class SimulatedMonitor {
     this.#newestMs = Math.max(this.#newestMs, lastMs - HISTORY_MS);
     while (this.#newestMs < lastMs) {
       this.#newestMs += PERIOD_MS;
-      const { atMs, outage, ...second } = script.at(this.#newestMs);
-      this.#second = { atMs, ...second, ...(outage && { outage }) };
+      this.#second = script.at(this.#newestMs);
+      const { atMs, outage, ...second } = this.#second;
       onSecond({ ...second, atMs: Math.round(atMs + leapMs), ...(atMs < lastMs && { fromHistory: true }) });
     }
     if (this.#second === undefined) return;

@@ -1,15 +1,13 @@
 /**
  * A viewer of a video behind a simulated dish. It downloads segments over the simulated link, as fast as its capacity
- * allows and its buffer has room, so that a service without real players has something to forecast. Pure: it knows no
- * clock.
+ * allows and its buffer has room, so that a service without real players has something to forecast.
  */
 
 import type { WireObservation } from '../api/wire.ts';
+import { GONE_SECONDS, SIMULATED_VIEWER } from '../link/shared-link.ts';
+import type { PredictionService } from '../prediction-service.ts';
 
 type TimedObservation = Exclude<WireObservation, { kind: 'request-latency' }>;
-
-/** The name in its reports. */
-export const SIMULATED_VIEWER = 'simulated-viewer';
 
 const STEP_MS = 100;
 /** A video of 16 Mbit/s in segments of 4 s, with a buffer of 30 s. */
@@ -18,6 +16,8 @@ const SEGMENT_BITS = 16e6 * SEGMENT_SECONDS;
 const BUFFER_SECONDS = 30;
 /** After a longer gap (the machine slept) it goes on without what it would have downloaded. */
 const LONGEST_GAP_MS = 10_000;
+/** As the plugin's client. */
+const REPORT_MS = 500;
 /** Kept for the dish's history. */
 const KEPT_MS = 900_000;
 
@@ -80,4 +80,30 @@ export class SimulatedViewer {
     this.#bitsOfSecond.set(secondMs, (this.#bitsOfSecond.get(secondMs) ?? 0) + bits);
     this.#bitsOfSecond.delete(secondMs - KEPT_MS - 1000);
   }
+}
+
+/** Starts the viewer. It leaves the link to other players, whose forecasts would not count its part of the capacity. */
+export function reportViewer(viewer: SimulatedViewer, service: PredictionService): { close(): void } {
+  const { clock, session } = service;
+  // The clock of the simulated dish does not follow leaps of UTC.
+  const dishOffsetMs = clock.utcMs() - clock.monotonicMs();
+  let othersSeconds = Number.NEGATIVE_INFINITY;
+  service.listen({
+    report({ player }) {
+      if (player !== SIMULATED_VIEWER) othersSeconds = session.nowSeconds();
+    },
+  });
+  const report = () => {
+    const dishMs = clock.monotonicMs() + dishOffsetMs;
+    const leapMs = clock.utcMs() - dishMs;
+    const observations = viewer.take(dishMs).map((observation) => {
+      return { ...observation, startMs: observation.startMs + leapMs, endMs: observation.endMs + leapMs };
+    });
+    viewer.isPaused = session.nowSeconds() - othersSeconds <= GONE_SECONDS;
+    if (viewer.isPaused) return;
+    service.observe({ player: SIMULATED_VIEWER, observations, isDownloading: viewer.isDownloading });
+  };
+  report();
+  const timer = setInterval(report, REPORT_MS);
+  return { close: () => clearInterval(timer) };
 }

@@ -1,7 +1,7 @@
 /** The service beside a simulated dish whose link it has watched for minutes, as one that runs from boot has. */
 
-import type { Throughput } from '../kept-state.ts';
 import { PassiveCapacity } from '../link/passive-capacity.ts';
+import type { Throughput } from '../link/shared-link.ts';
 import { type RunningService, type ServiceOptions, startService } from '../start-service.ts';
 import { type DishScript, type SimulatedCapacity, syntheticDish } from './simulated-dish.ts';
 
@@ -14,8 +14,7 @@ export async function startServiceOnLink(
 ): Promise<RunningService> {
   const dish = syntheticDish({ seed: 1, capacity });
   const running = await startService({ ...options, port: 0, dish });
-  const savedMs = options.clock.utcMs();
-  running.service.recall({ savedMs, throughput: downloadsBefore(savedMs, dish) });
+  running.service.recall(downloadsBefore(options.clock.utcMs(), dish));
   return running;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { SessionClock } from '../clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { SessionClock } from '../session-clock.ts';
 import { LinkForecaster } from './link-forecaster.ts';
 
 test('a second observed by the dish and a player counts once and does not set the forecast back', () => {

@@ -3,13 +3,13 @@
  * of all players or the dish's busy seconds. Times are converted to UTC for the API.
  */
 
-import type { ExpectedHandover, Forecaster, HandoverDip, Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
-import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
-import { SubSecond } from '../../predictor/sub-second.ts';
-import type { Throughput } from '../kept-state.ts';
-import type { SessionClock } from '../session-clock.ts';
+import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { ForecastChain, type ForecasterFault } from '../../predictor/forecast/chain.ts';
+import type { HandoverClock, HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
+import type { SessionClock } from '../clock.ts';
+import type { Throughput } from './shared-link.ts';
 
 /** Assumed error of the machine's clock (NTP over the observed link). */
 const UTC_UNCERTAINTY_SECONDS = 0.5;
@@ -140,22 +140,10 @@ export class LinkForecaster {
     const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
     if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
     this.source = forecast.source;
-    const { fluctuation } = forecast;
-    const dip = roundedDip(forecast.handovers[0]?.dip);
-    return {
-      ...forecast,
-      issuedAtMs: Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000)),
-      source: 'service',
-      quantilesBps: forecast.quantilesBps.map((row) => row.map(rounded)),
-      handovers: this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) })),
-      ...(fluctuation && {
-        fluctuation: {
-          ...fluctuation,
-          ratios: fluctuation.ratios.map(rounded),
-          correlation: rounded(fluctuation.correlation),
-        },
-      }),
-    };
+    const dip = forecast.handovers[0]?.dip;
+    const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
+    const issuedAtMs = Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000));
+    return { ...rounded({ ...forecast, handovers }), issuedAtMs, source: 'service' };
   }
 
   /**
@@ -169,18 +157,13 @@ export class LinkForecaster {
   }
 }
 
-function roundedDip(dip: HandoverDip | undefined): HandoverDip | undefined {
-  return (
-    dip && {
-      ...dip,
-      timingSeconds: rounded(dip.timingSeconds),
-      seconds: dip.seconds.map(rounded),
-      collapse: { ...dip.collapse, probability: rounded(dip.collapse.probability) },
-    }
-  );
-}
-
-/** To four significant digits: more would be noise that every subscriber receives each second. Keeps the order. */
-function rounded(value: number): number {
-  return Number(value.toPrecision(4));
+/**
+ * All numbers to four significant digits: more would be noise that every subscriber receives each second. Keeps the order
+ * and UTC in ms.
+ */
+function rounded<Value>(value: Value): Value {
+  if (typeof value === 'number') return (value > 1e12 ? value : Number(value.toPrecision(4))) as Value;
+  if (Array.isArray(value)) return value.map(rounded) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)])) as Value;
 }

@@ -15,19 +15,15 @@ const MEMORY_SECONDS = 180;
 const PLAYERS_KNOW_SECONDS = 5;
 
 export class PassiveCapacity {
-  /** Ascending in time, descending in usage: the first is the maximum of the window. */
-  #greatest: { atSeconds: number; bps: number }[] = [];
+  readonly #recent: { atSeconds: number; bps: number }[] = [];
 
   /** The second that ended at `atSeconds` as an observation; undefined if players have reported. */
   observe(atSeconds: number, usageBps: number, lastReportedSeconds: number): Observation | undefined {
-    while (this.#greatest.length > 0 && this.#greatest.at(-1)!.bps <= usageBps) this.#greatest.pop();
-    this.#greatest.push({ atSeconds, bps: usageBps });
-    while (atSeconds - this.#greatest[0]!.atSeconds > MEMORY_SECONDS) this.#greatest.shift();
+    this.#recent.push({ atSeconds, bps: usageBps });
+    while (atSeconds - this.#recent[0]!.atSeconds > MEMORY_SECONDS) this.#recent.shift();
     if (atSeconds - lastReportedSeconds < PLAYERS_KNOW_SECONDS) return undefined;
-    const startSeconds = atSeconds - 1;
-    if (usageBps < Math.max(LEAST_BUSY_BPS, BUSY_SHARE * this.#greatest[0]!.bps)) {
-      return { kind: 'idle', startSeconds, endSeconds: atSeconds };
-    }
-    return { kind: 'throughput', startSeconds, endSeconds: atSeconds, bits: usageBps };
+    const busyBps = Math.max(LEAST_BUSY_BPS, ...this.#recent.map(({ bps }) => BUSY_SHARE * bps));
+    const second = { startSeconds: atSeconds - 1, endSeconds: atSeconds };
+    return usageBps < busyBps ? { kind: 'idle', ...second } : { kind: 'throughput', ...second, bits: usageBps };
   }
 }

@@ -7,10 +7,8 @@
 import type { Observation } from '../../abr/forecast.ts';
 
 /** An observation of one player, on the session clock. */
-export type Reported =
-  | { kind: 'throughput'; startSeconds: number; endSeconds: number; bits: number }
-  | { kind: 'idle'; startSeconds: number; endSeconds: number }
-  | { kind: 'request-latency'; atSeconds: number; latencySeconds: number };
+export type Reported = Observation;
+export type Throughput = Extract<Observation, { kind: 'throughput' }>;
 
 /**
  * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it
@@ -20,6 +18,9 @@ export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
 /** The limit that a new player exceeds: of all players, or of those of one address. */
 export type Refusal = 'too-many-players' | 'too-many-players-of-address';
+
+/** The name in the reports of the viewer that comes with a simulated dish. */
+export const SIMULATED_VIEWER = 'simulated-viewer';
 
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than the longest hold-back and the window of shares. */

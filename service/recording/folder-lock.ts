@@ -1,9 +1,9 @@
 /**
- * Ensures that one service at a time records in a folder, by a lock file that names its process. After a crash, the
- * next service takes the folder over: at once if it sees that the process is gone, else when the file is a minute old.
+ * Ensures that one process at a time records in a folder, by a lock file that names it. After a crash, the next one
+ * takes the folder over: at once if it sees that the process is gone, else when the file is a minute old.
  */
 
-import { readFile, readlink, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
@@ -11,6 +11,8 @@ import { InputError } from '../../abr/errors.ts';
 const LOCK_FILE = 'recording.lock';
 /** A lock touched within this time is alive. */
 const FRESH_MS = 60_000;
+/** Locks of this process. Others with its id, as in a container that restarts, are of earlier ones. */
+const held = new Set<string>();
 
 export interface FolderLock {
   /** Call it every few seconds: it shows other hosts and containers that the owner is alive. */
@@ -18,64 +20,41 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Throws an `InputError` if another live service records in the folder. */
+/** Throws an `InputError` if another live process records in the folder. */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const path = join(directory, LOCK_FILE);
-  // Containers of one host do not share process ids, nor do two boots.
-  const host = `${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => process.platform)}`;
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  while (!(await create(path, JSON.stringify({ pid: process.pid, host, boot })))) {
+  while (!(await create(path))) {
     const text = await readFile(path, 'utf8').catch(ifMissing);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
     if (text === undefined) continue;
-    const owner = ownerIn(text);
-    const isGone = owner?.host === host && (owner.boot !== boot || !isRunning(owner.pid));
-    if (!isGone && (await ageMs(path)) < FRESH_MS) {
-      const who = owner === undefined ? 'another one' : `process ${owner.pid} on ${owner.host.split(' ')[0]}`;
-      throw new InputError(directory, 'a folder that no other service records in', `${who}, by its ${LOCK_FILE}`);
+    const [host = '', pid = ''] = text.split(' ');
+    const isGone = host === hostname() && (Number(pid) === process.pid ? !held.has(path) : !isRunning(Number(pid)));
+    if (!isGone && Math.abs(Date.now() - mtimeMs) < FRESH_MS) {
+      const owner = pid === '' ? 'another one' : `process ${pid} on ${host}`;
+      throw new InputError(directory, 'a folder that no other service records in', `${owner}, by its ${LOCK_FILE}`);
     }
-    await discard(path, text);
+    await unlink(path).catch(ifMissing);
   }
+  held.add(path);
   return {
     touch: () => utimes(path, new Date(), new Date()),
-    release: () => unlink(path),
+    release() {
+      held.delete(path);
+      return unlink(path);
+    },
   };
 }
 
 /** False if the file exists. */
-async function create(path: string, text: string): Promise<boolean> {
+async function create(path: string): Promise<boolean> {
   try {
-    await writeFile(path, text, { flag: 'wx' });
+    await writeFile(path, `${hostname()} ${process.pid}`, { flag: 'wx' });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     // A full disk leaves an empty file.
     await unlink(path).catch(ifMissing);
     throw error;
-  }
-}
-
-/** Removes a stale lock, unless it was replaced meanwhile. A second file excludes concurrent removals. */
-async function discard(path: string, text: string): Promise<void> {
-  const removal = `${path}.removal`;
-  if (await create(removal, '')) {
-    if ((await readFile(path, 'utf8').catch(ifMissing)) === text) await unlink(path);
-    await unlink(removal);
-  } else if ((await ageMs(removal)) > FRESH_MS) await unlink(removal).catch(ifMissing);
-}
-
-/** NaN if the file does not exist. */
-async function ageMs(path: string): Promise<number> {
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.NaN }));
-  return Math.abs(Date.now() - mtimeMs);
-}
-
-/** Undefined if a crash or a full disk has truncated the text. */
-function ownerIn(text: string): { pid: number; host: string; boot?: string } | undefined {
-  try {
-    const owner = JSON.parse(text) as { pid: number; host: string };
-    return Number.isInteger(owner.pid) && typeof owner.host === 'string' ? owner : undefined;
-  } catch {
-    return undefined;
   }
 }
 
@@ -88,7 +67,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function ifMissing(error: NodeJS.ErrnoException): undefined {
+export function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
   return undefined;
 }

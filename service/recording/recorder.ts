@@ -1,19 +1,18 @@
 /**
  * Records what the service observes in a folder: all records as lines of `records-<UTC>_<n>.jsonl`, and the reported
- * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. One queue of
- * lines is written in order: if a write fails (full disk), the rest waits, and the next one continues at the exact byte.
+ * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. If a write
+ * fails (full disk), its lines wait, and the next write replaces what it has left.
  */
 
 import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Observation } from '../../abr/forecast.ts';
-import type { ObservationsRequest, StateReply } from '../api/wire.ts';
+import type { StateReply } from '../api/wire.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { type FileHandle, type FileSystem, isDiskFull, newestSecond, repairEnd } from './files.ts';
-import { type FolderLock, lockFolder } from './folder-lock.ts';
-import { RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
+import { type FolderLock, ifMissing, lockFolder } from './folder-lock.ts';
+import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
@@ -31,34 +30,29 @@ export class LostLinesError extends Error {
   override readonly name = 'LostLinesError';
 }
 
-interface OpenFile {
+interface RecordingFile {
+  stem: string;
   path: string;
-  handle?: FileHandle | undefined;
   /** Monotonic. */
   beganMs: number;
-  /** In the file and in the queue. */
-  bytes: number;
-  isClosed?: boolean;
-}
-
-/** Whole lines; empty: the end of the file, which is then closed. */
-interface Chunk {
-  file: OpenFile;
-  bytes: Buffer;
-  lines: number;
-  /** May be dropped; without a row or its sidecar, a trace would be wrong. */
-  isRecord: boolean;
+  /** Complete lines that are not in the file yet. */
+  waiting: string[];
+  writtenBytes: number;
+  syncedMs: number;
+  /** The last write has failed, perhaps in the middle. */
+  isTorn: boolean;
+  /** No more lines follow. */
+  isEnded: boolean;
 }
 
 const FILE_MS = 6 * 3_600_000;
 /** Files are rotated at the limit divided by this, so that deleting one keeps most of the recordings. */
 const FILES_WITHIN_LIMIT = 8;
-/** Chunks are joined to writes of about this size. */
-const WRITE_BYTES = 256 * 1024;
+const LINES_PER_WRITE = 1000;
 const SYNC_MS = 5000;
 const RETRY_MS = 5000;
 /** Lines that may wait for a full disk: hours of them. */
-const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+const MOST_WAITING_SIZE = 64e6;
 /** Time for which lost lines are shown as a problem. */
 const LOSS_SHOWN_MS = 600_000;
 /** Longest wait of a reply for the disk. */
@@ -68,23 +62,15 @@ export class Recorder {
   readonly #options: RecorderOptions & { files: FileSystem };
   readonly #folder: RecordingFolder;
   #lock: FolderLock | undefined;
-  /** The newest second of the dish that an earlier start has recorded. */
-  #seam: TelemetrySecond | undefined;
   #newestPing: TelemetrySecond | undefined;
-  #records: OpenFile | undefined;
+  #records: RecordingFile | undefined;
   #rows = new TraceRows();
   /** Created with the first row. */
-  #trace: OpenFile | undefined;
-  /** Files that are not deleted for newer ones: closed ones too while newer lines wait. */
-  readonly #open = new Set<OpenFile>();
-  readonly #queue: Chunk[] = [];
-  #waitingBytes = 0;
-  /** Bytes of the first chunk that are already in its file. */
-  #written = 0;
-  /** Chunks of the current write. */
-  #writingChunks = 0;
+  #trace: RecordingFile | undefined;
+  /** Files to which lines will be written, in the order of their beginning. */
+  readonly #open = new Set<RecordingFile>();
+  #waitingSize = 0;
   #writing: Promise<void> | undefined;
-  #syncedMs = 0;
   #retryMs = Number.NEGATIVE_INFINITY;
   #lines = 0;
   #lost = 0;
@@ -103,7 +89,7 @@ export class Recorder {
    * folder is not writable, but not if the disk is full.
    */
   async open(): Promise<void> {
-    const { directory, clock } = this.#options;
+    const { directory } = this.#options;
     try {
       await nodeFiles.mkdir(directory, { recursive: true });
       // Without space for the lock file, the lock is taken before the first line is written.
@@ -111,9 +97,8 @@ export class Recorder {
         if (!isDiskFull(error)) throw error;
         this.#fail(error);
       });
-      for (const { path } of await this.#folder.list()) if (!path.endsWith('.json')) await repairEnd(path);
+      await this.#folder.repair();
       await this.#makeRoom(0);
-      this.#seam = await newestSecond(await this.#folder.list(), clock.utcMs());
     } catch (error) {
       await this.#lock?.release().catch(() => {});
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -125,7 +110,7 @@ export class Recorder {
     return {
       directory: basename(resolve(this.#options.directory)),
       lines: this.#lines,
-      waiting: this.#queue.reduce((sum, { lines }) => sum + lines, 0),
+      waiting: [...this.#open].reduce((sum, { waiting }) => sum + waiting.length, 0),
       lost: this.#lost,
       deletedFiles: this.#folder.deletedFiles,
     };
@@ -133,17 +118,20 @@ export class Recorder {
 
   telemetry(second: TelemetrySecond): void {
     this.#newestPing = second;
-    if (second.fromHistory !== true) this.#seam = undefined;
-    else if (this.#isRecorded(second)) return;
-    this.#add({ kind: 'telemetry', ...second });
+    this.record('telemetry', second);
   }
 
-  report({ player, observations }: ObservationsRequest): void {
-    this.#add({ kind: 'report', atMs: this.#options.clock.utcMs(), player, observations });
-  }
-
-  event(type: string, data: unknown): void {
-    this.#add({ kind: type, atMs: this.#options.clock.utcMs(), data });
+  /** Adds a line with the time, unless `fields` has one. */
+  record(kind: string, fields: object): void {
+    const { clock, maxBytes } = this.#options;
+    if (this.#records !== undefined && this.#isFull(this.#records)) {
+      this.#end(this.#records);
+      this.#records = undefined;
+    }
+    this.#records ??= this.#begin(this.#folder.newStem('records', clock.utcMs()), 'jsonl');
+    this.#push(this.#records, `${JSON.stringify({ kind, atMs: clock.utcMs(), ...fields })}\n`);
+    // More than the limit of the folder would be deleted as soon as it was written.
+    while (this.#waitingSize > Math.min(MOST_WAITING_SIZE, maxBytes) && this.#dropOldest());
   }
 
   /** An observation of the whole link, in order of time; `utcMsAt` converts its seconds to UTC. */
@@ -152,10 +140,10 @@ export class Recorder {
     if (this.#trace !== undefined && this.#isFull(this.#trace)) this.onLeap();
     const ping = this.#newestPing;
     const isFresh = ping !== undefined && Math.abs(utcMsAt(observation.endSeconds) - ping.atMs) < 3000;
-    const text = this.#rows.add(observation, isFresh ? ping : undefined);
-    if (text === '') return;
+    const rows = this.#rows.add(observation, isFresh ? ping : undefined);
+    if (rows.length === 0) return;
     this.#trace ??= this.#beginTrace(utcMsAt(this.#rows.startSecond!));
-    this.#push(this.#trace, text, false);
+    this.#push(this.#trace, ...rows);
   }
 
   /** Call it after a leap of UTC: the times of a trace must be of one clock. */
@@ -186,7 +174,7 @@ export class Recorder {
     if (clock.monotonicMs() - this.#lostMs > LOSS_SHOWN_MS) problems.clear('recording', 'lost');
   }
 
-  /** Writes and closes all files. Rejects with a `LostLinesError` if lines were lost now or before. */
+  /** Writes all lines. Rejects with a `LostLinesError` if lines were lost now or before. */
   async close(): Promise<void> {
     await this.#writing;
     this.onLeap();
@@ -194,46 +182,26 @@ export class Recorder {
     this.#retryMs = Number.NEGATIVE_INFINITY;
     await this.#writeAll();
     this.#lost += this.status().waiting;
-    for (const { handle } of this.#open) await handle?.close().catch(() => {});
     await this.#lock?.release().catch(() => {});
     if (this.#lost > 0) throw new LostLinesError(`recording: ${this.#lossText()}`);
   }
 
-  #add(record: object): void {
-    const { clock } = this.#options;
-    if (this.#records !== undefined && this.#isFull(this.#records)) {
-      this.#end(this.#records);
-      this.#records = undefined;
-    }
-    this.#records ??= this.#begin(`${this.#folder.newPath('records', clock.utcMs())}.jsonl`);
-    this.#push(this.#records, `${JSON.stringify(record)}\n`, true);
-    while (this.#waitingBytes > this.#mostWaitingBytes() && this.#dropOldest());
-  }
-
-  /** At each start, the dish's history repeats the seconds until the seam. */
-  #isRecorded(second: TelemetrySecond): boolean {
-    if (this.#seam === undefined) return false;
-    const laterMs = second.atMs - this.#seam.atMs;
-    // The ends of seconds are estimated, so the time alone does not identify one.
-    const isSeam = Math.abs(laterMs) < 1000 && measured(second) === measured(this.#seam);
-    if (isSeam || laterMs >= 1000) this.#seam = undefined;
-    return laterMs < 1000;
-  }
-
-  #isFull({ bytes, beganMs }: OpenFile): boolean {
+  #isFull({ writtenBytes, beganMs }: RecordingFile): boolean {
     const { clock, maxBytes } = this.#options;
-    return bytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
+    return writtenBytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
   }
 
-  #begin(path: string): OpenFile {
-    const file = { path, beganMs: this.#options.clock.monotonicMs(), bytes: 0 };
+  #begin(stem: string, extension: string): RecordingFile {
+    const beganMs = this.#options.clock.monotonicMs();
+    const state = { beganMs, syncedMs: beganMs, waiting: [], writtenBytes: 0, isTorn: false, isEnded: false };
+    const file = { stem, path: `${stem}.${extension}`, ...state };
     this.#open.add(file);
     return file;
   }
 
   /** `startMs`: UTC of the first row. */
-  #beginTrace(startMs: number): OpenFile {
-    const path = this.#folder.newPath('trace', startMs);
+  #beginTrace(startMs: number): RecordingFile {
+    const stem = this.#folder.newStem('trace', startMs);
     const where = this.#options.place?.() ?? 'unknown place';
     const startUtc = new Date(startMs).toISOString();
     const sidecar = {
@@ -244,37 +212,27 @@ export class Recorder {
       source: 'leo-abr serve: what players reported, with the ping of the dish',
     };
     // Before the trace, so that no trace on the disk lacks it.
-    const beside = this.#begin(`${path}.json`);
-    this.#push(beside, `${JSON.stringify(sidecar)}\n`, false, 0);
+    const beside = this.#begin(stem, 'json');
+    this.#push(beside, `${JSON.stringify(sidecar)}\n`);
     this.#end(beside);
-    return this.#begin(`${path}.csv`);
+    return this.#begin(stem, 'csv');
   }
 
-  #push(file: OpenFile, text: string, isRecord: boolean, lines = text.split('\n').length - 1): void {
-    const bytes = Buffer.from(text);
-    file.bytes += bytes.length;
-    this.#waitingBytes += bytes.length;
-    this.#queue.push({ file, bytes, lines, isRecord });
+  #push(file: RecordingFile, ...lines: string[]): void {
+    file.waiting.push(...lines);
+    this.#waitingSize += sizeOf(lines);
   }
 
-  #end(file: OpenFile | undefined): void {
-    if (file !== undefined) this.#queue.push({ file, bytes: Buffer.alloc(0), lines: 0, isRecord: false });
-  }
-
-  /** At most the limit of the folder: more would be deleted as soon as it was written. */
-  #mostWaitingBytes(): number {
-    return Math.min(MOST_WAITING_BYTES, this.#options.maxBytes);
+  #end(file: RecordingFile | undefined): void {
+    if (file !== undefined) file.isEnded = true;
   }
 
   /** Drops the oldest waiting record; traces are kept. False if there is none. */
   #dropOldest(): boolean {
     const { clock, problems } = this.#options;
-    const isBegun = this.#written > 0 ? 1 : 0;
-    const at = this.#queue.findIndex(({ isRecord }, i) => isRecord && i >= Math.max(this.#writingChunks, isBegun));
-    if (at < 0) return false;
-    const [dropped] = this.#queue.splice(at, 1);
-    this.#waitingBytes -= dropped!.bytes.length;
-    dropped!.file.bytes -= dropped!.bytes.length;
+    const file = [...this.#open].find(({ path, waiting }) => path.endsWith('.jsonl') && waiting.length > 0);
+    if (file === undefined) return false;
+    this.#waitingSize -= file.waiting.shift()!.length;
     this.#lost++;
     this.#lostMs = clock.monotonicMs();
     problems.report('recording', 'lost', this.#lossText());
@@ -300,52 +258,39 @@ export class Recorder {
     if (clock.monotonicMs() < this.#retryMs) return;
     try {
       await this.#takeFolder();
-      while (this.#queue.length > 0) await this.#writeNext();
-      for (const file of this.#open) if (file.isClosed === true) this.#open.delete(file);
+      for (const file of this.#open) {
+        while (file.waiting.length > 0) await this.#writeNext(file);
+      }
+      // Not before, so that the lines that waited are not deleted for each other.
+      for (const file of this.#open) if (file.isEnded && file.waiting.length === 0) this.#open.delete(file);
       problems.clear('recording', 'failed');
-      if (clock.monotonicMs() - this.#syncedMs < SYNC_MS) return;
-      this.#syncedMs = clock.monotonicMs();
-      for (const { handle } of this.#open) await handle?.datasync();
       await this.#lock?.touch();
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** Writes the first chunks of one file, or closes it. */
-  async #writeNext(): Promise<void> {
-    const { file, bytes } = this.#queue[0]!;
-    if (bytes.length === 0) {
-      await file.handle?.datasync();
-      await file.handle?.close();
-      file.handle = undefined;
-      file.isClosed = true;
-      this.#queue.shift();
-      return;
-    }
-    const batch: Buffer[] = [];
-    for (let size = 0; size < WRITE_BYTES; size += batch.at(-1)!.length) {
-      const next = this.#queue[batch.length];
-      if (next === undefined || next.file !== file || next.bytes.length === 0) break;
-      batch.push(next.bytes);
-    }
-    this.#writingChunks = batch.length;
+  /** Writes the first waiting lines of a file. They wait again if that fails. */
+  async #writeNext(file: RecordingFile): Promise<void> {
+    const { files, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const flush = file.isEnded || nowMs - file.syncedMs >= SYNC_MS;
+    const lines = file.waiting.splice(0, LINES_PER_WRITE);
+    const bytes = Buffer.from(lines.join(''));
     try {
-      const rest = Buffer.concat(batch).subarray(this.#written);
-      await this.#makeRoom(rest.length);
-      file.handle ??= await this.#options.files.open(file.path, 'a');
-      const { bytesWritten } = await file.handle.write(rest, 0, rest.length);
-      if (bytesWritten === 0) throw Object.assign(new Error('nothing could be written'), { code: 'ENOSPC' });
-      this.#written += bytesWritten;
-    } finally {
-      this.#writingChunks = 0;
+      await this.#makeRoom(bytes.length);
+      if (file.isTorn) await files.truncate(file.path, file.writtenBytes).catch(ifMissing);
+      file.isTorn = true;
+      await files.appendFile(file.path, bytes, { flush });
+    } catch (error) {
+      file.waiting.unshift(...lines);
+      throw error;
     }
-    while (this.#queue[0] !== undefined && this.#written >= this.#queue[0].bytes.length && this.#written > 0) {
-      const whole = this.#queue.shift()!;
-      this.#written -= whole.bytes.length;
-      this.#waitingBytes -= whole.bytes.length;
-      this.#lines += whole.lines;
-    }
+    file.isTorn = false;
+    if (flush) file.syncedMs = nowMs;
+    file.writtenBytes += bytes.length;
+    this.#waitingSize -= sizeOf(lines);
+    this.#lines += lines.length;
   }
 
   async #takeFolder(): Promise<void> {
@@ -355,7 +300,7 @@ export class Recorder {
   async #makeRoom(bytes: number): Promise<void> {
     const { problems } = this.#options;
     try {
-      await this.#folder.makeRoom(bytes, new Set([...this.#open].map(({ path }) => path)));
+      await this.#folder.makeRoom(bytes, new Set([...this.#open].map(({ stem }) => stem)));
       problems.clear('recording', 'over-limit');
     } catch (error) {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
@@ -371,6 +316,11 @@ export class Recorder {
   }
 }
 
-function measured({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }: TelemetrySecond): string {
-  return [latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps].join(' ');
+function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** In characters, which nearly all are bytes. */
+function sizeOf(lines: readonly string[]): number {
+  return lines.reduce((sum, { length }) => sum + length, 0);
 }

@@ -56,7 +56,7 @@ const bytesInFolder = () => recordings().reduce((sum, name) => sum + statSync(jo
 describe('recordings that are too old', () => {
   test('are deleted with a notice; other files are kept', async () => {
     const clock = new ManualClock();
-    for (let day = 34; day > 0; day--) old('records-<UTC>.jsonl', clock, { days: day });
+    for (let day = 34; day > 0; day--) old('records-<UTC>_0.jsonl', clock, { days: day });
     const trace = old('trace-<UTC>_1.csv', clock, { days: 0.5 });
     writeFileSync(join(directory, 'diary.txt'), 'x');
     const { made, problems, notices } = recorder({ clock });
@@ -65,7 +65,7 @@ describe('recordings that are too old', () => {
     expect(recordings()).toEqual(expect.arrayContaining(['diary.txt', trace]));
     expect(made.status()).toMatchObject({ deletedFiles: 4 });
     expect(notices).toEqual([
-      'recordings: deleted 4 files from records-20251128T120000Z.jsonl to records-20251201T120000Z.jsonl (0.0 MB): older than 30 days',
+      'recordings: deleted 4 files from records-20251128T120000Z_0.jsonl to records-20251201T120000Z_0.jsonl (0.0 MB): older than 30 days',
     ]);
     expect(problems.list()).toEqual([]);
     await made.close();
@@ -73,14 +73,14 @@ describe('recordings that are too old', () => {
 
   test.each([31, 400, 20_000])('are not determined by a clock that is %i days ahead at the start', async (days) => {
     const clock = new ManualClock();
-    const before = [3, 2, 1].map((day) => old('records-<UTC>.jsonl', clock, { days: day }));
+    const before = [3, 2, 1].map((day) => old('records-<UTC>_0.jsonl', clock, { days: day }));
     clock.leap(days * DAY_SECONDS);
     // It is ahead for two starts of a day, then it is corrected.
     for (let start = 0; start < 3; start++) {
       const { made, notices } = recorder({ clock });
       await made.open();
       for (let hour = 0; hour < 24; hour++) {
-        made.event('trigger', { start, hour });
+        made.record('trigger', { data: { start, hour } });
         clock.advance(3600);
         await made.flush();
       }
@@ -99,7 +99,7 @@ describe('the size limit', () => {
     const { made, problems, notices } = recorder({ clock, maxBytes });
     await made.open();
     for (let n = 0; n < 2000; n++) {
-      made.event('trigger', { n, text: 'x'.repeat(900) });
+      made.record('trigger', { data: { n, text: 'x'.repeat(900) } });
       if (n % 10 === 0) {
         clock.advance(1);
         await made.flush();
@@ -119,14 +119,14 @@ describe('the size limit', () => {
 
   test('does not delete the only file at a restart, even if it exceeds the limit', async () => {
     const clock = new ManualClock();
-    const only = old('records-<UTC>.jsonl', clock, { days: 1, bytes: 3_000_000 });
+    const only = old('records-<UTC>_0.jsonl', clock, { days: 1, bytes: 3_000_000 });
     const { made } = recorder({ clock, maxBytes: 1_000_000 });
     await made.open();
     expect(recordings()).toEqual([only]);
-    for (let n = 0; n < 300; n++) made.event('trigger', { n, text: 'x'.repeat(900) });
+    for (let n = 0; n < 300; n++) made.record('trigger', { data: { n, text: 'x'.repeat(900) } });
     await made.flush();
     expect(recordings()).toContain(only);
-    for (let n = 300; n < 900; n++) made.event('trigger', { n, text: 'x'.repeat(900) });
+    for (let n = 300; n < 900; n++) made.record('trigger', { data: { n, text: 'x'.repeat(900) } });
     await made.close();
     expect(recordings()).not.toContain(only);
     expect(numbers()).toEqual(Array.from({ length: 900 }, (_, n) => n));
@@ -137,13 +137,13 @@ describe('the size limit', () => {
     clock.leap(40 * DAY_SECONDS);
     const ahead = recorder({ clock, maxBytes: 100_000 });
     await ahead.made.open();
-    for (let n = 0; n < 60; n++) ahead.made.event('trigger', { n, text: 'x'.repeat(900) });
+    for (let n = 0; n < 60; n++) ahead.made.record('trigger', { data: { n, text: 'x'.repeat(900) } });
     await ahead.made.close();
     clock.leap(-40 * DAY_SECONDS);
     const right = recorder({ clock, maxBytes: 100_000 });
     await right.made.open();
     for (let n = 60; n < 120; n++) {
-      right.made.event('trigger', { n, text: 'x'.repeat(900) });
+      right.made.record('trigger', { data: { n, text: 'x'.repeat(900) } });
       await right.made.flush();
     }
     await right.made.close();
@@ -167,7 +167,7 @@ describe('the size limit', () => {
     const { made, problems } = recorder({ clock, maxBytes: 50_000, files: disk });
     await made.open();
     for (let n = 0; n < 100; n++) {
-      made.event('trigger', { n, text: 'x'.repeat(900) });
+      made.record('trigger', { data: { n, text: 'x'.repeat(900) } });
       await made.flush();
     }
     expect(problems.list()).toMatchObject([

@@ -1,11 +1,14 @@
 /**
- * Manages the folder of recordings: names and orders files, and deletes the oldest ones when there are too many or they
- * are too old. Their order is a number in the name, because the clock may have been wrong when they were created.
+ * The folder of recordings: names and orders them, and deletes the oldest ones when there are too many or they are too
+ * old. Their order is a number in the name, because the clock may have been wrong when they were created.
  */
 
-import { join } from 'node:path';
+import * as nodeFiles from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { FileSystem, RecordingFile } from './files.ts';
+
+/** What is used of the file system, and what tests replace by a full disk. */
+export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink' | 'readdir' | 'stat'>;
 
 export interface RecordingFolderOptions {
   directory: string;
@@ -18,11 +21,24 @@ export interface RecordingFolderOptions {
   onNotice: (message: string) => void;
 }
 
+/** Records, or a trace with its sidecar. */
+interface Recording {
+  /** Paths of its files without their extensions. */
+  stem: string;
+  files: string[];
+  /** Creation time, UTC in ms by the clock of that time. */
+  beganMs: number;
+  order: number;
+  bytes: number;
+}
+
 const DAY_MS = 86_400_000;
 const PERIOD_MS = DAY_MS / 96;
-const NAME = /^(records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:_(\d{1,15}))?\.(?:jsonl|csv|json)$/;
+const NAME = /^((?:records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
 /** Files take whole blocks on the disk, and many restarts leave many small files. */
 const BLOCK_BYTES = 4096;
+/** Longer than any line. */
+const TAIL_BYTES = 2 ** 20;
 
 export class RecordingFolder {
   readonly #options: RecordingFolderOptions;
@@ -36,93 +52,105 @@ export class RecordingFolder {
     this.#options = options;
   }
 
+  /** Removes last lines without a newline, which a crash leaves. */
+  async repair(): Promise<void> {
+    const paths = (await this.#list()).flatMap(({ files }) => files);
+    for (const path of paths) if (!path.endsWith('.json')) await repairEnd(path);
+  }
+
   /** Path of a new recording, without its extension. */
-  newPath(kind: RecordingFile['kind'], beganMs: number): string {
+  newStem(kind: 'records' | 'trace', beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
     return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
-  /** Oldest first; files of earlier versions have no number and are ordered by time. */
-  async list(): Promise<RecordingFile[]> {
-    const { directory, files } = this.#options;
-    const found: RecordingFile[] = [];
-    for (const name of await files.readdir(directory)) {
-      const match = NAME.exec(name);
-      if (match === null) continue;
-      const [, kind, year, month, day, hour, minute, second, order = '0'] = match;
-      const path = join(directory, name);
-      const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
-      const { size } = await files.stat(path);
-      found.push({ path, kind: kind as RecordingFile['kind'], beganMs, order: Number(order), bytes: size });
-    }
-    // A trace before its sidecar: it is deleted first, because it is useless without the sidecar.
-    found.sort((a, b) => a.order - b.order || a.beganMs - b.beganMs || (a.path < b.path ? -1 : 1));
-    this.#nextOrder = Math.max(this.#nextOrder, (found.at(-1)?.order ?? 0) + 1);
-    return found;
-  }
-
   /**
    * Deletes recordings that are too old, and the oldest ones until `coming` more bytes fit the limit. Lists the folder
-   * only when needed. `keep`: paths of open files.
+   * only when needed. `keep`: stems of open recordings.
    */
   async makeRoom(coming: number, keep: ReadonlySet<string>): Promise<void> {
     const { clock, maxBytes, maxAgeDays } = this.#options;
     this.#bytes += coming;
     if (this.#bytes <= maxBytes && clock.monotonicMs() - this.#checkedMs < PERIOD_MS) return;
     this.#checkedMs = clock.monotonicMs();
-    const all = await this.list();
-    let bytes = coming + all.reduce((sum, file) => sum + bytesOnDisk(file), 0);
+    const all = await this.#list();
+    let bytes = coming + all.reduce((sum, one) => sum + one.bytes, 0);
     const ages = agesMs(all, clock.utcMs());
-    const tooOld: RecordingFile[] = [];
-    const tooMany: RecordingFile[] = [];
-    for (const file of all) {
-      if (isKept(file, keep)) continue;
-      if (ages.get(file)! > maxAgeDays * DAY_MS) tooOld.push(file);
+    const tooOld: Recording[] = [];
+    const tooMany: Recording[] = [];
+    for (const one of all) {
+      if (keep.has(one.stem)) continue;
+      if (ages.get(one)! > maxAgeDays * DAY_MS) tooOld.push(one);
       // Do not delete a huge file, left by a larger limit, for a few new lines.
-      else if (bytes > maxBytes && bytes - bytesOnDisk(file) >= maxBytes / 2) tooMany.push(file);
+      else if (bytes > maxBytes && bytes - one.bytes >= maxBytes / 2) tooMany.push(one);
       else break;
-      bytes -= bytesOnDisk(file);
+      bytes -= one.bytes;
     }
     await this.#delete(tooOld, `older than ${maxAgeDays} days`);
     await this.#delete(tooMany, `more than ${maxBytes / 1e6} MB in the folder`);
     this.#bytes = bytes;
   }
 
-  async #delete(doomed: readonly RecordingFile[], reason: string): Promise<void> {
+  /** Oldest first. */
+  async #list(): Promise<Recording[]> {
+    const { directory, files } = this.#options;
+    const found = new Map<string, Recording>();
+    for (const name of await files.readdir(directory)) {
+      const [, stem, year, month, day, hour, minute, second, order] = NAME.exec(name) ?? [];
+      if (stem === undefined) continue;
+      const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
+      const began = { stem: join(directory, stem), beganMs, order: Number(order) };
+      const recording: Recording = found.get(stem) ?? { ...began, files: [], bytes: 0 };
+      const path = join(directory, name);
+      recording.files.push(path);
+      recording.bytes += Math.ceil((await files.stat(path)).size / BLOCK_BYTES) * BLOCK_BYTES;
+      found.set(stem, recording);
+    }
+    const sorted = [...found.values()].sort((a, b) => a.order - b.order || a.beganMs - b.beganMs);
+    this.#nextOrder = Math.max(this.#nextOrder, (sorted.at(-1)?.order ?? 0) + 1);
+    return sorted;
+  }
+
+  async #delete(doomed: readonly Recording[], reason: string): Promise<void> {
     const { files, onNotice } = this.#options;
-    if (doomed.length === 0) return;
-    for (const { path } of doomed) {
+    const paths = doomed.flatMap((one) => one.files);
+    if (paths.length === 0) return;
+    for (const path of paths) {
       await files.unlink(path);
       this.deletedFiles++;
     }
-    const [first, last] = [doomed[0]!, doomed.at(-1)!].map(({ path }) => path.split(/[\\/]/).at(-1));
-    const which = doomed.length === 1 ? first : `${doomed.length} files from ${first} to ${last}`;
+    const [first, last] = [basename(paths[0]!), basename(paths.at(-1)!)];
+    const which = paths.length === 1 ? first : `${paths.length} files from ${first} to ${last}`;
     const megabytes = (doomed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1);
     onNotice(`recordings: deleted ${which} (${megabytes} MB): ${reason}`);
   }
 }
 
-function bytesOnDisk({ bytes }: RecordingFile): number {
-  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
-}
-
-/** An open trace keeps its sidecar. */
-function isKept({ path }: RecordingFile, keep: ReadonlySet<string>): boolean {
-  return keep.has(path) || keep.has(path.replace(/\.json$/, '.csv'));
-}
-
 /**
- * Ages that a wrong clock cannot inflate: the time between two files counts at least 0 and at most a day. While the
- * service runs, files follow each other within hours.
+ * Ages that a wrong clock cannot inflate: the time between two recordings counts at least 0 and at most a day. While the
+ * service runs, they follow each other within hours.
  */
-function agesMs(files: readonly RecordingFile[], nowMs: number): Map<RecordingFile, number> {
-  const ages = new Map<RecordingFile, number>();
+function agesMs(recordings: readonly Recording[], nowMs: number): Map<Recording, number> {
+  const ages = new Map<Recording, number>();
   let age = 0;
   let laterMs = nowMs;
-  for (const file of [...files].reverse()) {
-    age += Math.min(DAY_MS, Math.max(0, laterMs - file.beganMs));
-    laterMs = file.beganMs;
-    ages.set(file, age);
+  for (const one of [...recordings].reverse()) {
+    age += Math.min(DAY_MS, Math.max(0, laterMs - one.beganMs));
+    laterMs = one.beganMs;
+    ages.set(one, age);
   }
   return ages;
+}
+
+async function repairEnd(path: string): Promise<void> {
+  const handle = await nodeFiles.open(path, 'r+');
+  try {
+    const { size } = await handle.stat();
+    const start = Math.max(0, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
+    const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
+    if (end < bytesRead && (end > 0 || start === 0)) await handle.truncate(start + end);
+  } finally {
+    await handle.close();
+  }
 }

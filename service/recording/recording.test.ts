@@ -1,14 +1,11 @@
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
-import { repairEnd } from './files.ts';
-import { readTelemetry } from './read-telemetry.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { SmallDisk } from './small-disk.fixture.ts';
 
@@ -36,30 +33,13 @@ function recorder(options: Partial<RecorderOptions> = {}) {
   return { made, clock, problems, directory, read };
 }
 
-describe('an append-only file', () => {
-  test('is repaired after a crash by removing a truncated last line', async () => {
-    const path = join(folder, 'torn');
-    for (const [text, left] of [
-      ['a\nb\nhalf', 'a\nb\n'],
-      ['a\n', 'a\n'],
-      ['', ''],
-      ['half', ''],
-      [`${'x'.repeat(200_000)}\n${'y'.repeat(200_000)}`, `${'x'.repeat(200_000)}\n`],
-    ] as const) {
-      writeFileSync(path, text);
-      await repairEnd(path);
-      expect(readFileSync(path, 'utf8')).toBe(left);
-    }
-  });
-});
-
 describe('a recording', () => {
   test('neither loses nor repeats bytes when writes fail', async () => {
-    const disk = new SmallDisk({ piece: 7 });
+    const disk = new SmallDisk();
     const { made, clock, read } = recorder({ files: disk });
     await made.open();
     for (let i = 0; i < 60; i++) {
-      made.event('trigger', { i, text: 'x'.repeat(i % 17) });
+      made.record('trigger', { data: { i, text: 'x'.repeat(i % 17) } });
       disk.room += i % 3 === 0 ? 0 : (i * 5) % 23;
       clock.advance(6);
       await made.flush();
@@ -76,8 +56,8 @@ describe('a recording', () => {
     const { made, clock, read } = recorder();
     await made.open();
     made.telemetry({ atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 });
-    made.report({ player: 'p', observations: [] });
-    made.event('trigger', { name: 'latency' });
+    made.record('report', { player: 'p', observations: [] });
+    made.record('trigger', { data: { name: 'latency' } });
     await made.flush();
     expect(made.status()).toMatchObject({ lines: 3, waiting: 0 });
     await made.close();
@@ -89,11 +69,11 @@ describe('a recording', () => {
   });
 
   test('survives a full disk without loss and reports the problem', async () => {
-    const disk = new SmallDisk({ room: 100, piece: 7 });
+    const disk = new SmallDisk({ room: 100 });
     const { made, clock, problems, read } = recorder({ files: disk });
     await made.open();
     for (let i = 0; i < 200; i++) {
-      made.event('trigger', { i });
+      made.record('trigger', { data: { i } });
       clock.advance(1);
       await made.flush();
       if (i === 50) {
@@ -112,10 +92,13 @@ describe('a recording', () => {
   test('survives a real full device', async () => {
     // Only Linux has a device that is always full.
     const device = existsSync('/dev/full') ? '/dev/full' : join(folder, 'file');
-    const files = { ...nodeFiles, open: (_: string, flags: 'a') => nodeFiles.open(device, flags) };
+    const files = {
+      ...nodeFiles,
+      appendFile: (_: unknown, data: unknown) => nodeFiles.appendFile(device, data as string),
+    };
     const { made, problems, clock } = recorder({ files });
     await made.open();
-    made.event('trigger', {});
+    made.record('trigger', { data: {} });
     await made.flush();
     clock.advance(1);
     await made.flush();
@@ -179,47 +162,14 @@ describe('a recording', () => {
   test('repairs files after a crash and begins a new one', async () => {
     const first = recorder();
     await first.made.open();
-    first.made.event('trigger', { n: 1 });
+    first.made.record('trigger', { data: { n: 1 } });
     await first.made.close();
     const [name] = readdirSync(first.directory);
     appendFileSync(join(first.directory, name!), '{"kind":"tri');
     const second = recorder({ directory: first.directory });
     await second.made.open();
-    second.made.event('trigger', { n: 2 });
+    second.made.record('trigger', { data: { n: 2 } });
     await second.made.close();
     expect(second.read().map(({ data }) => data)).toEqual([{ n: 1 }, { n: 2 }]);
-  });
-});
-
-describe('telemetry of a recording', () => {
-  test('is read in order, without other records', () => {
-    const text =
-      '{"kind":"telemetry","atMs":1000,"latencyMs":30}\n{"kind":"report"}\n{"kind":"telemetry","atMs":2000}\n{"kind":"te';
-    expect(readTelemetry(text, 'r.jsonl').map(({ atMs, latencyMs }) => [atMs, latencyMs])).toEqual([
-      [1000, 30],
-      [2000, undefined],
-    ]);
-  });
-
-  test.each([
-    ['', 'r.jsonl: expected at least one record of the kind telemetry'],
-    ['tea\n\n', 'r.jsonl:1: expected a line of JSON, got "tea"'],
-    ['{"kind":"telemetry","atMs":"1"}\n', 'r.jsonl:1: atMs: expected a number of at least 0, got "1"'],
-    ['5\n', 'r.jsonl:1: expected an object, got 5'],
-  ])('rejects %j', (text, message) => {
-    expect(() => readTelemetry(text, 'r.jsonl')).toThrow(message);
-  });
-
-  test('throws only InputErrors', () => {
-    fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string(), fc.json()), { maxLength: 5 }), (lines) => {
-        try {
-          readTelemetry(lines.join('\n'), 'x');
-        } catch (error) {
-          expect((error as Error).name).toBe('InputError');
-        }
-      }),
-      { seed: 1, numRuns: 200 },
-    );
   });
 });

@@ -1,50 +1,34 @@
 /** A file system with limited space on top of the real one. */
 
 import * as nodeFiles from 'node:fs/promises';
-import type { FileHandle, FileSystem } from './files.ts';
+import type { FileSystem } from './recording-folder.ts';
 
 export class SmallDisk implements FileSystem {
-  /** Free bytes; deleting a file frees its bytes. */
+  /** Free bytes; deleted and truncated bytes become free. */
   room: number;
-  /** Most bytes per write. */
-  piece: number;
-  /** Open handles. */
-  opened = 0;
   readonly readdir = nodeFiles.readdir;
   readonly stat = nodeFiles.stat;
 
-  constructor({ room = 0, piece = Number.POSITIVE_INFINITY } = {}) {
+  constructor({ room = 0 } = {}) {
     this.room = room;
-    this.piece = piece;
   }
 
-  async open(path: string, flags: 'a'): Promise<FileHandle> {
-    const handle = await nodeFiles.open(path, flags);
-    this.opened++;
-    return {
-      write: async (buffer, offset, length) => {
-        const bytes = Math.min(length, this.room, this.piece);
-        if (bytes === 0) throw full();
-        this.room -= bytes;
-        return handle.write(buffer, offset, bytes);
-      },
-      datasync: () => this.sync(),
-      close: () => {
-        this.opened--;
-        return handle.close();
-      },
-    };
-  }
+  /** Writes what fits before it fails. */
+  appendFile: FileSystem['appendFile'] = async (path, data) => {
+    const bytes = data as Uint8Array;
+    const fitting = Math.min(bytes.length, this.room);
+    this.room -= fitting;
+    await nodeFiles.appendFile(path, bytes.subarray(0, fitting));
+    if (fitting < bytes.length) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  };
 
-  async sync(): Promise<void> {}
+  truncate: FileSystem['truncate'] = async (path, length = 0) => {
+    this.room += (await nodeFiles.stat(path)).size - length;
+    await nodeFiles.truncate(path, length);
+  };
 
-  async unlink(path: string): Promise<void> {
-    const { size } = await nodeFiles.stat(path);
+  unlink: FileSystem['unlink'] = async (path) => {
+    this.room += (await nodeFiles.stat(path)).size;
     await nodeFiles.unlink(path);
-    this.room += size;
-  }
-}
-
-function full(): Error {
-  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  };
 }

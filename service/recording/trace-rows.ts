@@ -17,15 +17,14 @@ export class TraceRows {
   #second = Number.NaN;
   #bits = 0;
   #busySeconds = 0;
-  /** `time_s` after the last row; NaN after a blank row. */
-  #knownUntil = Number.NaN;
+  /** `time_s` after the last row; undefined after a blank row. */
+  #knownUntil: number | undefined;
 
-  /** Observations in order of time, at most 1 s long. Returns the completed rows, the header first; `''` if none. */
-  add(observation: Observation, ping: TelemetrySecond | undefined): string {
-    if (observation.kind === 'request-latency') return '';
+  /** Observations in order of time, at most 1 s long. Returns the completed rows, the header first. */
+  add(observation: Exclude<Observation, { kind: 'request-latency' }>, ping: TelemetrySecond | undefined): string[] {
     const { startSeconds, endSeconds } = observation;
     const second = Math.floor(startSeconds + 1e-6);
-    let rows = '';
+    let rows: string[] = [];
     if (second !== this.#second) {
       rows = this.#close(ping);
       this.#second = second;
@@ -39,22 +38,19 @@ export class TraceRows {
     return rows;
   }
 
-  #close(ping: TelemetrySecond | undefined): string {
-    if (!(this.#busySeconds >= LEAST_BUSY_SECONDS)) {
-      if (Number.isNaN(this.#knownUntil)) return '';
-      const end = this.#knownUntil;
-      this.#knownUntil = Number.NaN;
-      return `${end},,,\n`;
+  #close(ping: TelemetrySecond | undefined): string[] {
+    const isKnown = this.#busySeconds >= LEAST_BUSY_SECONDS;
+    const rows = isKnown && this.startSecond === undefined ? [HEADER] : [];
+    if (isKnown) this.startSecond ??= this.#second;
+    const time = this.#second - (this.startSecond ?? 0);
+    if (this.#knownUntil !== undefined && (!isKnown || time > this.#knownUntil)) {
+      rows.push(`${this.#knownUntil},,,\n`);
+      this.#knownUntil = undefined;
     }
-    const header = this.startSecond === undefined ? HEADER : '';
-    this.startSecond ??= this.#second;
-    const time = this.#second - this.startSecond;
-    const isGap = !Number.isNaN(this.#knownUntil) && time > this.#knownUntil;
-    const gap = isGap ? `${this.#knownUntil},,,\n` : '';
+    if (!isKnown) return rows;
     this.#knownUntil = time + 1;
     const mbps = (this.#bits / this.#busySeconds / 1e6).toFixed(3);
-    const rtt = ping?.latencyMs?.toFixed(1) ?? '';
-    const loss = ping?.dropRate?.toFixed(3) ?? '';
-    return `${header}${gap}${time},${mbps},${rtt},${loss}\n`;
+    rows.push(`${time},${mbps},${ping?.latencyMs?.toFixed(1) ?? ''},${ping?.dropRate?.toFixed(3) ?? ''}\n`);
+    return rows;
   }
 }

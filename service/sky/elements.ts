@@ -1,11 +1,12 @@
-/** Parses two-line elements (TLE) of satellites. Skips and counts invalid lines. */
+/** Parses two-line elements (TLE) of satellites. Skips invalid lines. */
 
+import { type SatRec, twoline2satrec } from 'satellite.js';
 import { InputError } from '../../abr/errors.ts';
 
 export interface Elements {
   name: string;
-  line1: string;
-  line2: string;
+  /** The orbit, as SGP4 takes it. */
+  orbit: SatRec;
   /** UTC in ms. */
   epochMs: number;
 }
@@ -15,71 +16,41 @@ export interface ElementSet {
   elements: Elements[];
   /** Newest epoch, UTC in ms. */
   newestMs: number;
-  /** Lines that belong to no valid elements. */
-  skippedLines: number;
 }
 
-/** More than twice all catalogued satellites. */
-const MOST_SATELLITES = 100_000;
-const LINE_LENGTH = 69;
+/** Two lines of 69 characters with the same number, and perhaps one with a name before them. */
+const PAIR =
+  /(?:^|\n)(?:(?![12] )(?:0 )?(?<name>.*?) *\n)?(?<line1>1 (?<number>.{5}).{62}) *\n(?<line2>2 \k<number>.{62}) *(?=\n|$)/g;
+/** Julian date of 1970-01-01. */
+const UNIX_EPOCH_DAYS = 2_440_587.5;
 
 /**
  * Parses elements with or without name lines, as CelesTrak and Space-Track publish them. Throws an `InputError` with
  * `source` if the text has no valid elements.
  */
 export function parseElements(text: string, source: string): ElementSet {
-  const lines = text.split(/\r?\n/).map((line) => line.trimEnd());
   const byNumber = new Map<string, Elements>();
-  let newestMs = Number.NEGATIVE_INFINITY;
-  let used = 0;
-  for (let i = 0; i + 1 < lines.length; i++) {
-    const line1 = lines[i]!;
-    const line2 = lines[i + 1]!;
-    if (!isLine(line1, '1') || !isLine(line2, '2') || line1.slice(2, 7) !== line2.slice(2, 7)) continue;
-    const epochMs = epochOf(line1);
-    const number = line1.slice(2, 7);
-    const before = i > 0 ? lines[i - 1]! : '';
-    const hasName = before !== '' && !/^[12] /.test(before);
-    used += hasName ? 3 : 2;
-    i++;
-    if (Number.isNaN(epochMs) || byNumber.size >= MOST_SATELLITES) continue;
-    newestMs = Math.max(newestMs, epochMs);
+  for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {
+    const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
+    if (!isIntact(line1) || !isIntact(line2)) continue;
+    const orbit = twoline2satrec(line1, line2);
+    const epochMs = Math.round((orbit.jdsatepoch - UNIX_EPOCH_DAYS) * 86_400_000);
     const known = byNumber.get(number);
-    if (known !== undefined && known.epochMs >= epochMs) continue;
-    const name = hasName ? before.replace(/^0 /, '').trim().slice(0, 40) : `NORAD ${number.trim()}`;
-    byNumber.set(number, { name, line1, line2, epochMs });
+    if (orbit.error !== 0 || !Number.isFinite(epochMs) || (known !== undefined && known.epochMs >= epochMs)) continue;
+    byNumber.set(number, { name: name?.trim().slice(0, 40) || `NORAD ${number.trim()}`, orbit, epochMs });
   }
-  if (byNumber.size === 0) {
-    const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
-    // Not quoted: the text may be a page that repeats a password.
-    throw new InputError(source, expected, `none in ${lines.filter((line) => line !== '').length} lines`);
+  const elements = [...byNumber.values()];
+  if (elements.length > 0) {
+    return { elements, newestMs: elements.reduce((newest, { epochMs }) => Math.max(newest, epochMs), -Infinity) };
   }
-  return {
-    elements: [...byNumber.values()],
-    newestMs,
-    skippedLines: lines.filter((line) => line !== '').length - used,
-  };
+  const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
+  // Not quoted: the text may be a page that repeats a password.
+  throw new InputError(source, expected, `none in ${text.split('\n').filter((line) => line !== '').length} lines`);
 }
 
-/** Checks kind, length and checksum: the last digit is the sum of the others (a minus counts as one) modulo ten. */
-function isLine(line: string, kind: '1' | '2'): boolean {
-  if (line.length !== LINE_LENGTH || !line.startsWith(`${kind} `)) return false;
+/** The last digit is the sum of the others (a minus counts as one) modulo ten. */
+function isIntact(line: string): boolean {
   let sum = 0;
-  for (let i = 0; i < LINE_LENGTH - 1; i++) {
-    const digit = line.charCodeAt(i) - 48;
-    if (digit >= 0 && digit <= 9) sum += digit;
-    else if (line[i] === '-') sum++;
-  }
-  return line.charCodeAt(LINE_LENGTH - 1) - 48 === sum % 10;
-}
-
-/** Columns 19 to 32: two digits of the year (1957 to 2056) and the fractional day of the year. */
-function epochOf(line1: string): number {
-  const text = line1.slice(18, 32);
-  if (!/^\d{2}[ \d]\d{2}\.\d{8}$/.test(text)) return Number.NaN;
-  const short = Number(text.slice(0, 2));
-  const day = Number(text.slice(2));
-  return day >= 1 && day < 367
-    ? Date.UTC(short < 57 ? 2000 + short : 1900 + short, 0, 1) + (day - 1) * 86_400_000
-    : Number.NaN;
+  for (const letter of line.slice(0, -1)) sum += letter === '-' ? 1 : Number(letter) || 0;
+  return Number(line.at(-1)) === sum % 10;
 }

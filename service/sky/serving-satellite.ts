@@ -5,20 +5,12 @@
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import type { SatelliteInView } from '../api/wire.ts';
-import {
-  type Attitude,
-  angleBetween,
-  type Direction,
-  directionOf,
-  type ObstructionMap,
-} from '../dish/obstruction-map.ts';
+import { angleBetween, type Direction, directionOf, type ObstructionMap } from '../dish/obstruction-map.ts';
 
 export interface ServingSatellite {
   name: string;
   /** Probability that this satellite serves, 0 to 1. */
   confidence: number;
-  /** Root mean square angle between its track and the painted one, in degrees. */
-  offDegrees: number;
   /** Start of the track's epoch, UTC in ms. */
   epochStartMs: number;
 }
@@ -58,9 +50,8 @@ export class ServingSatelliteFinder {
     atMs: number;
     handoverMs: number;
     satellites: readonly SatelliteInView[];
-    attitude?: Attitude | undefined;
   }): ServingSatellite | undefined {
-    const { map, atMs, handoverMs, satellites, attitude } = observed;
+    const { map, atMs, handoverMs, satellites } = observed;
     const epochStartMs = handoverMs + Math.floor((atMs - handoverMs) / EPOCH_MS) * EPOCH_MS;
     if (epochStartMs !== this.#epochStartMs) {
       this.#epochStartMs = epochStartMs;
@@ -68,10 +59,10 @@ export class ServingSatelliteFinder {
     }
     const before = this.#map;
     this.#map = map;
-    if (before === undefined || before.rows !== map.rows || before.frame !== map.frame) return undefined;
+    if (before === undefined || before.rows !== map.rows) return undefined;
     const pixel = newlyPainted(before, map);
     if (pixel !== undefined && atMs - epochStartMs >= SETTLE_MS) {
-      const direction = directionOf(map, pixel, attitude);
+      const direction = directionOf(map, pixel);
       if (direction !== undefined) {
         this.#points.push({ direction, sky: new Map(satellites.map((satellite) => [satellite.name, satellite])) });
       }
@@ -82,18 +73,15 @@ export class ServingSatelliteFinder {
   #best(): ServingSatellite | undefined {
     const independent = Math.min(MOST_INDEPENDENT, this.#points.length);
     const likelihood = (offDegrees: number) => Math.exp(-0.5 * independent * (offDegrees / SPREAD_DEGREES) ** 2);
-    let best: { name: string; offDegrees: number } | undefined;
-    let total = likelihood(NONE_DEGREES);
-    for (const name of this.#points[0]!.sky.keys()) {
-      const offDegrees = this.#offDegrees(name);
-      total += likelihood(offDegrees);
-      if (best === undefined || offDegrees < best.offDegrees) best = { name, offDegrees };
-    }
-    if (best === undefined) return undefined;
-    const confidence = likelihood(best.offDegrees) / total;
-    return confidence > 0 ? { ...best, confidence, epochStartMs: this.#epochStartMs } : undefined;
+    const names = [...this.#points[0]!.sky.keys()];
+    const rated = names.map((name) => ({ name, likelihood: likelihood(this.#offDegrees(name)) }));
+    const total = rated.reduce((sum, one) => sum + one.likelihood, likelihood(NONE_DEGREES));
+    const [best] = rated.sort((a, b) => b.likelihood - a.likelihood);
+    if (best === undefined || best.likelihood === 0) return undefined;
+    return { name: best.name, confidence: best.likelihood / total, epochStartMs: this.#epochStartMs };
   }
 
+  /** Root mean square angle between the painted track and a satellite's. */
   #offDegrees(name: string): number {
     let squares = 0;
     for (const { direction, sky } of this.#points) {

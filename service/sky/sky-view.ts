@@ -7,17 +7,13 @@ import {
   EciBaseCalculator,
   GmstCalculator,
   LookAnglesCalculator,
-  type SatRec,
-  twoline2satrec,
 } from 'satellite.js';
 import type { SatelliteInView } from '../api/wire.ts';
+import { DEGREES } from '../dish/obstruction-map.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
 import type { Elements } from './elements.ts';
 
-const DEGREES = Math.PI / 180;
-
 export interface SkyView {
-  /** Satellites with elements that SGP4 accepts. */
   readonly size: number;
   /** Highest first. */
   inView(utcMs: number, from: LocationReading, minElevationDegrees: number): SatelliteInView[];
@@ -28,16 +24,7 @@ export interface SkyView {
 /** One per process: ending it would end the process (Emscripten's `exit`). */
 let runtime: ReturnType<typeof createSingleThreadRuntime> | undefined;
 
-/** Omits elements that SGP4 rejects. */
 export async function createSkyView(elements: readonly Elements[]): Promise<SkyView> {
-  const names: string[] = [];
-  const records: SatRec[] = [];
-  for (const { name, line1, line2 } of elements) {
-    const record = twoline2satrec(line1, line2);
-    if (record.error !== 0) continue;
-    names.push(name);
-    records.push(record);
-  }
   runtime ??= createSingleThreadRuntime();
   const propagator = new BulkPropagator({
     runtime: await runtime,
@@ -47,36 +34,26 @@ export async function createSkyView(elements: readonly Elements[]): Promise<SkyV
       new EcfPositionCalculator(),
       new LookAnglesCalculator(),
     ],
-    satRecsCount: Math.max(1, records.length),
+    satRecsCount: elements.length,
     datesCount: 1,
   });
-  propagator.setSatRecs(records);
+  propagator.setSatRecs(elements.map(({ orbit }) => orbit));
   return {
-    size: records.length,
+    size: elements.length,
     inView(utcMs, { latitudeDegrees, longitudeDegrees, altitudeMetres }, minElevationDegrees) {
-      if (records.length === 0) return [];
-      const observer = {
-        latitude: latitudeDegrees * DEGREES,
-        longitude: longitudeDegrees * DEGREES,
-        height: altitudeMetres / 1000,
-      };
+      const [latitude, longitude] = [latitudeDegrees * DEGREES, longitudeDegrees * DEGREES];
       propagator.setDates([new Date(utcMs)]);
-      propagator.run({ lookAngles: { observer } });
-      // Azimuth, elevation and distance of each satellite.
+      propagator.run({ lookAngles: { observer: { latitude, longitude, height: altitudeMetres / 1000 } } });
+      // Azimuth, elevation and distance of each satellite; NaN for decayed ones.
       const angles = propagator.getRawOutput().lookAngles;
-      const least = minElevationDegrees * DEGREES;
-      const found: SatelliteInView[] = [];
-      for (let i = 0; i < records.length; i++) {
-        const elevation = angles[3 * i + 1]!;
-        // NaN for decayed satellites.
-        if (!(elevation >= least) || !Number.isFinite(angles[3 * i]!)) continue;
-        found.push({
-          name: names[i]!,
+      return elements
+        .map(({ name }, i) => ({
+          name,
           azimuthDegrees: (angles[3 * i]! / DEGREES + 360) % 360,
-          elevationDegrees: elevation / DEGREES,
-        });
-      }
-      return found.sort((a, b) => b.elevationDegrees - a.elevationDegrees);
+          elevationDegrees: angles[3 * i + 1]! / DEGREES,
+        }))
+        .filter((one) => one.elevationDegrees >= minElevationDegrees && Number.isFinite(one.azimuthDegrees))
+        .sort((a, b) => b.elevationDegrees - a.elevationDegrees);
     },
     dispose: () => propagator.dispose(),
   };

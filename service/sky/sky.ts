@@ -1,10 +1,10 @@
 /** Keeps orbital elements fresh and computes the satellites in view and the serving one. */
 
+import { roundedDegrees } from '../api/security.ts';
 import type { SkyReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
-import type { Attitude, ObstructionMap } from '../dish/obstruction-map.ts';
+import type { ObstructionMap } from '../dish/obstruction-map.ts';
 import type { Place } from '../place.ts';
-import type { Problems } from '../problems.ts';
 import type { ElementSource } from './element-source.ts';
 import type { ElementSet } from './elements.ts';
 import { LEAST_CANDIDATE_DEGREES, type ServingSatellite, ServingSatelliteFinder } from './serving-satellite.ts';
@@ -14,7 +14,6 @@ export interface SkyOptions {
   source: ElementSource;
   place: Place;
   clock: Clock;
-  problems: Problems;
   /** UTC in ms of any handover. */
   handoverMs(): number;
 }
@@ -34,7 +33,6 @@ export class Sky {
   /** The elements of `#view`. */
   #viewed: ElementSet | undefined;
   #serving: (ServingSatellite & { sinceMs: number; seenMs: number }) | undefined;
-  #isFresh = false;
   /** Cached for a second. */
   #shownOf: { second: number; inView: SkyReply['inView'] } | undefined;
 
@@ -42,32 +40,26 @@ export class Sky {
     this.#options = options;
   }
 
-  /** Reads new elements when due. Call it about once a minute. Never rejects. */
+  /** Reads new elements when due. Call it about once a minute. */
   async refresh(): Promise<void> {
-    const { source, problems } = this.#options;
+    const { source } = this.#options;
     await source.refresh();
-    this.#isFresh = source.isFresh;
     const { set } = source;
     if (set === undefined || set === this.#viewed) return;
-    try {
-      const view = await createSkyView(set.elements);
-      this.#view?.dispose();
-      this.#view = view;
-      this.#viewed = set;
-      problems.clear('sky', 'elements-unusable');
-    } catch {
-      problems.report('sky', 'elements-unusable', 'expected elements that SGP4 takes, and memory for them');
-    }
+    this.#viewed = set;
+    const view = await createSkyView(set.elements);
+    this.#view?.dispose();
+    this.#view = view;
   }
 
-  observeMap(map: ObstructionMap, atMs: number, attitude?: Attitude): void {
+  observeMap(map: ObstructionMap, atMs: number): void {
     const { place, handoverMs } = this.#options;
     const from = place.exact;
     const view = this.#usable();
     if (view === undefined || from === undefined) return;
     // The newest pixel was painted within the last second.
     const satellites = view.inView(atMs - 500, from, LEAST_CANDIDATE_DEGREES);
-    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites, attitude });
+    const found = this.#finder.observe({ map, atMs, handoverMs: handoverMs(), satellites });
     if (found === undefined || found.confidence < LEAST_CONFIDENCE) return;
     const before = this.#serving;
     const sinceMs = before?.name === found.name ? before.sinceMs : found.epochStartMs;
@@ -110,20 +102,17 @@ export class Sky {
     if (this.#shownOf?.second !== second) {
       const { latitudeDegrees, longitudeDegrees } = place;
       const from = { latitudeDegrees, longitudeDegrees, altitudeMetres: 0 };
-      this.#shownOf = { second, inView: view.inView(second * 1000, from, LEAST_SHOWN_DEGREES).map(rounded) };
+      const inView = view.inView(second * 1000, from, LEAST_SHOWN_DEGREES).map((satellite) => ({
+        ...satellite,
+        azimuthDegrees: roundedDegrees(satellite.azimuthDegrees),
+        elevationDegrees: roundedDegrees(satellite.elevationDegrees),
+      }));
+      this.#shownOf = { second, inView };
     }
     return this.#shownOf.inView;
   }
 
   #usable(): SkyView | undefined {
-    return this.#isFresh ? this.#view : undefined;
+    return this.#options.source.isFresh ? this.#view : undefined;
   }
-}
-
-function rounded<Satellite extends SkyReply['inView'][number]>(satellite: Satellite): Satellite {
-  return {
-    ...satellite,
-    azimuthDegrees: Math.round(satellite.azimuthDegrees * 10) / 10,
-    elevationDegrees: Math.round(satellite.elevationDegrees * 10) / 10,
-  };
 }

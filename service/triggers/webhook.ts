@@ -19,65 +19,57 @@ const MOST_WAITING = 50;
 
 export class Webhook {
   readonly #options: WebhookOptions;
-  readonly #waiting: unknown[] = [];
-  #sending: Promise<void> | undefined;
   /** Triggers by what became of them. */
   readonly counts = { sent: 0, failed: 0, dropped: 0 };
+  #waiting = 0;
   #isClosed = false;
+  /** Resolves when all have been sent; never rejects. */
+  idle: Promise<void> = Promise.resolve();
 
   constructor(options: WebhookOptions) {
     this.#options = options;
   }
 
   send(data: unknown): void {
-    if (this.#waiting.length >= MOST_WAITING) {
+    if (this.#waiting >= MOST_WAITING) {
       this.counts.dropped++;
       this.#options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
       return;
     }
-    this.#waiting.push(data);
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
+    this.#waiting++;
+    this.idle = this.idle.then(async () => {
+      await this.#try(JSON.stringify(data));
+      this.#waiting--;
     });
-  }
-
-  /** Resolves when the queue is empty; never rejects. */
-  async idle(): Promise<void> {
-    await this.#sending;
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#waiting.length = 0;
   }
 
-  async #sendAll(): Promise<void> {
-    const { problems, retryMs = RETRY_MS } = this.#options;
-    while (this.#waiting.length > 0) {
-      const body = JSON.stringify(this.#waiting.shift());
-      for (let tries = 1; !this.#isClosed; tries++) {
-        const fault = await this.#post(body);
-        if (fault === undefined) {
-          this.counts.sent++;
-          problems.clear('webhook', 'failed');
-          problems.clear('webhook', 'dropped');
-          break;
-        }
-        // Only the host is shown, because the URL may contain a secret.
-        problems.report('webhook', 'failed', `${new URL(this.#options.url).host}: ${fault}`);
-        if (tries === TRIES) {
-          this.counts.failed++;
-          break;
-        }
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+  async #try(body: string): Promise<void> {
+    const { problems, url, retryMs = RETRY_MS } = this.#options;
+    for (let tries = 1; !this.#isClosed; tries++) {
+      const fault = await this.#post(body);
+      if (fault === undefined) {
+        this.counts.sent++;
+        for (const code of ['failed', 'dropped']) problems.clear('webhook', code);
+        return;
       }
+      // Only the host is shown, because the URL may contain a secret.
+      problems.report('webhook', 'failed', `${new URL(url).host}: ${fault}`);
+      if (tries === TRIES) {
+        this.counts.failed++;
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }
 
   async #post(body: string): Promise<string | undefined> {
-    const { url } = this.#options;
+    const { url, fetch = globalThis.fetch } = this.#options;
     try {
-      const response = await (this.#options.fetch ?? fetch)(url, {
+      const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,

@@ -9,10 +9,10 @@ useManualClock();
 describe('the core', () => {
   test('the clock starts with the first media request, not with an init segment', () => {
     const { clock, downloads } = adapted({ controller: new Scripted() });
-    downloads.begun({}, false, undefined);
+    downloads.requested({}, { isMedia: false });
     jest.advanceTimersByTime(1000);
     expect(clock.nowSeconds()).toBe(0);
-    downloads.begun({}, true, undefined);
+    downloads.requested({}, { isMedia: true });
     jest.advanceTimersByTime(1000);
     expect(clock.nowSeconds()).toBe(1);
   });
@@ -21,7 +21,7 @@ describe('the core', () => {
     const core = adapted({ forecasters: [new Steady()], prior: false });
     const { port, session, clock, planner, decisions, downloads, sourceEnded } = core;
     decisions.decide();
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     const { controller } = planner;
     expect(session.record).toMatchObject({ number: 1, decision: { controller: 'mpc-l' } });
     expect(session.record.forecast?.source).toBe('steady');
@@ -65,7 +65,7 @@ describe('the core', () => {
 
   test('a seek before the first picture does not count', () => {
     const { port, session, downloads } = adapted({ controller: new Scripted() });
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     expect(session.seeked()).toBe(false);
     expect(session.record.last).toBeDefined();
     session.playing();

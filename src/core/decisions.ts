@@ -13,7 +13,7 @@ const SAME_RATE = 0.1;
 const SAME_BUFFER_SEGMENTS = 1.5;
 
 interface Parts {
-  port: Pick<PlayerPort, 'name' | 'isPolled' | 'situation'>;
+  port: Pick<PlayerPort, 'name' | 'isPolled'>;
   session: Session;
   clock: SessionClock;
   planner: Planner;
@@ -41,9 +41,9 @@ export class Decisions {
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
   #ask(inFlight: InFlight | undefined): Choice | undefined {
-    const { port, session, clock, planner, events } = this.parts;
+    const { port, session, planner, events } = this.parts;
     const { choice, active, number } = session.record;
-    const situation = port.situation(!clock.isRunning);
+    const situation = planner.situation();
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.

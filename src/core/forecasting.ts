@@ -1,8 +1,8 @@
 /** The forecasts of an attachment: the chain of forecasters, their observations and their clock. */
 
 import type { Forecaster, ValidForecast } from '../../abr/forecast.ts';
-import { ForecastChain } from '../../predictor/chain.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
+import { ForecastChain } from '../../predictor/forecast/chain.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { withCmcd } from './cmcd.ts';
 import type { Events } from './events.ts';
 import type { Clocks, SessionClock } from './session-clock.ts';

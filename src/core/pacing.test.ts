@@ -17,16 +17,13 @@ function playing(controller?: Controller, port = livePort(), live: LiveOptions =
 }
 
 /** The first segment is requested; nothing plays yet. */
-function requested(controller: Controller = new ScriptedPacing(), port = livePort(), live: LiveOptions = {}) {
-  const core = adapted({ controller, live }, port);
+function requested(controller: Controller = new ScriptedPacing(), port = livePort(), options: LiveOptions = {}) {
+  const core = adapted({ controller, live: options }, port);
   const paces: PaceEvent[] = [];
   core.events.on('pace', (event) => paces.push(event));
   const request = {};
-  core.downloads.begun(request, true, port.segment(0), {
-    secondsToFirstChunk: -1,
-    segmentSeconds: 4,
-    chunkSeconds: 0.5,
-  });
+  const live = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
+  core.downloads.requested(request, { isMedia: true, segment: port.segment(0), live });
   return { ...core, request, paces, controller: controller as ScriptedPacing };
 }
 
@@ -250,7 +247,7 @@ describe('in a hidden tab', () => {
     // A throttled timer: time passes, and nothing runs.
     const asked = controller.states.length;
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
-    downloads.progressed(request, { receivedBits: 1000 });
+    downloads.received(request, { totalBits: 1000 });
     await Promise.resolve();
     expect(controller.states).toHaveLength(asked + 1);
     expect(port.rates).toEqual([0.95, 1, 1.1]);

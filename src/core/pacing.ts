@@ -20,7 +20,7 @@ const JUMP_MS = 5000;
 const HIDDEN_LATE_SECONDS = 1;
 
 export interface PacingParts {
-  port: Pick<PlayerPort, 'situation' | 'rate'>;
+  port: Pick<PlayerPort, 'rate'>;
   session: Session;
   clock: SessionClock;
   planner: Planner;
@@ -67,7 +67,7 @@ export class Pacing implements Ticking {
     const { port, session, clock, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const situation = isAsked ? port.situation(false) : undefined;
+    const situation = isAsked ? planner.situation() : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     const nowSeconds = clock.nowSeconds();

@@ -3,7 +3,7 @@
 import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Situation } from './player-port.ts';
+import type { PlayerPort, Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { isOutdated, type Session } from './session.ts';
@@ -19,6 +19,7 @@ export class Planner {
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
+    port: Pick<PlayerPort, 'situation'>;
     session: Session;
     clock: SessionClock;
     sizes: SegmentSizes;
@@ -44,6 +45,19 @@ export class Planner {
   startForecasting(): void {
     const { forecasting, clock } = this.parts;
     forecasting?.start(clock);
+  }
+
+  /** What the player shows now; at the live edge, the buffer ends before the segment that does not exist yet. */
+  situation(): Situation | undefined {
+    const { port, clock } = this.parts;
+    const situation = port.situation(!clock.isRunning);
+    if (!situation?.live) return situation;
+    const { playback, live } = situation;
+    const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
+    return {
+      ...situation,
+      playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
+    };
   }
 
   /** `inFlight`: the download to reconsider; undefined for the next segment. */

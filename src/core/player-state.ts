@@ -25,7 +25,7 @@ interface StateParts {
 
 /** Returns a copy that is not changed later. */
 export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
-  const { started, last, beforeLast } = record;
+  const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
   const { segmentSeconds } = playback;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
@@ -52,7 +52,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
         }),
       ),
     ),
-    previousBitrateBps: (inFlight === undefined ? last : beforeLast)?.representation.bitrateBps,
+    previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...downloadsOf(record)],
     weights: bitrateWeights(options.qoe, ladderBps),
     ...(situation.live && { live: liveState(situation, record, indexInPeriod, clocks.nowSeconds) }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Outcome } from '../../predictor/segment-download.ts';
+import type { Outcome } from '../../predictor/link/segment-download.ts';
 import { downloadsOf, inFlightOf, isBlind, isOutdated, requestedBitsOf, Session } from './session.ts';
 import { VideoDownload } from './video-download.ts';
 
@@ -21,7 +21,7 @@ function begin(session: Session, index: number, bitrateBps: number, asked = segm
 /** The download ends with these bits; `outcome` and duration by default: whole, 1 s. */
 function end(session: Session, download: VideoDownload, bits: number, outcome: Outcome = 'whole', seconds = 1): void {
   const atSeconds = download.requestedAtSeconds + 0.5;
-  for (const receivedBits of [bits / 2, bits]) download.progressed(atSeconds, { receivedBits }, 0);
+  for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits }, 0);
   download.ended(atSeconds, outcome);
   session.end(download, outcome, seconds);
 }
@@ -30,8 +30,8 @@ describe('a session', () => {
   test('records downloads, the last segment and the one before', () => {
     const session = new Session();
     const first = begin(session, 0, 1e6);
-    first.progressed(0.25, { receivedBits: 1e6 }, 0);
-    first.progressed(0.5, { receivedBits: 1e6 }, 0);
+    first.received(0.25, { totalBits: 1e6 }, 0);
+    first.received(0.5, { totalBits: 1e6 }, 0);
     expect(inFlightOf(session.record, 9)).toEqual({
       segmentIndex: 0,
       bitrateBps: 1e6,
@@ -49,7 +49,7 @@ describe('a session', () => {
     expect(requestedBitsOf(session.record)).toBe(3e6);
     begin(session, 1, 2e6);
     expect(session.record.last).toEqual(segment(1, 2e6));
-    expect(session.record.beforeLast).toEqual(segment(0, 1e6));
+    expect(session.record.beforeLastBps).toBe(1e6);
     expect(session.record.measured).toEqual([
       {
         segmentIndex: 0,
@@ -74,7 +74,7 @@ describe('a session', () => {
     }
     begin(session, 1, 1e6);
     expect(inFlightOf(session.record, 9)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
-    expect(session.record.beforeLast?.index).toBe(0);
+    expect(session.record.beforeLastBps).toBe(1e6);
     expect(session.record.measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
     begin(session, 2, 1e6);
     expect(inFlightOf(session.record, 9)?.abandonments).toBe(0);
@@ -91,12 +91,12 @@ describe('a session', () => {
 
   test('counts segments from the start of the presentation', () => {
     const session = new Session();
-    const later = { ...segment(2, 1e6), period: { ...period, id: '1', firstIndex: 10 } };
+    const later = { ...segment(2, 3e6), period: { ...period, id: '1', firstIndex: 10 } };
     begin(session, 0, 1e6, later);
     expect(inFlightOf(session.record, 9)?.segmentIndex).toBe(12);
     // The same index in another period is another segment.
     begin(session, 2, 1e6);
-    expect(session.record.beforeLast).toBe(later);
+    expect(session.record.beforeLastBps).toBe(3e6);
   });
 
   test('drops failed downloads, and keeps at most 32', () => {

@@ -3,8 +3,8 @@
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { OffRate } from '../../abr/off-rate.ts';
-import { LiveEdge } from '../../predictor/live-waits.ts';
-import { knownBps, type Outcome, type SegmentDownload } from '../../predictor/segment-download.ts';
+import { LiveEdge } from '../../predictor/link/live-waits.ts';
+import { knownBps, type Outcome, type SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
 import { VideoDownload } from './video-download.ts';
 
@@ -37,8 +37,8 @@ interface MutableRecord {
   wholeDownloads: number;
   /** The video segment requested last; undefined at the start and after a seek. */
   last?: SegmentRequest | undefined;
-  /** The one before it. */
-  beforeLast?: SegmentRequest | undefined;
+  /** Bitrate of the segment before it. */
+  beforeLastBps?: number | undefined;
   /** The video download in flight. */
   active?: VideoDownload | undefined;
   /** Abandoned downloads of the segment requested last. */
@@ -92,7 +92,7 @@ export class Session {
   /** A seek. Returns false before the first picture: the player only seeks to its start position. */
   seeked(): boolean {
     if (!this.#record.started) return false;
-    Object.assign(this.#record, { last: undefined, beforeLast: undefined, choice: undefined });
+    Object.assign(this.#record, { last: undefined, beforeLastBps: undefined, choice: undefined });
     return true;
   }
 
@@ -105,7 +105,7 @@ export class Session {
     const { segment } = download;
     record.choice = undefined;
     if (last?.index !== segment.index || last.period.id !== segment.period.id) {
-      record.beforeLast = last;
+      record.beforeLastBps = last?.representation.bitrateBps;
       record.abandonments = 0;
     }
     record.last = segment;

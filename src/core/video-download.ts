@@ -1,7 +1,7 @@
 /** The download of a video segment. */
 
 import type { InFlight } from '../../abr/controller.ts';
-import { type DownloadContext, SegmentDownload } from '../../predictor/segment-download.ts';
+import { type DownloadContext, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { SegmentRequest } from './player-port.ts';
 
 /** The part of `InFlight` that a download knows without its session. */

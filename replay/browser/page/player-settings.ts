@@ -13,11 +13,7 @@ const DEFAULT_RULES = [
   'abandonRequestsRule',
 ];
 
-/** `algorithm`: default `dynamic`. */
-export function playerSettings({
-  scenario,
-  algorithm = 'dynamic',
-}: Pick<SessionConfig, 'scenario'> & Partial<Pick<SessionConfig, 'algorithm'>>): object {
+export function playerSettings({ scenario, algorithm }: Pick<SessionConfig, 'scenario' | 'algorithm'>): object {
   const { bufferCapSeconds, ladderBps, live } = scenario;
   const { rule, catchUp } = browserAlgorithm(algorithm);
   return {

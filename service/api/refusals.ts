@@ -1,0 +1,76 @@
+/** Refuses requests: errors as JSON, and their log, in which a flood is one line a minute for each kind of refusal. */
+
+import type { FastifyReply } from 'fastify';
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
+import { describeValue } from '../../abr/errors.ts';
+import { PROTOCOL } from '../../predictor/service-client/protocol.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    onRefusal(refusal: Refusal): void;
+  }
+}
+
+export interface Refusal {
+  status: number;
+  code: string;
+  message: string;
+  /** Of the client. */
+  address: string;
+}
+
+/** Status and subject of each exceeded limit, by error code. */
+const TOO_MANY = {
+  'too-many-players': [503, 'players'],
+  'too-many-players-of-address': [429, 'players of one address'],
+  'too-many-streams': [503, 'event streams'],
+  'too-many-streams-of-address': [429, 'event streams of one address'],
+} as const;
+
+export function refuse(reply: FastifyReply, refused: Omit<Refusal, 'address'>): FastifyReply {
+  const { status, code, message } = refused;
+  reply.server.onRefusal({ ...refused, address: reply.request.ip });
+  return reply.code(status).send({ error: { code, message }, ...(code === 'protocol' && { protocol: PROTOCOL }) });
+}
+
+export function refuseTooMany(reply: FastifyReply, code: keyof typeof TOO_MANY): FastifyReply {
+  const [status, subject] = TOO_MANY[code];
+  return refuse(reply.header('retry-after', '10'), { status, code, message: `expected fewer ${subject} at once` });
+}
+
+/** A validation error with path, expectation and received value. `place`: name of `value`, such as `body`. */
+export function validationMessage(
+  { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
+  { value, place }: { value: unknown; place: string },
+): string {
+  let found = value;
+  let where = place;
+  for (const key of instancePath.split('/').slice(1)) {
+    found = (found as Record<string, unknown> | undefined)?.[key];
+    where += /^\d+$/.test(key) ? `[${key}]` : `.${key}`;
+  }
+  return `${where}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
+}
+
+const PERIOD_MS = 60_000;
+
+/** Returns a function that logs refusals. */
+export function refusalLog(log: Log, clock: Clock): (refusal: Refusal) => void {
+  /** The newest line of each code, and the refusals since. */
+  const lines = new Map<string, { atMs: number; since: number }>();
+  return ({ status, code, message, address }) => {
+    // Browsers request icons that do not exist.
+    if (status === 404) return;
+    const nowMs = clock.monotonicMs();
+    const line = lines.get(code);
+    if (line !== undefined && nowMs - line.atMs < PERIOD_MS) {
+      line.since++;
+      return;
+    }
+    lines.set(code, { atMs: nowMs, since: 0 });
+    const more = line === undefined || line.since === 0 ? '' : `; ${line.since} more since the last such line`;
+    log.warn({ part: 'client', code, status, address }, `${address} is refused: ${message}${more}`);
+  };
+}
