@@ -87,7 +87,7 @@ describe('serve', () => {
       'a mistyped variable',
       { LEO_ABR_SERVE_PROT: '1' },
       {},
-      'LEO_ABR_SERVE_PROT: expected one of trace, seed, host, port, ',
+      'LEO_ABR_SERVE_PROT: expected one of host, port, dish, trace, ',
     ],
     [
       'a file named by a variable',
@@ -102,7 +102,7 @@ describe('serve', () => {
       'home.json: settings.port: expected a whole number from 0 to 65535, got "70000"',
     ],
     ['a list of a setting', {}, { 'allow-origin': ['*'] }, 'home.json: settings.allow-origin: expected an origin like'],
-    ['a mistyped setting', {}, { prot: 1 }, 'home.json: settings.prot: expected one of trace, seed, host, port, '],
+    ['a mistyped setting', {}, { prot: 1 }, 'home.json: settings.prot: expected one of host, port, dish, trace, '],
     [
       'a setting of another type',
       {},

@@ -22,7 +22,7 @@ import {
   proxyOption,
   tokenOption,
 } from './serve-options.ts';
-import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
+import { dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { Settings } from './settings.ts';
 import { cacheFolder, TOOL_VERSION } from './tool.ts';
 
@@ -56,12 +56,14 @@ interface ServeFlags extends ScriptFlags {
 }
 
 export function serveCommand(io: CommandIo): Command {
-  return addListenOptions(addScriptOptions(new Command('serve')), DEFAULT_PORT)
+  return addListenOptions(new Command('serve'), DEFAULT_PORT)
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
       'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
     )
+    .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
+    .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--no-viewer', 'no simulated viewer of a video, who comes with --dish simulated until a player reports')
     .option('--location <lat,lon[,alt]>', 'location of the dish, in degrees and metres, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
@@ -170,14 +172,8 @@ function reload(
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
   const { dish } = flags;
   if (dish === 'simulated') return dishScript(flags, io);
-  if (flags.viewer === false) {
-    throw new InputError(
-      '--no-viewer',
-      '--dish simulated',
-      undefined,
-      dish === undefined ? 'no dish' : `--dish ${dish}`,
-    );
-  }
+  const got = dish === undefined ? 'no dish' : `--dish ${dish}`;
+  if (flags.viewer === false) throw new InputError('--no-viewer', '--dish simulated', undefined, got);
   if (dish === undefined) return undefined;
   return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
 }
@@ -194,17 +190,15 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 }
 
 function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
+  if (existsSync(directory) && !statSync(directory).isDirectory()) {
+    throw new InputError('--record', 'a folder, or none yet', directory);
+  }
   return {
-    directory: folderOption(directory, '--record'),
+    directory,
     maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6,
     maxAgeDays: positiveNumber(flags.recordMaxDays, '--record-max-days'),
     onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
-}
-
-function folderOption(folder: string, flag: string): string {
-  if (!existsSync(folder) || statSync(folder).isDirectory()) return folder;
-  throw new InputError(flag, 'a folder, or none yet', folder);
 }
 
 function modelOption(file: string): string {

@@ -14,7 +14,7 @@ import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 
-// Ten thousand requests take seconds on a busy machine.
+// Thousands of requests take seconds on a busy machine.
 jest.setTimeout(60_000);
 
 const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 }, subscribersOfAddress: 1e9 };
@@ -44,13 +44,13 @@ const state = async (url: string) =>
   };
 
 describe('requests', () => {
-  test('10,000 fuzzed ones get the statuses of the OpenAPI document', async () => {
+  test('4,000 fuzzed ones get the statuses of the OpenAPI document', async () => {
     const { url, port } = await start({ limits: UNLIMITED });
     const random = seededRandom(1);
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     const requests = fuzzed(random, await openApiDocument('0'));
     const statuses = new Map<number, number>();
-    let left = 10_000;
+    let left = 4000;
     const work = async () => {
       while (left-- > 0) {
         const { method, path, headers, body, allowed } = requests();
@@ -64,7 +64,7 @@ describe('requests', () => {
     expect(faults).toEqual([]);
     expect((await state(url)).problems).toEqual([]);
     // Enough requests are malformed; the others get other statuses.
-    expect(statuses.get(400)).toBeGreaterThan(500);
+    expect(statuses.get(400)).toBeGreaterThan(200);
     expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
     expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
   });

@@ -69,24 +69,20 @@ export class AnswerReader {
   history(raw: unknown): HistoryReading | undefined {
     const history = record(raw);
     const current = this.#number(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
-    const columns = {
-      latency: numbers(history?.['pop_ping_latency_ms']),
-      drop: numbers(history?.['pop_ping_drop_rate']),
-      down: numbers(history?.['downlink_throughput_bps']),
-      up: numbers(history?.['uplink_throughput_bps']),
-    };
-    const length = columns.latency.length;
+    const names = ['pop_ping_latency_ms', 'pop_ping_drop_rate', 'downlink_throughput_bps', 'uplink_throughput_bps'];
+    const columns = names.map((name) => numbers(history?.[name]));
+    const { length } = columns[0]!;
     if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return undefined;
     return {
       current,
       oldest: Math.max(1, current - length + 1),
       second: (number) => {
-        const at = (number - 1) % length;
+        const [latency, drop, down, up] = columns.map((column) => column[(number - 1) % length]);
         return {
-          latencyMs: this.#latency(columns.latency[at]),
-          dropRate: this.#number(columns.drop[at], { max: 1 }),
-          downlinkUsageBps: this.#number(columns.down[at], { max: 1e12 }),
-          uplinkUsageBps: this.#number(columns.up[at], { max: 1e12 }),
+          latencyMs: this.#latency(latency),
+          dropRate: this.#number(drop, { max: 1 }),
+          downlinkUsageBps: this.#number(down, { max: 1e12 }),
+          uplinkUsageBps: this.#number(up, { max: 1e12 }),
         };
       },
     };
@@ -139,9 +135,9 @@ export class AnswerReader {
   }
 
   #text(value: unknown): string | undefined {
-    if (value === undefined) return undefined;
+    if (value === undefined || value === '') return undefined;
     // It is displayed: accept one line of printable ASCII.
-    if (typeof value === 'string' && /^[\x20-\x7e]{0,100}$/.test(value)) return value === '' ? undefined : value;
+    if (typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value)) return value;
     this.malformed++;
     return undefined;
   }
