@@ -68,27 +68,6 @@ describe('a recording', () => {
     ]);
   });
 
-  test('survives a full disk without loss and reports the problem', async () => {
-    const disk = new SmallDisk({ room: 100 });
-    const { made, clock, problems, read } = recorder({ files: disk });
-    await made.open();
-    for (let i = 0; i < 200; i++) {
-      made.record('trigger', { data: { i } });
-      clock.advance(1);
-      await made.flush();
-      if (i === 50) {
-        expect(problems.list()).toMatchObject([
-          { part: 'recording', code: 'failed', message: 'the disk is full; lines wait to be written' },
-        ]);
-        expect(made.status().waiting).toBeGreaterThan(10);
-      }
-      if (i === 100) disk.room = 1e6;
-    }
-    expect(problems.list()).toEqual([]);
-    await made.close();
-    expect(read().map(({ data }) => (data as { i: number }).i)).toEqual(Array.from({ length: 200 }, (_, i) => i));
-  });
-
   test('survives a real full device', async () => {
     // Only Linux has a device that is always full.
     const device = existsSync('/dev/full') ? '/dev/full' : join(folder, 'file');
