@@ -147,7 +147,7 @@ describe('recordings', () => {
 
   test('contain a report before it is acknowledged', async () => {
     const directory = join(folder, 'crash');
-    const { url } = await start({ recording: { directory, maxBytes: 1e9, maxAgeDays: 30 } });
+    const { url } = await start({ recording: { directory, maxBytes: 1e9 } });
     for (let n = 0; n < 20; n++) {
       expect((await post(url, `p${n}`)).status).toBe(200);
       expect(linesIn(directory).filter(({ player }) => player === `p${n}`)).toHaveLength(1);
@@ -157,7 +157,7 @@ describe('recordings', () => {
   test('report the lines that a full disk has lost at the end', async () => {
     const directory = join(folder, 'full');
     const files = new SmallDisk();
-    const { url, close } = await start({ recording: { directory, maxBytes: 1e9, maxAgeDays: 30, files } });
+    const { url, close } = await start({ recording: { directory, maxBytes: 1e9, files } });
     expect((await post(url, 'p')).status).toBe(200);
     expect((await state(url)).problems).toMatchObject([{ part: 'recording', code: 'failed' }]);
     await expect(close()).rejects.toThrow(/^recording: \d+ lines? (is|are) lost: the disk is full$/);
@@ -177,7 +177,7 @@ describe('everything at once', () => {
       clock,
       dish: dish.address,
       elements: { source: elements, cacheDirectory: folder, maxAgeDays: 7 },
-      recording: { directory, maxBytes: 1e9, maxAgeDays: 30 },
+      recording: { directory, maxBytes: 1e9 },
     });
     const reader = await eventReader(`${url}/v1/events?types=state`);
     while ((await state(url)).dish.state === 'connecting') await reader.next();

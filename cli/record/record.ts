@@ -132,7 +132,7 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
     port: portOption(port),
     allowedOrigins: allowOrigin.map(originOption),
     dish: dish === undefined ? undefined : dishAddressOption(dish),
-    recording: { directory, maxBytes: Number.POSITIVE_INFINITY, maxAgeDays: Number.POSITIVE_INFINITY },
+    recording: { directory, maxBytes: Number.POSITIVE_INFINITY },
     onFault: (error: Error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
   };
   const running = await listening(options, startService);

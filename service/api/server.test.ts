@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import type { QuantileForecast } from '../../abr/forecast.ts';
@@ -532,25 +531,6 @@ describe('events', () => {
     expect(refused.headers.get('retry-after')).toBe('10');
     const other = await eventReader(`${url}/v1/events`, from('10.0.0.2'));
     for (const one of [reader, other]) one.close();
-  });
-
-  test.each([0, 1])('pipelined requests, after %i others, get one stream, which ends with the socket', async (n) => {
-    const { service, port } = await start();
-    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(get('/v1/state').repeat(n) + get('/v1/events').repeat(100));
-    });
-    let text = '';
-    await new Promise<void>((resolve) => {
-      socket.on('data', (chunk) => {
-        text += chunk;
-        if (text.includes('event: hello')) resolve();
-      });
-    });
-    expect(service.stream.size).toBe(1);
-    socket.destroy();
-    while (service.stream.size > 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(text.split('event: hello')).toHaveLength(2);
   });
 });
 

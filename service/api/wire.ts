@@ -235,7 +235,6 @@ const dishReply = reply({
   uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
   fractionObstructed: optional(share('Share of the sky that is obstructed')),
   lastAnswerMs: optional(utcMs('Newest answer of the dish')),
-  malformedValues: count('Values omitted because they were malformed'),
 });
 export type DishReply = Static<typeof dishReply>;
 

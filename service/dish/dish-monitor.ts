@@ -111,7 +111,6 @@ export class DishMonitor {
     return {
       state: this.#state,
       sinceMs: utcMsOf(this.#sinceMs, this.#options.clock),
-      malformedValues: this.#reader.malformed,
       ...defined({ ...known, ...(isFresh && measured) }),
     };
   }

@@ -1,6 +1,6 @@
 /**
  * Converts the dish's answers to the service's types. Firmware differs, and the server that answers is not trusted:
- * every value is checked, and a malformed one is omitted and counted instead of failing the answer.
+ * every value is checked, and a malformed one is omitted instead of failing the answer.
  */
 
 import type { TelemetrySecond } from '../telemetry.ts';
@@ -34,9 +34,6 @@ export interface LocationReading {
 }
 
 export class AnswerReader {
-  /** Values omitted so far because their type or range was wrong. */
-  malformed = 0;
-
   /** Undefined if the answer has no status. */
   status(raw: unknown, atMs: number): StatusReading | undefined {
     const status = record(raw);
@@ -98,7 +95,6 @@ export class AnswerReader {
     const snr = numbers(map['snr']) as number[];
     const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }) ?? DEFAULT_MAX_THETA_DEGREES;
     if (snr.length === rows * columns) return { rows, columns, snr: Float32Array.from(snr), maxThetaDegrees };
-    this.malformed++;
     return undefined;
   }
 
@@ -125,12 +121,10 @@ export class AnswerReader {
     if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6) {
       return Math.min(max, Math.max(min, value));
     }
-    this.malformed++;
     return undefined;
   }
 
   #boolean(value: unknown): boolean {
-    if (value !== undefined && typeof value !== 'boolean') this.malformed++;
     return value === true;
   }
 
@@ -138,7 +132,6 @@ export class AnswerReader {
     if (value === undefined || value === '') return undefined;
     // It is displayed: accept one line of printable ASCII.
     if (typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value)) return value;
-    this.malformed++;
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 async function recorder(options: Partial<RecorderOptions> = {}) {
   const clock = options.clock ?? new ManualClock();
   const problems = new Problems(clock);
-  const made = new Recorder({ directory, maxBytes: 1e9, maxAgeDays: 30, clock, problems, ...options });
+  const made = new Recorder({ directory, maxBytes: 1e9, clock, problems, ...options });
   await made.open();
   return { made, clock: clock as ManualClock, problems };
 }

@@ -20,7 +20,7 @@ function recorder(options: Partial<RecorderOptions> = {}) {
   const clock = new ManualClock();
   const problems = new Problems(clock);
   const directory = join(folder, String(folders++));
-  const made = new Recorder({ directory, maxBytes: 1e9, maxAgeDays: 30, clock, problems, ...options });
+  const made = new Recorder({ directory, maxBytes: 1e9, clock, problems, ...options });
   const read = () =>
     readdirSync(options.directory ?? directory)
       .filter((name) => name.endsWith('.jsonl'))
