@@ -156,6 +156,6 @@ export class LiveWaits {
   #announcedSeconds(chunk: number): number {
     const { firstChunkAtSeconds, segmentSeconds } = this.#segment;
     const last = Math.round(segmentSeconds / this.#chunkSeconds) - 1;
-    return firstChunkAtSeconds + Math.min(chunk + 1, last) * this.#chunkSeconds;
+    return firstChunkAtSeconds + Math.min(chunk, last) * this.#chunkSeconds;
   }
 }
