@@ -77,7 +77,7 @@ const trainingFiles: Plugin = {
   },
 };
 
-/** Files that the built command finds beside itself (transport/kernel-support.ts, service/page-files.ts). */
+/** Files that the built command finds beside itself (transport/programs.ts, service/page-files.ts). */
 const filesBeside: Plugin = {
   name: 'leo-abr:files-beside',
   generateBundle() {

@@ -167,7 +167,6 @@ export async function playSweep(
 
 /** A setting against the default, over the places that have both: geometric means of ratios. */
 export interface Ratios {
-  places: number;
   throughput: Estimate;
   rttP95: Estimate;
 }
@@ -187,8 +186,7 @@ export function ratiosToDefault(rows: readonly SweepRow[], { seed }: { seed: num
     const groups = [...new Set(own.map(({ group }) => group))];
     const units = { unitOf: own.map(({ group }) => groups.indexOf(group)), unitCount: groups.length, seed };
     const means = meansWithInterval({ throughput: logs('throughputBps'), rttP95: logs('rttSecondsP95') }, units);
-    const [throughput, rttP95] = [asRatio(means.throughput), asRatio(means.rttP95)];
-    found.set(flows, { places: own.length, throughput, rttP95 });
+    found.set(flows, { throughput: asRatio(means.throughput), rttP95: asRatio(means.rttP95) });
   }
   return found;
 }
