@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -60,15 +60,6 @@ describe('origin', () => {
     const entries = await log(id);
     expect(entries.map(({ outcome }) => outcome)).toEqual(Array(3).fill('complete'));
     expect(entries.filter(({ prescribedEndSeconds }) => prescribedEndSeconds !== undefined)).toEqual([]);
-  });
-
-  test('listens on a given socket', async () => {
-    const socket = createServer().listen(0, '127.0.0.1');
-    await once(socket, 'listening');
-    const given = await startOrigin({ traces: [trace], socket });
-    expect((await fetch(`${given.url}/traces`)).status).toBe(200);
-    await given.close();
-    socket.close();
   });
 
   test('serves every segment with exactly the prescribed size', async () => {
