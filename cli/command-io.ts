@@ -20,8 +20,6 @@ export interface CommandIo {
   confirm?: ((question: string) => Promise<boolean>) | undefined;
   /** Calls `callback` at the first SIGINT or SIGTERM; the next one kills. Returns a function that stops listening. */
   onInterrupt(callback: () => void): () => void;
-  /** Calls `callback` at each SIGHUP, which otherwise kills. Default: never. */
-  onReload?(callback: () => void): void;
 }
 
 function confirmOnTerminal(question: string): Promise<boolean> {
@@ -53,8 +51,5 @@ export const PROCESS_IO: CommandIo = {
     };
     for (const signal of signals) process.on(signal, once);
     return stop;
-  },
-  onReload(callback) {
-    process.on('SIGHUP', callback);
   },
 };
