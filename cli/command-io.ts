@@ -17,8 +17,6 @@ export interface CommandIo {
   defaultJobs: number;
   /** Calls `callback` at the first SIGINT or SIGTERM; the next one kills. Returns a function that stops listening. */
   onInterrupt(callback: () => void): () => void;
-  /** Calls `callback` at each SIGHUP, which otherwise kills. Default: never. */
-  onReload?(callback: () => void): void;
 }
 
 export const PROCESS_IO: CommandIo = {
@@ -37,8 +35,5 @@ export const PROCESS_IO: CommandIo = {
     };
     for (const signal of signals) process.on(signal, once);
     return stop;
-  },
-  onReload(callback) {
-    process.on('SIGHUP', callback);
   },
 };

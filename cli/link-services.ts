@@ -57,10 +57,10 @@ export class LinkServices {
   #start(id: string, session: ReplaySession): Promise<RunningService> {
     const known = this.#services.get(id);
     if (known !== undefined) return known;
-    const gone = [...this.#services.keys()].filter((one) => this.#session(one) === undefined);
-    const [oldest] = this.#services.keys();
-    if (gone.length === 0 && oldest !== undefined && this.#services.size >= MOST_SERVICES) gone.push(oldest);
-    for (const one of gone) void this.#stop(one);
+    const ids = [...this.#services.keys()];
+    const gone = ids.filter((one) => this.#session(one) === undefined);
+    const unneeded = gone.length === 0 && ids.length >= MOST_SERVICES ? ids.slice(0, 1) : gone;
+    for (const one of unneeded) void this.#stop(one);
     const started = serviceOn(session);
     this.#services.set(id, started);
     return started;

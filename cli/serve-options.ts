@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
+import type { ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
 import { wholeNumber } from './options.ts';
@@ -87,20 +88,12 @@ export function dishAddressOption(text: string, expected = 'a host and a port li
 }
 
 /** `48.1,11.6` or `48.1,11.6,520`: degrees north and east, metres above the sea. */
-export function locationOption(text: string): {
-  latitudeDegrees: number;
-  longitudeDegrees: number;
-  altitudeMetres: number;
-} {
+export function locationOption(text: string): NonNullable<ServiceOptions['location']> {
   const parts = text.split(',').map((part) => (/^[-+]?\d+(\.\d+)?$/.test(part.trim()) ? Number(part) : Number.NaN));
   const [latitudeDegrees = Number.NaN, longitudeDegrees = Number.NaN, altitudeMetres = 0] = parts;
-  const isPlace =
-    parts.length <= 3 &&
-    Math.abs(latitudeDegrees) <= 90 &&
-    Math.abs(longitudeDegrees) <= 180 &&
-    altitudeMetres >= -500 &&
-    altitudeMetres <= 20_000;
-  if (isPlace) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
+  const isOnEarth = Math.abs(latitudeDegrees) <= 90 && Math.abs(longitudeDegrees) <= 180;
+  const isNear = altitudeMetres >= -500 && altitudeMetres <= 20_000;
+  if (parts.length <= 3 && isOnEarth && isNear) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
   const expected = 'degrees north, degrees east and optionally metres, like 48.1,11.6,520';
   throw new InputError('--location', expected, text);
 }

@@ -5,12 +5,11 @@ import { run } from './run.fixture.ts';
 /** Runs the command, calls `during` with the address from its output, then interrupts the command. */
 export async function runListening(
   args: readonly string[],
-  during?: (url: string, reload: () => void) => Promise<void>,
+  during?: (url: string) => Promise<void>,
   env: Record<string, string> = {},
 ) {
   let stderr = '';
   let interrupt = () => {};
-  let reload = () => {};
   let ready: (url: string) => void;
   const url = new Promise<string>((resolve) => {
     ready = resolve;
@@ -24,9 +23,6 @@ export async function runListening(
       },
     },
     env,
-    onReload(callback) {
-      reload = callback;
-    },
     onInterrupt(callback) {
       interrupt = callback;
       return () => {};
@@ -34,7 +30,7 @@ export async function runListening(
   });
   if (during !== undefined) {
     try {
-      await during(await url, () => reload());
+      await during(await url);
     } finally {
       interrupt();
     }

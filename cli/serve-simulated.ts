@@ -1,6 +1,5 @@
-/** Flags of a simulated dish, for `serve --dish simulated`. */
+/** The dish of `serve --dish simulated`. */
 
-import type { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
@@ -12,27 +11,16 @@ import { wholeNumber } from './options.ts';
 export interface ScriptFlags {
   trace: string;
   seed: string;
-  /** `serve` only. */
   viewer?: boolean;
 }
 
-/** One of the package's synthetic traces. */
-const DEFAULT_TRACE = 'stationary-typical';
-
-export function addScriptOptions(command: Command): Command {
-  return command
-    .option(
-      '--trace <name|file>',
-      "capacity and ping of the simulated dish's link: a synthetic trace of the package, or a file",
-      DEFAULT_TRACE,
-    )
-    .option('--seed <n>', 'seed of the simulated values', '1');
-}
-
-export async function dishScript(flags: ScriptFlags, io: CommandIo): Promise<DishScript> {
+export async function dishScript({ trace, seed, viewer }: ScriptFlags, io: CommandIo): Promise<DishScript> {
   const { syntheticDish } = await import('../service/index.ts');
-  const seed = wholeNumber(flags.seed, '--seed', { max: 999_999_999 });
-  return syntheticDish({ seed, capacity: capacityOf(traceOption(flags.trace, io)), viewer: flags.viewer === true });
+  return syntheticDish({
+    seed: wholeNumber(seed, '--seed', { max: 999_999_999 }),
+    capacity: capacityOf(traceOption(trace, io)),
+    viewer: viewer === true,
+  });
 }
 
 function traceOption(text: string, io: CommandIo): Trace {

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, Log, RunningService, ServiceOptions } from '../service/index.ts';
+import type { DishScript, Log, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, positiveNumber } from './options.ts';
@@ -22,8 +22,8 @@ import {
   proxyOption,
   tokenOption,
 } from './serve-options.ts';
-import { addScriptOptions, dishScript, type ScriptFlags } from './serve-simulated.ts';
-import { Settings } from './settings.ts';
+import { dishScript, type ScriptFlags } from './serve-simulated.ts';
+import { takeEnvironment } from './settings.ts';
 import { cacheFolder, TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
@@ -49,19 +49,20 @@ interface ServeFlags extends ScriptFlags {
   cache: string;
   record?: string;
   recordMaxMb: string;
-  recordMaxDays: string;
   config?: string;
   model?: string;
   printOpenapi?: boolean;
 }
 
 export function serveCommand(io: CommandIo): Command {
-  return addListenOptions(addScriptOptions(new Command('serve')), DEFAULT_PORT)
+  return addListenOptions(new Command('serve'), DEFAULT_PORT)
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
       'dish to query, usually 192.168.100.1:9200; without one, players are the only source',
     )
+    .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
+    .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--no-viewer', 'no simulated viewer of a video, who comes with --dish simulated until a player reports')
     .option('--location <lat,lon[,alt]>', 'location of the dish, in degrees and metres, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
@@ -84,35 +85,27 @@ export function serveCommand(io: CommandIo): Command {
     .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
-    .option('--record-max-days <n>', 'delete recordings older than this', '30')
-    .option('--config <file>', 'JSON file with settings, triggers and the URL to post them to')
+    .option('--config <file>', 'JSON file with triggers and the URL to post them to')
     .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
-    .addHelpText(
-      'after',
-      `\nEach flag can also be set by a variable (${PREFIX}PORT for --port) or in the file of --config.`,
-    )
+    .addHelpText('after', `\nEach flag can also be set by a variable (${PREFIX}PORT for --port).`)
     .action(async (_flags: ServeFlags, command: Command) => {
-      const settings = new Settings(command, { except: ['print-openapi'] });
-      settings.takeEnvironment(io.env ?? {}, PREFIX);
-      await serve(command, settings, io).catch((error) => {
-        throw settings.locate(error);
+      const locate = takeEnvironment(command, { env: io.env ?? {}, prefix: PREFIX, except: ['print-openapi'] });
+      await serve(command.opts<ServeFlags>(), io).catch((error) => {
+        throw locate(error);
       });
     });
 }
 
-async function serve(command: Command, settings: Settings, io: CommandIo): Promise<void> {
+async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   // Imported here, so that other commands start without the service.
   const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
-  const { printOpenapi, config: file } = command.opts<ServeFlags>();
-  if (printOpenapi === true) {
+  if (flags.printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);
     return;
   }
-  const config = file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file);
-  if (config?.settings !== undefined) settings.takeFile(config.settings, file!);
-  const flags = command.opts<ServeFlags>();
+  const { config: file } = flags;
   const log = serviceLog(io.stderr);
   const running = await listening(
     {
@@ -129,7 +122,7 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
-      config,
+      config: file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
       log,
@@ -146,38 +139,16 @@ async function serve(command: Command, settings: Settings, io: CommandIo): Promi
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
     log.warn('everybody in the network can use it; --token-file would require a token');
   }
-  // A terminal that closes also sends SIGHUP, and must end the service.
-  if (io.stderr.isTTY !== true) io.onReload?.(() => reload(flags, { running, settings, log }));
   await interrupted(io);
   const status = await closed(running, io);
   if (status !== EXIT_DONE) throw new ExitWith(status);
 }
 
-/** Reads the certificate again. Keeps the previous one if the new one is invalid. */
-function reload(
-  flags: ServeFlags,
-  { running, settings, log }: { running: RunningService; settings: Settings; log: Log },
-): void {
-  try {
-    const tls = tlsOption(flags);
-    if (tls !== undefined) running.renewTls(tls);
-    log.info({}, tls === undefined ? 'no certificate to read again' : 'the certificate was read again');
-  } catch (error) {
-    log.warn({}, `the previous certificate remains: ${(settings.locate(error) as Error).message}`);
-  }
-}
-
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
   const { dish } = flags;
   if (dish === 'simulated') return dishScript(flags, io);
-  if (flags.viewer === false) {
-    throw new InputError(
-      '--no-viewer',
-      '--dish simulated',
-      undefined,
-      dish === undefined ? 'no dish' : `--dish ${dish}`,
-    );
-  }
+  const got = dish === undefined ? 'no dish' : `--dish ${dish}`;
+  if (flags.viewer === false) throw new InputError('--no-viewer', '--dish simulated', undefined, got);
   if (dish === undefined) return undefined;
   return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
 }
@@ -194,17 +165,14 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
 }
 
 function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
+  if (existsSync(directory) && !statSync(directory).isDirectory()) {
+    throw new InputError('--record', 'a folder, or none yet', directory);
+  }
   return {
-    directory: folderOption(directory, '--record'),
+    directory,
     maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6,
-    maxAgeDays: positiveNumber(flags.recordMaxDays, '--record-max-days'),
     onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
   };
-}
-
-function folderOption(folder: string, flag: string): string {
-  if (!existsSync(folder) || statSync(folder).isDirectory()) return folder;
-  throw new InputError(flag, 'a folder, or none yet', folder);
 }
 
 function modelOption(file: string): string {

@@ -172,7 +172,7 @@ test('shows the truth when the dish is gone, the disk is full and the clock leap
   const expectSoon = expect.configure({ timeout: 20_000 });
   const { url } = await start({
     dish: dish.address,
-    recording: { directory: test.info().outputPath('recordings'), maxBytes: 1e6, maxAgeDays: 1, files: disk },
+    recording: { directory: test.info().outputPath('recordings'), maxBytes: 1e6, files: disk },
     clock: { ...REAL_CLOCK, utcMs: () => Date.now() + leapMs },
   });
   await page.setViewportSize({ width: 390, height: 800 });
@@ -231,7 +231,7 @@ test.describe('in a POSIX locale', () => {
   test.use({ locale: POSIX_LOCALE });
 
   test('shows the dish and its recordings', async ({ page, start }) => {
-    const recording = { directory: test.info().outputPath('recordings'), maxBytes: 1e6, maxAgeDays: 1 };
+    const recording = { directory: test.info().outputPath('recordings'), maxBytes: 1e6 };
     const { url } = await start({ dish: syntheticDish({ seed: 1 }), recording });
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));

@@ -16,7 +16,7 @@ const faults = [];
 const running = await startService({
   version: 'bench',
   port: Number(port),
-  ...(folder !== undefined && { recording: { directory: folder, maxBytes: 1e9, maxAgeDays: 1 } }),
+  ...(folder !== undefined && { recording: { directory: folder, maxBytes: 1e9 } }),
   dish: syntheticDish({ seed: 1 }),
   location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 },
   limits: { rate: { perSecond: 1e6, burst: 1e6 }, subscribersOfAddress: 1e6 },

@@ -260,7 +260,7 @@ export class PredictionService {
       serverUtcMs: this.clock.utcMs(),
       version: this.#version,
       startedMs,
-      dish: dish?.reply() ?? { state: 'unused', sinceMs: startedMs, malformedValues: 0 },
+      dish: dish?.reply() ?? { state: 'unused', sinceMs: startedMs },
       sky: sky?.reply() ?? { state: 'unused', satellites: 0, inView: [] },
       link: {
         players: this.#link.players,

@@ -88,7 +88,7 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
     port: 0,
     clock,
     dish: dish.address,
-    recording: { directory: folder, maxBytes: 1e9, maxAgeDays: 30, files: disk },
+    recording: { directory: folder, maxBytes: 1e9, files: disk },
     onFault: (error) => faults.push(error),
   });
   const { service, url } = running;

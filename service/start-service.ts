@@ -1,7 +1,6 @@
 /** Assembles the service: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
-import type { Server as TlsServer } from 'node:tls';
 import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
@@ -45,7 +44,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   /** Source of orbital elements, a file or a URL. Default: none, without the sky. */
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
-  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'maxAgeDays' | 'onNotice' | 'files'> | undefined;
+  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'onNotice' | 'files'> | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
@@ -61,8 +60,6 @@ export interface RunningService {
   url: string;
   port: number;
   service: PredictionService;
-  /** Uses another certificate for new connections. Only for a service that was started with one. */
-  renewTls(tls: NonNullable<ServiceOptions['tls']>): void;
   /** Ends connections and finishes recordings. Rejects with a `LostLinesError` if records were lost. */
   close(): Promise<void>;
 }
@@ -123,8 +120,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
     if (typeof dish === 'object' && dish.viewer !== undefined) parts.push(reportViewer(dish.viewer, service));
-    const renewTls = (renewed: object) => (app.server as unknown as TlsServer).setSecureContext(renewed);
-    return { url, port: address.port, service, renewTls, close };
+    return { url, port: address.port, service, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;

@@ -27,7 +27,7 @@ export interface Surroundings {
   every(ms: number, act: () => void): () => void;
   interrupted: Promise<void>;
   /** Receives lines for the user. */
-  note(line: string): void;
+  note(line: string): unknown;
 }
 
 const TICK_MS = 100;

@@ -29,7 +29,6 @@ async function keep(directory: string, seconds: number): Promise<void> {
   const recorder = new Recorder({
     directory,
     maxBytes: 1e9,
-    maxAgeDays: 30,
     clock,
     problems: new Problems(clock),
     place: () => '48.1, 11.6',

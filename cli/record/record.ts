@@ -42,30 +42,18 @@ const LISTENING_FLAGS = ['dish', 'host', 'port', 'allowOrigin'];
 const ACTIVE_FLAGS = ['service', 'tokenFile', 'trigger', 'schedule', 'seconds', 'budgetMbPerDay'] as const;
 
 export function recordCommand(io: CommandIo): Command {
+  const from = 'folders or files of leo-abr serve --record; without it, players are recorded until Ctrl-C';
+  const active = 'measure the link by downloads from this address while nobody uses it, until Ctrl-C';
+  const trigger = "the service's triggers that begin a measurement, or none (default: latency-spike,obstruction)";
+  const origin = 'while listening: origin of reporting pages, besides loopback (repeatable)';
   return new Command('record')
     .description('make recordings of a link for train, from live players or from files of leo-abr serve --record')
     .requiredOption('--out <folder>', 'where the recordings go')
-    .addOption(
-      new Option(
-        '--from <path...>',
-        'folders or files of leo-abr serve --record; without it, players are recorded until Ctrl-C',
-      ).conflicts(LISTENING_FLAGS),
-    )
-    .addOption(
-      new Option(
-        '--active <url>',
-        'measure the link by downloads from this address while nobody uses it, until Ctrl-C',
-      ).conflicts([...LISTENING_FLAGS, 'from']),
-    )
-    .option(
-      '--service <url>',
-      'with --active: the leo-abr serve that watches the dish (default: http://127.0.0.1:8790)',
-    )
+    .addOption(new Option('--from <path...>', from).conflicts(LISTENING_FLAGS))
+    .addOption(new Option('--active <url>', active).conflicts([...LISTENING_FLAGS, 'from']))
+    .option('--service <url>', 'with --active: leo-abr serve beside the dish (default: http://127.0.0.1:8790)')
     .option('--token-file <file>', "with --active: file with the service's bearer token")
-    .option(
-      '--trigger <names>',
-      "with --active: the service's triggers that begin a measurement, or none (default: latency-spike,obstruction)",
-    )
+    .option('--trigger <names>', `with --active: ${trigger}`)
     .option('--schedule <seconds>', 'with --active: begin a measurement also this often')
     .option('--seconds <seconds>', 'with --active: length of a measurement (default: 35)')
     .option('--budget-mb-per-day <n>', 'with --active: most MB downloaded in a UTC day (default: 2000)')
@@ -75,12 +63,7 @@ export function recordCommand(io: CommandIo): Command {
     .option('--dish <host:port>', 'while listening: dish to query for pings and usage, usually 192.168.100.1:9200')
     .option('--host <address>', 'while listening: address', '127.0.0.1')
     .option('--port <n>', 'while listening: port, 0 for any free one', DEFAULT_PORT)
-    .option(
-      '--allow-origin <origin>',
-      'while listening: origin of reporting pages, besides loopback (repeatable)',
-      collect,
-      [],
-    )
+    .option('--allow-origin <origin>', origin, collect, [])
     .action((flags: Flags) => record(flags, io));
 }
 
@@ -89,13 +72,10 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   const longestPauseSeconds = decimalNumber(flags.bridge, '--bridge', { expected: 'a number of seconds' });
   const shortestSeconds = decimalNumber(flags.shortest, '--shortest', { expected: 'a number of seconds' });
   if (place?.trim() === '') throw new InputError('--place', 'a place', place);
-  for (const name of ACTIVE_FLAGS) {
-    if (flags.active !== undefined || flags[name] === undefined) continue;
-    throw new InputError(
-      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-      '--active as well',
-      flags[name],
-    );
+  const stray = ACTIVE_FLAGS.find((name) => flags.active === undefined && flags[name] !== undefined);
+  if (stray !== undefined) {
+    const flag = `--${stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    throw new InputError(flag, '--active as well', flags[stray]);
   }
   let status = EXIT_DONE;
   if (flags.active !== undefined) await measure(flags, io);
@@ -132,7 +112,7 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
     port: portOption(port),
     allowedOrigins: allowOrigin.map(originOption),
     dish: dish === undefined ? undefined : dishAddressOption(dish),
-    recording: { directory, maxBytes: Number.POSITIVE_INFINITY, maxAgeDays: Number.POSITIVE_INFINITY },
+    recording: { directory, maxBytes: Number.POSITIVE_INFINITY },
     onFault: (error: Error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
   };
   const running = await listening(options, startService);
@@ -143,17 +123,13 @@ async function listen({ out, dish, host, port, allowOrigin }: Flags, io: Command
 
 async function measure(flags: Flags, io: CommandIo): Promise<void> {
   const { REAL_CLOCK } = await import('../../service/index.ts');
-  await measureActively(flags, {
-    directory: join(flags.out, KEPT_FOLDER),
-    clock: REAL_CLOCK,
-    fetch: globalThis.fetch,
-    every(ms, act) {
-      const timer = setInterval(act, ms);
-      return () => clearInterval(timer);
-    },
-    interrupted: interrupted(io),
-    note: (line) => io.stderr.write(`${line}\n`),
-  });
+  const every = (ms: number, act: () => void) => {
+    const timer = setInterval(act, ms);
+    return () => clearInterval(timer);
+  };
+  const note = (line: string) => io.stderr.write(`${line}\n`);
+  const around = { directory: join(flags.out, KEPT_FOLDER), clock: REAL_CLOCK, fetch, every, note };
+  await measureActively(flags, { ...around, interrupted: interrupted(io) });
 }
 
 /** Input and output folders must be apart, or `train --data` would find each recording twice. */

@@ -41,41 +41,33 @@ function pauseSeconds(before: Trace, after: Trace): number | undefined {
 function joined(pieces: readonly Trace[]): Run {
   const [first] = pieces as [Trace];
   if (pieces.length === 1) return { trace: first, bridgedSeconds: 0 };
-  const stepEndsSeconds: number[] = [];
-  const ratesBps: number[] = [];
-  const rttSeconds: number[] = [];
-  const loss: number[] = [];
+  const steps: { end: number; bps: number; rtt: number; loss: number }[] = [];
   let endSeconds = 0;
   let bridgedSeconds = 0;
   pieces.forEach((piece, i) => {
     const pause = i === 0 ? 0 : pauseSeconds(pieces[i - 1]!, piece)!;
-    if (pause > 0) {
-      const lastBps = ratesBps.at(-1)!;
-      const steps = Math.max(1, Math.round(pause / STEP_SECONDS));
-      for (let step = 1; step <= steps; step++) {
-        stepEndsSeconds.push(endSeconds + (pause * step) / steps);
-        ratesBps.push(lastBps + ((piece.ratesBps[0]! - lastBps) * step) / (steps + 1));
-        rttSeconds.push(Number.NaN);
-        loss.push(Number.NaN);
-      }
-      endSeconds += pause;
-      bridgedSeconds += pause;
+    const lastBps = steps.at(-1)?.bps ?? 0;
+    const count = pause > 0 ? Math.max(1, Math.round(pause / STEP_SECONDS)) : 0;
+    for (let step = 1; step <= count; step++) {
+      const bps = lastBps + ((piece.ratesBps[0]! - lastBps) * step) / (count + 1);
+      steps.push({ end: endSeconds + (pause * step) / count, bps, rtt: Number.NaN, loss: Number.NaN });
     }
+    endSeconds += pause;
+    bridgedSeconds += pause;
     for (let step = 0; step < piece.ratesBps.length; step++) {
-      stepEndsSeconds.push(endSeconds + piece.stepEndsSeconds[step]!);
-      ratesBps.push(piece.ratesBps[step]!);
-      rttSeconds.push(piece.rttSeconds?.[step] ?? Number.NaN);
-      loss.push(piece.loss?.[step] ?? Number.NaN);
+      const rtt = piece.rttSeconds?.[step] ?? Number.NaN;
+      const loss = piece.loss?.[step] ?? Number.NaN;
+      steps.push({ end: endSeconds + piece.stepEndsSeconds[step]!, bps: piece.ratesBps[step]!, rtt, loss });
     }
     endSeconds += piece.durationSeconds;
   });
   const trace: Trace = {
     ...first,
-    stepEndsSeconds: Float64Array.from(stepEndsSeconds),
-    ratesBps: Float64Array.from(ratesBps),
+    stepEndsSeconds: Float64Array.from(steps, ({ end }) => end),
+    ratesBps: Float64Array.from(steps, ({ bps }) => bps),
     durationSeconds: endSeconds,
-    rttSeconds: Float64Array.from(rttSeconds),
-    loss: Float64Array.from(loss),
+    rttSeconds: Float64Array.from(steps, ({ rtt }) => rtt),
+    loss: Float64Array.from(steps, ({ loss }) => loss),
   };
   return { trace, bridgedSeconds };
 }

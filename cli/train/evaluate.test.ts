@@ -43,8 +43,8 @@ test('scores forecasts per data set and pooled', async () => {
     expect(losses).toHaveLength(evaluation.stepEndsSeconds.length);
     for (const loss of losses) expect(loss).toBeGreaterThan(0);
   }
-  // Both models, and the one without recalibration, are scored on the same moments and differ.
-  expect(new Set(Object.values(own.pinball).map(String)).size).toBe(3);
+  // Both models are scored on the same moments and differ.
+  expect(new Set(Object.values(own.pinball).map(String)).size).toBe(2);
   // Rates uniform in the logarithm: the narrow interval holds fewer outcomes than the wide one.
   for (const [step, share] of own.coverage50.model.slice(0, 5).entries()) {
     expect(share!).toBeGreaterThan(0.2);

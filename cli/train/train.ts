@@ -83,7 +83,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
       parseModel(trained, 'trained');
       const tool = { name: TOOL_NAME, version: TOOL_VERSION };
       const data = dataSources(kept.filter(isLongEnough));
-      const described = describeModel({ trained, tool, data, leftOut: dataSources(leftOut) });
+      const described = describeModel(trained, { tool, data, leftOut: dataSources(leftOut) });
       writeOutput(out, `${JSON.stringify(described, undefined, 2)}\n`, io.stdout);
       if (out === STANDARD_OUTPUT) return;
       const card = join(dirname(out), `${basename(out).replace(/\.json$/, '')}.md`);

@@ -1,16 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import type { QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
+import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
 import { SHIPPED_FILE } from './shipped-file.fixture.ts';
 
 const UTC_MS = Date.UTC(2025, 0, 1, 12, 0, 5);
-
-function throughput(startSeconds: number, endSeconds: number, rateBps: number): Observation {
-  return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
-}
 
 /** A forecaster after some seconds of observations of a link, in pieces of 0.1 s, with a forecast every 0.5 s. */
 function watching(seconds: number, rateAt: (second: number) => number, options: BuiltInForecasterOptions = {}) {
@@ -25,6 +22,8 @@ function watching(seconds: number, rateAt: (second: number) => number, options: 
 
 const latestOf = (forecaster: ReturnType<typeof createBuiltInForecaster>, now: number) =>
   forecaster.latest(now) as QuantileForecast;
+const forecastAfter = (seconds: number, rateAt: (second: number) => number) =>
+  latestOf(watching(seconds, rateAt), seconds);
 const median = (forecast: QuantileForecast, step: number) => forecast.quantilesBps[step]![3]!;
 
 describe('createBuiltInForecaster', () => {
@@ -43,14 +42,8 @@ describe('createBuiltInForecaster', () => {
 
   test('expects the same rate of a steady link, with increasing certainty', () => {
     const rate = 50e6;
-    const early = latestOf(
-      watching(4, () => rate),
-      4,
-    );
-    const late = latestOf(
-      watching(120, () => rate),
-      120,
-    );
+    const early = forecastAfter(4, () => rate);
+    const late = forecastAfter(120, () => rate);
     for (const forecast of [early, late]) {
       forecast.stepEndsSeconds.forEach((_, step) => {
         expect(median(forecast, step) / rate).toBeGreaterThan(0.85);
@@ -63,15 +56,9 @@ describe('createBuiltInForecaster', () => {
   });
 
   test('expects less after a drop, and a later recovery from an outage', () => {
-    const fallen = latestOf(
-      watching(40, (second) => (second < 37 ? 80e6 : 20e6)),
-      40,
-    );
+    const fallen = forecastAfter(40, (second) => (second < 37 ? 80e6 : 20e6));
     expect(median(fallen, 0)).toBeLessThan(45e6);
-    const dead = latestOf(
-      watching(40, (second) => (second < 38 ? 80e6 : 0)),
-      40,
-    );
+    const dead = forecastAfter(40, (second) => (second < 38 ? 80e6 : 0));
     expect(median(dead, 0)).toBeLessThan(15e6);
     const last = dead.stepEndsSeconds.length - 1;
     expect(median(dead, last)).toBeGreaterThan(5 * median(dead, 0));
@@ -112,33 +99,6 @@ describe('createBuiltInForecaster', () => {
     const without = watching(200, rateAt, { handover: false });
     expect(without.handoverClock).toBeUndefined();
     expect(latestOf(without, 200.3).handovers).toEqual([]);
-  });
-
-  test('is scale-free', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.double({ min: 1e4, max: 1e9, noNaN: true }), { minLength: 5, maxLength: 60 }),
-        fc.integer({ min: -4, max: 4 }),
-        (rates, power) => {
-          const scale = 2 ** power;
-          const now = rates.length;
-          const plain = latestOf(
-            watching(now, (second) => rates[Math.floor(second)]!),
-            now,
-          );
-          const scaled = latestOf(
-            watching(now, (second) => scale * rates[Math.floor(second)]!),
-            now,
-          );
-          plain.quantilesBps.forEach((row, step) => {
-            row.forEach((rate, level) => {
-              expect(Math.abs(scaled.quantilesBps[step]![level]! / (scale * rate) - 1)).toBeLessThan(1e-9);
-            });
-          });
-        },
-      ),
-      { seed: 5, numRuns: 40 },
-    );
   });
 
   test('law: forecasts are valid for any observations', () => {

@@ -1,13 +1,9 @@
 /**
  * Decides which of the service's forecasts a session uses. The session's own forecaster knows all observations of the
- * session at once; the service knows other players and days, but the session only after half a second. A forecast of
- * the service is used only if
- *
- * - it is recent;
- * - the service's first forecast agreed with what the session measured then: otherwise it is of another link;
- * - the bits since then do not contradict it;
- * - the service has not observed less of the link than this session (after a restart);
- * - its past forecasts had good scores (`ForecastTrust`).
+ * session at once; the service knows other players and days, but the session only after half a second. Its forecast is
+ * used only if it is recent, if the first one agreed with what the session measured then (otherwise the service watches
+ * another link), if the bits since then do not contradict it, if the service has not observed less of the link than this
+ * session (after a restart), and if its past forecasts had good scores (`ForecastTrust`).
  */
 
 import { ageSecondsOf, type QuantileForecast } from '../../abr/forecast.ts';
@@ -37,11 +33,16 @@ const COMPARED_STEPS_SECONDS = 4;
  */
 const OUTSIDE_FACTOR = 1.25;
 
-/** See `ServiceForecasterState`. */
+/**
+ * `trusted`: forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because service
+ * or session have just started: the service knows too little of the link, or its first forecast has not been compared
+ * with 2 s of this session's downloading. `contradicted`: they are not used in this session, because the first one did
+ * not fit what the session measured; the service probably watches another link. `distrusted`: they are not used, because
+ * they were much worse than a simple baseline.
+ */
 export type Verdict = 'trusted' | 'not-yet' | 'contradicted' | 'distrusted';
 
 export class ForecastGate {
-  readonly #staleSeconds: number;
   readonly #trust = new ForecastTrust();
   /** Pieces of throughput, in order of time. */
   #recent: { startSeconds: number; endSeconds: number; bits: number }[] = [];
@@ -53,9 +54,7 @@ export class ForecastGate {
   #agrees: boolean | undefined;
 
   /** `staleSeconds`: a forecast of this age is not used. */
-  constructor({ staleSeconds }: { staleSeconds: number }) {
-    this.#staleSeconds = staleSeconds;
-  }
+  constructor(private readonly options: { staleSeconds: number }) {}
 
   /** What the session makes of the service. `experienceSeconds`: as in `admits`. */
   verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
@@ -97,7 +96,7 @@ export class ForecastGate {
 
   /** Whether to use a forecast. `experienceSeconds`: downloading that the service has observed; default: enough. */
   admits(forecast: QuantileForecast, nowSeconds: number, experienceSeconds = EXPERIENCED_SECONDS): boolean {
-    if (!(ageSecondsOf(forecast, nowSeconds) < this.#staleSeconds)) return false;
+    if (!(ageSecondsOf(forecast, nowSeconds) < this.options.staleSeconds)) return false;
     this.#meet(forecast);
     if (this.#agrees !== true || experienceSeconds < this.#leastExperienceSeconds()) return false;
     return !this.#isContradicted(forecast, nowSeconds) && this.#trust.accepts(forecast, nowSeconds);

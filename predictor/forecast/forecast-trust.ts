@@ -44,7 +44,7 @@ interface Pending {
 }
 
 export class ForecastTrust {
-  #delivered = new DeliveredTimeline(HORIZON_SECONDS + BASELINE_SECONDS + 2);
+  #delivered = newTimeline();
   #pending: Pending[] = [];
   #loss = 0;
   #baselineLoss = 0;
@@ -57,7 +57,7 @@ export class ForecastTrust {
 
   /** Begins a session: forgets the link, keeps the scores of the service. */
   start(): void {
-    this.#delivered = new DeliveredTimeline(HORIZON_SECONDS + BASELINE_SECONDS + 2);
+    this.#delivered = newTimeline();
     this.#pending = [];
     this.#newestSeconds = 0;
     this.#lastBaseline = { atSeconds: 0, value: Number.NaN };
@@ -140,6 +140,8 @@ export class ForecastTrust {
     } else if (this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) this.drop = undefined;
   }
 }
+
+const newTimeline = () => new DeliveredTimeline(HORIZON_SECONDS + BASELINE_SECONDS + 2);
 
 function pinballLoss(level: number, error: number): number {
   return error >= 0 ? level * error : (level - 1) * error;

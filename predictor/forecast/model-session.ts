@@ -13,8 +13,6 @@ import { Recalibration } from './recalibration.ts';
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
-  /** Scale the spread to the session's own errors. Default true. */
-  recalibrate?: boolean | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
 }
@@ -36,35 +34,36 @@ const LEO_PROBABILITY = 0.7;
 const GREATEST_LOG_RATIO = 7;
 
 export class ModelSession {
-  /** Undefined with `handover: false`. Accepts better times and hints; the session reports its observations to it. */
-  readonly handoverClock: HandoverClock | undefined;
-  readonly #recalibrate: boolean;
-  readonly #newSubSecond: (() => SubSecond) | undefined;
+  /**
+   * Of the present session; undefined with `handover: false`. Accepts better times and hints; the session reports its
+   * observations to it.
+   */
+  handoverClock: HandoverClock | undefined;
+  readonly #options: ModelSessionOptions;
   #history = new LinkHistory();
   #subSecond: SubSecond | undefined;
   #outline: ModelOutline | undefined;
   #recalibration: Recalibration | undefined;
   #utcMsAtStart: number | undefined;
 
-  constructor({ handover = true, recalibrate = true, newSubSecond }: ModelSessionOptions = {}) {
-    this.#newSubSecond = newSubSecond;
-    this.handoverClock = handover ? new HandoverClock() : undefined;
-    this.#recalibrate = recalibrate;
+  constructor(options: ModelSessionOptions = {}) {
+    this.#options = options;
   }
 
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
     this.#outline = outline;
-    this.#recalibration = this.#recalibrate ? new Recalibration(outline) : undefined;
+    this.#recalibration = new Recalibration(outline);
   }
 
   /** Begins a new session with the same model. */
   start(context: SessionContext): void {
+    const { handover = true, newSubSecond } = this.#options;
     this.#history = new LinkHistory();
-    this.#subSecond = this.#newSubSecond?.();
+    this.#subSecond = newSubSecond?.();
     this.#utcMsAtStart = context.utcMsAtStart;
     if (this.#outline !== undefined) this.useModel(this.#outline);
-    this.handoverClock?.start(context);
+    this.handoverClock = handover ? new HandoverClock(context) : undefined;
   }
 
   /** Ignores impossible observations (not finite, negative, out of order). */

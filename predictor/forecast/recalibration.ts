@@ -57,11 +57,6 @@ export class Recalibration {
     this.#counts = new Float64Array(stepEndsSeconds.length);
   }
 
-  /** The factor of the spread over all steps; 1 without errors. */
-  get scale(): number {
-    return limited(this.#variance);
-  }
-
   /** Over all steps; the steps of a forecast together have the weight of one forecast. */
   get #variance(): number {
     const steps = this.#ends.length;

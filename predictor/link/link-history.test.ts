@@ -2,13 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/forecast.ts';
 import { FEATURES } from './features.ts';
+import { throughput } from './handover-clock/links.fixture.ts';
 import { LinkHistory } from './link-history.ts';
 
 const index = (name: string) => FEATURES.findIndex((feature) => feature.name === name);
-
-function throughput(startSeconds: number, endSeconds: number, rateBps: number): Observation {
-  return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
-}
 
 /** A history of pieces of a tenth of a second. */
 function historyOf(seconds: number, rateAt: (second: number) => number): LinkHistory {

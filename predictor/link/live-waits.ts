@@ -36,14 +36,6 @@ export interface LiveSegment {
   chunkSeconds: number;
 }
 
-/** A part of a body, as it arrived. */
-export interface Arrival {
-  /** The encoder may have been the limit: the part shows a lower bound of the link's rate. */
-  isBound: boolean;
-  /** Since then it was on its way, on the session's clock. */
-  sinceSeconds: number;
-}
-
 /** The waits of one download for the encoder. Times are of the session's clock. */
 export class LiveWaits {
   readonly #edge: LiveEdge;
@@ -81,14 +73,10 @@ export class LiveWaits {
   /** The times of the request as if its media had existed when it was sent. */
   withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
     const waitedSeconds = this.#waitedUntil(now);
-    const { requestedAtSeconds, firstByteAtSeconds } = request;
-    return {
-      ...request,
-      requestedAtSeconds: requestedAtSeconds + waitedSeconds,
-      ...(firstByteAtSeconds !== undefined && {
-        firstByteAtSeconds: firstByteAtSeconds + waitedSeconds - this.#waitedBeforeFirstByteSeconds,
-      }),
-    };
+    const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
+    if (request.firstByteAtSeconds === undefined) return moved;
+    const afterFirstByteSeconds = waitedSeconds - this.#waitedBeforeFirstByteSeconds;
+    return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
   }
 
   /** The server answered that the segment does not exist yet. */
@@ -99,9 +87,11 @@ export class LiveWaits {
   }
 
   /**
-   * `bits` arrived, and `chunks` chunks are whole since the last call; undefined if the body is not read in chunks.
+   * `bits` arrived, and `chunks` chunks are whole since the last call; undefined if the body is not read in chunks. If the
+   * encoder may have been the limit, the bits show a lower bound of the link's rate only; returns since when they were on
+   * their way then, else undefined.
    */
-  received(atSeconds: number, bits: number, chunks: number | undefined): Arrival {
+  received(atSeconds: number, bits: number, chunks: number | undefined): number | undefined {
     const announced = this.#announcedSeconds(this.#chunks);
     const isFirst = this.#bits === 0;
     const isBound = !this.#isWhole && this.nextChunkAtSeconds > this.#arrivedSeconds && bits > 0;
@@ -122,7 +112,7 @@ export class LiveWaits {
     this.#isInChunk = chunks === undefined || chunks === 0;
     this.#bits += bits;
     this.#arrivedSeconds = atSeconds;
-    return { isBound, sinceSeconds };
+    return isBound ? sinceSeconds : undefined;
   }
 
   /** The download ended, whole or not. */

@@ -50,8 +50,7 @@ export class ObservationMeter {
   requestSent(atSeconds: number, request: object = {}): object {
     this.#account(atSeconds);
     this.#requests.set(request, { sentSeconds: this.#nowSeconds, reportedSeconds: undefined, latency: undefined });
-    this.#enter();
-    this.#flush();
+    this.#settle();
     return request;
   }
 
@@ -59,8 +58,7 @@ export class ObservationMeter {
   waits(request: object, atSeconds: number, untilSeconds: number): void {
     this.#account(atSeconds);
     Object.assign(this.#requests.get(request)!, { sentSeconds: untilSeconds, reportedSeconds: undefined });
-    this.#enter();
-    this.#flush();
+    this.#settle();
   }
 
   /** `bits` arrived for a request that waited, on their way since `sinceSeconds`. 0: the throughput is not known. */
@@ -76,8 +74,7 @@ export class ObservationMeter {
     metered.reportedSeconds = from;
     if (isKnown) this.received(request, atSeconds, (bits * (atSeconds - from)) / (atSeconds - sinceSeconds));
     metered.reportedSeconds = this.#nowSeconds;
-    this.#enter();
-    this.#flush();
+    this.#settle();
   }
 
   firstByte(request: object, atSeconds: number): void {
@@ -87,8 +84,8 @@ export class ObservationMeter {
     metered.reportedSeconds = this.#nowSeconds;
     this.#enter();
     if (this.#open?.kind === 'throughput') this.#cut(this.#open.kind, this.#nowSeconds);
-    const atNow = { atSeconds: this.#nowSeconds, latencySeconds: this.#nowSeconds - sentSeconds };
-    metered.latency = { kind: 'request-latency', ...atNow };
+    const atSecondsNow = this.#nowSeconds;
+    metered.latency = { kind: 'request-latency', atSeconds: atSecondsNow, latencySeconds: atSecondsNow - sentSeconds };
     this.#queue.push(metered.latency);
   }
 
@@ -126,8 +123,7 @@ export class ObservationMeter {
       const isAlone = [...this.#requests.values()].every(({ reportedSeconds }) => reportedSeconds === undefined);
       if (isAlone && this.#open?.startSeconds === metered.reportedSeconds) this.#open = undefined;
     }
-    this.#enter();
-    this.#flush();
+    this.#settle();
   }
 
   /** Time has passed: emits settled observations. */
@@ -155,6 +151,11 @@ export class ObservationMeter {
       this.#open!.endSeconds = seconds;
     }
     this.#nowSeconds = seconds;
+  }
+
+  #settle(): void {
+    this.#enter();
+    this.#flush();
   }
 
   /** Opens a piece of the present kind if it differs from the open one's. */

@@ -96,13 +96,13 @@ export class SegmentDownload {
   ): void {
     const meter = this.#meter;
     const bits = Math.max(0, totalBits - this.receivedBits);
-    const arrival = bits > 0 || chunks! > 0 ? this.#waits?.received(atSeconds, bits, chunks) : undefined;
+    const sinceSeconds = bits > 0 || chunks! > 0 ? this.#waits?.received(atSeconds, bits, chunks) : undefined;
     this.receivedBits += bits;
     this.#isInChunks ||= chunks !== undefined;
-    if (arrival?.isBound) {
+    if (sinceSeconds !== undefined) {
       // A lower bound counts only where it raises the estimate.
-      const isHigher = bits / (atSeconds - arrival.sinceSeconds) > knownBps;
-      meter?.resumed(this, atSeconds, arrival.sinceSeconds, isHigher ? bits : 0);
+      const isHigher = bits / (atSeconds - sinceSeconds) > knownBps;
+      meter?.resumed(this, atSeconds, sinceSeconds, isHigher ? bits : 0);
       this.#meteredBits = this.receivedBits;
     } else if (this.firstByteAtSeconds === undefined) {
       meter?.firstByte(this, atSeconds);

@@ -138,9 +138,10 @@ export class SubSecond {
 
   /** Counts the last handover, and the last mid-epoch for comparison, when they are over. */
   #countHandover(nowSeconds: number, sinceHandover: number): void {
-    const handover = nowSeconds - sinceHandover;
+    const isNew = (at: number, counted: number) =>
+      nowSeconds > at + HANDOVER.afterSeconds && at > counted + EPOCH_SECONDS / 2;
     const control = nowSeconds - modulo(sinceHandover + EPOCH_SECONDS / 2);
-    if (nowSeconds > control + HANDOVER.afterSeconds && control > this.#countedControl + EPOCH_SECONDS / 2) {
+    if (isNew(control, this.#countedControl)) {
       this.#countedControl = control;
       const lost = this.#lostAt(control);
       if (lost !== undefined) {
@@ -148,16 +149,16 @@ export class SubSecond {
         this.#control.epochs++;
       }
     }
-    if (nowSeconds > handover + HANDOVER.afterSeconds && handover > this.#countedHandover + EPOCH_SECONDS / 2) {
-      this.#countedHandover = handover;
-      const lost = this.#lostAt(handover);
-      if (lost === undefined) return;
-      const extra = lost - this.#control.seconds / this.#control.epochs;
-      this.#lost.logs += Math.log(Math.min(LOST_LIMITS.most, Math.max(LOST_LIMITS.least, extra)));
-      this.#lost.epochs++;
-      if (extra > LOST_LIMITS.most) this.#collapses.count++;
-      this.#collapses.epochs++;
-    }
+    const handover = nowSeconds - sinceHandover;
+    if (!isNew(handover, this.#countedHandover)) return;
+    this.#countedHandover = handover;
+    const lost = this.#lostAt(handover);
+    if (lost === undefined) return;
+    const extra = lost - this.#control.seconds / this.#control.epochs;
+    this.#lost.logs += Math.log(Math.min(LOST_LIMITS.most, Math.max(LOST_LIMITS.least, extra)));
+    this.#lost.epochs++;
+    if (extra > LOST_LIMITS.most) this.#collapses.count++;
+    this.#collapses.epochs++;
   }
 
   /** Seconds of the mean capacity that were lost about a moment; undefined if the link was hardly in use. */

@@ -43,9 +43,8 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
       return { kind: 'ready', card: (await loading).card };
     }
     if (loading === undefined) throw new Error('expected load before evaluate');
-    const { id, features } = message;
     const model = await loading;
-    return { kind: 'evaluated', id, quantiles: await model.evaluate(features) };
+    return { kind: 'evaluated', quantiles: await model.evaluate(message.features) };
   }
 
   scope.addEventListener('message', ({ data }) => {

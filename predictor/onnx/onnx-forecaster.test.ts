@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import type { QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { ForecastChain } from '../forecast/chain.ts';
@@ -7,6 +7,7 @@ import { parseModel } from '../forecast/model-file.ts';
 import { QuantileNetworks } from '../forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { FEATURES } from '../link/features.ts';
+import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
 import type { ModelCard } from './model-card.ts';
@@ -101,13 +102,8 @@ class FakeWorker implements WorkerLike {
 
   /** Responds to the newest request. */
   evaluate(quantiles: readonly number[] = [-1, 0, 1, -1, 0, 1]): void {
-    const { id } = this.evaluations.at(-1)!;
-    this.answer({ kind: 'evaluated', id, quantiles: Float32Array.from(quantiles) });
+    this.answer({ kind: 'evaluated', quantiles: Float32Array.from(quantiles) });
   }
-}
-
-function throughput(startSeconds: number, endSeconds: number, rateBps: number): Observation {
-  return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
 }
 
 /** A session with a model that is ready, and one second of 8 Mbit/s. */
@@ -162,7 +158,7 @@ describe('loading', () => {
     [{}, 'options.modelUrl: expected a URL, got undefined'],
     [{ ...URLS, wasmUrl: '' }, 'options.wasmUrl: expected a URL, got ""'],
     [{ ...URLS, workerUrl: 3 }, 'options.workerUrl: expected a URL, got 3'],
-    [{ ...URLS, recalibrate: 'no' }, 'options.recalibrate: expected true or false, got "no"'],
+    [{ ...URLS, handover: 'no' }, 'options.handover: expected true or false, got "no"'],
     [{ ...URLS, model: 'a.onnx' }, 'options.model: expected one of modelUrl, runtimeUrl,'],
   ])('wrong options are named: %j', (options, message) => {
     expect(() => createOnnxForecaster(options as OnnxForecasterOptions)).toThrow(message);

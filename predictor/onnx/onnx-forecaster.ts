@@ -31,9 +31,7 @@ export interface OnnxForecaster extends Forecaster {
   readonly status: 'unloaded' | 'loading' | 'ready' | 'failed' | 'closed';
   /** The model's card, once `ready`. */
   readonly card: ModelCard | undefined;
-  /**
-   * Undefined with `handover: false`. Accepts better times and hints; the forecaster reports its observations to it.
-   */
+  /** Of the present session; accepts better times and hints. */
   readonly handoverClock: HandoverClock | undefined;
   /** Loads the model; a second call does nothing. */
   load(): void;
@@ -66,7 +64,8 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
   #stopTicking: (() => void) | undefined;
   /** A time of the session's clock, and the page's clock then. */
   #anchor: { seconds: number; ms: number } | undefined;
-  #requested: { id: number; moment: ForecastMoment } | undefined;
+  /** Undefined without a request of this session. */
+  #requested: ForecastMoment | undefined;
 
   /** @throws {InputError} for invalid options. */
   constructor(options: OnnxForecasterOptions, surroundings: Surroundings) {
@@ -92,12 +91,10 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
           this.status = 'ready';
           this.#tick();
         },
-        onEvaluated: (id, quantiles) => {
-          // Ignore results of an earlier session.
-          if (id !== this.#requested?.id) return;
-          const { moment } = this.#requested;
+        onEvaluated: (quantiles) => {
+          const moment = this.#requested;
           this.#requested = undefined;
-          this.publish(moment, quantiles);
+          if (moment !== undefined) this.publish(moment, quantiles);
         },
         onFailure: (error) => this.#fail(error),
       });
@@ -140,7 +137,8 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
     // Also while the model loads, because the first call is the slowest.
     const moment = this.inputsAt(nowSeconds);
     if (moment === undefined || !this.#client.isFree) return;
-    this.#requested = { id: this.#client.evaluate(moment.inputs), moment };
+    this.#requested = moment;
+    this.#client.evaluate(moment.inputs);
   }
 
   #fail(error: Error): void {
@@ -181,7 +179,7 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
 }
 
 const URL_FIELDS = ['modelUrl', 'runtimeUrl', 'wasmUrl', 'workerUrl'];
-const SWITCHES = ['loadAtOnce', 'handover', 'recalibrate'];
+const SWITCHES = ['loadAtOnce', 'handover'];
 
 function checkOptions(options: OnnxForecasterOptions): void {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);

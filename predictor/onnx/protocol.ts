@@ -16,12 +16,12 @@ export type ToWorker =
   /** Once, before `evaluate`. */
   | ({ kind: 'load' } & ModelUrls)
   /** One at a time, after `ready`. `features` in the order of the card. */
-  | { kind: 'evaluate'; id: number; features: Float32Array };
+  | { kind: 'evaluate'; features: Float32Array };
 
 export type FromWorker =
   /** The model is loaded, fits its validated card and is warmed up. */
   | { kind: 'ready'; card: ModelCard }
   /** `quantiles`: `[step * levels + level]`. */
-  | { kind: 'evaluated'; id: number; quantiles: Float32Array }
+  | { kind: 'evaluated'; quantiles: Float32Array }
   /** The last message. */
   | { kind: 'failed'; message: string };

@@ -15,7 +15,7 @@ interface WorkerClientOptions {
   worker: WorkerLike;
   urls: ModelUrls;
   onReady(card: ModelCard): void;
-  onEvaluated(id: number, quantiles: Float32Array): void;
+  onEvaluated(quantiles: Float32Array): void;
   /** Called at most once; the Worker has ended. */
   onFailure(error: Error): void;
 }
@@ -36,7 +36,6 @@ export class WorkerClient {
   #ticksLeft: number | undefined = LOADING_TICKS;
   #isReady = false;
   #hasEnded = false;
-  #lastId = 0;
 
   constructor(options: WorkerClientOptions) {
     this.#options = options;
@@ -66,11 +65,10 @@ export class WorkerClient {
     return this.#ticksLeft !== undefined && !this.#hasEnded;
   }
 
-  /** Requests an evaluation when `isFree`; returns the id of the response. */
-  evaluate(features: Float32Array): number {
+  /** Requests an evaluation when `isFree`. */
+  evaluate(features: Float32Array): void {
     this.#ticksLeft = RESPONSE_TICKS;
-    this.#options.worker.postMessage({ kind: 'evaluate', id: ++this.#lastId, features });
-    return this.#lastId;
+    this.#options.worker.postMessage({ kind: 'evaluate', features });
   }
 
   /** `TICK_MS` have passed. */
@@ -97,7 +95,7 @@ export class WorkerClient {
     if (message.kind === 'ready') {
       this.#isReady = true;
       this.#options.onReady(message.card);
-    } else this.#options.onEvaluated(message.id, message.quantiles);
+    } else this.#options.onEvaluated(message.quantiles);
   }
 
   #fail(message: string): void {

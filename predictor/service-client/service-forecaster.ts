@@ -34,13 +34,6 @@ export interface ServiceForecasterState {
   connection: ConnectionState;
   /** The reason for `waiting` or `refused`. */
   detail?: string;
-  /**
-   * `trusted`: its forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because
-   * service or session have just started: the service knows too little of the link, or its first forecast has not been
-   * compared with 2 s of this session's downloading. `contradicted`: they are not used in this session, because the
-   * first one did not fit what the session measured; the service probably watches another link. `distrusted`: they are
-   * not used, because they were much worse than a simple baseline.
-   */
   verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
   ageSeconds?: number;
@@ -184,8 +177,7 @@ class RemoteForecaster implements ServiceForecaster {
       throw new Error(fault);
     }
     const forecast = this.#ofLink();
-    const isAdmitted = forecast !== undefined && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds);
-    return isAdmitted ? forecast : undefined;
+    return forecast && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
   }
 
   reconnect(): void {
@@ -261,19 +253,18 @@ class RemoteForecaster implements ServiceForecaster {
     if (startMs === undefined || !clock.isKnown) return [];
     const nowSeconds = this.#sessionSeconds();
     const utcMs = (seconds: number) => clock.utcMsAt(startMs + seconds * 1000);
+    const oldest = nowSeconds - OLDEST_SECONDS;
     const reported = this.#waiting.flatMap((observation): object[] => {
       if (observation.kind === 'request-latency') {
         const { kind, atSeconds, latencySeconds } = observation;
-        const isReported = nowSeconds - atSeconds < OLDEST_SECONDS && latencySeconds > 0;
+        const isReported = atSeconds > oldest && latencySeconds > 0;
         return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
       }
       const { startSeconds, endSeconds, ...rest } = observation;
-      const oldest = nowSeconds - OLDEST_SECONDS;
       // The recent part of a long pause is reported; old bits are not.
       const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
-      return start >= oldest && endSeconds > start
-        ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }]
-        : [];
+      const isReported = start >= oldest && endSeconds > start;
+      return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];
     });
     this.#waiting = [];
     return reported;

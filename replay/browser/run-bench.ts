@@ -19,9 +19,8 @@ import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
-import type { PlayedSession } from './played-session.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
-import type { SessionConfig, SessionRecord } from './session-record.ts';
+import type { PlayedSession, SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
 export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'timings'> {
@@ -29,14 +28,10 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
-  /**
-   * Concurrent sessions, but one household at least; always one of either with `startLink`. Default: `defaultContexts`.
-   */
+  /** Concurrent sessions, one household at least; with `startLink` one of either. Default: `defaultContexts`. */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
-  /** The most runs of a session. Default 4. */
-  maxAttempts?: number;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /** Receives the notes of this call before the first session; they are updated until the end. */
@@ -45,14 +40,12 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
-const DEFAULT_MAX_ATTEMPTS = 4;
+/** The most runs of a session. */
+const MOST_ATTEMPTS = 4;
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
-/**
- * The number of concurrent sessions that do not disturb each other: 4 for ladders above 30 Mbit/s and live streams, else
- * 8.
- */
+/** The number of concurrent sessions that do not disturb each other. */
 export function defaultContexts({ ladderBps, live }: Pick<ResolvedScenario, 'ladderBps' | 'live'>): number {
   return live !== undefined || ladderBps.at(-1)! > 30e6 ? 4 : 8;
 }
@@ -91,7 +84,7 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   try {
     options.onPart?.(part);
     await requireMedia(browser, found.source);
-    await playAll(part, givenUp, { browser, origin: { ...server, ...(access && { url: access.url }) }, link, options });
+    await playAll(part, givenUp, { browser, origin: server, url: access?.url ?? server.url, link, options });
   } catch (error) {
     // `abort` has closed the browser.
     if (signal?.aborted !== true) throw error;
@@ -107,7 +100,7 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
 /** Plays the sessions in batches, and notes in `part` what happened. */
 async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Promise<void> {
   const { link, options } = run;
-  const { sessions, scenario, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
+  const { sessions, scenario } = options;
   const contexts = link ? 1 : (options.contexts ?? defaultContexts(scenario));
   const perLine = sessions[0]!.household?.players.length ?? 1;
   const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
@@ -124,7 +117,7 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Pr
         else part.rejections.push({ ...where, attempt, reason });
       }
       if (played[0]!.rejected !== undefined) {
-        if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
+        if (attempt < MOST_ATTEMPTS) queue.push({ planned, attempt: attempt + 1 });
         else givenUp.push(planned);
       }
       await options.onPlayed?.(played);
@@ -151,6 +144,8 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
+  /** Of the origin, as the browser reaches it. */
+  url: string;
   link: EmulatedLink | undefined;
   options: BenchOptions;
 }
@@ -219,7 +214,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session }: { attempt: number; session: ReplaySession },
-  { browser, origin, link, options }: Run,
+  { browser, origin, url, link, options }: Run,
 ): Promise<() => Promise<PlayedSession>> {
   const { timings = false, lateShare: mostLateShare = TOLERATED_LATE_SHARE } = options;
   const { trace, segmentCount, algorithm, seed } = planned;
@@ -227,7 +222,7 @@ async function loadPage(
   const { controller, player } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
   const config: SessionConfig = {
-    sessionUrl: `${origin.url}/session/${session.id}/`,
+    sessionUrl: `${url}/session/${session.id}/`,
     ...{ algorithm, seed, scenario, segmentCount, joinSeconds },
     ...(own && { own }),
     ...(model && { model }),
@@ -236,7 +231,7 @@ async function loadPage(
   const page = await context.newPage();
   const pageErrors: string[] = [];
   page.on('pageerror', (error) => pageErrors.push(error.stack ?? error.message));
-  await page.goto(`${origin.url}${PAGE_PATH}`);
+  await page.goto(`${url}${PAGE_PATH}`);
   await page.evaluate((given) => window.leoAbrBench.prepare(given), config);
   return async () => {
     const record = await playIn(page);
@@ -252,7 +247,7 @@ async function loadPage(
       planned,
       attempt,
       ...(isRejected && { rejected: `${(100 * share).toFixed(1)} % of the downloads ended late` }),
-      result: browserSessionResult({ planned, scenario, record, timings }),
+      result: browserSessionResult(record, { planned, scenario, timings }),
       record,
       timings: downloads,
       inconsistencies: inconsistencies(record, {

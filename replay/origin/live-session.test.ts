@@ -4,7 +4,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { MediaFile } from '../media/index.ts';
 import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { Ticker } from './paced-link.ts';
 import type { ByteRange } from './range-stream.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
@@ -39,7 +38,7 @@ function traceOf(...ratesBps: number[]): Trace {
 
 /** A joined session on its clock. */
 function join(spec: Partial<SessionSpec> = {}, clock = new VirtualClock()) {
-  const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, ...spec }, new Ticker(clock));
+  const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, ...spec }, clock);
   session.manifest();
   const startMs = clock.nowMs();
   const runTo = (seconds: number) => clock.run(startMs + seconds * 1000);
@@ -70,7 +69,7 @@ const existing = ({ chunks }: MediaFile) => chunks!.map(({ existsAtSeconds }) =>
 describe('a live session', () => {
   test('starts its clock at the first manifest; time is the UTC of the trace', () => {
     const clock = new VirtualClock();
-    const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, startSeconds: 7 }, new Ticker(clock));
+    const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, startSeconds: 7 }, clock);
     clock.run(clock.nowMs() + 5000);
     expect(session.nowSeconds).toBe(0);
     expect(session.manifest()).toContain('availabilityStartTime="2025-06-01T11:59:07.000Z"');
@@ -198,18 +197,6 @@ describe('a live session', () => {
     const seconds = RTT_SECONDS + file.body.length / 1e6;
     expect(entry.prescribedEndSeconds).toBeCloseTo(seconds, 6);
     expect(arrived.at(-1)!.seconds).toBeCloseTo(seconds, 6);
-  });
-
-  test('two players share the link; each gets its chunks', async () => {
-    const { clock, runTo, download } = join({ trace: traceOf(8e6), scenario: { ...scenario, sizeSpread: 0 } });
-    runTo(0.5);
-    const [a, b] = [download('video-0/31.m4s'), download('video-0/31.m4s')];
-    await clock.play();
-    for (const { file, arrived } of [a, b]) {
-      file.chunks!.forEach(({ end, existsAtSeconds }) => {
-        expect(arrivedAt(arrived, end)! - existsAtSeconds).toBeCloseTo(0.0625, 6);
-      });
-    }
   });
 
   test('a range has the chunks that it touches', async () => {

@@ -10,7 +10,6 @@ import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { deliveryHeaders } from './delivery.ts';
-import { Ticker } from './paced-link.ts';
 import type { ByteRange } from './range-stream.ts';
 import { LARGEST_BODY_BYTES, parseSessionRequest, parseTraceUpload } from './request-bodies.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
@@ -63,7 +62,7 @@ class Refusal extends Error {
 
 export class Origin {
   readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder'>> & { acceptTraces: boolean };
-  readonly #ticker: Ticker;
+  readonly #clock: Clock;
   readonly #sessions = new Map<string, ReplaySession>();
   /** The own ones and the uploads, by name; the own ones are first. */
   readonly #traces: Map<string, Trace>;
@@ -73,14 +72,14 @@ export class Origin {
   constructor(options: OriginOptions = {}) {
     const { scenarios = SCENARIOS, folder = '/', acceptTraces = false, traces = [], clock = REAL_CLOCK } = options;
     this.#options = { scenarios, folder, acceptTraces };
-    this.#ticker = new Ticker(clock);
+    this.#clock = clock;
     this.#traces = new Map(traces.map((trace) => [trace.name, trace]));
     this.#ownTraces = new Set(this.#traces.keys());
   }
 
   /** @throws {InputError | RangeError} for a scenario or trace that cannot be served */
   createSession(spec: SessionSpec): ReplaySession {
-    const session = new ReplaySession(String(++this.#created), spec, this.#ticker);
+    const session = new ReplaySession(String(++this.#created), spec, this.#clock);
     if (this.#sessions.size >= MOST_SESSIONS) {
       const oldest = [...this.#sessions.values()].find(({ isActive }) => !isActive);
       if (oldest) this.#sessions.delete(oldest.id);
@@ -113,7 +112,7 @@ export class Origin {
       return await this.#answer(request);
     } catch (error) {
       if (error === request.signal.reason) throw error;
-      return refusal(request, error);
+      return refusal(error);
     }
   }
 
@@ -148,11 +147,11 @@ export class Origin {
     const { acceptTraces } = this.#options;
     if (!acceptTraces || request.method !== 'POST') {
       expectMethod(request, 'GET', 'HEAD');
-      return json(request, [...this.#traces.values()].map(describeTrace));
+      return json([...this.#traces.values()].map(describeTrace));
     }
     const added = parseTraceUpload(await readBody(request));
     for (const trace of added) this.#addTrace(trace);
-    return json(request, added.map(describeTrace), 201);
+    return json(added.map(describeTrace), 201);
   }
 
   /** Adds or replaces an upload. */
@@ -170,7 +169,7 @@ export class Origin {
     const catalogue = { traces: this.#traces, scenarios, sessions: this.#sessions };
     const { id } = this.createSession(parseSessionRequest(await readBody(request), catalogue));
     const below = `${folder}session/${id}/`;
-    return json(request, { id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
+    return json({ id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
   }
 }
 
@@ -196,9 +195,9 @@ const DOCUMENTS = new Map<string, [contentType: string, bodyOf: (session: Replay
 
 async function serveFile(session: ReplaySession, path: string, request: Request): Promise<Response> {
   const [contentType, bodyOf] = DOCUMENTS.get(path) ?? [];
-  if (contentType && bodyOf) return respond(request, { contentType, body: bodyOf(session) });
+  if (contentType && bodyOf) return textResponse(contentType, bodyOf(session));
   const playlist = path.endsWith('.m3u8') ? await session.playlist(path, blockingReload(request)) : undefined;
-  if (playlist !== undefined) return respond(request, { contentType: 'application/vnd.apple.mpegurl', body: playlist });
+  if (playlist !== undefined) return textResponse('application/vnd.apple.mpegurl', playlist);
   const file = session.presentation.find(path);
   if (!file) throw new Refusal(404, `no "${path}" in session ${session.id}`);
   const early = session.secondsUntil(file);
@@ -271,27 +270,17 @@ async function readBody({ body }: Request): Promise<string> {
   }
 }
 
-interface Answer {
-  contentType: string;
-  body: string;
-  status?: number;
-  headers?: Record<string, string>;
+function textResponse(contentType: string, body: string, { status = 200, headers = {} } = {}): Response {
+  const type = { 'content-type': `${contentType}; charset=utf-8` };
+  return new Response(body, { status, headers: { ...OPEN_HEADERS, ...headers, ...type } });
 }
 
-function respond({ method }: Request, { contentType, body, status = 200, headers }: Answer): Response {
-  const bytes = new TextEncoder().encode(body);
-  const own = { 'content-type': `${contentType}; charset=utf-8`, 'content-length': String(bytes.length) };
-  const all = { ...OPEN_HEADERS, ...headers, ...own };
-  return new Response(method === 'HEAD' ? null : bytes, { status, headers: all });
-}
-
-const json = (request: Request, value: unknown, status = 200): Response =>
-  respond(request, { contentType: JSON_TYPE, body: JSON.stringify(value), status });
+const json = (value: unknown, status = 200): Response => textResponse(JSON_TYPE, JSON.stringify(value), { status });
 
 /** `{"error": "..."}`. */
-function refusal(request: Request, error: unknown): Response {
+function refusal(error: unknown): Response {
   const isInput = error instanceof InputError || error instanceof RangeError;
   const { status, headers } = error instanceof Refusal ? error : { status: isInput ? 400 : 500, headers: {} };
   const body = JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
-  return respond(request, { contentType: JSON_TYPE, body, status, headers });
+  return textResponse(JSON_TYPE, body, { status, headers });
 }

@@ -3,6 +3,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
+import type { Chunk } from '../link/chunked-flight.ts';
 import {
   type BlockingReload,
   type MediaFile,
@@ -16,8 +17,9 @@ import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
+import type { Clock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
-import { PacedLink, type Release, type Ticker } from './paced-link.ts';
+import { PacedLink } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import { type ByteRange, RangeStream } from './range-stream.ts';
 
@@ -87,32 +89,28 @@ export class ReplaySession {
   /** In the order of arrival. */
   readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
-  private readonly latencySeconds: number;
   private active = 0;
 
   /** @throws {InputError} for what cannot be served or shared, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
-    private readonly ticker: Ticker,
+    private readonly clock: Clock,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
     this.startSeconds = startSeconds;
     const isPaced = spec.pacing !== 'none';
-    this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
     const path = isPaced
       ? linkOf(trace, scenario).from(startSeconds, 0)
       : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS] });
     if (spec.link) requireSameLink(spec, spec.link);
-    this.link = spec.link?.link ?? new PacedLink(ticker, path, this.latencySeconds);
+    this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
     this.link.addTraffic(spec.traffic ?? []);
     if (spec.onStart) this.link.onStart(spec.onStart);
     this.presentation = presentation({
-      ladderBps: scenario.ladderBps,
-      segmentSeconds: scenario.segmentSeconds,
+      ...scenario,
       segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
       ...spec.media,
-      ...(scenario.live && { live: scenario.live }),
     });
   }
 
@@ -198,11 +196,11 @@ export class ReplaySession {
    * before. Afterwards the reader aborts by cancelling the body.
    */
   serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
-    const { entry, isSegment } = describeRequest(file, range, options.path);
+    const entry = logEntryOf(file, range, options.path);
     this.log.push(entry);
     // The request that starts the clock is at its second 0.
     entry.requestedAtSeconds = this.nowSeconds;
-    if (isSegment) this.link.start();
+    if (entry.kind === 'segment') this.link.start();
     this.active++;
     return new Promise((resolve, reject) => {
       const end = (outcome: 'complete' | 'aborted') => {
@@ -227,9 +225,7 @@ export class ReplaySession {
         }
         body.allow(bytes);
       };
-      const handle = this.link.isStarted
-        ? this.link.request(entry.bytes, onDelivered, releasesOf(file, range))
-        : this.requestWithoutClock(entry.bytes, onDelivered);
+      const handle = this.link.request(entry.bytes, onDelivered, chunksOf(file, range));
       options.signal.addEventListener('abort', () => {
         end('aborted');
         reject(options.signal.reason);
@@ -242,12 +238,7 @@ export class ReplaySession {
   }
 
   private wait(seconds: number): Promise<void> {
-    return new Promise((resolve) => void this.ticker.clock.schedule(resolve, Math.ceil(seconds * 1000)));
-  }
-
-  private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
-    const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
-    return { prescribedEndSeconds: undefined, cancel };
+    return new Promise((resolve) => void this.clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
 }
 
@@ -260,31 +251,19 @@ function requireSameLink({ trace, scenario, startSeconds = 0, pacing = 'link' }:
 }
 
 /** The chunks of a range; undefined for a file that always exists. */
-function releasesOf({ chunks }: MediaFile, { start, end }: ByteRange): Release[] | undefined {
-  const releases: Release[] = [];
-  let chunkStart = 0;
-  for (const chunk of chunks ?? []) {
-    if (chunk.end > start && chunkStart < end) {
-      releases.push({ fromSeconds: chunk.existsAtSeconds, untilBits: (Math.min(chunk.end, end) - start) * 8 });
-    }
-    chunkStart = chunk.end;
-  }
-  return chunks && releases;
+function chunksOf({ chunks }: MediaFile, { start, end }: ByteRange): Chunk[] | undefined {
+  return chunks?.flatMap((chunk, i) => {
+    const bytes = Math.min(chunk.end, end) - Math.max(chunks[i - 1]?.end ?? 0, start);
+    return bytes > 0 ? [{ existsAtSeconds: chunk.existsAtSeconds, bits: 8 * bytes }] : [];
+  });
 }
 
-function describeRequest(file: MediaFile, { start, end }: ByteRange, path: string) {
+function logEntryOf(file: MediaFile, { start, end }: ByteRange, path: string): RequestLogEntry {
   const parts = file.parts.filter((part) => part.start < end && part.end > start);
-  const segment = parts.find(({ kind }) => kind === 'segment');
-  const part = segment ?? parts[0]!;
-  const entry: RequestLogEntry = {
-    path,
-    kind: part.kind,
-    representationId: file.representationId,
-    ...(part.segmentIndex !== undefined && { segmentIndex: part.segmentIndex }),
-    bytes: end - start,
-    sentBytes: 0,
-    requestedAtSeconds: 0,
-    outcome: 'active',
+  const { kind, segmentIndex } = parts.find((part) => part.kind === 'segment') ?? parts[0]!;
+  return {
+    ...{ path, kind, representationId: file.representationId },
+    ...(segmentIndex !== undefined && { segmentIndex }),
+    ...{ bytes: end - start, sentBytes: 0, requestedAtSeconds: 0, outcome: 'active' },
   };
-  return { entry, isSegment: segment !== undefined };
 }

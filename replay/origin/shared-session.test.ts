@@ -3,7 +3,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { Ticker } from './paced-link.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
@@ -30,11 +29,10 @@ const trace: Trace = {
 /** A session per spec; all but the first share the first one's link. */
 function household(...specs: Partial<SessionSpec>[]) {
   const clock = new VirtualClock();
-  const ticker = new Ticker(clock);
   const sessions: ReplaySession[] = [];
   for (const spec of specs) {
     const link = sessions[0] && { link: sessions[0] };
-    sessions.push(new ReplaySession(String(sessions.length), { trace, scenario, ...link, ...spec }, ticker));
+    sessions.push(new ReplaySession(String(sessions.length), { trace, scenario, ...link, ...spec }, clock));
   }
   const startMs = clock.nowMs();
   /** Seconds since the sessions were made. */

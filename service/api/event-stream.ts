@@ -48,11 +48,6 @@ export class EventStream {
     return [...this.#connections.values()].filter((connection) => connection.address === address).length;
   }
 
-  /** Whether the socket has a stream. Responses queued behind it would never be sent. */
-  has(socket: Socket): boolean {
-    return this.#connections.has(socket);
-  }
-
   /**
    * The next event for a client whose newest one is `lastId`; without it, the next one at all. `missed`: why events are
    * missing: the id is not of this boot (`restarted`), or they are no longer kept (`gap`).

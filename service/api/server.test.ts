@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import type { QuantileForecast } from '../../abr/forecast.ts';
@@ -314,23 +313,6 @@ describe('the API', () => {
     expect(reports).toEqual([{ player: 'p1', observations: [...observations.slice(6, 10), ...good] }]);
   });
 
-  test('a device whose clock is in 1970 can correct it by the reply', async () => {
-    const clock = new ManualClock();
-    const { service, url } = await start({ clock });
-    clock.advance(10);
-    const send = async (utcMs: number) =>
-      (await (await fetch(`${url}/v1/observations`, report(downloaded(utcMs, 1)))).json()) as {
-        serverUtcMs: number;
-        accepted: number;
-        rejected: { reason: string; count: number }[];
-      };
-    const ownMs = 60_000;
-    const first = await send(ownMs);
-    expect(first).toMatchObject({ accepted: 0, rejected: [{ reason: 'late', count: 10 }] });
-    expect(service.players).toBe(0);
-    expect(await send(ownMs + (first.serverUtcMs - ownMs))).toMatchObject({ accepted: 10, rejected: [] });
-  });
-
   test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', 'http://a/b', '*', '/__proto__', '/v1/state'])(
     'answers a request for %s with any method',
     async (path) => {
@@ -444,14 +426,6 @@ describe('security', () => {
     expect((await fetch(`${url}/v1/state`, { headers: { authorization: 'Bearer secret' } })).status).toBe(200);
   });
 
-  test('limits the request rate, with the time to wait', async () => {
-    const { url } = await start({ limits: { rate: { perSecond: 1, burst: 3 } }, clock: new ManualClock() });
-    for (let i = 0; i < 3; i++) expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    const refused = await fetch(`${url}/healthz`);
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('retry-after')).toBe('1');
-  });
-
   test('allowed pages can read the reason of a refusal', async () => {
     const origin = 'https://player.example';
     const readable = { 'access-control-allow-origin': origin, 'access-control-expose-headers': 'retry-after' };
@@ -493,20 +467,6 @@ describe('security', () => {
     // The client's own claim precedes the address that the proxy appends.
     expect(await status(behind.url, '10.0.0.3, 10.0.0.2')).toBe(429);
     expect(await status(behind.url, '10.0.0.2, 192.168.1.5')).toBe(429);
-  });
-
-  test('answers a request that is not HTTP with 400', async () => {
-    const { port, url } = await start();
-    const answer = await new Promise<string>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write('\u0000\u0001 nonsense\r\n\r\n'));
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      socket.on('close', () => resolve(text));
-    });
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 });
 
@@ -562,29 +522,6 @@ describe('events', () => {
     reader.close();
   });
 
-  test('carry each forecast once', async () => {
-    const { clock, service, url } = await startWithObservations();
-    const reader = await eventReader(`${url}/v1/events?types=forecast`);
-    await reader.next();
-    const issued: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      clock.advance(1);
-      await fetch(`${url}/v1/observations`, report(downloaded(clock.utcMs(), 1)));
-      service.tick();
-      issued.push((await reader.next()).data.forecast.issuedAtMs);
-    }
-    expect(new Set(issued).size).toBe(3);
-    reader.close();
-  });
-
-  test('are limited in subscribers', async () => {
-    const { url } = await start({ limits: { subscribers: 2 } });
-    const readers = [await eventReader(`${url}/v1/events`), await eventReader(`${url}/v1/events`)];
-    for (const reader of readers) await reader.next();
-    expect((await fetch(`${url}/v1/events`)).status).toBe(503);
-    for (const reader of readers) reader.close();
-  });
-
   test('are limited in subscribers of one address', async () => {
     const { url } = await start({ limits: { subscribersOfAddress: 1 }, trustedProxies: ['127.0.0.1'] });
     const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -594,25 +531,6 @@ describe('events', () => {
     expect(refused.headers.get('retry-after')).toBe('10');
     const other = await eventReader(`${url}/v1/events`, from('10.0.0.2'));
     for (const one of [reader, other]) one.close();
-  });
-
-  test.each([0, 1])('pipelined requests, after %i others, get one stream, which ends with the socket', async (n) => {
-    const { service, port } = await start();
-    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(get('/v1/state').repeat(n) + get('/v1/events').repeat(100));
-    });
-    let text = '';
-    await new Promise<void>((resolve) => {
-      socket.on('data', (chunk) => {
-        text += chunk;
-        if (text.includes('event: hello')) resolve();
-      });
-    });
-    expect(service.stream.size).toBe(1);
-    socket.destroy();
-    while (service.stream.size > 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(text.split('event: hello')).toHaveLength(2);
   });
 });
 

@@ -186,10 +186,6 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
   app.get<{ Querystring: { types?: string } }>(EVENTS, options, (request, reply) => {
     const address = request.ip;
     const { socket } = request.raw;
-    if (stream.has(socket)) {
-      const message = 'expected an event stream to be the last request of its connection';
-      return refuse(reply, { status: 400, code: 'bad-request', message });
-    }
     if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'too-many-streams');
     if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
       return refuseTooMany(reply, 'too-many-streams-of-address');

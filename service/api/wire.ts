@@ -3,7 +3,7 @@
  * derive from them. Times are the service's UTC in ms.
  */
 
-import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
 
 export const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'traffic', 'clock'] as const;
@@ -22,9 +22,13 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const optional = Type.Optional;
 const list = <Schema extends TSchema>(items: Schema, description: string) => Type.Array(items, { description });
+const object = <Properties extends TProperties>(description: string, properties: Properties) =>
+  Type.Object(properties, { description });
 /** Unlike requests, replies have no additional properties. */
-const reply: typeof Type.Object = (properties, options) =>
-  Type.Object(properties, { additionalProperties: false, ...options });
+const reply = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+const about = <Properties extends TProperties>(description: string, properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, description });
 
 /** Named components of the document. */
 export const COMPONENTS: TSchema[] = [];
@@ -33,15 +37,20 @@ function component<Schema extends TSchema>($id: string, schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` });
 }
 
+function replyComponent<Properties extends TProperties>($id: string, properties: Properties) {
+  return component($id, reply(properties));
+}
+
 const timeSpan = {
   startMs: utcMs('Start'),
   endMs: number("End, the service's UTC in ms, after `startMs` by at most 10 s"),
 };
-const throughput = Type.Object(
-  { kind: Type.Literal('throughput'), ...timeSpan, bits: number('Received bits', { minimum: 0, maximum: 1e13 }) },
-  { description: 'The player received `bits` from `startMs` to `endMs` while it was downloading' },
-);
-const idle = Type.Object({ kind: Type.Literal('idle'), ...timeSpan }, { description: 'The player downloaded nothing' });
+const throughput = object('The player received `bits` from `startMs` to `endMs` while it was downloading', {
+  kind: Type.Literal('throughput'),
+  ...timeSpan,
+  bits: number('Received bits', { minimum: 0, maximum: 1e13 }),
+});
+const idle = object('The player downloaded nothing', { kind: Type.Literal('idle'), ...timeSpan });
 const requestLatency = Type.Object(
   {
     kind: Type.Literal('request-latency'),
@@ -99,10 +108,10 @@ export type Rejection = Static<typeof rejection>;
 
 const serverUtcMs = utcMs('Time of the reply');
 const version = (description: string) => Type.Integer({ minimum: 1, description });
-const protocol = reply(
-  { oldest: version('Oldest version'), newest: version('Newest version') },
-  { description: 'Versions of the protocol that the service speaks; absent: version 1' },
-);
+const protocol = about('Versions of the protocol that the service speaks; absent: version 1', {
+  oldest: version('Oldest version'),
+  newest: version('Newest version'),
+});
 
 const taken = {
   accepted: count('Accepted observations'),
@@ -124,27 +133,22 @@ const steps = list(number('In seconds', { exclusiveMinimum: 0 }), 'Ends of the s
 const levels = list(share('Above 0, below 1'), 'Quantile levels, ascending');
 const seconds = (description: string) => number(description, { minimum: 0, maximum: EPOCH_SECONDS });
 const lostShare = share('Share of the capacity that is lost');
-const dip = reply(
-  {
-    timingSeconds: seconds('Standard deviation of its begin about `atMs`'),
+const dip = about('The short loss of capacity at the handover', {
+  timingSeconds: seconds('Standard deviation of its begin about `atMs`'),
+  depth: lostShare,
+  levels,
+  seconds: list(seconds('In seconds'), 'Its duration at each quantile level'),
+  collapse: about('A longer loss of capacity after the dip', {
+    probability: share('Probability that it follows'),
     depth: lostShare,
-    levels,
-    seconds: list(seconds('In seconds'), 'Its duration at each quantile level'),
-    collapse: reply(
-      { probability: share('Probability that it follows'), depth: lostShare, seconds: seconds('Its duration') },
-      { description: 'A longer loss of capacity after the dip' },
-    ),
-  },
-  { description: 'The short loss of capacity at the handover' },
-);
-const handover = component(
-  'Handover',
-  reply({
-    atMs: utcMs('Expected time'),
-    confidence: share('Confidence'),
-    dip: optional(Type.Unsafe<HandoverDip>(dip)),
+    seconds: seconds('Its duration'),
   }),
-);
+});
+const handover = replyComponent('Handover', {
+  atMs: utcMs('Expected time'),
+  confidence: share('Confidence'),
+  dip: optional(Type.Unsafe<HandoverDip>(dip)),
+});
 const table = (description: string) => list(Type.Array(Type.Number({ minimum: 0 })), description);
 const forecast = component(
   'Forecast',
@@ -161,14 +165,11 @@ const forecast = component(
       rankCorrelation: share('Correlation of ranks from one step to the next'),
       handovers: list(handover, 'The next handovers'),
       fluctuation: optional(
-        reply(
-          {
-            levels,
-            ratios: list(Type.Number({ minimum: 0 }), 'The ratio at each quantile level'),
-            correlation: number('Correlation of ranks from one 0.1 s to the next', { minimum: 0, exclusiveMaximum: 1 }),
-          },
-          { description: 'Capacity of 0.1 s as a ratio to the mean of its step' },
-        ),
+        about('Capacity of 0.1 s as a ratio to the mean of its step', {
+          levels,
+          ratios: list(Type.Number({ minimum: 0 }), 'The ratio at each quantile level'),
+          correlation: number('Correlation of ranks from one 0.1 s to the next', { minimum: 0, exclusiveMaximum: 1 }),
+        }),
       ),
     }),
   ),
@@ -207,17 +208,14 @@ const historyReply = reply({
 export type HistoryReply = Static<typeof historyReply>;
 export const HISTORY_REPLY = component('HistoryReply', historyReply);
 
-const problem = component(
-  'Problem',
-  reply({
-    part: text('Affected part of the service'),
-    code: text('Kind of problem'),
-    message: text('For a person'),
-    sinceMs: utcMs('First report'),
-    lastMs: utcMs('Last report'),
-    count: count('Number of reports'),
-  }),
-);
+const problem = replyComponent('Problem', {
+  part: text('Affected part of the service'),
+  code: text('Kind of problem'),
+  message: text('For a person'),
+  sinceMs: utcMs('First report'),
+  lastMs: utcMs('Last report'),
+  count: count('Number of reports'),
+});
 
 const dishState = Type.Enum(
   ['unused', 'connecting', 'online', 'obstructed', 'outage', 'asleep', 'rebooting', 'unreachable'],
@@ -237,7 +235,6 @@ const dishReply = reply({
   uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
   fractionObstructed: optional(share('Share of the sky that is obstructed')),
   lastAnswerMs: optional(utcMs('Newest answer of the dish')),
-  malformedValues: count('Values omitted because they were malformed'),
 });
 export type DishReply = Static<typeof dishReply>;
 
@@ -255,10 +252,11 @@ const skyReply = reply({
   elementsAgeHours: optional(number('Age of the newest elements')),
   inView: list(satelliteInView, 'Above 25 degrees, highest first'),
   serving: optional(
-    reply(
-      { name: text('Name of the satellite'), confidence: share('Confidence'), sinceMs: utcMs('Start of its service') },
-      { description: 'The satellite that probably serves the dish' },
-    ),
+    about('The satellite that probably serves the dish', {
+      name: text('Name of the satellite'),
+      confidence: share('Confidence'),
+      sinceMs: utcMs('Start of its service'),
+    }),
   ),
 });
 export type SkyReply = Static<typeof skyReply>;
@@ -285,10 +283,10 @@ const stateReply = reply({
     ),
   }),
   location: optional(
-    reply(
-      { latitudeDegrees: number('North'), longitudeDegrees: number('East') },
-      { description: 'Rounded to 0.1 degree unless configured otherwise' },
-    ),
+    about('Rounded to 0.1 degree unless configured otherwise', {
+      latitudeDegrees: number('North'),
+      longitudeDegrees: number('East'),
+    }),
   ),
   recording: reply({
     directory: nullable(text('Name of the folder; null: nothing is recorded')),
@@ -302,43 +300,34 @@ const stateReply = reply({
 export type StateReply = Static<typeof stateReply>;
 export const STATE_REPLY = component('StateReply', stateReply);
 
-component(
-  'Trigger',
-  reply({
-    id: text('Unique to this firing, so that receivers can drop duplicates'),
-    name: text('Name of the trigger'),
-    atMs: utcMs('Time of the firing'),
-    metric: text('Evaluated metric'),
-    value: number('Value of the metric'),
-    threshold: number('Threshold that it was compared with'),
-    message: text('For a person'),
-  }),
-);
+replyComponent('Trigger', {
+  id: text('Unique to this firing, so that receivers can drop duplicates'),
+  name: text('Name of the trigger'),
+  atMs: utcMs('Time of the firing'),
+  metric: text('Evaluated metric'),
+  value: number('Value of the metric'),
+  threshold: number('Threshold that it was compared with'),
+  message: text('For a person'),
+});
 
 const traffic = reply({
   serverUtcMs: utcMs('Time of the event'),
   isWatched: Type.Boolean({ description: 'Whether a player has reported in the last 10 s, even without observations' }),
   second: optional(
-    reply(
-      {
-        atMs: utcMs('End of the second'),
-        downlinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
-        uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
-      },
-      { description: 'A new second of the dish' },
-    ),
+    about('A new second of the dish', {
+      atMs: utcMs('End of the second'),
+      downlinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
+      uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
+    }),
   ),
 });
 export type Traffic = Static<typeof traffic>;
 component('Traffic', traffic);
 
-export const ERROR_REPLY = component(
-  'ErrorReply',
-  reply({
-    error: reply({ code: text('Kind of error'), message: text('For a person') }),
-    protocol: optional(protocol),
-  }),
-);
+export const ERROR_REPLY = replyComponent('ErrorReply', {
+  error: reply({ code: text('Kind of error'), message: text('For a person') }),
+  protocol: optional(protocol),
+});
 
 const someType = `(${EVENT_TYPES.join('|')})`;
 const spoken = {

@@ -102,26 +102,16 @@ export class DishMonitor {
   }
 
   reply(): DishReply {
-    const reading = this.#reading;
+    const { hardware, software, fractionObstructed, uptimeSeconds, second } = this.#reading ?? {};
     // Without a connection, measurements are outdated; versions and the obstructed share still hold.
     const isFresh = this.#state !== 'unreachable' && this.#state !== 'connecting';
-    const second = isFresh ? reading?.second : undefined;
+    const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = second ?? {};
+    const measured = { uptimeSeconds, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps };
+    const known = { detail: this.#detail, hardware, software, fractionObstructed, lastAnswerMs: this.#lastAnswerMs };
     return {
       state: this.#state,
       sinceMs: utcMsOf(this.#sinceMs, this.#options.clock),
-      malformedValues: this.#reader.malformed,
-      ...defined({
-        detail: this.#detail,
-        hardware: reading?.hardware,
-        software: reading?.software,
-        uptimeSeconds: isFresh ? reading?.uptimeSeconds : undefined,
-        latencyMs: second?.latencyMs,
-        dropRate: second?.dropRate,
-        downlinkUsageBps: second?.downlinkUsageBps,
-        uplinkUsageBps: second?.uplinkUsageBps,
-        fractionObstructed: reading?.fractionObstructed,
-        lastAnswerMs: this.#lastAnswerMs,
-      }),
+      ...defined({ ...known, ...(isFresh && measured) }),
     };
   }
 
@@ -139,7 +129,7 @@ export class DishMonitor {
       this.#reportSeconds(reading.second, await history);
       await this.#askMapAndLocation();
     } catch (error) {
-      this.#fail(error as Error & { code?: number });
+      this.#fail(error as RequestError);
     } finally {
       this.#isBusy = false;
     }
@@ -155,9 +145,8 @@ export class DishMonitor {
         else resolve(response ?? {});
       });
       const timer = setTimeout(() => {
-        reject(
-          Object.assign(new Error(`no answer within ${deadlineMs / 1000} s`), { code: grpcStatus.DEADLINE_EXCEEDED }),
-        );
+        const late = new Error(`no answer within ${deadlineMs / 1000} s`);
+        reject(Object.assign(late, { code: grpcStatus.DEADLINE_EXCEEDED }));
         call.cancel();
       }, deadlineMs);
     });
@@ -260,7 +249,7 @@ export class DishMonitor {
     if (location !== undefined) onLocation(location);
   }
 
-  #fail(error: Error & { code?: number; details?: string }): void {
+  #fail(error: RequestError): void {
     const { clock, problems, address, random = Math.random } = this.#options;
     this.#failures++;
     // A dish that has never answered is reported at once.
@@ -268,9 +257,9 @@ export class DishMonitor {
     const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this.#failures - FAILURES_UNTIL_UNREACHABLE));
     const backoffMs = Math.min(LONGEST_BACKOFF_MS, doubled) * (0.8 + 0.4 * random());
     this.#retryAtMs = clock.monotonicMs() + backoffMs - PERIOD_MS / 2;
-    const detail = reasonOf(error);
-    problems.report('dish', 'unreachable', `${address}: ${detail}${whatToDo(error, address)}`);
-    this.#enter('unreachable', detail);
+    const { reason, advice } = reasonOf(error, address);
+    problems.report('dish', 'unreachable', `${address}: ${reason}${advice}`);
+    this.#enter('unreachable', reason);
   }
 
   #enter(state: DishStateName, detail: string | undefined): void {
@@ -281,6 +270,8 @@ export class DishMonitor {
     this.#options.onStateChange();
   }
 }
+
+type RequestError = Error & { code?: number; details?: string };
 
 /** A history with the monotonic times of its request and its answer. */
 type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
@@ -299,21 +290,24 @@ export function stateOf(
   return isDead ? { state: 'outage', detail: detail ?? 'no pings come back' } : { state: 'online', detail: undefined };
 }
 
-/** Why the request failed, for a person. */
-function reasonOf({ code, details, message }: Error & { code?: number; details?: string }): string {
+/** Why the request failed, and how to check a dish that does not answer, for a person. */
+function reasonOf({ code, details, message }: RequestError, address: string): { reason: string; advice: string } {
   const given = details ?? message;
   // The cause within gRPC's own sentences.
   const [, cause = given] = /Last error: (?:Error: )?(.*)\. Resolution note/.exec(given) ?? [];
   const text = cause.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
-  if (code === grpcStatus.UNAVAILABLE) return `nothing answers there (${text})`;
-  if (code === grpcStatus.UNIMPLEMENTED) return `the server there is not a dish (${text})`;
-  if (code === grpcStatus.INTERNAL) return `its answer cannot be decoded (${text})`;
-  return text;
+  const meaning = code === undefined ? undefined : MEANINGS[code];
+  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const isSilent = code === grpcStatus.UNAVAILABLE || code === grpcStatus.DEADLINE_EXCEEDED;
+  const where = "without answers, this machine is not in the dish's network or has no route to it";
+  return {
+    reason: meaning === undefined ? text : `${meaning} (${text})`,
+    advice: isSilent ? `. Check with "ping ${host}": ${where}` : '',
+  };
 }
 
-/** How to check a dish that does not answer, for a person; empty for other failures. */
-function whatToDo({ code }: { code?: number }, address: string): string {
-  if (code !== grpcStatus.UNAVAILABLE && code !== grpcStatus.DEADLINE_EXCEEDED) return '';
-  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  return `. Check with "ping ${host}": without answers, this machine is not in the dish's network or has no route to it`;
-}
+const MEANINGS: Readonly<Record<number, string>> = {
+  [grpcStatus.UNAVAILABLE]: 'nothing answers there',
+  [grpcStatus.UNIMPLEMENTED]: 'the server there is not a dish',
+  [grpcStatus.INTERNAL]: 'its answer cannot be decoded',
+};

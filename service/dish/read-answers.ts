@@ -1,6 +1,6 @@
 /**
  * Converts the dish's answers to the service's types. Firmware differs, and the server that answers is not trusted:
- * every value is checked, and a malformed one is omitted and counted instead of failing the answer.
+ * every value is checked, and a malformed one is omitted instead of failing the answer.
  */
 
 import type { TelemetrySecond } from '../telemetry.ts';
@@ -34,9 +34,6 @@ export interface LocationReading {
 }
 
 export class AnswerReader {
-  /** Values omitted so far because their type or range was wrong. */
-  malformed = 0;
-
   /** Undefined if the answer has no status. */
   status(raw: unknown, atMs: number): StatusReading | undefined {
     const status = record(raw);
@@ -69,24 +66,20 @@ export class AnswerReader {
   history(raw: unknown): HistoryReading | undefined {
     const history = record(raw);
     const current = this.#number(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
-    const columns = {
-      latency: numbers(history?.['pop_ping_latency_ms']),
-      drop: numbers(history?.['pop_ping_drop_rate']),
-      down: numbers(history?.['downlink_throughput_bps']),
-      up: numbers(history?.['uplink_throughput_bps']),
-    };
-    const length = columns.latency.length;
+    const names = ['pop_ping_latency_ms', 'pop_ping_drop_rate', 'downlink_throughput_bps', 'uplink_throughput_bps'];
+    const columns = names.map((name) => numbers(history?.[name]));
+    const { length } = columns[0]!;
     if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return undefined;
     return {
       current,
       oldest: Math.max(1, current - length + 1),
       second: (number) => {
-        const at = (number - 1) % length;
+        const [latency, drop, down, up] = columns.map((column) => column[(number - 1) % length]);
         return {
-          latencyMs: this.#latency(columns.latency[at]),
-          dropRate: this.#number(columns.drop[at], { max: 1 }),
-          downlinkUsageBps: this.#number(columns.down[at], { max: 1e12 }),
-          uplinkUsageBps: this.#number(columns.up[at], { max: 1e12 }),
+          latencyMs: this.#latency(latency),
+          dropRate: this.#number(drop, { max: 1 }),
+          downlinkUsageBps: this.#number(down, { max: 1e12 }),
+          uplinkUsageBps: this.#number(up, { max: 1e12 }),
         };
       },
     };
@@ -102,7 +95,6 @@ export class AnswerReader {
     const snr = numbers(map['snr']) as number[];
     const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }) ?? DEFAULT_MAX_THETA_DEGREES;
     if (snr.length === rows * columns) return { rows, columns, snr: Float32Array.from(snr), maxThetaDegrees };
-    this.malformed++;
     return undefined;
   }
 
@@ -129,20 +121,17 @@ export class AnswerReader {
     if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6) {
       return Math.min(max, Math.max(min, value));
     }
-    this.malformed++;
     return undefined;
   }
 
   #boolean(value: unknown): boolean {
-    if (value !== undefined && typeof value !== 'boolean') this.malformed++;
     return value === true;
   }
 
   #text(value: unknown): string | undefined {
-    if (value === undefined) return undefined;
+    if (value === undefined || value === '') return undefined;
     // It is displayed: accept one line of printable ASCII.
-    if (typeof value === 'string' && /^[\x20-\x7e]{0,100}$/.test(value)) return value === '' ? undefined : value;
-    this.malformed++;
+    if (typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value)) return value;
     return undefined;
   }
 }

@@ -108,14 +108,7 @@ function valueAt(
 ): number | undefined {
   if (values === undefined) return undefined;
   const seconds = (((atMs - startUtcMs) / 1000) % wrapSeconds) + (atMs < startUtcMs ? wrapSeconds : 0);
-  let low = 0;
-  let high = stepEndsSeconds.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (stepEndsSeconds[middle]! > seconds) high = middle;
-    else low = middle + 1;
-  }
-  return values[low];
+  return values[stepEndsSeconds.findIndex((end) => end > seconds)] ?? values.at(-1);
 }
 
 /** A hash of the arguments in [0, 1) (the finalizer of MurmurHash3). */

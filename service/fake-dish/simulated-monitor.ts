@@ -54,7 +54,6 @@ export class SimulatedMonitor {
       state: this.#state,
       sinceMs: utcMsOf(this.#sinceMs, this.#clock),
       hardware: 'simulated',
-      malformedValues: 0,
       ...defined({ detail: this.#detail, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }),
     };
   }

@@ -50,6 +50,12 @@ interface Player {
   lastSeenSeconds: number;
 }
 
+interface ReportContext {
+  nowSeconds: number;
+  address: string;
+  isDownloading?: boolean | undefined;
+}
+
 export interface SharedLinkOptions {
   /** Receives request latencies at once, and one throughput or idle observation per bin, in order of time. */
   emit(observation: Observation): void;
@@ -83,43 +89,35 @@ export class SharedLink {
   report(
     name: string,
     observations: readonly Reported[],
-    {
-      nowSeconds,
-      address,
-      isDownloading,
-    }: { nowSeconds: number; address: string; isDownloading?: boolean | undefined },
+    { nowSeconds, address, isDownloading }: ReportContext,
   ): readonly Verdict[] | Refusal {
     const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
     const open = this.#open ?? heldBack;
     const first = Math.min(open, heldBack);
     const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, first }));
-    let player = this.#players.get(name);
-    if (!verdicts.includes('accepted')) {
-      if (player !== undefined) player.isDownloading = isDownloading ?? player.isDownloading;
-      return verdicts;
-    }
-    if (player === undefined) {
-      const { mostPlayers, mostPlayersOfAddress } = this.#options;
-      if (this.#players.size >= mostPlayers) return 'too-many-players';
-      const ofAddress = [...this.#players.values()].filter((known) => known.address === address);
-      if (ofAddress.length >= mostPlayersOfAddress) return 'too-many-players-of-address';
-      player = {
-        address,
-        bits: new Float64Array(BINS),
-        busySeconds: new Float64Array(BINS),
-        reportedSeconds: Number.NEGATIVE_INFINITY,
-        isDownloading: false,
-        lastSeenSeconds: nowSeconds,
-      };
+    const isAnyAccepted = verdicts.includes('accepted');
+    const player = this.#players.get(name) ?? (isAnyAccepted ? this.#newPlayer(address) : undefined);
+    if (player === undefined || typeof player === 'string') return player ?? verdicts;
+    if (isAnyAccepted) {
       this.#players.set(name, player);
+      player.lastSeenSeconds = nowSeconds;
+      this.#open = open;
     }
-    player.lastSeenSeconds = nowSeconds;
-    this.#open = open;
     observations.forEach((observation, i) => {
       if (verdicts[i] === 'accepted') this.#add(player, { observation, first, open });
     });
     player.isDownloading = isDownloading ?? player.isDownloading;
     return verdicts;
+  }
+
+  #newPlayer(address: string): Player | Refusal {
+    const { mostPlayers, mostPlayersOfAddress } = this.#options;
+    if (this.#players.size >= mostPlayers) return 'too-many-players';
+    const ofAddress = [...this.#players.values()].filter((known) => known.address === address);
+    if (ofAddress.length >= mostPlayersOfAddress) return 'too-many-players-of-address';
+    const [bits, busySeconds] = [new Float64Array(BINS), new Float64Array(BINS)];
+    const lastSeenSeconds = Number.NEGATIVE_INFINITY;
+    return { address, bits, busySeconds, reportedSeconds: lastSeenSeconds, isDownloading: false, lastSeenSeconds };
   }
 
   /** Emits complete bins and forgets silent players. Call it several times a second. */
@@ -213,13 +211,10 @@ export class SharedLink {
     }
     this.#allBits[at] = bits;
     const startSeconds = bin * BIN_SECONDS;
-    if (busySeconds <= 0) {
-      this.#options.emit({ kind: 'idle', startSeconds, endSeconds: startSeconds + BIN_SECONDS });
-      return;
-    }
-    const endSeconds = startSeconds + busySeconds;
-    this.lastBusySeconds = endSeconds;
-    this.#options.emit({ kind: 'throughput', startSeconds, endSeconds, bits });
+    const endSeconds = startSeconds + (busySeconds > 0 ? busySeconds : BIN_SECONDS);
+    if (busySeconds > 0) this.lastBusySeconds = endSeconds;
+    const when = { startSeconds, endSeconds };
+    this.#options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
   }
 }
 

@@ -61,13 +61,11 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
   const point = (seconds, bps) => `${x(seconds).toFixed(1)} ${y(bps).toFixed(1)}`;
   /** @param {Rates} rates */
   const line = (rates) => {
-    let path = '';
-    let lastSeconds = Number.NEGATIVE_INFINITY;
-    for (const { atSeconds, bps } of rates) {
-      path += `${atSeconds - lastSeconds > GAP_SECONDS ? 'M' : 'L'}${point(atSeconds, bps)}`;
-      lastSeconds = atSeconds;
-    }
-    return path;
+    const steps = rates.map(({ atSeconds, bps }, i) => {
+      const isNew = atSeconds - (rates[i - 1]?.atSeconds ?? Number.NEGATIVE_INFINITY) > GAP_SECONDS;
+      return `${isNew ? 'M' : 'L'}${point(atSeconds, bps)}`;
+    });
+    return steps.join('');
   };
   /** @param {number} level */
   const along = (level) => {
@@ -98,10 +96,7 @@ export function chartOf({ width, height, usage, expected, forecast, handoverSeco
 /** @param {number | undefined} handoverSeconds of one of them; undefined: unknown */
 function handoversInView(handoverSeconds = Number.NaN) {
   const first = (handoverSeconds % EPOCH_SECONDS) - PAST_SECONDS;
-  const all = Array.from(
-    { length: (PAST_SECONDS + FUTURE_SECONDS) / EPOCH_SECONDS + 2 },
-    (_, i) => first + i * EPOCH_SECONDS,
-  );
+  const all = Array.from({ length: 7 }, (_, i) => first + i * EPOCH_SECONDS);
   return all.filter((at) => at >= -PAST_SECONDS && at <= FUTURE_SECONDS);
 }
 

@@ -14,8 +14,8 @@ const ANSWERS_WITHIN_MS = 4000;
 const TOKEN = 'leo-abr-token';
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** The newest replies and when they came, by the page's even clock, so that no leap of a clock moves the chart. */
 /**
+ * The newest replies and when they came, by the page's even clock, so that no leap of a clock moves the chart.
  * @type {{ state: StateReply, forecast: ForecastReply, handovers: HandoversReply, history: HistoryReply,
  *   atMs: number } | undefined}
  */
@@ -67,10 +67,8 @@ async function ask(what) {
 function draw() {
   if (failure !== undefined) {
     const silentSeconds = newest && (performance.now() - newest.atMs) / 1000;
-    setText(
-      'headline',
-      byId('access').hidden ? texts.lostText(silentSeconds, failure) : 'The service needs its token.',
-    );
+    const needsToken = !byId('access').hidden;
+    setText('headline', needsToken ? 'The service needs its token.' : texts.lostText(silentSeconds, failure));
   }
   byId('cards').hidden = newest === undefined;
   if (newest === undefined) return;
@@ -80,8 +78,7 @@ function draw() {
   const fromNow = (utcMs) => (utcMs - state.serverUtcMs - ageMs) / 1000;
   const ahead = handovers.handovers.map((handover) => fromNow(handover.atMs)).find((seconds) => seconds > 0);
   if (failure === undefined) setText('headline', texts.headline(state, ahead));
-  const problems = texts.problemTexts(state).map((text) => element('p', text));
-  replace(byId('problems'), problems);
+  replace(byId('problems'), ...texts.problemTexts(state).map((text) => element('p', text)));
   setText('link-text', texts.linkText(forecast, state));
   fillCard('dish', texts.dishCard(state));
   fillCard('handovers', texts.handoversCard(handovers, ahead));
@@ -147,22 +144,21 @@ function fillCard(id, card) {
   const withFlags = (text) => text.split(/(--[a-z-]+)/).map((part, i) => (i % 2 === 1 ? element('code', part) : part));
   const made = typeof card === 'string' ? element('p', ...withFlags(card)) : element('dl');
   if (typeof card !== 'string') for (const [term, text] of card) made.append(element('dt', term), element('dd', text));
-  replace(byId(id), [made]);
+  replace(byId(id), made);
 }
 
 /** @param {string[][]} rows */
 function fillPlayers(rows) {
   byId('players').hidden = rows.length === 0;
   const body = /** @type {HTMLElement} */ (document.querySelector('#players tbody'));
-  replace(
-    body,
-    rows.map((row) => element('tr', ...row.map((text) => element('td', text)))),
-  );
+  replace(body, ...rows.map((row) => element('tr', ...row.map((text) => element('td', text)))));
 }
 
-/** Only if the text changes: screen readers announce changes, and a selection would be lost. */
-/** @param {HTMLElement} of @param {HTMLElement[]} children */
-function replace(of, children) {
+/**
+ * Only if the text changes: screen readers announce changes, and a selection would be lost.
+ * @param {HTMLElement} of @param {HTMLElement[]} children
+ */
+function replace(of, ...children) {
   const isSame =
     of.childElementCount === children.length && children.every((child, i) => child.isEqualNode(of.children[i] ?? null));
   if (!isSame) of.replaceChildren(...children);

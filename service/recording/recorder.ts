@@ -9,6 +9,7 @@ import { basename, resolve } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Observation } from '../../abr/forecast.ts';
 import type { StateReply } from '../api/wire.ts';
+import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { type FolderLock, ifMissing, lockFolder } from './folder-lock.ts';
@@ -16,10 +17,11 @@ import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from '.
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
+  clock: Clock;
   problems: Problems;
   /** Location for the sidecars of traces, in words or rounded degrees. */
   place?: () => string | undefined;
-  /** Receives which recordings were deleted, and why. */
+  /** Receives which recordings were deleted. */
   onNotice?: ((message: string) => void) | undefined;
   /** Default: `node:fs/promises`. */
   files?: FileSystem;

@@ -1,11 +1,10 @@
 /**
- * The folder of recordings: names and orders them, and deletes the oldest ones when there are too many or they are too
- * old. Their order is a number in the name, because the clock may have been wrong when they were created.
+ * The folder of recordings: names and orders them, and deletes the oldest ones when there are too many. Their order is a
+ * number in the name, because the clock may have been wrong when they were created.
  */
 
 import * as nodeFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Clock } from '../clock.ts';
 
 /** What is used of the file system, and what tests replace by a full disk. */
 export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink' | 'readdir' | 'stat'>;
@@ -14,10 +13,8 @@ export interface RecordingFolderOptions {
   directory: string;
   /** Limit of all recordings together. */
   maxBytes: number;
-  maxAgeDays: number;
-  clock: Clock;
   files: FileSystem;
-  /** Receives what was deleted, and why. */
+  /** Receives what was deleted. */
   onNotice: (message: string) => void;
 }
 
@@ -26,15 +23,11 @@ interface Recording {
   /** Paths of its files without their extensions. */
   stem: string;
   files: string[];
-  /** Creation time, UTC in ms by the clock of that time. */
-  beganMs: number;
   order: number;
   bytes: number;
 }
 
-const DAY_MS = 86_400_000;
-const PERIOD_MS = DAY_MS / 96;
-const NAME = /^((?:records|trace)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
+const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
 /** Files take whole blocks on the disk, and many restarts leave many small files. */
 const BLOCK_BYTES = 4096;
 /** Longer than any line. */
@@ -43,9 +36,8 @@ const TAIL_BYTES = 2 ** 20;
 export class RecordingFolder {
   readonly #options: RecordingFolderOptions;
   #nextOrder = 1;
-  /** Size at the last check, plus the bytes written since. */
-  #bytes = 0;
-  #checkedMs = Number.NEGATIVE_INFINITY;
+  /** Size at the last check, plus the bytes written since; unknown at first. */
+  #bytes = Number.POSITIVE_INFINITY;
   deletedFiles = 0;
 
   constructor(options: RecordingFolderOptions) {
@@ -64,30 +56,20 @@ export class RecordingFolder {
     return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
-  /**
-   * Deletes recordings that are too old, and the oldest ones until `coming` more bytes fit the limit. Lists the folder
-   * only when needed. `keep`: stems of open recordings.
-   */
+  /** Deletes the oldest recordings until `coming` more bytes fit the limit. `keep`: stems of open recordings. */
   async makeRoom(coming: number, keep: ReadonlySet<string>): Promise<void> {
-    const { clock, maxBytes, maxAgeDays } = this.#options;
+    const { maxBytes } = this.#options;
     this.#bytes += coming;
-    if (this.#bytes <= maxBytes && clock.monotonicMs() - this.#checkedMs < PERIOD_MS) return;
-    this.#checkedMs = clock.monotonicMs();
+    if (this.#bytes <= maxBytes) return;
     const all = await this.#list();
     let bytes = coming + all.reduce((sum, one) => sum + one.bytes, 0);
-    const ages = agesMs(all, clock.utcMs());
-    const tooOld: Recording[] = [];
-    const tooMany: Recording[] = [];
-    for (const one of all) {
-      if (keep.has(one.stem)) continue;
-      if (ages.get(one)! > maxAgeDays * DAY_MS) tooOld.push(one);
-      // Do not delete a huge file, left by a larger limit, for a few new lines.
-      else if (bytes > maxBytes && bytes - one.bytes >= maxBytes / 2) tooMany.push(one);
-      else break;
+    const doomed: Recording[] = [];
+    for (const one of all.filter(({ stem }) => !keep.has(stem))) {
+      if (bytes <= maxBytes) break;
+      doomed.push(one);
       bytes -= one.bytes;
     }
-    await this.#delete(tooOld, `older than ${maxAgeDays} days`);
-    await this.#delete(tooMany, `more than ${maxBytes / 1e6} MB in the folder`);
+    await this.#delete(doomed);
     this.#bytes = bytes;
   }
 
@@ -96,50 +78,31 @@ export class RecordingFolder {
     const { directory, files } = this.#options;
     const found = new Map<string, Recording>();
     for (const name of await files.readdir(directory)) {
-      const [, stem, year, month, day, hour, minute, second, order] = NAME.exec(name) ?? [];
+      const [, stem, order] = NAME.exec(name) ?? [];
       if (stem === undefined) continue;
-      const beganMs = Date.UTC(+year!, +month! - 1, +day!, +hour!, +minute!, +second!);
-      const began = { stem: join(directory, stem), beganMs, order: Number(order) };
-      const recording: Recording = found.get(stem) ?? { ...began, files: [], bytes: 0 };
+      const empty = { stem: join(directory, stem), files: [], order: Number(order), bytes: 0 };
+      const recording: Recording = found.get(stem) ?? empty;
       const path = join(directory, name);
       recording.files.push(path);
       recording.bytes += Math.ceil((await files.stat(path)).size / BLOCK_BYTES) * BLOCK_BYTES;
       found.set(stem, recording);
     }
-    const sorted = [...found.values()].sort((a, b) => a.order - b.order || a.beganMs - b.beganMs);
+    const sorted = [...found.values()].sort((a, b) => a.order - b.order || (a.stem < b.stem ? -1 : 1));
     this.#nextOrder = Math.max(this.#nextOrder, (sorted.at(-1)?.order ?? 0) + 1);
     return sorted;
   }
 
-  async #delete(doomed: readonly Recording[], reason: string): Promise<void> {
-    const { files, onNotice } = this.#options;
+  async #delete(doomed: readonly Recording[]): Promise<void> {
+    const { files, onNotice, maxBytes } = this.#options;
     const paths = doomed.flatMap((one) => one.files);
-    if (paths.length === 0) return;
     for (const path of paths) {
       await files.unlink(path);
       this.deletedFiles++;
     }
-    const [first, last] = [basename(paths[0]!), basename(paths.at(-1)!)];
-    const which = paths.length === 1 ? first : `${paths.length} files from ${first} to ${last}`;
-    const megabytes = (doomed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1);
-    onNotice(`recordings: deleted ${which} (${megabytes} MB): ${reason}`);
+    const which = paths.length === 1 ? 'file' : `${paths.length} files until`;
+    const last = paths.at(-1);
+    if (last !== undefined) onNotice(`recordings: deleted ${which} ${basename(last)}: more than ${maxBytes / 1e6} MB`);
   }
-}
-
-/**
- * Ages that a wrong clock cannot inflate: the time between two recordings counts at least 0 and at most a day. While the
- * service runs, they follow each other within hours.
- */
-function agesMs(recordings: readonly Recording[], nowMs: number): Map<Recording, number> {
-  const ages = new Map<Recording, number>();
-  let age = 0;
-  let laterMs = nowMs;
-  for (const one of [...recordings].reverse()) {
-    age += Math.min(DAY_MS, Math.max(0, laterMs - one.beganMs));
-    laterMs = one.beganMs;
-    ages.set(one, age);
-  }
-  return ages;
 }
 
 async function repairEnd(path: string): Promise<void> {

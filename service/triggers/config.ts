@@ -1,5 +1,5 @@
 /**
- * The service's config file (JSON): triggers, the webhook that receives them, and flags of the command. A trigger
+ * The service's config file (JSON): triggers and the webhook that receives them. A trigger
  * compares the mean of a metric over a window with a number, or with a multiple of its mean over the windows before
  * (T3P: "if latency > 10 x its moving average over the last ten windows").
  */
@@ -41,7 +41,6 @@ const configSchema = Type.Object(
     triggers: Type.Array(triggerSchema, { maxItems: 100, default: [] }),
     webhook: Type.Optional(Type.Unknown()),
     builtIn: Type.Boolean({ default: true }),
-    settings: Type.Optional(Type.Unknown()),
   },
   closed,
 );
@@ -50,8 +49,6 @@ export interface ServiceConfig {
   triggers: Trigger[];
   /** URL that triggers are posted to. Default: none. */
   webhook?: string;
-  /** Flags of the command, which the service does not read. */
-  settings?: unknown;
 }
 
 const latency = { metric: 'latencyMs', comparison: '>', windowSeconds: 1, holdOffSeconds: 15 } as const;
@@ -78,7 +75,7 @@ export function parseConfig(text: string, file: string): ServiceConfig {
     throw new InputError(file, 'JSON', 'text that cannot be parsed');
   }
   const config = checked(Value.Default(configSchema, json), file);
-  const { triggers, webhook, builtIn, ...settings } = config;
+  const { triggers, webhook, builtIn } = config;
   triggers.forEach(({ name }, i) => {
     if (triggers.findIndex((other) => other.name === name) === i) return;
     throw new InputError(`${file}: triggers[${i}].name`, 'a unique name', name);
@@ -86,7 +83,7 @@ export function parseConfig(text: string, file: string): ServiceConfig {
   const isReplaced = ({ name }: Trigger) => triggers.some((trigger) => trigger.name === name);
   const kept = builtIn ? BUILT_IN_TRIGGERS.filter((trigger) => !isReplaced(trigger)) : [];
   const url = webhook === undefined ? {} : { webhook: webhookOf(webhook, `${file}: webhook`) };
-  return { triggers: [...kept, ...triggers], ...url, ...settings };
+  return { triggers: [...kept, ...triggers], ...url };
 }
 
 function checked(json: unknown, file: string): Static<typeof configSchema> {

@@ -2,7 +2,6 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
-import { requestedBitsOf } from './session.ts';
 
 useManualClock();
 
@@ -29,7 +28,7 @@ describe('the core', () => {
     expect(session.record).toMatchObject({ number: 2, started: false, measured: [] });
     expect(session.record.decision).toBeUndefined();
     expect(session.record.forecast).toBeUndefined();
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(planner.controller).not.toBe(controller);
     expect(clock.nowSeconds()).toBe(0);
   });

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
-import { inFlightOf, requestedBitsOf } from './session.ts';
 
 useManualClock();
 
@@ -22,14 +21,10 @@ describe('downloads', () => {
     const { port, session, downloads, decisions, bits } = measured();
     const request = {};
     downloads.requested(request, { isMedia: true, segment: port.segment(0, 1) });
-    expect(requestedBitsOf(session.record)).toBe(8e6);
+    expect(session.record.requestedBits).toBe(8e6);
     wait(0.25);
     downloads.received(request, { totalBits: 1e6, sizeBits: 6e6 });
-    expect(inFlightOf(session.record, 0)).toMatchObject({
-      sessionRequestedBits: 6e6,
-      receivedBits: 1e6,
-      sizeBits: 6e6,
-    });
+    expect(session.record.inFlight(0)).toMatchObject({ sessionRequestedBits: 6e6, receivedBits: 1e6, sizeBits: 6e6 });
     wait(0.25);
     downloads.received(request, { totalBits: 6e6, sizeBits: 6e6 });
     downloads.ended(request, 'whole', 0.5);
@@ -40,7 +35,7 @@ describe('downloads', () => {
     decisions.decide();
     downloads.requested({}, { isMedia: true, segment: port.segment(1, 0) });
     // Three quarters of bitrate x duration, like the first segment.
-    expect(requestedBitsOf(session.record)).toBe(6e6 + 3e6);
+    expect(session.record.requestedBits).toBe(6e6 + 3e6);
   });
 
   test('that were complete at their first report have no latency', () => {
@@ -90,7 +85,7 @@ describe('downloads', () => {
     downloads.received(request, { totalBits: 1e6 });
     wait(0.25);
     downloads.ended(request, 'abandoned', 0.75);
-    expect(requestedBitsOf(session.record)).toBe(4e6);
+    expect(session.record.requestedBits).toBe(4e6);
     expect(session.record).toMatchObject({ wastedBits: 1e6, wholeDownloads: 0 });
     expect(bits()).toBeCloseTo(1e6);
   });
@@ -100,7 +95,7 @@ describe('downloads', () => {
     const request = {};
     downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     downloads.ended(request, outcome, 0.5);
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(session.record).toMatchObject({ measured: [], active: undefined });
     expect(session.record.wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
   });
@@ -115,7 +110,7 @@ describe('downloads', () => {
     downloads.received(audio, { totalBits: 3e5 });
     downloads.ended(audio, 'whole', 1);
     expect(bits()).toBeCloseTo(3e5);
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(session.record).toMatchObject({ measured: [], wholeDownloads: 0 });
     const late = {};
     downloads.requested(late, { isMedia: true, segment: port.segment(0) });

@@ -8,10 +8,9 @@ import type { Forecasting } from './forecasting.ts';
 import type { Planner } from './planner.ts';
 import type { RequestReport } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import { downloadsOf, type Session } from './session.ts';
+import { type Session, VideoDownload } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticker } from './ticker.ts';
-import { VideoDownload } from './video-download.ts';
 
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
@@ -75,7 +74,7 @@ export class Downloads {
     const download = this.#downloads.get(request);
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
-    download.received(clock.nowSeconds(), arrived, knownBps(downloadsOf(session.record)));
+    download.received(clock.nowSeconds(), arrived, knownBps(session.record.downloads));
     if (download instanceof VideoDownload) ticker.progressed();
   }
 

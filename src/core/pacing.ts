@@ -6,7 +6,7 @@ import type { Events, Guard } from './events.ts';
 import { onStep } from './live-rate.ts';
 import type { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
-import { inFlightOf, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
 
@@ -71,7 +71,7 @@ export class Pacing implements Ticking {
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     const nowSeconds = clock.nowSeconds();
-    const inFlight = inFlightOf(session.record, nowSeconds);
+    const inFlight = session.record.inFlight(nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
@@ -98,7 +98,7 @@ export class Pacing implements Ticking {
     if (isJump || this.#isNews(pace, nowMs)) {
       const { rate } = this.#held!;
       this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
-      events.pace({ session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
+      events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
   }

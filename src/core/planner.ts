@@ -6,7 +6,7 @@ import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort, Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import { isOutdated, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 export interface PlannerOptions extends StateOptions {
@@ -69,7 +69,7 @@ export class Planner {
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
     const newest = forecasting?.latest(state);
-    const forecast = isOutdated(session.record) ? undefined : newest;
+    const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
     return { state, forecast };
   }

@@ -5,7 +5,7 @@ import { bitrateWeights } from '../../abr/qoe.ts';
 import type { CommonOptions } from './options.ts';
 import type { SegmentRequest, Situation } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import { downloadsOf, type SessionRecord } from './session.ts';
+import type { SessionRecord } from './session.ts';
 import type { Clocks } from './session-clock.ts';
 
 /** A controller gets the sizes of at least this many segments, whatever its horizon. */
@@ -53,7 +53,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
       ),
     ),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
-    downloads: [...downloadsOf(record)],
+    downloads: [...record.downloads],
     weights: bitrateWeights(options.qoe, ladderBps),
     ...(situation.live && { live: liveState(situation, record, indexInPeriod, clocks.nowSeconds) }),
   };

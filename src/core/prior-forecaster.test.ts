@@ -185,9 +185,9 @@ describe('the stored statistics', () => {
   });
 
   test('move towards the latest session, and widen if sessions differ', () => {
-    const learntAfter = (sessions: number, bps: number) => withSession([10e6, 0.2, sessions, 1], bps, 0.2);
-    expect(learntAfter(5, 10e6)).toEqual([10e6, 0.2, 6, 20_000]);
-    expect(learntAfter(1, 40e6)).toEqual([20e6, 0.721, 2, 20_000]);
+    const next = (sessions: number, bps: number) => withSession([10e6, 0.2, sessions, 1], bps, 0.2);
+    expect(next(5, 10e6)).toEqual([10e6, 0.2, 6, 20_000]);
+    expect(next(1, 40e6)).toEqual([20e6, 0.721, 2, 20_000]);
     // A long past does not prevent learning a new place.
     let learnt: Statistics = [10e6, 0.2, 1000, 1];
     for (let i = 0; i < 12; i++) learnt = withSession(learnt, 40e6, 0.2);

@@ -6,11 +6,6 @@
 import type {} from 'dashjs';
 
 declare module 'dashjs' {
-  interface RulesContext {
-    /** Declared as returning a SwitchRequest; returns the request in flight, only in `abandonFragmentRules`. */
-    getCurrentRequest(): FragmentRequest;
-  }
-
   interface AbrController {
     /** `forceAbandon` aborts the segment in flight and requests it again in `representation`. */
     setPlaybackQuality(
@@ -47,7 +42,6 @@ declare module 'dashjs' {
     range: string | null;
     /** Progress of the download: from `s`, `d` milliseconds, `b[0]` bytes. */
     traces: { s: Date; d: number; b: number[] }[];
-    isInitializationRequest(): boolean;
   }
 
   interface MediaPlayerClass {

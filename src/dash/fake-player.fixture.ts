@@ -15,11 +15,7 @@ function defaultSettings() {
         maxDrift: Number.NaN,
         playbackRate: { min: Number.NaN, max: Number.NaN },
       },
-      buffer: {
-        fastSwitchEnabled: null as boolean | null,
-        bufferTimeDefault: 18,
-        bufferTimeAtTopQuality: 30,
-      },
+      buffer: { fastSwitchEnabled: null as boolean | null, bufferTimeDefault: 18, bufferTimeAtTopQuality: 30 },
       abr: {
         hybridSwitchBufferTime: 12 as number | undefined,
         rules: {

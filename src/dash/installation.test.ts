@@ -81,14 +81,6 @@ describe('attachLeoAbr', () => {
     expect(await intercept!({ url })).toEqual({ url });
   });
 
-  test('without the option `cmcd`, leaves requests alone', async () => {
-    const { player } = attached({ controller: new Scripted(), forecasters: [new Steady()] });
-    player.ask();
-    const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
-    expect(await player.interceptors[0]!({ url })).toEqual({ url });
-    expect(player.settings.streaming.cmcd.enabled).toBe(false);
-  });
-
   test('detaching from a player that throws is silent', () => {
     const player = new FakePlayer();
     const { handle } = attached({}, player);

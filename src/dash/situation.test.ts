@@ -119,10 +119,7 @@ describe('playback rate and pause', () => {
   }
 
   test('before the first picture, a paused element waits for data', () => {
-    expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({
-      started: false,
-      isPaused: false,
-    });
+    expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({ started: false, isPaused: false });
   });
 
   test('come from the media element', () => {

@@ -8,11 +8,7 @@ import type { LiveClock } from './live.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
 
 /** The plugin sets no rate. */
-const UNPACED = {
-  playbackRates: { min: 1, max: 1 },
-  maxLatencySeconds: Number.POSITIVE_INFINITY,
-  isPaceable: false,
-};
+const UNPACED = { playbackRates: { min: 1, max: 1 }, maxLatencySeconds: Number.POSITIVE_INFINITY, isPaceable: false };
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {

@@ -92,11 +92,7 @@ export class Requests {
     adaptation.downloads.requested(request, {
       isMedia: true,
       segment: isVideo ? segmentOf(hls, frag) : undefined,
-      live: time && {
-        ...time,
-        startSeconds: frag.start,
-        segmentSeconds: wholeSeconds(frag, hls.latestLevelDetails),
-      },
+      live: time && { ...time, startSeconds: frag.start, segmentSeconds: wholeSeconds(frag, hls.latestLevelDetails) },
     });
   }
 

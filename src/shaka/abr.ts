@@ -11,8 +11,6 @@ import type { Requests } from './requests.ts';
 const ABORT_BPS = -1;
 
 export interface ManagerParts {
-  /** Shaka's own manager. */
-  inner: AbrManager;
   player: ShakaPlayer;
   port: ShakaPort;
   requests: Requests;
@@ -29,14 +27,15 @@ export class PluginManager {
   #isLoaded = false;
   /** The buffer is full: the decision waits until Shaka is about to request. */
   #isDue = false;
-  #isUnlimited = false;
   #isDetached = false;
 
-  constructor(private readonly parts: ManagerParts) {
-    const { inner, player, requests, adaptation } = parts;
+  /** `inner`: Shaka's own manager. */
+  constructor(
+    readonly inner: AbrManager,
+    private readonly parts: ManagerParts,
+  ) {
+    const { player, requests, adaptation } = parts;
     const { guard } = adaptation;
-    const estimate = inner.getBandwidthEstimate;
-    inner.getBandwidthEstimate = () => (this.#isUnlimited ? Number.POSITIVE_INFINITY : estimate.call(inner));
     const filter = (_: number, request: Request, context?: RequestContext) => {
       guard(() => {
         requests.begun(request, context);
@@ -46,17 +45,14 @@ export class PluginManager {
     };
     const networking = player.getNetworkingEngine();
     networking?.registerRequestFilter(filter);
-    this.#undo.add(
-      listen(player, DOM_METHODS, { ...requests.handlers, ...this.#playerHandlers }, guard),
-      () => networking?.unregisterRequestFilter(filter),
-      // The prototype's is back.
-      () => delete (inner as Partial<AbrManager>).getBandwidthEstimate,
+    this.#undo.add(listen(player, DOM_METHODS, { ...requests.handlers, ...this.#playerHandlers }, guard), () =>
+      networking?.unregisterRequestFilter(filter),
     );
   }
 
   /** For Shaka: its own manager with the methods below in place of some. */
   proxy(): AbrManager {
-    return new Proxy(this.parts.inner, {
+    return new Proxy(this.inner, {
       get: (target, name: keyof AbrManager) => {
         const value: unknown = (this.#isDetached ? undefined : this.#overrides[name]) ?? target[name];
         return typeof value === 'function' ? value.bind(target) : value;
@@ -64,18 +60,15 @@ export class PluginManager {
     });
   }
 
-  /** What Shaka itself would choose. */
-  chooseVariant(): Variant {
-    return this.parts.inner.chooseVariant();
-  }
-
   /** What Shaka would choose on a link without limits: it knows the sizes of element, screen and window. */
   highestVariant(): Variant {
-    this.#isUnlimited = true;
+    const { inner } = this;
+    const estimate = inner.getBandwidthEstimate;
+    inner.getBandwidthEstimate = () => Number.POSITIVE_INFINITY;
     try {
-      return this.chooseVariant();
+      return inner.chooseVariant();
     } finally {
-      this.#isUnlimited = false;
+      inner.getBandwidthEstimate = estimate;
     }
   }
 
@@ -116,50 +109,52 @@ export class PluginManager {
     timeupdate: () => this.#decideIfDue(),
     playing: () => this.parts.adaptation.session.playing(),
     seeking: () => {
+      const { port, adaptation } = this.parts;
       // Shaka goes on with what is buffered.
-      if (this.parts.adaptation.session.seeked() && this.parts.port.presentation.levelSeconds() === 0) this.#decide();
+      if (adaptation.session.seeked() && port.presentation.levelSeconds() === 0) this.#decide();
     },
   };
 
   readonly #overrides: Partial<AbrManager> = {
     init: (switchTo, ...more) => {
-      const { inner, port } = this.parts;
+      const { port } = this.parts;
       this.#isLoaded = true;
       port.switchCallback = switchTo;
-      inner.init((...args) => (this.#isDetached || !port.presentation.hasVideo) && switchTo(...args), ...more);
+      this.inner.init((...args) => (this.#isDetached || !port.presentation.hasVideo) && switchTo(...args), ...more);
     },
     setVariants: (variants, ...more) => {
       this.parts.port.presentation.variants = variants;
-      return this.parts.inner.setVariants(variants, ...more);
+      return this.inner.setVariants(variants, ...more);
     },
     setMediaElement: (element) => {
-      this.parts.inner.setMediaElement(element);
+      const { port, adaptation } = this.parts;
+      this.inner.setMediaElement(element);
       if (!element) return;
-      this.parts.port.presentation.element = element;
-      this.#sourceUndo.add(listen(element, DOM_METHODS, this.#elementHandlers, this.parts.adaptation.guard));
+      port.presentation.element = element;
+      this.#sourceUndo.add(listen(element, DOM_METHODS, this.#elementHandlers, adaptation.guard));
     },
     enable: () => {
-      this.parts.inner.enable();
+      this.inner.enable();
       this.parts.adaptation.guard(() => this.#limitPrefetch());
     },
-    chooseVariant: (...how) => this.#loading() ?? this.#choose() ?? this.parts.inner.chooseVariant(...how),
+    chooseVariant: (...how) => this.#loading() ?? this.#choose() ?? this.inner.chooseVariant(...how),
     trySuggestStreams: () => void (this.#loading() ?? this.parts.adaptation.guard(() => this.#decide())),
     segmentDownloaded: (milliseconds, bytes, allowSwitch, request, context) => {
-      const { inner, requests, adaptation } = this.parts;
-      inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
+      const { requests, adaptation } = this.parts;
+      this.inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
       adaptation.guard(() => requests.downloaded(bytes, request, context));
     },
-    getBandwidthEstimate: () => (this.parts.port.isAbandoning ? ABORT_BPS : this.parts.inner.getBandwidthEstimate()),
+    getBandwidthEstimate: () => (this.parts.port.isAbandoning ? ABORT_BPS : this.inner.getBandwidthEstimate()),
     stop: () => {
       this.isOrphan = false;
-      this.parts.adaptation.guard(() => this.#sourceEnded());
-      this.parts.inner.stop();
+      this.#sourceEnded();
+      this.inner.stop();
     },
     release: () => {
-      this.parts.adaptation.guard(() => this.#sourceEnded());
+      this.#sourceEnded();
       this.parts.released();
       this.#undo.run();
-      this.parts.inner.release();
+      this.inner.release();
     },
   };
 
@@ -171,15 +166,14 @@ export class PluginManager {
   /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
   #loading(): Variant | undefined {
     const { port, adaptation } = this.parts;
-    return adaptation.guard(() =>
-      adaptation.session.record.active && !port.isAbandoning ? port.loading() : undefined,
-    );
+    const isLoading = adaptation.session.record.active && !port.isAbandoning;
+    return isLoading ? adaptation.guard(() => port.loading()) : undefined;
   }
 
   #decide(): void {
     const { port } = this.parts;
     this.#isDue = false;
-    if (port.isEnabled) port.switchTo(this.#choose() ?? this.chooseVariant());
+    if (port.isEnabled) port.switchTo(this.#choose() ?? this.inner.chooseVariant());
   }
 
   #decideIfDue(): void {
@@ -200,7 +194,9 @@ export class PluginManager {
     this.#isLoaded = false;
     this.#isDue = false;
     this.#sourceUndo.run();
-    adaptation.sourceEnded();
-    port.sourceEnded();
+    adaptation.guard(() => {
+      adaptation.sourceEnded();
+      port.sourceEnded();
+    });
   }
 }

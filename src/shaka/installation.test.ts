@@ -38,18 +38,6 @@ describe('createLeoAbrFactory', () => {
     expect(player.config.cmcd.enabled).toBe(false);
   });
 
-  test("adds the keys to a page's own CMCD, and leaves it on; nothing without the option", () => {
-    for (const cmcd of [true, false]) {
-      const own = new FakePlayer();
-      own.config.cmcd.enabled = true;
-      const { player, handle } = attached({ cmcd, controller: new Scripted(), forecasters: [new Steady()] }, own);
-      player.load();
-      expect(player.request(0).request.uris[0]!.includes('leo.abr-')).toBe(cmcd);
-      handle.detach();
-      expect(player.config.cmcd.enabled).toBe(true);
-    }
-  });
-
   test('with a full buffer, waits until Shaka is about to request', () => {
     const { controller, player } = attached({ controller: new Scripted() });
     player.load();
@@ -280,19 +268,6 @@ describe('createLeoAbrFactory', () => {
     expect(handle.state.session).toBe(3);
   });
 
-  test('a player can have the plugin again after detach()', async () => {
-    const { player, handle } = attached({ controller: new Scripted() });
-    player.load();
-    handle.detach();
-    player.destroy();
-    const controller = new Scripted();
-    const again = attached({ controller }, player);
-    player.load();
-    await Promise.resolve();
-    expect(again.faults).toEqual([]);
-    expect(controller.states).toHaveLength(1);
-  });
-
   test("after detach() Shaka's manager decides, now and for the next source", () => {
     const { controller, player, handle } = attached({ controller: new Scripted() });
     player.load();
@@ -306,6 +281,7 @@ describe('createLeoAbrFactory', () => {
     expect(player.manager).toBe(player.own[1]);
     expect(controller.states).toHaveLength(1);
     expect(handle.state.status).toBe('detached');
+    expect(attached({}, player).handle.state.status).toBe('attached');
   });
 });
 

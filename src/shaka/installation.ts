@@ -52,7 +52,7 @@ function isAttached(factory: (() => AbrManager) & { handle?: LeoAbrHandle }): bo
 class ShakaInstallation implements Installation {
   readonly adaptation: Adaptation;
   readonly #undo = new UndoList();
-  readonly #managerParts: Omit<ManagerParts, 'inner'>;
+  readonly #managerParts: ManagerParts;
   /** The manager that the player has. */
   #manager: PluginManager | undefined;
   #isDetached = false;
@@ -83,7 +83,7 @@ class ShakaInstallation implements Installation {
       return inner;
     }
     this.#manager?.end();
-    this.#manager = new PluginManager({ inner, ...this.#managerParts });
+    this.#manager = new PluginManager(inner, this.#managerParts);
     return this.#manager.proxy();
   }
 

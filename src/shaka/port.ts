@@ -7,9 +7,9 @@ import { LiveStream } from './live.ts';
 import { originOf, type ShakaPlayer, type Stream, type Variant } from './player.ts';
 import { bitrateOf, idOf, Presentation } from './situation.ts';
 
-/** The choices of Shaka's own manager: now, and on a link without limits. */
-interface ShakasChoices {
-  chooseVariant(): Variant;
+/** Shaka's own manager, and its choice on a link without limits. */
+interface OwnManager {
+  readonly inner: { chooseVariant(): Variant };
   highestVariant(): Variant;
 }
 
@@ -26,7 +26,7 @@ export class ShakaPort implements PlayerPort {
   constructor(
     private readonly player: ShakaPlayer,
     options: { readonly live: LiveOptions },
-    private readonly manager: () => ShakasChoices,
+    private readonly manager: () => OwnManager,
   ) {
     this.live = new LiveStream(player);
     this.presentation = new Presentation(player, this.live);
@@ -78,7 +78,7 @@ export class ShakaPort implements PlayerPort {
   #allowed(): Variant[] {
     const { presentation } = this;
     // What plays, or what Shaka itself would begin with.
-    const audio = (presentation.active() ?? this.manager().chooseVariant())?.audio;
+    const audio = (presentation.active() ?? this.manager().inner.chooseVariant())?.audio;
     const ladder = presentation.variants
       .filter((variant) => variant.video && variant.audio === audio)
       .sort((a, b) => bitrateOf(a) - bitrateOf(b));

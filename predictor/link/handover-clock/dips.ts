@@ -30,7 +30,6 @@ const SHARE_MEMORY_SLOTS = 150;
 const FIRST_SLOTS = 26;
 
 export class Dips {
-  readonly #emit: (slot: number, isDip: boolean, share: number) => void;
   #slot = Number.NEGATIVE_INFINITY;
   #bits = 0;
   #seconds = 0;
@@ -48,9 +47,7 @@ export class Dips {
    * `emit` receives, in order, each slot of 0.1 s of the session's clock that a dip began in or that was no dip, and the
    * recent share of dips in them. The rest of a dip, and what is too short or long, are left out.
    */
-  constructor(emit: (slot: number, isDip: boolean, share: number) => void) {
-    this.#emit = emit;
-  }
+  constructor(private readonly emit: (slot: number, isDip: boolean, share: number) => void) {}
 
   /** `startSeconds` to `endSeconds` are possible, and not before those of the last call. */
   observe({ startSeconds, endSeconds, bits }: Extract<Observation, { kind: 'throughput' }>): void {
@@ -92,7 +89,7 @@ export class Dips {
   }
 
   #count(slot: number, isDip: boolean): void {
-    this.#emit(slot, isDip, (1 + this.#recentDips) / (FIRST_SLOTS + this.#recentSlots));
+    this.emit(slot, isDip, (1 + this.#recentDips) / (FIRST_SLOTS + this.#recentSlots));
     const keep = 1 - 1 / SHARE_MEMORY_SLOTS;
     this.#recentDips = this.#recentDips * keep + (isDip ? 1 : 0);
     this.#recentSlots = this.#recentSlots * keep + 1;

@@ -1,7 +1,3 @@
-// biome-ignore lint/style/noRestrictedImports: the test on memory has to collect garbage.
-import { setFlagsFromString } from 'node:v8';
-// biome-ignore lint/style/noRestrictedImports: the test on memory has to collect garbage.
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
@@ -23,9 +19,7 @@ import {
 const MINUTE_MS = Date.UTC(2025, 0, 1, 12, 0, 0);
 
 function started(context: Partial<SessionContext> = {}): HandoverClock {
-  const clock = new HandoverClock();
-  clock.start({ seed: 0, ...context });
-  return clock;
+  return new HandoverClock(context);
 }
 
 function listen(clock: HandoverClock, observations: readonly Observation[]): HandoverEstimate {
@@ -50,14 +44,9 @@ const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1);
 const share = (holds: (seed: number) => boolean) => SEEDS.filter(holds).length / SEEDS.length;
 
 describe('position', () => {
-  test('is unknown before the session, then according to the schedule', () => {
-    const clock = new HandoverClock();
-    clock.observe({ kind: 'throughput', startSeconds: 0, endSeconds: 1, bits: 1e6 });
-    clock.tellTime(0, MINUTE_MS, 1);
-    clock.hint(3, 1, 1);
-    expect(clock.estimate(0)).toBeUndefined();
+  test('is according to the schedule at first', () => {
     // At :20 the next reconfiguration is at :27.
-    clock.start({ seed: 0, utcMsAtStart: MINUTE_MS + 20_000, utcUncertaintySeconds: 0.1 });
+    const clock = started({ utcMsAtStart: MINUTE_MS + 20_000, utcUncertaintySeconds: 0.1 });
     const { phaseSeconds, uncertaintySeconds } = clock.estimate(0)!;
     expect(apart(phaseSeconds, 7)).toBeLessThan(0.1);
     expect(uncertaintySeconds).toBeLessThan(2.5);
@@ -252,13 +241,6 @@ describe('recognition', () => {
     const other = observationsOf(noisyLink(5, 0.03), { fromSeconds: 300, untilSeconds: 900 });
     expect(listen(clock, other).isLeo).toBe(false);
   });
-
-  test('start forgets the previous session', () => {
-    const clock = started(timeOf(5));
-    listen(clock, observationsOf(leoLink({ seed: 2, boundary: 5 }), { untilSeconds: 300 }));
-    clock.start({ seed: 0, ...timeOf(9) });
-    expect(clock.estimate(3)).toEqual(started(timeOf(9)).estimate(3));
-  });
 });
 
 describe('short dips in a live session', () => {
@@ -409,14 +391,15 @@ describe('faults', () => {
             else clock.hint(event[1], event[2], event[3]);
           }
           const estimate = clock.estimate(nowSeconds)!;
-          expect(estimate.phaseSeconds).toBeGreaterThanOrEqual(0);
           expect(estimate.phaseSeconds).toBeLessThan(15);
-          expect(estimate.uncertaintySeconds).toBeGreaterThanOrEqual(0);
-          expect(estimate.uncertaintySeconds).toBeLessThanOrEqual(7.5);
-          expect(estimate.spreadSeconds).toBeGreaterThanOrEqual(0);
-          expect(estimate.spreadSeconds).toBeLessThanOrEqual(1);
-          expect(estimate.leoProbability).toBeGreaterThanOrEqual(0);
-          expect(estimate.leoProbability).toBeLessThanOrEqual(1);
+          for (const [value, most] of [
+            [estimate.phaseSeconds, 15],
+            [estimate.uncertaintySeconds, 7.5],
+            [estimate.spreadSeconds, 1],
+            [estimate.leoProbability, 1],
+          ] as const) {
+            expect(value >= 0 && value <= most).toBe(true);
+          }
           expect(clock.positionProbabilities().reduce((sum, probability) => sum + probability, 0)).toBeCloseTo(1);
           for (const { atSeconds, confidence } of estimate.nextHandovers) {
             expect(atSeconds).toBeGreaterThanOrEqual(nowSeconds);
@@ -427,30 +410,5 @@ describe('faults', () => {
       ),
       { seed: 1, numRuns: 300 },
     );
-  });
-
-  test('a long session takes no more memory than a short one', () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    const clock = started(timeOf(5));
-    const used = () => {
-      collect();
-      return process.memoryUsage().heapUsed;
-    };
-    const bin = { kind: 'throughput' as const, startSeconds: 0, endSeconds: 0, bits: 0 };
-    const play = (count: number) => {
-      for (let i = 0; i < count; i++) {
-        bin.startSeconds = bin.endSeconds;
-        bin.endSeconds += 0.5;
-        bin.bits = 1e6 * (1 + (i % 7));
-        clock.observe(bin);
-        if (i % 100 === 0) clock.observe({ kind: 'request-latency', atSeconds: bin.endSeconds, latencySeconds: 0.05 });
-      }
-    };
-    play(2000);
-    const before = used();
-    play(40_000);
-    // One number per observation would be 300 kB.
-    expect(used() - before).toBeLessThan(150_000);
   });
 });

@@ -64,7 +64,6 @@ const WINDOW_CELLS = 20;
 /** Positions within 1.3 s support each other in the search for the best one. */
 const NEAR_CELLS = 12;
 const CELL_SECONDS = EPOCH_SECONDS / CELLS;
-const ANNOUNCED = 3;
 
 export class HandoverClock {
   /**
@@ -78,18 +77,17 @@ export class HandoverClock {
   readonly #prior = new Float64Array(CELLS);
   #utcSecondsAtStart = Number.NaN;
   #utcUncertaintySeconds = Number.NaN;
-  #rates!: StateFilters;
-  #latencies!: StateFilters;
-  #repeats: Repeats[] = [];
-  #bins = new RateBins();
-  #dips!: Dips;
-  #handoverDips!: RegularDips;
-  #otherDips!: OtherPeriods;
+  readonly #rates = new StateFilters(RATE_PARAMETERS);
+  readonly #latencies = new StateFilters(LATENCY_PARAMETERS);
+  readonly #repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
+  readonly #bins = new RateBins((bin) => this.#addRate(bin));
+  readonly #dips = new Dips((slot, isDip, share) => this.#addDip(slot, isDip, share));
+  readonly #handoverDips = new RegularDips(EPOCH_SECONDS);
+  readonly #otherDips = new OtherPeriods();
   /** Evidence from dips, if they are at handovers: ln of its probability, per cell, relative to dips at random. */
   readonly #logDips = new Float64Array(CELLS);
   /** The same, if they have another period. */
   #logOtherDips = 0;
-  #started = false;
   /** Weight of all cells / weight of the hypotheses without epochs. */
   #ratio = 1;
   /** Whether the evidence suffices to plan with handovers. */
@@ -99,29 +97,14 @@ export class HandoverClock {
   /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
   readonly #around = new Float64Array(CELLS + 2 * WINDOW_CELLS);
   #lastSeconds = 0;
-  #lastHintSeconds = 0;
+  #lastHintSeconds = Number.NEGATIVE_INFINITY;
 
-  /** Begins a new session. */
-  start(context: SessionContext): void {
-    this.#rates = new StateFilters(RATE_PARAMETERS);
-    this.#latencies = new StateFilters(LATENCY_PARAMETERS);
-    this.#repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
-    this.#bins = new RateBins();
-    this.#dips = new Dips(this.#addDip);
-    this.#handoverDips = new RegularDips(EPOCH_SECONDS);
-    this.#otherDips = new OtherPeriods();
-    this.#logDips.fill(0);
-    this.#logOtherDips = 0;
-    this.#ratio = 1;
-    this.isLeo = false;
-    this.#lastSeconds = 0;
-    this.#lastHintSeconds = Number.NEGATIVE_INFINITY;
-    this.#prior.fill(1 / CELLS);
-    this.#utcSecondsAtStart = Number.NaN;
+  /** Of a new session. */
+  constructor({ utcMsAtStart, utcUncertaintySeconds }: Omit<SessionContext, 'seed'>) {
     this.#epochs.fill(1 / CELLS);
     this.#without.fill(1 / this.#without.length);
-    this.#started = true;
-    if (context.utcMsAtStart !== undefined) this.tellTime(0, context.utcMsAtStart, context.utcUncertaintySeconds);
+    this.#prior.fill(1 / CELLS);
+    if (utcMsAtStart !== undefined) this.tellTime(0, utcMsAtStart, utcUncertaintySeconds);
   }
 
   /**
@@ -130,8 +113,7 @@ export class HandoverClock {
    * hypotheses are kept until evidence decides.
    */
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
-    if (!this.#started || !isMoment(atSeconds) || !(abs(utcMs) < LATEST_UTC_MS)) return;
-    if (!(uncertaintySeconds >= 0)) return;
+    if (!isMoment(atSeconds) || !(abs(utcMs) < LATEST_UTC_MS) || !(uncertaintySeconds >= 0)) return;
     const utcSecondsAtStart = utcMs / 1000 - atSeconds;
     const leapSeconds = utcSecondsAtStart - this.#utcSecondsAtStart;
     const sameSource = abs(uncertaintySeconds - this.#utcUncertaintySeconds) < SAME_TIME_SECONDS;
@@ -163,8 +145,7 @@ export class HandoverClock {
    * proportion to the time between them.
    */
   hint(atSeconds: number, uncertaintySeconds: number, confidence: number): void {
-    if (!this.#started || !isMoment(atSeconds) || !(uncertaintySeconds >= 0)) return;
-    if (!(confidence > 0 && confidence <= 1)) return;
+    if (!isMoment(atSeconds) || !(uncertaintySeconds >= 0) || !(confidence > 0 && confidence <= 1)) return;
     const news = min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
     if (!(news > 0)) return;
     this.#lastHintSeconds = this.#lastSeconds;
@@ -179,12 +160,11 @@ export class HandoverClock {
 
   /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
-    if (!this.#started) return;
     if (observation.kind === 'request-latency') {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
       this.#addLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
-    } else if (this.#bins.observe(observation, this.#addRate) && observation.kind === 'throughput') {
+    } else if (this.#bins.observe(observation) && observation.kind === 'throughput') {
       this.#dips.observe(observation);
     }
   }
@@ -194,25 +174,20 @@ export class HandoverClock {
     return this.#epochs.slice();
   }
 
-  /** Undefined before the start of the session, and for an impossible `nowSeconds`. */
+  /** Undefined for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
-    if (!this.#started || !isMoment(nowSeconds)) return undefined;
+    if (!isMoment(nowSeconds)) return undefined;
     this.#position ??= this.#positionNow();
     const { within, ...position } = this.#position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
-    return {
-      nextHandovers: Array.from({ length: isLeo ? ANNOUNCED : 0 }, (_, i) => ({
-        atSeconds: next + i * EPOCH_SECONDS,
-        confidence: min(1, within) * leoProbability,
-      })),
-      ...position,
-      leoProbability,
-      isLeo,
-    };
+    const confidence = min(1, within) * leoProbability;
+    const ahead = isLeo ? [0, EPOCH_SECONDS, 2 * EPOCH_SECONDS] : [];
+    const nextHandovers = ahead.map((seconds) => ({ atSeconds: next + seconds, confidence }));
+    return { nextHandovers, ...position, leoProbability, isLeo };
   }
 
-  #addRate = (bin: Measurement): void => {
+  #addRate(bin: Measurement): void {
     this.#lastSeconds = bin.atSeconds;
     this.#rates.observe(bin);
     const { densities } = this.#rates;
@@ -223,9 +198,9 @@ export class HandoverClock {
         logDensity === undefined ? densities[CELLS]! : exp(logDensity * RATE_PARAMETERS.weight);
     }
     this.#settle();
-  };
+  }
 
-  #addDip = (slot: number, isDip: boolean, share: number): void => {
+  #addDip(slot: number, isDip: boolean, share: number): void {
     for (let offset = 0; offset < OFFSETS; offset++) {
       const cell = this.#handoverDips.position(slot, offset);
       const before = this.#logDips[cell]!;
@@ -236,7 +211,7 @@ export class HandoverClock {
     this.#logOtherDips = max(LEAST_LOG_DIPS, before + this.#otherDips.observe(slot, isDip, share));
     scale(this.#without, exp(orWithoutDips(this.#logOtherDips) - orWithoutDips(before)));
     this.#settle();
-  };
+  }
 
   /** Latency is evidence for positions, but not for or against epochs: its steps have many causes. */
   #addLatency(latency: Measurement): void {
@@ -335,10 +310,10 @@ function distanceTo(seconds: number, cell: number): number {
 
 /** Per cell, the ratio of a wrapped normal density around a second of the session to a uniform one. */
 function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
-  const density = new Float64Array(CELLS);
-  for (let cell = 0; cell < CELLS; cell++)
-    density[cell] = exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
-  const mean = density.reduce((total, value) => total + value, 0) / CELLS;
+  const density = new Float64Array(CELLS).map((_, cell) =>
+    exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2),
+  );
+  const mean = sum(density) / CELLS;
   return density.map((value) => value / mean);
 }
 
@@ -355,9 +330,7 @@ function normalise(weights: Float64Array, total: number): void {
 }
 
 function greatest(values: Float64Array): number {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) if (values[i]! > most) most = values[i]!;
-  return most;
+  return values.reduce((most, value) => max(most, value), 0);
 }
 
 function sum(values: Float64Array): number {

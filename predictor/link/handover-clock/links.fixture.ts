@@ -7,6 +7,10 @@ export type Link = (second: number) => number;
 
 const STEP_SECONDS = 0.1;
 
+export function throughput(startSeconds: number, endSeconds: number, rateBps: number): Observation {
+  return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
+}
+
 /** A LEO link in bit/s: a rate per epoch, a dip in its first second, noise. Boundaries at `boundary` + n * 15 s. */
 export function leoLink(options: { seed: number; boundary: number; spread?: number; noise?: number }): Link {
   const { seed, boundary, spread = 0.4, noise = 0.08 } = options;

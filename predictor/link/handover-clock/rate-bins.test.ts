@@ -3,10 +3,10 @@ import { RateBins } from './rate-bins.ts';
 import type { Measurement } from './state-filters.ts';
 
 function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: number, bits: number])[]): Measurement[] {
-  const bins = new RateBins();
   const emitted: Measurement[] = [];
+  const bins = new RateBins((bin) => emitted.push(bin));
   for (const [startSeconds, endSeconds, bits] of pieces) {
-    bins.observe({ kind: 'throughput', startSeconds, endSeconds, bits }, (bin) => emitted.push(bin));
+    bins.observe({ kind: 'throughput', startSeconds, endSeconds, bits });
   }
   return emitted;
 }

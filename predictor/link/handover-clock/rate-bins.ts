@@ -30,11 +30,11 @@ export class RateBins {
   #busySeconds = 0;
   #bits = 0;
 
-  /**
-   * Emits the bins that this observation completes, with ln of the rate in bit/s. Returns whether it is a possible
-   * observation of throughput; others are ignored.
-   */
-  observe(observation: Observation, emit: (bin: Measurement) => void): boolean {
+  /** `emit` receives each bin with ln of the rate in bit/s. */
+  constructor(private readonly emit: (bin: Measurement) => void) {}
+
+  /** Returns whether it is a possible observation of throughput; others are ignored. */
+  observe(observation: Observation): boolean {
     if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
     if (!(endSeconds > startSeconds && isMoment(startSeconds) && isMoment(endSeconds))) return false;
@@ -43,28 +43,28 @@ export class RateBins {
     if (pause < -SLACK_SECONDS && pause > -SET_BACK_SECONDS) return false;
     if (abs(pause) > SLACK_SECONDS) {
       this.#tail.length = 0;
-      if (pause > MAX_PAUSE_SECONDS || pause < 0) this.#close(emit);
+      if (pause > MAX_PAUSE_SECONDS || pause < 0) this.#close();
     }
     this.#latestSeconds = endSeconds;
     this.#tail.push(observation);
     while (this.#tail.length > MAX_TAIL_PIECES || this.#tail[0]!.endSeconds <= endSeconds - TAIL_SECONDS) {
-      this.#add(this.#tail.shift()!, emit);
+      this.#add(this.#tail.shift()!);
     }
     return true;
   }
 
-  #add({ startSeconds, endSeconds, bits }: Piece, emit: (bin: Measurement) => void): void {
+  #add({ startSeconds, endSeconds, bits }: Piece): void {
     if (this.#busySeconds === 0) this.#startSeconds = startSeconds;
     this.#endSeconds = endSeconds;
     this.#busySeconds += endSeconds - startSeconds;
     this.#bits += bits;
     // Tolerance for rounding of five tenths of a second.
-    if (this.#busySeconds > BIN_SECONDS - 1e-6) this.#close(emit);
+    if (this.#busySeconds > BIN_SECONDS - 1e-6) this.#close();
   }
 
-  #close(emit: (bin: Measurement) => void): void {
+  #close(): void {
     if (this.#busySeconds >= MIN_BUSY_SECONDS) {
-      emit({
+      this.emit({
         atSeconds: (this.#startSeconds + this.#endSeconds) / 2,
         seconds: this.#busySeconds,
         value: log(this.#bits / this.#busySeconds + 1),

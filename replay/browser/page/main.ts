@@ -124,7 +124,6 @@ class BenchSession {
     if (scenario.live) meter.end(endSeconds);
     requests.end();
     screen.stop();
-    const quality = video.getVideoPlaybackQuality();
     await player.destroy();
     const live = {
       ...{ positions: meter.positions, jumps: meter.jumps, endSeconds },
@@ -141,8 +140,6 @@ class BenchSession {
       // On demand nothing seeks.
       unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
       widthsOnScreen: screen.widths,
-      droppedFrames: quality.droppedVideoFrames,
-      presentedFrames: quality.totalVideoFrames,
       decisionMillis: this.#decisionMillis,
       protocols,
       ...(this.#oracle && { oracleOffsetSeconds: this.#oracle.offsetSeconds }),

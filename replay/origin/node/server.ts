@@ -20,7 +20,7 @@ export interface ServerOptions extends Omit<OriginOptions, 'folder'> {
 }
 
 /** An origin that listens. */
-export interface RunningOrigin extends Pick<Origin, 'createSession' | 'session' | 'removeSession'> {
+export type RunningOrigin = Origin & {
   /** Without a trailing slash. */
   url: string;
   port: number;
@@ -29,7 +29,7 @@ export interface RunningOrigin extends Pick<Origin, 'createSession' | 'session' 
   manifestUrl(session: ReplaySession): string;
   /** Closes all connections and stops listening. */
   close(): Promise<void>;
-}
+};
 
 /** Longer than a player with a full buffer waits, so that no request is sent on a connection that is closing. */
 const KEEP_ALIVE_MS = 10 * 60_000;
@@ -60,20 +60,15 @@ export async function startOrigin(options: ServerOptions = {}): Promise<RunningO
   const { port: listening, family, address } = server.address() as AddressInfo;
   const name = socket === undefined ? host : address;
   const url = `http://${family === 'IPv6' ? `[${name}]` : name}:${listening}`;
-  return {
-    createSession: (spec) => origin.createSession(spec),
-    session: (id) => origin.session(id),
-    removeSession: (id) => origin.removeSession(id),
-    handle,
-    url,
-    port: listening,
-    manifestUrl: ({ id }) => `${url}/session/${id}/manifest.mpd`,
+  return Object.assign(origin, {
+    ...{ url, port: listening, handle },
+    manifestUrl: ({ id }: ReplaySession) => `${url}/session/${id}/manifest.mpd`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-  };
+  });
 }
 
 async function answer(origin: Origin, request: IncomingMessage, response: ServerResponse): Promise<void> {
