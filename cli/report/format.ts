@@ -10,7 +10,7 @@ export function cellText(cell: Cell): string {
 }
 
 /** Shown for a value that does not apply or is unknown. */
-export const NOTHING = '–';
+const NOTHING = '–';
 
 export function fixed(value: number | null | undefined, digits: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
