@@ -88,7 +88,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const service = new PredictionService({ clock, version, forecasters });
   logProblems(service, log);
   if (model instanceof Error) service.problems.report('model', 'unusable', model.message);
-  const place = new Place({ given: options.location, showExactly: options.showExactLocation });
+  const place = new Place({ given: options.location, showExactly: options.showExactLocation === true });
   service.attach({ location: () => place.shown() });
 
   // Closed in reverse order, also if a later part fails to start.

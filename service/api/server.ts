@@ -95,7 +95,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     metrics.observeRefusal(refusal.code);
     logRefusal(refusal);
   });
-  guard(app, options, { clock, rate: new RateLimit(limits.rate) });
+  guard(app, options, clock);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     if (route === EVENTS && reply.statusCode === 200) return;
@@ -106,10 +106,8 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
 
-  app.get('/v1/forecast', { ...OPERATIONS.forecast, preHandler }, () => ({
-    ...service.forecast(),
-    protocol: PROTOCOL,
-  }));
+  const forecast = () => ({ ...service.forecast(), protocol: PROTOCOL });
+  app.get('/v1/forecast', { ...OPERATIONS.forecast, preHandler }, forecast);
   app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
   app.get('/v1/history', OPERATIONS.history, () => service.history());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
@@ -128,10 +126,8 @@ export async function createApi(service: PredictionService, options: ApiOptions)
 
 function newServer({ trustedProxies = [], limits, tls }: ApiOptions): FastifyInstance {
   const { requestTimeoutMs } = limits;
-  const timeouts = {
-    headersTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs),
-  };
+  const connectionsCheckingInterval = Math.min(CHECK_MS, requestTimeoutMs);
+  const timeouts = { headersTimeout: requestTimeoutMs, connectionsCheckingInterval };
   const app = fastify({
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -198,7 +194,7 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
-    const { next, missed } = stream.resume(single(request.headers['last-event-id']));
+    const { next, missed } = stream.resume(request.headers['last-event-id']?.toString());
     const hello = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
     const opening = missed === undefined ? hello : hello + eventText('missed', { reason: missed });
     stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
@@ -213,11 +209,8 @@ async function preHandler(request: FastifyRequest, reply: FastifyReply): Promise
 }
 
 /** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */
-function guard(
-  app: FastifyInstance,
-  { security }: ApiOptions,
-  { clock, rate }: { clock: Clock; rate: RateLimit },
-): void {
+function guard(app: FastifyInstance, { security, limits }: ApiOptions, clock: Clock): void {
+  const rate = new RateLimit(limits.rate);
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin, authorization } = request.headers;
     if (!isHostAllowed(host, security)) {
@@ -268,8 +261,4 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
   const message = `expected a method and path of /openapi.json, got ${describeValue(asked)}`;
   return refuse(reply, { status: 404, code: 'not-found', message });
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
 }

@@ -1,6 +1,6 @@
 /** Tests of the recorder with a full disk, at its end and after a restart. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -127,6 +127,23 @@ describe('a full disk', () => {
 });
 
 describe('a restarted recorder', () => {
+  test("records only new seconds of the dish's history, unless the clock was set back", async () => {
+    const clock = new ManualClock();
+    const start = async () => {
+      const { made } = await recorder({ clock });
+      for (let ago = 900; ago > 0; ago--) made.telemetry({ atMs: clock.utcMs() - ago * 1000, fromHistory: true });
+      await made.close();
+      const seconds = clock.utcMs() / 1000;
+      for (const name of readdirSync(directory)) utimesSync(join(directory, name), seconds, seconds);
+      return lines().length;
+    };
+    expect(await start()).toBe(900);
+    clock.advance(7);
+    expect(await start()).toBe(900 + 6);
+    clock.leap(-86_400);
+    expect(await start()).toBe(900 + 6 + 900);
+  });
+
   test('starts on a full disk and waits for space', async () => {
     const disk = new SmallDisk();
     const { made, clock } = await recorder({ files: disk });

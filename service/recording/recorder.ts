@@ -64,6 +64,8 @@ export class Recorder {
   readonly #options: RecorderOptions & { files: FileSystem };
   readonly #folder: RecordingFolder;
   #lock: FolderLock | undefined;
+  /** An earlier start has recorded the dish's history until then, UTC in ms. */
+  #recordedUntilMs = Number.NEGATIVE_INFINITY;
   #newestPing: TelemetrySecond | undefined;
   #records: RecordingFile | undefined;
   #rows = new TraceRows();
@@ -99,7 +101,9 @@ export class Recorder {
         if (!isDiskFull(error)) throw error;
         this.#fail(error);
       });
-      await this.#folder.repair();
+      const endedMs = await this.#folder.repair();
+      // Unless the clock was set back.
+      if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
       await this.#makeRoom(0);
     } catch (error) {
       await this.#lock?.release().catch(() => {});
@@ -120,7 +124,8 @@ export class Recorder {
 
   telemetry(second: TelemetrySecond): void {
     this.#newestPing = second;
-    this.record('telemetry', second);
+    const isRecorded = second.fromHistory === true && second.atMs <= this.#recordedUntilMs;
+    if (!isRecorded) this.record('telemetry', second);
   }
 
   /** Adds a line with the time, unless `fields` has one. */
