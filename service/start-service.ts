@@ -158,8 +158,8 @@ async function modelOf(file: string): Promise<CapacityForecaster | Error> {
   try {
     return await loadOnnxForecaster(file);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return new Error(message.startsWith(file) ? message : `${file}: ${message}`, { cause: error });
+    const { message } = error as Error;
+    return new Error(message.startsWith(file) ? message : `${file}: ${message}`);
   }
 }
 

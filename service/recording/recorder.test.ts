@@ -100,7 +100,7 @@ describe('a full disk', () => {
     expect(made.status().deletedFiles).toBe(0);
   });
 
-  test('loses the oldest lines if it lasts too long, and reports that for ten minutes', async () => {
+  test('loses the oldest lines if it lasts too long, and reports that', async () => {
     const disk = new SmallDisk();
     const { made, clock, problems } = await recorder({ files: disk, maxBytes: 20_000 });
     for (let n = 0; n < 500; n++) {
@@ -115,11 +115,8 @@ describe('a full disk', () => {
       expect.objectContaining({ code: 'lost', message: `${lost} lines are lost: the disk is full` }),
     );
     disk.room = 1e6;
-    for (let second = 0; second < 700; second += 10) {
-      clock.advance(10);
-      await made.flush();
-    }
-    expect(problems.list()).toEqual([]);
+    await made.flush();
+    expect(problems.list()).toMatchObject([{ code: 'lost' }]);
     await expect(made.close()).rejects.toThrow(`${lost} lines are lost`);
     const kept = lines().map(({ data }) => (data as { n: number }).n);
     expect(kept).toEqual(Array.from({ length: waiting }, (_, i) => 500 - waiting + i));
