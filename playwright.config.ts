@@ -5,8 +5,8 @@ const { executablePath, args, env } = await findBrowser();
 
 export default defineConfig({
   testDir: 'e2e',
-  // Players wait more than they compute: two files at a time. Two servers of the demo would share Vite's cache.
-  workers: 2,
+  // Players wait more than they compute: more files at a time than cores. Two servers of the demo would share Vite's cache.
+  workers: 3,
   projects: [
     { name: 'demo', testMatch: 'demo/**/*.spec.ts', workers: 1 },
     { name: 'plugin', testIgnore: 'demo/**' },

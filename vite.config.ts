@@ -31,26 +31,6 @@ const minifyAgain: Plugin = {
   },
 };
 
-/** An entry of the plugin as published, one file per format with nothing shared; dash.js stays outside. */
-const plugin = (entry: string, fileNames: Partial<Record<'es' | 'iife', string>>): UserConfig => ({
-  publicDir: false,
-  plugins: [minifyAgain],
-  build: {
-    outDir: 'dist',
-    emptyOutDir: false,
-    target: 'es2022',
-    sourcemap: true,
-    lib: {
-      entry,
-      name: 'LeoAbr',
-      formats: Object.keys(fileNames) as ('es' | 'iife')[],
-      fileName: (format) => fileNames[format as 'es' | 'iife']!,
-    },
-    // Vite leaves white space in ES libraries; the size budget (scripts/size.js) is for what is shipped.
-    rolldownOptions: { external: ['dashjs', /^onnxruntime-web/], output: { minify: true, comments: false } },
-  },
-});
-
 /**
  * Leaves `new URL('./file', import.meta.url)` to the bundler of whoever uses the package: this build must not touch it,
  * which a comment in the source says, and the next one must, for which the comment has to go.
@@ -64,38 +44,69 @@ const leaveUrls: Plugin = {
   },
 };
 
-/** Puts the licence and the Python that `leo-abr train` runs beside the command, for where there is no checkout. */
-const trainingFiles: Plugin = {
-  name: 'training-files',
-  generateBundle() {
-    this.emitFile({ type: 'asset', fileName: 'LICENSE', source: readFileSync(here('LICENSE')) });
-    const project = 'predictor/training';
-    const modules = readdirSync(here(`${project}/leo_abr_training`)).filter((name) => name.endsWith('.py'));
-    for (const name of ['pyproject.toml', ...modules.map((module) => `leo_abr_training/${module}`)]) {
-      this.emitFile({ type: 'asset', fileName: `training/${name}`, source: readFileSync(here(`${project}/${name}`)) });
-    }
-  },
+/** The plugin's entries, by mode: each is one file with nothing shared. */
+const ENTRIES: Record<string, [entry: string, file: string]> = {
+  plugin: ['src/index.ts', 'leo-abr.js'],
+  'plugin-live': ['src/live.ts', 'leo-abr.live.js'],
+  'plugin-mpc-d': ['src/mpc-d.ts', 'leo-abr.mpc-d.js'],
+  'plugin-hls': ['src/hls.ts', 'leo-abr.hls.js'],
+  'plugin-shaka': ['src/shaka.ts', 'leo-abr.shaka.js'],
+  'plugin-onnx': ['predictor/onnx/index.ts', 'leo-abr.onnx.js'],
+  'plugin-onnx-worker': ['predictor/onnx/worker.ts', 'leo-abr.onnx-worker.js'],
+  'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 
-/** Files that the built command finds beside itself (transport/kernel-support.ts, service/api/page-routes.ts). */
+/** An entry as published; the main one for pages without modules too. dash.js stays outside. */
+const plugin = ([entry, file]: [entry: string, file: string]): UserConfig => ({
+  publicDir: false,
+  plugins: [minifyAgain, leaveUrls],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: false,
+    target: 'es2022',
+    sourcemap: true,
+    lib: {
+      entry,
+      name: 'LeoAbr',
+      formats: file === 'leo-abr.js' ? ['es', 'iife'] : ['es'],
+      fileName: (format) => (format === 'es' ? file : 'leo-abr.global.js'),
+    },
+    // Vite leaves white space in ES libraries; the size budget (scripts/size.js) is for what is shipped.
+    rolldownOptions: { external: ['dashjs', /^onnxruntime-web/], output: { minify: true, comments: false } },
+  },
+});
+
+/**
+ * Files that the built command finds beside itself (transport/kernel-support.ts, service/api/page-routes.ts), and where there is
+ * no checkout: the licence, and the Python that `leo-abr train` runs.
+ */
 const filesBeside: Plugin = {
   name: 'leo-abr:files-beside',
   generateBundle() {
-    const page = readdirSync(here('service/page')).filter((name) => /\.(html|css|js)$/.test(name));
-    const transport = readdirSync(here('transport/src')).map((name) => `transport/src/${name}`);
-    transport.push(...['Cargo.toml', 'Cargo.lock', 'build.rs', 'quiche.patch'].map((name) => `transport/${name}`));
-    const sources = [...transport, ...page.map((name) => `service/page/${name}`)];
-    for (const path of sources) {
-      const fileName = path.replace(/^service\//, '');
+    const emit = (fileName: string, path: string) =>
       this.emitFile({ type: 'asset', fileName, source: readFileSync(here(path)) });
-    }
+    const emitAll = (to: string, folder: string, names: readonly string[]) => {
+      for (const name of names) emit(`${to}/${name}`, `${folder}/${name}`);
+    };
+    const namesIn = (folder: string, pattern = /./) => readdirSync(here(folder)).filter((name) => pattern.test(name));
+    const training = 'predictor/training';
+    emit('LICENSE', 'LICENSE');
+    emitAll('page', 'service/page', namesIn('service/page', /\.(html|css|js)$/));
+    emitAll('transport', 'transport', ['Cargo.toml', 'Cargo.lock', 'build.rs', 'quiche.patch']);
+    emitAll('transport/src', 'transport/src', namesIn('transport/src'));
+    emitAll('training', training, ['pyproject.toml']);
+    emitAll(
+      'training/leo_abr_training',
+      `${training}/leo_abr_training`,
+      namesIn(`${training}/leo_abr_training`, /\.py$/),
+    );
   },
 };
 
 /** The command and its worker, for Node; npm dependencies are left as imports. */
 const cli: UserConfig = {
   publicDir: false,
-  plugins: [filesBeside, trainingFiles],
+  plugins: [filesBeside],
   ssr: { noExternal: [/^\.\.?\//] },
   build: {
     outDir: 'cli/dist',
@@ -159,28 +170,8 @@ const demoWorker: UserConfig = {
 };
 
 export default defineConfig(({ mode }) => {
-  switch (mode) {
-    case 'plugin':
-      return plugin('src/index.ts', { es: 'leo-abr.js', iife: 'leo-abr.global.js' });
-    case 'plugin-live':
-      return plugin('src/live.ts', { es: 'leo-abr.live.js' });
-    case 'plugin-mpc-d':
-      return plugin('src/mpc-d.ts', { es: 'leo-abr.mpc-d.js' });
-    case 'plugin-hls':
-      return plugin('src/hls.ts', { es: 'leo-abr.hls.js' });
-    case 'plugin-shaka':
-      return plugin('src/shaka.ts', { es: 'leo-abr.shaka.js' });
-    case 'plugin-onnx':
-      return { ...plugin('predictor/onnx/index.ts', { es: 'leo-abr.onnx.js' }), plugins: [minifyAgain, leaveUrls] };
-    case 'plugin-onnx-worker':
-      return plugin('predictor/onnx/worker.ts', { es: 'leo-abr.onnx-worker.js' });
-    case 'plugin-service':
-      return plugin('predictor/service-client/index.ts', { es: 'leo-abr.service.js' });
-    case 'demo-worker':
-      return demoWorker;
-    case 'cli':
-      return cli;
-    default:
-      return demo();
-  }
+  const entry = ENTRIES[mode];
+  if (entry !== undefined) return plugin(entry);
+  if (mode === 'demo-worker') return demoWorker;
+  return mode === 'cli' ? cli : demo();
 });

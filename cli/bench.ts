@@ -2,70 +2,72 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
 import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
-import type { PlayedSession } from '../replay/browser/played-session.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
+import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
-import { PLAYERS } from '../replay/forecasters.ts';
+import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { Household } from '../replay/households.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
-import { BenchLink, type KernelTier } from '../transport/bench-link.ts';
+import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
-import { allowCongestionControl, CONGESTION_CONTROLS, kernelTierObstacle } from '../transport/kernel-support.ts';
-import { quicCongestion, quicTierObstacle } from '../transport/transport-program.ts';
+import {
+  allowCongestionControl,
+  CONGESTION_CONTROLS,
+  kernelTierObstacle,
+  quicCongestion,
+  quicTierObstacle,
+} from '../transport/programs.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
   benchmarkJson,
-  leavePartial,
+  finishBenchmark,
   prepareBenchmark,
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
-import { requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
 /** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
 const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
-const TIERS = ['origin', 'kernel', 'quic'] as const;
-
-/** Length of the calibration on each of two traces, before the sessions and after them. */
-const CALIBRATION_SECONDS = 4;
 
 interface BenchFlags {
-  player: string;
-  tier: string;
+  player: PlayerName;
+  tier: 'origin' | KernelTier['tier'];
   congestion: string;
   impairment: string;
   contexts?: string;
   lateShare: string;
   household?: string;
-  raw?: string;
 }
 
 export function benchCommand(io: CommandIo): Command {
   return addBenchmarkOptions(new Command('bench'))
     .description('replay traces in a real browser and compare algorithms')
-    .option(
-      '--player <name>',
-      `${PLAYERS.join(', ')}: dash.js, hls.js or Shaka Player, for algorithms without @<player>`,
-      'dash',
+    .addOption(
+      new Option('--player <name>', 'dash.js, hls.js or Shaka Player, for algorithms without @<player>')
+        .choices(PLAYERS)
+        .default('dash'),
     )
-    .option(
-      '--tier <name>',
-      "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
-      'origin',
+    .addOption(
+      new Option(
+        '--tier <name>',
+        "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
+      )
+        .choices(['origin', 'kernel', 'quic'])
+        .default('origin'),
     )
     .option(
       '--congestion <name>',
@@ -74,7 +76,7 @@ export function benchCommand(io: CommandIo): Command {
     )
     .option(
       '--impairment <name>',
-      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,burst-ms=20",
+      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,loss=0.02",
       'starlink',
     )
     .option(
@@ -86,7 +88,6 @@ export function benchCommand(io: CommandIo): Command {
       'largest share of downloads in a session that may end late; it is rejected and repeated above it',
       String(TOLERATED_LATE_SHARE),
     )
-    .option('--raw <file>', 'file for every decision, request and stall, a line per session (default: beside --out)')
     .addHelpText(
       'after',
       `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle;\n` +
@@ -99,20 +100,18 @@ export function benchCommand(io: CommandIo): Command {
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const { benchmark, kernel, notes } = await prepareBench(flags, io);
-  const { perLine, timings, remains: sessions, scenario, own, foldModels } = benchmark;
-  const sink = new SessionSink(benchmark, notes, { io, raw: flags.raw ?? rawBeside(benchmark.out) });
-  const pageDirectory = builtPage();
+  const { perLine, timings, remains: sessions, scenario, own, foldModels, household } = benchmark;
+  const sink = new SessionSink(benchmark, notes, io);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   let givenUp: number;
   try {
     const rejected = await runBench({
-      ...{ sessions, scenario, pageDirectory, own, timings },
-      ...(kernel && { startLink: (played) => BenchLink.start(kernel, played) }),
+      ...{ sessions, scenario, pageDirectory: builtPage(), own, timings },
+      ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
-      ...{ contexts: notes.contexts, lateShare: notes.lateShare!, signal: stop.signal },
-      calibrationSeconds: CALIBRATION_SECONDS,
+      ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });
@@ -128,42 +127,28 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   progress.end(played.length / perLine);
   stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
 
-  const isComplete = benchmark.done.length + played.length === benchmark.plan.sessions.length * perLine;
-  if (!isComplete) {
-    if (givenUp === 0) leavePartial(withNotes, played, io, 'interrupted');
-    leavePartial(
-      withNotes,
-      played,
-      io,
-      `${givenUp} ${unitOf(benchmark)} were rejected at every attempt`,
-      EXIT_REJECTED,
-    );
-  }
-  const { results, json } = benchmarkJson(withNotes, played, true);
-  writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
+  const why = `${givenUp} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
+  const results = finishBenchmark(withNotes, played, io, givenUp > 0 ? { why, status: EXIT_REJECTED } : undefined);
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
 /** Checks every flag before the first session. */
 async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
-  const tier = TIERS.find((name) => name === flags.tier);
-  if (tier === undefined) throw new InputError('--tier', `one of ${TIERS.join(', ')}`, flags.tier);
-  const player = PLAYERS.find((name) => name === flags.player);
-  if (player === undefined) throw new InputError('--player', `one of ${PLAYERS.join(', ')}`, flags.player);
+  const { tier, player } = flags;
   const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const benchmark = await prepareBenchmark('bench', flags, {
     requireAlgorithm: (name, { flag }) => browserAlgorithm(name, flag),
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
-  if (benchmark.household !== undefined) requireEqualShares(benchmark.household);
-  requireMedia(benchmark.scenario);
+  const { scenario, household, resumedTool } = benchmark;
+  if (household !== undefined) requireEqualShares(household);
+  // Throws if media cannot be generated in the scenario's segment sizes.
+  presentation(scenario);
   const chosenContexts = () =>
     flags.contexts === undefined
-      ? defaultContexts(benchmark.scenario)
+      ? defaultContexts(scenario)
       : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
-  const contexts = kernel === undefined ? chosenContexts() : 1;
   const lateShare = decimalNumber(flags.lateShare, '--late-share', {
     expected: 'a share from 0 to 1',
     holds: (share) => share <= 1,
@@ -171,10 +156,10 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   requireSameTier(benchmark, tier, kernel);
   const notes: BenchNotes = {
     ...{ rejectedRuns: 0, parts: [] },
-    ...(benchmark.resumedTool && benchNotesOf(benchmark.resumedTool)),
+    ...(resumedTool && benchNotesOf(resumedTool)),
     tier,
     ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
-    contexts,
+    contexts: kernel === undefined ? chosenContexts() : 1,
     lateShare,
   };
   return { benchmark, kernel, notes };
@@ -186,23 +171,23 @@ function builtPage(): string {
   throw new Error(`the benchmark's page is not built (npm run build): nothing in ${PAGE_DIRECTORIES.join(', ')}`);
 }
 
-function unitOf({ household }: Benchmark): string {
-  return household ? 'households' : 'sessions';
-}
-
 /** Takes the sessions as they end: keeps the accepted ones, and writes partial results and raw records. */
 class SessionSink {
   readonly played: SessionResult[] = [];
   readonly progress: Progress;
-  readonly #raw: RawFile;
+  /** JSON lines with the full record of each session, beside the results. The first session creates the file. */
+  readonly #rawFile: string | undefined;
+  #rawFlag: 'w' | 'a';
 
   constructor(
     private readonly benchmark: Benchmark,
     private readonly notes: BenchNotes,
-    private readonly options: { io: CommandIo; raw: string | undefined },
+    private readonly io: CommandIo,
   ) {
-    this.#raw = new RawFile(options.raw, benchmark.done.length > 0);
-    this.progress = new Progress(options.io.stderr, benchmark.remains.length, unitOf(benchmark));
+    const { out, done, remains, household } = benchmark;
+    if (out !== STANDARD_OUTPUT) this.#rawFile = `${out.replace(/\.json$/, '')}.raw.jsonl`;
+    this.#rawFlag = done.length > 0 ? 'a' : 'w';
+    this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
   }
 
   /** The benchmark with the notes so far. */
@@ -211,17 +196,15 @@ class SessionSink {
   }
 
   add(sessions: readonly PlayedSession[]): void {
-    const { notes, played, benchmark } = this;
-    const { io } = this.options;
+    const { notes, played, benchmark, io } = this;
     for (const session of sessions) {
-      this.#raw.append(session);
+      this.#appendRaw(session);
       report(session, io);
       if (session.rejected === undefined) played.push(session.result);
       else notes.rejectedRuns++;
       const { userAgent, playerVersion } = session.record;
-      notes.userAgent = userAgent;
       const { player } = browserAlgorithm(session.planned.algorithm);
-      notes.playerVersions = { ...notes.playerVersions, [player]: playerVersion };
+      Object.assign(notes, { userAgent, playerVersions: { ...notes.playerVersions, [player]: playerVersion } });
     }
     this.progress.update(played.length / benchmark.perLine);
     // A killed command loses only what was under way.
@@ -229,17 +212,20 @@ class SessionSink {
       writeOutput(benchmark.out, benchmarkJson(this.withNotes, played, false).json, io.stdout);
     }
   }
+
+  #appendRaw({ planned, ...session }: PlayedSession): void {
+    if (this.#rawFile === undefined) return;
+    const { trace, ...rest } = planned;
+    const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
+    writeFileSync(this.#rawFile, `${JSON.stringify(line)}\n`, { flag: this.#rawFlag });
+    this.#rawFlag = 'a';
+  }
 }
 
 function requireEqualShares({ players, traffic }: Household): void {
   const weight = [...players, ...traffic].map((one) => one.weight).find((one) => one !== 1);
-  if (weight !== undefined)
-    throw new InputError('--household', 'weights of 1: browsers share the link equally', weight);
-}
-
-/** Throws before the first session if media cannot be generated in the scenario's segment sizes. */
-function requireMedia({ ladderBps, segmentSeconds, segmentSizesBits, live }: Benchmark['scenario']): void {
-  presentation({ ladderBps, segmentSeconds, segmentSizesBits, ...(live && { live }) });
+  if (weight === undefined) return;
+  throw new InputError('--household', 'weights of 1: browsers share the link equally', weight);
 }
 
 /** Prints what went wrong in a session. */
@@ -252,36 +238,12 @@ function report({ planned, attempt, rejected, result, inconsistencies }: PlayedS
   for (const difference of inconsistencies) stderr.write(`inconsistent: ${name}: ${difference}\n`);
 }
 
-/** JSON lines with the full record of each session, accepted or rejected. The first session creates the file. */
-class RawFile {
-  private readonly file: string | undefined;
-  private isBegun: boolean;
-
-  constructor(file: string | undefined, isContinued: boolean) {
-    this.file = file;
-    this.isBegun = isContinued;
-    if (file !== undefined) requireWritable(file, '--raw');
-  }
-
-  append({ planned, ...session }: PlayedSession): void {
-    if (this.file === undefined) return;
-    const { trace, ...rest } = planned;
-    const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
-    writeFileSync(this.file, `${JSON.stringify(line)}\n`, { flag: this.isBegun ? 'a' : 'w' });
-    this.isBegun = true;
-  }
-}
-
-function rawBeside(out: string): string | undefined {
-  return out === STANDARD_OUTPUT ? undefined : `${out.replace(/\.json$/, '')}.raw.jsonl`;
-}
-
 /** The flags of the tiers with an emulated link. Throws if one is wrong, or if this machine cannot run the tier. */
 function kernelOption(
   tier: KernelTier['tier'],
-  { congestion, impairment, contexts, household }: BenchFlags,
+  { congestion, impairment: given, contexts, household }: BenchFlags,
 ): KernelTier {
-  const chosen = impairmentNamed(impairment);
+  const impairment = impairmentNamed(given);
   if (contexts !== undefined && contexts !== '1') {
     throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
   }
@@ -292,35 +254,23 @@ function kernelOption(
       household,
     );
   }
-  const requireTier = (obstacle: string | undefined) => {
-    if (obstacle === undefined) return;
-    throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
-  };
-  if (tier === 'quic') {
-    const congestionControl = quicCongestion(congestion);
-    requireTier(quicTierObstacle());
-    return { tier, congestionControl, impairment: chosen };
+  if (tier === 'quic') quicCongestion(congestion);
+  else if (!CONGESTION_CONTROLS.includes(congestion)) {
+    throw new InputError('--congestion', `one of ${CONGESTION_CONTROLS.join(', ')}`, congestion);
   }
-  const congestionControl = CONGESTION_CONTROLS.find((name) => name === congestion);
-  if (congestionControl === undefined) {
-    const expected = `one of ${CONGESTION_CONTROLS.join(', ')}`;
-    throw new InputError('--congestion', expected, congestion);
-  }
-  requireTier(kernelTierObstacle() ?? allowCongestionControl(congestionControl));
-  return { tier, congestionControl, impairment: chosen };
+  const obstacle = tier === 'quic' ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
+  if (obstacle === undefined) return { tier, congestionControl: congestion, impairment };
+  throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
 }
 
 /** One file holds sessions of one tier, so `--resume` must continue the same tier. */
 function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: KernelTier | undefined): void {
   const earlier = resumedTool && benchNotesOf(resumedTool);
   if (earlier === undefined) return;
-  const name = (one: string, control: string | undefined) => (control === undefined ? one : `${one} with ${control}`);
-  const [was, is] = [name(earlier.tier, earlier.kernel?.congestionControl), name(tier, kernel?.congestionControl)];
+  const nameOf = (name: string, of?: { congestionControl: string }) =>
+    of ? `${name} with ${of.congestionControl}` : name;
+  const [was, is] = [nameOf(earlier.tier, earlier.kernel), nameOf(tier, kernel)];
   if (was === is && sameJson(earlier.kernel?.impairment, kernel?.impairment)) return;
-  throw new InputError(
-    placeOf({ file: out, field: 'tool.bench' }),
-    `sessions of tier ${is} to resume`,
-    undefined,
-    `those of ${was}`,
-  );
+  const place = placeOf({ file: out, field: 'tool.bench' });
+  throw new InputError(place, `sessions of tier ${is} to resume`, undefined, `those of ${was}`);
 }

@@ -6,7 +6,6 @@ import type { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import { assembleResults, partialHeadJson, resultsPieces } from '../replay/evaluation/assemble-results.ts';
-import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import {
   type BenchmarkPlan,
   type PlannedSession,
@@ -48,7 +47,8 @@ import {
   seedOption,
   wholeNumber,
 } from './options.ts';
-import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { summaryTable } from './report/summary-table.ts';
+import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 /** The flags as commander hands them over. */
@@ -133,6 +133,7 @@ export async function prepareBenchmark(
   surroundings: Surroundings,
 ): Promise<Benchmark> {
   const flags = given as Flags;
+  const { out } = flags;
   const { nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
   const baseline = nameOf(flags.baseline);
@@ -142,10 +143,10 @@ export async function prepareBenchmark(
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const foldModels = flags.foldModels === undefined ? undefined : readFoldModels(flags.foldModels);
-  if (flags.resume === true && flags.out === STANDARD_OUTPUT) {
+  if (flags.resume === true && out === STANDARD_OUTPUT) {
     throw new InputError('--resume', 'an --out file to continue', undefined, 'standard output');
   }
-  requireWritable(flags.out);
+  requireWritable(out);
 
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
   if (foldModels !== undefined) requireModelOfEachGroup(foldModels, traces, flags.foldModels!);
@@ -155,22 +156,23 @@ export async function prepareBenchmark(
     ...(household && { household }),
   });
   noteLeftOut(plan, scenario, stderr);
-  const { foldModels: modelsFile, out, timings } = flags;
   const tool: ToolInfo = {
     ...{ name: TOOL_NAME, version: TOOL_VERSION, command, commit: toolCommit(), seed, baseline, starts: flags.starts },
     ...(household && { household }),
     ...(plan.leftOut.length > 0 && { leftOut: plan.leftOut }),
-    ...(modelsFile !== undefined && { foldModels: modelsFile }),
+    ...(foldModels && { foldModels: flags.foldModels }),
     ...(shard && {
       shard: `${shard.index}/${shard.count}`,
-      work: workDigest({ traces, starts, algorithms, foldModels }),
+      work: workDigest(traces, { starts, algorithms, foldModels }),
     }),
     ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
   };
   const perLine = household?.players.length ?? 1;
-  const progress = resumed({ flags, plan, perLine, scenario, tool, stderr });
-  const options = { scenario, household, algorithms, own, foldModels, timings: timings === true, out };
-  return { ...options, plan, perLine, tool, ...progress };
+  const progress = flags.resume === true ? resumed(plan, perLine, { out, scenario, tool, stderr }) : undefined;
+  return {
+    ...{ scenario, household, algorithms, own, foldModels, timings: flags.timings === true, out, plan, perLine, tool },
+    ...(progress ?? { done: [], remains: plan.sessions }),
+  };
 }
 
 /** The scenario, and the user's algorithm files. Throws for an algorithm that the command cannot play. */
@@ -213,16 +215,24 @@ export function benchmarkJson(
   return { results, json: resultsPieces(results) };
 }
 
-/** Writes partial results (not to standard output, where nothing could resume them) and ends the command. */
-export function leavePartial(
+/**
+ * Writes the results and their table. If sessions are missing, writes partial results (not to standard output, where
+ * nothing could resume them) and ends the command with `status`; `why` says what happened.
+ */
+export function finishBenchmark(
   benchmark: Benchmark,
   played: readonly SessionResult[],
   { stdout, stderr }: CommandIo,
-  why: string,
-  status = EXIT_INTERRUPTED,
-): never {
-  const { out } = benchmark;
-  if (out !== STANDARD_OUTPUT) writeOutput(out, benchmarkJson(benchmark, played, false).json, stdout);
+  { why, status } = { why: 'interrupted', status: EXIT_INTERRUPTED },
+): Results {
+  const { out, done, plan, perLine } = benchmark;
+  const isComplete = done.length + played.length >= plan.sessions.length * perLine;
+  const { results, json } = benchmarkJson(benchmark, played, isComplete);
+  if (isComplete || out !== STANDARD_OUTPUT) writeOutput(out, json, stdout);
+  if (isComplete) {
+    stderr.write(summaryTable(results));
+    return results;
+  }
   const hint =
     out === STANDARD_OUTPUT
       ? 'nothing was written; with --out <file> it could be resumed'
@@ -239,16 +249,10 @@ export function sessionStore({ out, tool, scenario, done }: Benchmark): SessionS
 }
 
 /** SHA-256 of what the shards of a run must have in common, and the fields of results do not show. */
-function workDigest({
-  traces,
-  foldModels,
-  ...rest
-}: {
-  traces: readonly Trace[];
-  starts: StartsRule;
-  algorithms: readonly string[];
-  foldModels: ModelsByGroup | undefined;
-}): string {
+function workDigest(
+  traces: readonly Trace[],
+  { foldModels, ...rest }: { starts: StartsRule; algorithms: readonly string[]; foldModels: ModelsByGroup | undefined },
+): string {
   const hash = createHash('sha256').update(JSON.stringify([rest, foldModels ?? null]));
   const names = traces.map(({ name, metadata }) => JSON.stringify([metadata.dataset, name, metadata.recordingGroup]));
   for (const i of [...names.keys()].sort((a, b) => (names[a]! < names[b]! ? -1 : 1))) {
@@ -258,50 +262,40 @@ function workDigest({
   return hash.digest('hex');
 }
 
-function scenarioOf({ scenario, segments, playbackRate, targetLatency }: Flags): ResolvedScenario {
-  return atTargetLatency(atPlaybackRate(shortened(scenarioOption(scenario), segments), playbackRate), targetLatency);
+/** The scenario with the flags that change it. */
+function scenarioOf({ scenario: named, segments, playbackRate: rate = '1', targetLatency }: Flags): ResolvedScenario {
+  const scenario = { ...scenarioOption(named) };
+  const { name, live, segmentCount, segmentSeconds } = scenario;
+  if (segments !== undefined) {
+    const note = ` (the segments of ${name}${live ? ', with those before the join' : ''})`;
+    const min = live ? Math.floor(live.timeShiftSeconds / segmentSeconds) + 1 : 1;
+    scenario.segmentCount = wholeNumber(segments, '--segments', { min, max: segmentCount, note });
+    scenario.segmentSizesBits = scenario.segmentSizesBits.slice(0, scenario.segmentCount);
+  }
+  const playbackRate = decimalNumber(rate, '--playback-rate', {
+    expected: 'a number from 0.25 to 4',
+    // All browsers play this range.
+    holds: (value) => value >= 0.25 && value <= 4,
+  });
+  if (playbackRate !== 1 && live) throw new InputError('--playback-rate', `1 in a live scenario (${name})`, rate);
+  // Unchanged at rate 1, so that results stay the same bytes.
+  if (playbackRate !== 1) scenario.playbackRate = playbackRate;
+  if (targetLatency !== undefined) {
+    if (!live) throw new InputError('--target-latency', `a live scenario (${name} is on demand)`, targetLatency);
+    const least = encoderEdgeSeconds(live);
+    const targetLatencySeconds = decimalNumber(targetLatency, '--target-latency', {
+      expected: `more than ${least} s, the latency of a chunk`,
+      holds: (seconds) => seconds > least,
+    });
+    scenario.live = { ...live, targetLatencySeconds };
+  }
+  return scenario;
 }
 
 /** A value that ends in `.json` or contains a `/` is a file. */
 function householdOption(value: string, command: 'simulate' | 'bench'): Household {
-  const isName = !value.endsWith('.json') && !value.includes('/');
-  return isName
-    ? householdNamed(value, command === 'bench' ? BROWSER_HOUSEHOLDS : HOUSEHOLDS)
-    : parseHousehold(readInput(value, '--household'), value);
-}
-
-/** The scenario cut to its first segments; their sizes stay the same. */
-function shortened(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
-  if (text === undefined) return scenario;
-  const { segmentCount, segmentSizesBits, segmentSeconds, live } = scenario;
-  const note = ` (the segments of ${scenario.name}${live ? ', with those before the join' : ''})`;
-  const min = live ? Math.floor(live.timeShiftSeconds / segmentSeconds) + 1 : 1;
-  const segments = wholeNumber(text, '--segments', { min, max: segmentCount, note });
-  return { ...scenario, segmentCount: segments, segmentSizesBits: segmentSizesBits.slice(0, segments) };
-}
-
-/** The scenario at another playback rate; unchanged at rate 1, so that results stay the same bytes. */
-function atPlaybackRate(scenario: ResolvedScenario, text = '1'): ResolvedScenario {
-  const playbackRate = decimalNumber(text, '--playback-rate', {
-    expected: 'a number from 0.25 to 4',
-    // All browsers play this range.
-    holds: (rate) => rate >= 0.25 && rate <= 4,
-  });
-  if (playbackRate === 1) return scenario;
-  if (scenario.live) throw new InputError('--playback-rate', `1 in a live scenario (${scenario.name})`, text);
-  return { ...scenario, playbackRate };
-}
-
-function atTargetLatency(scenario: ResolvedScenario, text: string | undefined): ResolvedScenario {
-  const { live, name } = scenario;
-  if (text === undefined) return scenario;
-  if (live === undefined) throw new InputError('--target-latency', `a live scenario (${name} is on demand)`, text);
-  const least = encoderEdgeSeconds(live);
-  const targetLatencySeconds = decimalNumber(text, '--target-latency', {
-    expected: `more than ${least} s, the latency of a chunk`,
-    holds: (seconds) => seconds > least,
-  });
-  return { ...scenario, live: { ...live, targetLatencySeconds } };
+  if (/\.json$|\//.test(value)) return parseHousehold(readInput(value, '--household'), value);
+  return householdNamed(value, command === 'bench' ? BROWSER_HOUSEHOLDS : HOUSEHOLDS);
 }
 
 /** Names the traces, or starts, without room for a session. */
@@ -312,24 +306,16 @@ export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stde
 }
 
 /** Splits the plan into the sessions that an interrupted run of this command finished and those to play. */
-function resumed({
-  flags,
-  plan,
-  perLine,
-  scenario,
-  tool,
-  stderr,
-}: Pick<Benchmark, 'plan' | 'perLine' | 'scenario' | 'tool'> & { flags: Flags; stderr: Output }): Pick<
-  Benchmark,
-  'done' | 'remains' | 'resumedTool'
-> {
-  if (flags.resume !== true) return { done: [], remains: plan.sessions };
-  if (!existsSync(flags.out)) {
-    stderr.write(`nothing to resume in ${flags.out} yet\n`);
-    return { done: [], remains: plan.sessions };
+function resumed(
+  plan: BenchmarkPlan,
+  perLine: number,
+  { out: file, scenario, tool, stderr }: Pick<Benchmark, 'out' | 'scenario' | 'tool'> & { stderr: Output },
+): Pick<Benchmark, 'done' | 'remains' | 'resumedTool'> | undefined {
+  if (!existsSync(file)) {
+    stderr.write(`nothing to resume in ${file} yet\n`);
+    return undefined;
   }
-  const file = flags.out;
-  const results = parsePartialResults(readInput(file, '--out'), file);
+  const results = readResults(file, { flag: '--out', allowPartial: true });
   for (const field of ['command', 'version', 'commit', 'algorithmFiles', 'shard', 'work'] as const) {
     if (sameJson(results.tool[field], tool[field])) continue;
     throw new InputError(

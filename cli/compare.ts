@@ -1,11 +1,11 @@
 /** `leo-abr compare`: says which sessions of two results files chose differently, and how live sessions differ. */
 
 import { Command } from 'commander';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { mean } from '../replay/evaluation/quantiles.ts';
 import type { LiveMetrics, SessionResult } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
-import { readInput } from './results-file.ts';
+import { readResults } from './results-file.ts';
 
 /** Differences shown per algorithm. */
 const SHOWN = 3;
@@ -27,7 +27,7 @@ export function compareCommand(io: CommandIo): Command {
 type Sessions = ReadonlyMap<string, SessionResult>;
 
 function readSessions(file: string): Sessions {
-  const { sessions } = parseResults(readInput(file, 'results'), file);
+  const { sessions } = readResults(file);
   return new Map(sessions.map((session) => [keyOf(session), session]));
 }
 
@@ -61,16 +61,12 @@ function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: Com
 function liveChange(pairs: readonly (readonly [SessionResult, SessionResult])[]): string {
   const live = pairs.filter(([one, other]) => one.live !== undefined && other.live !== undefined);
   if (live.length === 0) return '';
-  const mean = (of: (session: SessionResult) => number, side: 0 | 1) =>
-    live.reduce((sum, pair) => sum + of(pair[side]), 0) / live.length;
-  const bitrate = ({ meanBitrateBps }: SessionResult) => meanBitrateBps;
   const signed = (value: number, digits: number) => `${value < 0 ? '' : '+'}${value.toFixed(digits)}`;
-  const change = (of: keyof LiveMetrics, digits: number) => {
-    const value = ({ live }: SessionResult) => live![of];
-    return signed(mean(value, 1) - mean(value, 0), digits);
-  };
+  const change = (name: keyof LiveMetrics, digits: number) =>
+    signed(mean(live.map(([one, other]) => other.live![name] - one.live![name])), digits);
+  const [before, after] = [0, 1].map((side) => mean(live.map((pair) => pair[side]!.meanBitrateBps)));
   return (
-    `  bitrate ${signed((100 * (mean(bitrate, 1) - mean(bitrate, 0))) / mean(bitrate, 0), 1)} %, ` +
+    `  bitrate ${signed(100 * (after! / before! - 1), 1)} %, ` +
     `stalls ${change('stallSecondsPerMinute', 2)} s and ${change('stallsPerMinute', 2)} per minute, ` +
     `latency ${change('latencySecondsMean', 3)} s\n`
   );

@@ -5,13 +5,12 @@ import { InputError } from '../abr/errors.ts';
 import { benchNotesOf } from '../replay/browser/bench-notes.ts';
 import { resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { mergeResults, type ResultsFile } from '../replay/evaluation/merge.ts';
-import { parsePartialResults } from '../replay/evaluation/parse-results.ts';
 import { parseShard } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import type { ToolInfo } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
-import { readInput, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { summaryTable } from './report/summary-table.ts';
+import { readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 
 export function mergeCommand(io: CommandIo): Command {
   return new Command('merge')
@@ -20,35 +19,27 @@ export function mergeCommand(io: CommandIo): Command {
     .option('--out <file>', 'where the merged results go, - for standard output', STANDARD_OUTPUT)
     .action((files: string[], { out }: { out: string }) => {
       requireWritable(out);
-      const read = files.map((file) => ({ file, results: parsePartialResults(readInput(file, 'results'), file) }));
+      const read = files.map((file) => ({ file, results: readResults(file, { allowPartial: true }) }));
       const faults = [...missingParts(read), ...mixedShards(read)];
       if (faults.length > 0) throw new InputError('results', 'all parts of one run', undefined, faults.join('; '));
       const merged = mergeResults(read);
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
       writeOutput(out, resultsJson(merged), io.stdout);
-      io.stderr.write(summaryTable(merged.summary));
+      io.stderr.write(summaryTable(merged));
     });
 }
 
 /** Missing shards, and files with partial results. */
 function missingParts(files: readonly ResultsFile[]): string[] {
-  const missing: string[] = [];
-  const shards = new Map<number, Set<number>>();
-  for (const { file, results } of files) {
-    const { shard, complete } = results.tool;
-    if (complete === false) missing.push(`${file} is not complete (${results.sessions.length} sessions)`);
-    if (shard === undefined) continue;
-    const { index, count } = parseShard(shard, 'tool.shard');
-    const seen = shards.get(count) ?? new Set();
-    shards.set(count, seen.add(index));
-  }
-  for (const [count, seen] of shards) {
-    for (let index = 1; index <= count; index++) {
-      if (!seen.has(index)) missing.push(`shard ${index}/${count} is missing`);
-    }
-  }
-  return missing;
+  const partial = files
+    .filter(({ results }) => results.tool['complete'] === false)
+    .map(({ file, results }) => `${file} is not complete (${results.sessions.length} sessions)`);
+  const shards = files.flatMap(({ results }) => results.tool.shard ?? []);
+  const missing = [...new Set(shards.map((shard) => parseShard(shard, 'tool.shard').count))].flatMap((count) =>
+    Array.from({ length: count }, (_, i) => `${i + 1}/${count}`).filter((shard) => !shards.includes(shard)),
+  );
+  return [...partial, ...missing.map((shard) => `shard ${shard} is missing`)];
 }
 
 /** Shards that do not belong to the first one's run; `mergeResults` refuses other scenarios, seeds and commands. */

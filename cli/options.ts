@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/built-in/model-file.ts';
-import { parseModel } from '../predictor/built-in/parse-model.ts';
+import type { ModelFile } from '../predictor/forecast/model-file.ts';
+import { parseModel } from '../predictor/forecast/model-file.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';

@@ -8,9 +8,8 @@ import { readTraces } from '../replay/formats/trace-files.ts';
 import { writeFilesAtomically } from '../replay/formats/write-file.ts';
 import type { CommandIo } from './command-io.ts';
 import { collect } from './options.ts';
-import { readResults } from './report/read-results.ts';
 import { runsOf } from './report/runs.ts';
-import { requireWritableFolder } from './results-file.ts';
+import { readResults, requireWritableFolder } from './results-file.ts';
 
 interface ReportFlags {
   out: string;
@@ -37,8 +36,7 @@ async function report(
   if (twice !== undefined) throw new InputError('results', 'each file once', undefined, `${twice} twice`);
   requireWritableFolder(out);
   const traces = paths && readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
-  const read = [];
-  for (const file of files) read.push({ file, results: await readResults(file) });
+  const read = files.map((file) => ({ file, results: readResults(file) }));
   const empty = read.find(({ results }) => results.sessions.length === 0);
   if (empty !== undefined) {
     throw new InputError(placeOf({ file: empty.file, field: 'sessions' }), 'at least one session', undefined, 'none');

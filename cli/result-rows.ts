@@ -3,9 +3,10 @@
 import { groupBy } from '../replay/evaluation/group-by.ts';
 import { householdSummary } from '../replay/evaluation/household-figures.ts';
 import { summarise } from '../replay/evaluation/summary.ts';
-import { shownGapClosed } from '../replay/evaluation/verdicts.ts';
-import type { Estimate, Results, SummaryRow } from '../replay/results.ts';
-import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep-ratios.ts';
+import type { Estimate, Results } from '../replay/results.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep.ts';
+import type { Column } from './report/document.ts';
+import { householdFigures, shownRows, summaryFigures } from './report/figures.ts';
 
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
@@ -37,54 +38,31 @@ function sessionRows({ sessions, summary, scenario, tool }: Results): ResultRow[
   const parts = [...byTransport.values()].flatMap((part) =>
     summarise(part, { scenario, baseline: tool.baseline, seed: tool.seed }),
   );
-  return [summary, parts].flatMap((rows) =>
-    rows.map((row) => ({
-      scenario: scenario.name,
-      ...summaryCells(row),
-      'gap closed': cell(shownGapClosed(row, rows)),
-    })),
-  );
-}
-
-function summaryCells({ live, vsBaseline: versus, ...row }: SummaryRow): ResultRow {
-  return {
-    recordings: row.dataset,
-    algorithm: row.algorithm,
-    sessions: row.sessions,
-    QoE: live?.qoe ?? row.qoeMean,
-    'Mbit/s': row.meanBitrateBps / 1e6,
-    'stalls, s': row.stallSecondsMean,
-    'worst 5 %, s': row.stallSecondsWorst5pct,
-    'over 10 s, %': 100 * row.severeShare,
-    ...(live && {
-      'stalls / min': live.stallsPerMinute,
-      'stall s / min': live.stallSecondsPerMinute,
-      'latency, s': live.latencySecondsMean,
-      'latency p95, s': live.latencySecondsP95,
-      'off rate 1, %': 100 * live.offRateShare,
-    }),
-    'QoE, difference': cell(versus?.live?.qoeDiff ?? versus?.qoeDiff),
-    'worst 5 %, difference': cell(versus?.worst5pctDiff),
-    'QoE ratio': cell(versus?.qoeMeanRatio),
-  };
+  // Live rows also have the figures of sessions on demand; the QoE is the live one.
+  const columns = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
+  return [summary, parts].flatMap(shownRows).map((row) => ({
+    ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
+    ...cells(
+      columns.flatMap(({ means, differences }) => [...means, ...differences]),
+      row,
+    ),
+  }));
 }
 
 function householdRows(results: Results): ResultRow[] {
-  return householdSummary(results).map(({ algorithm, difference, ...row }) => ({
-    household: results.tool.household?.name ?? null,
-    algorithm,
-    households: row.households,
-    'QoE, sum': row.qoeSum,
-    least: row.qoeLeast,
-    'stalls, s': row.stallSecondsMean,
-    'worst 5 %, s': row.stallSecondsWorst5pct,
-    'unfairness, QoE': row.qoeUnfairness,
-    bitrate: row.bitrateUnfairness,
-    instability: row.instability,
-    'utilisation, %': 100 * row.linkUtilisation,
-    'sum, difference': cell(difference?.qoeSum),
-    'least, difference': cell(difference?.qoeLeast),
+  return householdSummary(results).map((row) => ({
+    ...{ household: results.tool.household?.name ?? null, algorithm: row.algorithm },
+    ...cells(householdFigures(0), row),
   }));
+}
+
+function cells<Row>(columns: readonly Column<Row>[], row: Row): ResultRow {
+  return Object.fromEntries(
+    columns.map(({ title, of }) => {
+      const value = of(row) ?? null;
+      return [title, value !== null && typeof value === 'object' ? cell(value) : value];
+    }),
+  );
 }
 
 function sweepRows({ impairment, rows, tool }: Sweep): ResultRow[] {
@@ -93,9 +71,9 @@ function sweepRows({ impairment, rows, tool }: Sweep): ResultRow[] {
     return {
       ...{ impairment, setting },
       'throughput, Mbit/s': throughputBps / 1e6,
-      'p95 RTT, ms': Number.isNaN(rttSecondsP95) ? null : 1000 * rttSecondsP95,
+      'p95 RTT, ms': 1000 * rttSecondsP95,
       'throughput / bbr2': cell(throughput),
-      'p95 RTT / bbr2': Number.isNaN(rttP95.value) ? null : cell(rttP95),
+      'p95 RTT / bbr2': cell(rttP95),
     };
   });
 }

@@ -1,9 +1,12 @@
 /** Reads and writes the files that flags name; outputs are checked before the long work. Errors name the flag. */
 
-import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { InputError } from '../abr/errors.ts';
+import { parseResults } from '../replay/evaluation/parse-results.ts';
 import { makeFolder, writeFileAtomically } from '../replay/formats/write-file.ts';
+import type { Results } from '../replay/results.ts';
 import type { Output } from './command-io.ts';
 
 /** `--out -`: standard output. */
@@ -61,5 +64,32 @@ export function readJson(file: string, field: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new InputError(file, 'JSON', error);
+  }
+}
+
+/** Results, or partial ones, from a file of any size. `flag` names it in errors of reading. */
+export function readResults(file: string, { flag = 'results', allowPartial = false } = {}): Results {
+  try {
+    return parseResults(linesOf(file), file, { allowPartial });
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(flag, 'a readable file', undefined, `${file}: ${(error as Error).message}`);
+  }
+}
+
+function* linesOf(file: string): Generator<string> {
+  const descriptor = openSync(file, 'r');
+  try {
+    const decoder = new StringDecoder('utf8');
+    const chunk = Buffer.alloc(1 << 20);
+    let rest = '';
+    for (let size = readSync(descriptor, chunk); size > 0; size = readSync(descriptor, chunk)) {
+      const lines = (rest + decoder.write(chunk.subarray(0, size))).split('\n');
+      rest = lines.pop()!;
+      yield* lines;
+    }
+    yield rest;
+  } finally {
+    closeSync(descriptor);
   }
 }

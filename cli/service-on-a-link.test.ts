@@ -2,8 +2,8 @@
 
 import { expect, test } from '@jest/globals';
 import { createController } from '../abr/algorithms.ts';
-import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
-import { ForecastChain } from '../predictor/chain.ts';
+import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
+import { ForecastChain } from '../predictor/forecast/chain.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { SCENARIOS, traceScaleOf } from '../replay/scenarios.ts';
 import { simulateSession } from '../replay/simulator/simulate-session.ts';

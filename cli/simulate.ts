@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import { summaryTable } from '../replay/evaluation/summary-table.ts';
 import type { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -13,8 +12,7 @@ import { runSessions } from '../replay/simulator/run-sessions.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
-  benchmarkJson,
-  leavePartial,
+  finishBenchmark,
   prepareBenchmark,
   sessionStore,
 } from './benchmark-options.ts';
@@ -22,7 +20,6 @@ import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
 import { jobsOption } from './options.ts';
 import { Progress } from './progress.ts';
-import { writeOutput } from './results-file.ts';
 import { TOOL_FOLDER } from './tool.ts';
 
 /** Beside the built command. Run from source, there is no worker and one thread plays every session. */
@@ -59,7 +56,6 @@ async function simulate(
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   const { perLine } = benchmark;
-  const total = benchmark.plan.sessions.length * perLine;
   const unit = benchmark.household ? 'households' : 'sessions';
   stderr.write(`playing ${benchmark.remains.length} ${unit} of ${benchmark.scenario.name}\n`);
   const progress = new Progress(stderr, benchmark.remains.length, unit);
@@ -82,10 +78,7 @@ async function simulate(
   }
   progress.end(played.length / perLine);
 
-  if (benchmark.done.length + played.length < total) leavePartial(benchmark, played, io, 'interrupted');
-  const { results, json } = benchmarkJson(benchmark, played, true);
-  writeOutput(benchmark.out, json, io.stdout);
-  stderr.write(summaryTable(results.summary));
+  const results = finishBenchmark(benchmark, played, io);
   reportFaults(results.sessions, io);
 }
 

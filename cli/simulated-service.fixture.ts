@@ -4,7 +4,7 @@
  */
 
 import type { Forecaster, Observation, QuantileForecast } from '../abr/forecast.ts';
-import { ForecastGate } from '../predictor/service-client/forecast-gate.ts';
+import { ForecastGate } from '../predictor/forecast/forecast-gate.ts';
 import type { ForecastReply, WireObservation } from '../service/api/wire.ts';
 import type { DishScript } from '../service/index.ts';
 import { PredictionService } from '../service/prediction-service.ts';

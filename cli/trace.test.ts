@@ -162,22 +162,3 @@ describe('trace info', () => {
     expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
   });
 });
-
-describe('trace fit', () => {
-  test('a set of synthetic traces fits the model that drew it', async () => {
-    await trace('synthesize', '--preset', 'driving-udp', '--seed', '100', '--count', '4', '--out', at('in'));
-    const { status, stdout } = await trace('fit', '--traces', at('in'), '--preset', 'driving-udp', '--replicates', '4');
-    expect(status).toBe(0);
-    expect(stdout).toContain('| autocorrelation at 15 s |');
-  });
-
-  test('--sub-second compares handovers too', async () => {
-    const preset = ['--preset', 'inter-satellite-live'];
-    await trace('synthesize', ...preset, '--count', '2', '--step', '0.1', '--duration', '300', '--out', at('in'));
-    const flags = ['--traces', at('in'), ...preset, '--sub-second', '--replicates', '2'];
-    const { status, stdout } = await trace('fit', ...flags);
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/\| autocorrelation at 15 s \|[\s\S]*\| depth at a handover, median \| 0\.9/);
-    expect(stdout).toMatch(/\| autocorrelation of 0\.1 s at 0\.1 s \| 0\.[456]/);
-  });
-});

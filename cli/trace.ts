@@ -1,20 +1,11 @@
-/** `leo-abr trace`: inspects, converts, synthesizes and records traces, and fits the link model to recordings. */
+/** `leo-abr trace`: inspects, converts, synthesizes and records traces. */
 
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { readTraces, traceFileName, writeTrace } from '../replay/formats/trace-files.ts';
 import { TRACE_FORMATS, type TraceFormat } from '../replay/formats/trace-format.ts';
-import { fitMarkdown, fitTable, PER_SECOND, SUB_SECOND } from '../replay/link-model/fit.ts';
-import { rateSeriesOf } from '../replay/link-model/rate-series.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
-import { characterOf } from '../replay/link-model/starlink-link.ts';
-import {
-  STARLINK_CHARACTERS,
-  STARLINK_MIXTURES,
-  type StarlinkCharacter,
-  type StarlinkMixture,
-} from '../replay/link-model/starlink-parameters.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
 import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
 import type { Trace } from '../replay/trace.ts';
@@ -29,7 +20,6 @@ export function traceCommand(io: CommandIo): Command {
     .addCommand(infoCommand(io))
     .addCommand(convertCommand(io))
     .addCommand(synthesizeCommand(io))
-    .addCommand(fitCommand(io))
     .addCommand(recordCommand(io));
 }
 
@@ -104,49 +94,16 @@ interface SynthesizeFlags {
 
 const MAX_COUNT = 10_000;
 
-function synthesized(flags: SynthesizeFlags): Trace[] {
+function synthesized({ preset, ...flags }: SynthesizeFlags): Trace[] {
   const seed = seedOption(flags.seed);
   const count = wholeNumber(flags.count, '--count', { min: 1, max: Math.min(MAX_COUNT, 0x100000000 - seed) });
-  const durationSeconds = decimalNumber(flags.duration, '--duration', { expected: 'a number of seconds' });
-  const stepSeconds = decimalNumber(flags.step, '--step', { expected: 'a number of seconds' });
-  const mbps =
-    flags.mbps === undefined ? {} : { mbps: decimalNumber(flags.mbps, '--mbps', { expected: 'a number of Mbit/s' }) };
-  return Array.from({ length: count }, (_, i) =>
-    synthesizeTrace({ preset: flags.preset, seed: seed + i, durationSeconds, stepSeconds, ...mbps }),
-  );
-}
-
-function fitCommand(io: CommandIo): Command {
-  const presets = [...Object.keys(STARLINK_CHARACTERS), ...Object.keys(STARLINK_MIXTURES)];
-  return new Command('fit')
-    .description('compare recordings with synthetic twins')
-    .requiredOption('--traces <path...>', 'recordings: files, or folders with all below them')
-    .addOption(new Option('--preset <name>', 'kind of link').choices(presets).makeOptionMandatory())
-    .option('--replicates <n>', 'number of sets of twins', '20')
-    .option('--seed <n>', 'seed of the twins', '1')
-    .option(
-      '--sub-second',
-      'compare also what happens within a second, per 0.1 s: handovers, zero bins, autocorrelation',
-    )
-    .action((flags: FitFlags) => fit(flags, io));
-}
-
-interface FitFlags {
-  traces: string[];
-  preset: StarlinkCharacter | StarlinkMixture;
-  replicates: string;
-  seed: string;
-  subSecond?: boolean;
-}
-
-function fit(flags: FitFlags, io: CommandIo): void {
-  const { preset } = flags;
-  const replicates = wholeNumber(flags.replicates, '--replicates', { min: 1, max: 1000 });
-  const seed = seedOption(flags.seed);
-  const comparison = flags.subSecond === true ? SUB_SECOND : PER_SECOND;
-  const recordings = read(flags.traces, io).map((trace) => rateSeriesOf(trace, comparison.stepSeconds));
-  const parametersOf = (linkSeed: number) => STARLINK_CHARACTERS[characterOf(preset, linkSeed)];
-  io.stdout.write(fitMarkdown(fitTable({ recordings, comparison, parametersOf, replicates, seed })));
+  const number = (name: 'duration' | 'step' | 'mbps', unit: string) =>
+    decimalNumber(flags[name] ?? '', `--${name}`, { expected: `a number of ${unit}` });
+  const options = {
+    ...{ preset, durationSeconds: number('duration', 'seconds'), stepSeconds: number('step', 'seconds') },
+    ...(flags.mbps !== undefined && { mbps: number('mbps', 'Mbit/s') }),
+  };
+  return Array.from({ length: count }, (_, i) => synthesizeTrace({ ...options, seed: seed + i }));
 }
 
 function read(paths: readonly string[], io: CommandIo): Trace[] {

@@ -37,7 +37,7 @@ describe('parseChoice', () => {
           startSeconds: fc.integer({ min: 0, max: 61 }),
           link: fc.constantFrom<Choice['link']>('own', 'shared'),
           risk: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
-          service: fc.constantFrom('', 'http://127.0.0.1:8790', 'https://[::1]/a%2Fb', 'http://dish.example:8080/%26'),
+          service: fc.constantFrom<Choice['service']>('', 'link'),
         }),
         (choice) => {
           expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });
@@ -73,7 +73,7 @@ describe('parseChoice', () => {
     ['?risk=', 'risk “”; expected 0 to 1'],
     ['?risk=1.01', 'risk “1.01”'],
     ['?risk=low', 'risk “low”'],
-    ['?service=ftp://dish', 'like http://127.0.0.1:8790, got “ftp://dish”'],
+    ['?service=http://127.0.0.1:8790', 'service “http://127.0.0.1:8790”; expected link'],
     ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
   ])('%s is reported and replaced by its default', (query, problem) => {
     const { choice, problems } = parseChoice(query, catalogue);

@@ -5,7 +5,6 @@ import { nameInPlayer } from '../replay/browser/algorithms.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
-import { parseService } from './service-status.ts';
 
 /**
  * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
@@ -26,8 +25,8 @@ export interface Choice {
   link: LinkSharing;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
-  /** The prediction service that MPC-L asks first: empty for none, `link` for one on the replayed link, or an address. */
-  service: string;
+  /** The prediction service that MPC-L asks first: none, or one on the replayed link. */
+  service: '' | 'link';
 }
 
 /** What the origin offers. */
@@ -42,10 +41,9 @@ export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
 /** The choice for an empty query. */
 export function defaultChoice({ traces }: Catalogue): Choice {
-  const trace = traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0];
   return {
     players: DEFAULT_PLAYERS,
-    trace: trace?.name ?? '',
+    trace: (traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0])?.name ?? '',
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
     link: 'own',
@@ -57,7 +55,7 @@ export function defaultChoice({ traces }: Catalogue): Choice {
 /** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
 export function parseChoice(query: string, catalogue: Catalogue): { choice: Choice; problems: string[] } {
   const parameters = new URLSearchParams(query);
-  const choice = { ...defaultChoice(catalogue) };
+  const choice = defaultChoice(catalogue);
   const problems: string[] = [];
   const reject = (field: string, got: string, expected: string) => {
     problems.push(`The page's address has ${field} “${got}”; expected ${expected}.`);
@@ -92,12 +90,7 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
   choice.link = oneOf('link', ['own', 'shared'], choice.link);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
-
-  try {
-    choice.service = parseService(parameters.get('service') ?? '');
-  } catch (error) {
-    problems.push(`The page's address has a wrong service: ${(error as Error).message}.`);
-  }
+  choice.service = oneOf<Choice['service']>('service', ['link'], '');
   return { choice, problems };
 }
 
@@ -111,7 +104,7 @@ export function formatChoice({ players, trace, scenario, startSeconds, link, ris
     risk: String(risk),
     ...(service !== '' && { service }),
   });
-  // A query needs no escapes for commas, colons, slashes and @: without them names stay readable.
+  // A query needs no escapes for these characters: without them names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
   return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
 }

@@ -1,6 +1,6 @@
-/** What a player can be given: every browser algorithm of the benchmark, in its players, and the user's own. */
+/** What a player can be given: the algorithms listed here in its players, the user's own, and others by their address. */
 
-import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
+import { browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
 import { type PlayerName, splitPlayer } from '../replay/forecasters.ts';
 import {
   type CreateController,
@@ -18,24 +18,13 @@ export interface Competitor {
   about: string;
 }
 
+/** Those in the lists, in this order; the address can name every browser algorithm of the benchmark. */
 const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
   'mpc-d': { title: 'MPC-D', about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.' },
-  'mpc-d:abandon': { title: 'MPC-D, abandoning', about: 'MPC-D that abandons a download before it stalls playback.' },
-  'mpc-d:cap': { title: 'MPC-D, buffer cap', about: 'MPC-D that models the buffer cap in its plan.' },
-  'mpc-d:textbook': {
-    title: 'MPC-D, textbook',
-    about: 'MPC-D whose live plan waits for whole segments; the same as MPC-D on demand.',
-  },
   'mpc-l': {
     title: 'MPC-L',
     about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
   },
-  'mpc-l:no-rate': { title: 'MPC-L, no pace', about: "MPC-L that leaves the playback rate to the player's catch-up." },
-  'mpc-l:auto-target': { title: 'MPC-L, free target', about: 'MPC-L that chooses the live latency itself.' },
-  'mpc-l:no-handover': { title: 'MPC-L, no handovers', about: 'MPC-L without the 15 s handover clock.' },
-  'mpc-l:no-abandon': { title: 'MPC-L, not abandoning', about: 'MPC-L that finishes every download.' },
-  'mpc-l:no-forecast': { title: 'MPC-L, no forecast', about: 'MPC-L on the spread of past throughput alone.' },
-  'mpc-l:no-startup': { title: 'MPC-L, plain start', about: 'MPC-L with the startup rule of MPC-D.' },
   'mpc-o': {
     title: 'MPC-O',
     about: 'The oracle: plans on the true future of the link, which only a replay knows.',
@@ -78,8 +67,7 @@ export function ownAlgorithm(controller: string): CreateController | undefined {
 
 /** All algorithms of a player, the user's own last. */
 export function competitors(player: PlayerName): readonly Competitor[] {
-  const names = [...COMPETITORS.map(({ name }) => name), ...Object.values(OWN_ABR), ...OWN.keys()];
-  const inPlayer = [...new Set(names)].map((name) => nameInPlayer(name, player));
+  const inPlayer = [...Object.keys(KNOWN), ...OWN.keys()].map((name) => nameInPlayer(name, player));
   return inPlayer.filter(isCompetitor).map(competitor);
 }
 
@@ -93,17 +81,8 @@ export function playerOf(name: string): PlayerName {
   return splitPlayer(name).player ?? 'dash';
 }
 
-/** The algorithms in dash.js: first those described in KNOWN, in its order. */
-const COMPETITORS: readonly Competitor[] = [
-  ...Object.keys(KNOWN).filter((name) => BROWSER_ALGORITHMS.includes(name)),
-  // The points of the trade-off curve are for the benchmark only.
-  ...BROWSER_ALGORITHMS.filter((name) => !Object.hasOwn(KNOWN, name) && !name.startsWith('mpc-l:risk-')),
-].map(competitor);
-
 /** The players for an address that names none. */
-export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'].filter((name) =>
-  BROWSER_ALGORITHMS.includes(name),
-);
+export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 
 /** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
 export function isCompetitor(name: string): boolean {
@@ -125,8 +104,6 @@ export function competitor(name: string): Competitor {
     return { name, title: algorithm + where, about: 'Your own: edit the file, then reload the page.' };
   }
   const [controller, forecaster] = algorithm.split('@');
-  const known = Object.hasOwn(KNOWN, controller!) ? KNOWN[controller!] : undefined;
-  const title = known?.title ?? controller!;
-  const titleWithForecaster = forecaster === undefined ? title : `${title} @ ${forecaster}`;
-  return { name, title: titleWithForecaster + where, about: known?.about ?? '' };
+  const { title, about } = KNOWN[controller!] ?? { title: controller!, about: '' };
+  return { name, title: title + (forecaster === undefined ? '' : ` @ ${forecaster}`) + where, about };
 }

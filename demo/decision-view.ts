@@ -1,20 +1,14 @@
 /** The decisions of one player: what it chose at a moment, why, and the outlook for each representation. */
 
-import { button, element, setText, swatch } from './dom.ts';
+import { button, element, setText } from './dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
 import type { RunPlayer } from './run.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 
-export interface DecisionViewOptions {
-  /** The viewer chose another decision, made at this second. */
-  onMoment(seconds: number): void;
-}
-
 export class DecisionView {
   readonly root: HTMLElement;
   readonly #record: SessionRecord;
-  readonly #onMoment: (seconds: number) => void;
   readonly #when = element('p', { class: 'when' }, 'No decision yet.');
   readonly #reason = element('p', { class: 'reason' });
   readonly #facts = element('p', { class: 'details' });
@@ -22,14 +16,11 @@ export class DecisionView {
   readonly #candidates = element('div', { class: 'candidates' });
   readonly #previous: HTMLButtonElement;
   readonly #next: HTMLButtonElement;
-  readonly #log = element('ol', {});
-  readonly #logBox: HTMLDetailsElement;
   #shown: DecisionNote | undefined;
-  #logged = 0;
 
-  constructor({ place, title, record }: RunPlayer, { onMoment }: DecisionViewOptions) {
+  /** `onMoment`: the viewer chose another decision, made at this second. */
+  constructor({ place, title, record }: RunPlayer, onMoment: (seconds: number) => void) {
     this.#record = record;
-    this.#onMoment = onMoment;
     const step = (by: number) => () => {
       const { decisions } = record;
       const at = this.#shown === undefined ? decisions.length : decisions.indexOf(this.#shown);
@@ -40,18 +31,15 @@ export class DecisionView {
       button(step(by), { class: 'quiet', 'aria-label': `${label} of ${title}` }, icon(sign));
     this.#previous = arrow('left', 'Previous decision', -1);
     this.#next = arrow('right', 'Next decision', 1);
-    this.#logBox = element('details', {}, element('summary', {}, 'All decisions'), this.#log);
-    this.#logBox.addEventListener('toggle', () => this.#drawLog());
     this.root = element(
       'section',
       { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
-      element('header', {}, swatch(), element('h3', {}, title), this.#previous, this.#next),
+      element('header', {}, element('h3', {}, title), this.#previous, this.#next),
       this.#when,
       this.#reason,
       this.#facts,
       this.#pace,
       this.#candidates,
-      this.#logBox,
     );
   }
 
@@ -62,7 +50,6 @@ export class DecisionView {
 
   /** Shows the decision that was in force at a second of the session. */
   draw(momentSeconds: number): void {
-    this.#drawLog();
     const record = this.#record;
     const pace = inForce(record.paces, momentSeconds);
     this.#pace.hidden = pace === undefined;
@@ -77,17 +64,6 @@ export class DecisionView {
     setText(this.#reason, decision?.reason ?? '');
     setText(this.#facts, decision === undefined ? '' : factsOf(decision));
     this.#candidates.replaceChildren(...(decision?.candidates === undefined ? [] : [candidateTable(decision)]));
-  }
-
-  /** Appends new decisions to the log while it is open. */
-  #drawLog(): void {
-    if (!this.#logBox.open) return;
-    const record = this.#record;
-    for (const decision of record.decisions.slice(this.#logged)) {
-      const open = button(() => this.#onMoment(decision.atSeconds), { class: 'quiet' }, headline(decision));
-      this.#log.append(element('li', {}, open, element('span', { class: 'details' }, decision.reason)));
-    }
-    this.#logged = record.decisions.length;
   }
 }
 

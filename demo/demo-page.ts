@@ -14,13 +14,11 @@ import { PlayerPanel } from './player-panel.ts';
 import { isTunable } from './plugin-options.ts';
 import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.ts';
 import { RunViews } from './run-views.ts';
-import { linkServiceProblem, ServiceLink } from './service-link.ts';
-import { LINK_SERVICE } from './service-status.ts';
+import { ServiceLink, serviceProblem } from './service-link.ts';
 import { saveResults } from './take-away.ts';
 import { Timeline } from './timeline-model.ts';
 import { removeWorker } from './worker-origin.ts';
 
-const SEED = 1;
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
 /** The drawing period where the viewer prefers reduced motion. */
@@ -67,9 +65,9 @@ export class DemoPage {
     this.#traces = traces;
     this.#notices = notices;
     this.#watch = new OriginWatch(origin, notices);
-    const noLinkService = linkServiceProblem(origin);
+    const noService = serviceProblem(origin);
     this.#controls = new Controls({
-      noLinkService,
+      serviceProblem: noService,
       onChoice: (change) => this.#choose(change),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
@@ -78,14 +76,14 @@ export class DemoPage {
     });
     const { choice, problems } = parseChoice(location.search, { traces });
     this.#choice = choice;
-    if (choice.service === LINK_SERVICE && noLinkService !== undefined) {
+    if (choice.service !== '' && noService !== undefined) {
       choice.service = '';
-      problems.push(`The page's address asks for a prediction service on the link. ${noLinkService}`);
+      problems.push(`The page's address asks for a prediction service on the link. ${noService}`);
     }
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
     this.#makePanels();
     byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
-    byId('worker').hidden = !origin.isWorker;
+    byId('remove-worker').hidden = !origin.isWorker;
     byId('remove-worker').addEventListener('click', () => void this.#removeWorker());
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
@@ -95,7 +93,7 @@ export class DemoPage {
     this.#stop();
     this.#watch.end();
     await removeWorker();
-    byId('worker').hidden = true;
+    byId('remove-worker').hidden = true;
     const action = { label: 'Start it again', run: () => location.reload() };
     this.#notices.show('worker', { kind: 'hint', text: 'The service worker is removed; the players ended.', action });
   }
@@ -124,8 +122,8 @@ export class DemoPage {
   }
 
   #makePanels(): void {
-    for (const panel of this.#panels) panel.dispose();
-    this.#panels = this.#choice.players.map((algorithm, place) => {
+    for (const panel of this.#panels) void panel.clear();
+    this.#panels = this.#choice.players.map((algorithm, place): PlayerPanel => {
       const panel: PlayerPanel = new PlayerPanel({
         place,
         algorithm,
@@ -166,57 +164,12 @@ export class DemoPage {
   async #start(): Promise<void> {
     const start = ++this.#starts;
     const isOvertaken = () => start !== this.#starts;
-    // Each step is a task of its own: together they would block the main thread for too long.
-    const isOvertakenNext = async () => {
-      await nextTask();
-      return isOvertaken();
-    };
     history.replaceState(null, '', formatChoice(this.#choice));
     this.#controls.show(this.#choice, this.#traces);
     this.#endRun();
     this.#notices.clear('run');
-    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, service } = this.#choice;
-    const takers = this.#panels.filter(({ algorithm }) => isTunable(algorithm));
-    this.#service.choose(service, takers.length > 0);
-    const scenario = SCENARIOS[scenarioName]!;
-    const trace = this.#traces.find(({ name }) => name === traceName)!;
-    const panels = this.#panels;
     try {
-      const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-      const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
-      if (isOvertaken()) return;
-      const sessions = await this.#origin.createSessions(spec, panels.length, link);
-      if (isOvertaken()) return void this.#origin.removeSessions(sessions);
-      const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-      this.#sessions = [...this.#sessions, ...sessions];
-      const players: RunPlayer[] = [];
-      for (const panel of panels) {
-        if (await isOvertakenNext()) return;
-        await panel.clear();
-      }
-      for (const [place, panel] of panels.entries()) {
-        if (await isOvertakenNext()) return;
-        const session = sessions[place]!;
-        const ofLink = link === 'shared' ? sessions[0]! : session;
-        const forecaster = takers.includes(panel) ? await this.#service.forecasterFor(ofLink) : undefined;
-        if (isOvertaken()) return;
-        const newPlayer = newPlayers[place]!;
-        const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
-        const record = panel.prepare({
-          ...{ newPlayer, session, neighbours, scenario },
-          ...{ seed: SEED, risk, service: forecaster },
-        });
-        players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
-      }
-      for (const panel of panels) {
-        if (await isOvertakenNext()) return;
-        void panel.play();
-      }
-      if (await isOvertakenNext()) return;
-      // The previous sessions are unused now: delete them.
-      void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
-      this.#sessions = sessions;
-      const run = { trace, scenario, startSeconds, link, seed: SEED, risk, service, timeline, players, ended: false };
+      const run = await this.#prepare(isOvertaken);
       this.#run = run;
       await this.#views.begin(run);
       // Even if it was stopped meanwhile: the lanes stay in view.
@@ -224,7 +177,7 @@ export class DemoPage {
     } catch (error) {
       if (isOvertaken()) return;
       this.#endRun();
-      for (const panel of panels) void panel.clear();
+      for (const panel of this.#panels) void panel.clear();
       void this.#origin.removeSessions(this.#sessions);
       this.#sessions = [];
       if (error instanceof OriginLostError) this.#watch.lost();
@@ -234,6 +187,55 @@ export class DemoPage {
         this.#notices.show('run', { kind: 'error', text, action });
       }
     }
+  }
+
+  /** Makes the sessions, and starts the players on them. Rejects when it is overtaken. */
+  async #prepare(isOvertaken: () => boolean): Promise<Run> {
+    // Each step is a task of its own: together they would block the main thread for too long.
+    const nextStep = async (): Promise<void> => {
+      await nextTask();
+      if (isOvertaken()) throw new Error('overtaken');
+    };
+    const panels = this.#panels;
+    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, service } = this.#choice;
+    const trace = this.#traces.find(({ name }) => name === traceName)!;
+    const scenario = SCENARIOS[scenarioName]!;
+    const isServed = (panel: PlayerPanel) => isTunable(panel.algorithm);
+    this.#service.begin({ isChosen: service !== '', hasUser: panels.some(isServed) });
+    const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
+    await nextStep();
+    const spec = { trace: traceName, scenario: scenarioName, startSeconds };
+    const sessions = await this.#origin.createSessions(spec, panels.length, link);
+    if (isOvertaken()) {
+      void this.#origin.removeSessions(sessions);
+      throw new Error('overtaken');
+    }
+    this.#sessions = [...this.#sessions, ...sessions];
+    for (const panel of panels) {
+      await panel.clear();
+      await nextStep();
+    }
+    const players: RunPlayer[] = [];
+    for (const [place, panel] of panels.entries()) {
+      const session = sessions[place]!;
+      const ofLink = link === 'shared' ? sessions[0]! : session;
+      const forecaster = isServed(panel) ? await this.#service.forecasterFor(ofLink) : undefined;
+      await nextStep();
+      const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
+      const newPlayer = newPlayers[place]!;
+      const record = panel.prepare({ newPlayer, session, neighbours, scenario, risk, service: forecaster });
+      players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
+    }
+    for (const panel of panels) {
+      await nextStep();
+      void panel.play();
+    }
+    await nextStep();
+    // The previous sessions are unused now.
+    void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
+    this.#sessions = sessions;
+    const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
+    return { trace, scenario, startSeconds, link, risk, service, timeline, players, ended: false };
   }
 
   #stop(): void {

@@ -45,6 +45,13 @@ export function button(
   return made;
 }
 
+/** A list that calls `choose` with the value that the viewer chose. */
+export function select(attributes: Record<string, string>, choose: (value: string) => void): HTMLSelectElement {
+  const made = element('select', attributes);
+  made.addEventListener('change', () => choose(made.value));
+  return made;
+}
+
 /** Lets the browser handle input and draw before the caller continues. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));

@@ -5,7 +5,7 @@ import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-play
 import { PLAYERS, type PlayerName, splitPlayer } from '../replay/forecasters.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from './competitors.ts';
-import { button, element, options, setText, swatch } from './dom.ts';
+import { button, element, options, select, setText, swatch } from './dom.ts';
 import { bitrate, decimal, megabits, seconds } from './format.ts';
 import { icon } from './icons.ts';
 import type { OriginSession } from './origin-client.ts';
@@ -32,7 +32,6 @@ export interface PanelSession {
   /** The other players on its link. */
   neighbours: readonly PlayerPanel[];
   scenario: Scenario;
-  seed: number;
   /** MPC-L's option `risk`. */
   risk: number;
   /** Forecasts of a prediction service; undefined without one. */
@@ -40,23 +39,22 @@ export interface PanelSession {
 }
 
 /** What a player does not do live. */
-const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
-  dash: '',
-  hls: 'hls.js never jumps to the live edge here.',
-  shaka: 'Shaka joins at a latency of its own, and never jumps to the live edge here.',
+const LIVE_LIMITS: Readonly<Record<PlayerName, readonly string[]>> = {
+  dash: [],
+  hls: ['hls.js never jumps to the live edge here.'],
+  shaka: ['Shaka joins at a latency of its own, and never jumps to the live edge here.'],
 };
 
 export class PlayerPanel {
   readonly root: HTMLElement;
-  readonly video: HTMLVideoElement;
   readonly #options: PlayerPanelOptions;
+  readonly #video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
   readonly #algorithmChoice: HTMLSelectElement;
-  readonly #playerChoice: HTMLSelectElement;
-  readonly #state: HTMLElement;
-  readonly #fault: HTMLElement;
-  readonly #about: HTMLElement;
-  readonly #limits: HTMLElement;
-  readonly #playButton: HTMLButtonElement;
+  readonly #state = element('span', { class: 'state' }, 'loading');
+  readonly #fault = element('p', { class: 'fault', hidden: true });
+  readonly #about = element('p', { class: 'about' });
+  readonly #limits = element('p', { class: 'about limits', hidden: true });
+  readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
@@ -69,45 +67,26 @@ export class PlayerPanel {
     this.#options = panel;
     this.#algorithm = panel.algorithm;
     const number = panel.place + 1;
-    this.video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
-    this.video.muted = true;
-    this.#algorithmChoice = element('select', { 'aria-label': `Algorithm of player ${number}` });
-    this.#algorithmChoice.addEventListener('change', () => this.#choose(this.#algorithmChoice.value));
-    this.#playerChoice = element(
-      'select',
+    this.#video.muted = true;
+    this.#video.addEventListener('playing', () => {
+      this.#playButton.hidden = true;
+    });
+    this.#algorithmChoice = select({ 'aria-label': `Algorithm of player ${number}` }, (name) => this.#choose(name));
+    const library = select(
       { class: 'library', 'aria-label': `Library of player ${number}`, title: 'The library that plays' },
-      ...options(
-        PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] })),
-        playerOf(panel.algorithm),
-      ),
+      (player) => this.#choose(inOtherPlayer(this.#algorithm, player as PlayerName)),
     );
-    this.#playerChoice.addEventListener('change', () =>
-      this.#choose(inOtherPlayer(this.#algorithm, this.#playerChoice.value as PlayerName)),
-    );
+    const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));
+    library.append(...options(libraries, playerOf(panel.algorithm)));
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
     const remove = button(() => panel.onRemove(), removal, icon('cross'));
-    this.#state = element('span', { class: 'state' }, 'loading');
-    this.#fault = element('p', { class: 'fault', hidden: true });
-    this.#about = element('p', { class: 'about' });
-    this.#limits = element('p', { class: 'about limits', hidden: true });
-    this.#playButton = button(() => void this.video.play(), { class: 'play', hidden: true }, 'Play');
+    const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#playButton);
     this.root = element(
       'article',
       { class: `player place-${panel.place}` },
-      element('header', {}, swatch(), this.#algorithmChoice, this.#playerChoice, remove),
-      element(
-        'div',
-        { class: 'player-body' },
-        element('div', { class: 'picture' }, this.video, this.#state, this.#playButton),
-        this.#figures,
-        this.#about,
-        this.#limits,
-        this.#fault,
-      ),
+      element('header', {}, swatch(), this.#algorithmChoice, library, remove),
+      element('div', { class: 'player-body' }, picture, this.#figures, this.#about, this.#limits, this.#fault),
     );
-    this.video.addEventListener('playing', () => {
-      this.#playButton.hidden = true;
-    });
     this.#showAlgorithm();
   }
 
@@ -126,24 +105,23 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, neighbours, scenario, seed, risk, service } = prepared;
+    const { newPlayer, session, neighbours, scenario, risk, service } = prepared;
     this.#session = prepared;
     this.#fault.hidden = true;
     const limits = [
-      neighbours.length > 0 ? 'It shares the link with the other players: while they download, it gets a part.' : '',
-      scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '',
-    ]
-      .join(' ')
-      .trim();
-    setText(this.#limits, limits);
-    this.#limits.hidden = limits === '';
+      ...(neighbours.length > 0
+        ? ['It shares the link with the other players: while they download, it gets a part.']
+        : []),
+      ...(scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : []),
+    ];
+    setText(this.#limits, limits.join(' '));
+    this.#limits.hidden = limits.length === 0;
     this.#drawFigures(figuresOf(new SessionRecord(), scenario));
-    this.video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
-    const recorder = new SessionRecorder({ video: this.video, scenario });
+    this.#video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
+    const recorder = new SessionRecorder(this.#video, scenario);
     this.#recorder = recorder;
     const plugin = pluginOptions(this.#algorithm, {
       session,
-      seed,
       risk,
       service,
       // The first request of all starts the clock of a shared link.
@@ -151,7 +129,7 @@ export class PlayerPanel {
     });
     const player = newPlayer({
       config: { scenario, algorithm: this.#algorithm, sessionUrl: session.url },
-      video: this.video,
+      video: this.#video,
       requests: recorder,
       onFault: (message) => {
         if (!recorder.isOver) this.#options.onFault(message);
@@ -186,7 +164,7 @@ export class PlayerPanel {
   stop(): void {
     this.#recorder?.stop();
     this.#player?.rest();
-    this.video.pause();
+    this.#video.pause();
   }
 
   /** Ends the session; resolves when its player and picture are freed. */
@@ -196,12 +174,6 @@ export class PlayerPanel {
     this.#freed = Promise.all([this.#freed, this.#player?.destroy()]);
     this.#player = undefined;
     await this.#freed;
-  }
-
-  /** Frees everything; the panel cannot be used again. */
-  dispose(): void {
-    void this.clear();
-    this.root.remove();
   }
 
   /** Updates the record; call it several times a second. */
@@ -243,14 +215,10 @@ export class PlayerPanel {
   #showAlgorithm(): void {
     const name = this.#algorithm;
     const { about, title } = competitor(name);
-    const all = competitors(playerOf(name));
-    const listed = all.some((one) => one.name === name) ? all : [...all, competitor(name)];
-    this.#algorithmChoice.replaceChildren(
-      ...options(
-        listed.map((one) => ({ value: one.name, label: competitor(splitPlayer(one.name).name).title })),
-        name,
-      ),
-    );
+    // The address can name others than those that are listed.
+    const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
+    const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));
+    this.#algorithmChoice.replaceChildren(...options(listed, name));
     setText(this.#about, about);
     this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${title}`);
   }
@@ -259,22 +227,22 @@ export class PlayerPanel {
 /** The figures beside the picture, by name. */
 function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, string> {
   const { shownBitrateBps, downloads, nowSeconds } = record;
-  const screen = shownBitrateBps === undefined ? '–' : `${bitrate(shownBitrateBps)} Mbit/s`;
+  const orNone = (value: number | undefined, text: (value: number) => string) =>
+    value === undefined ? '–' : text(value);
+  const screen = { 'On screen': orNone(shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`) };
   if (scenario.live) {
-    const { latencySecondsMean, stallsPerMinute, offRateShare } =
-      (record.startupSeconds === undefined ? undefined : liveSoFar(record, scenario)) ?? {};
+    const live = record.startupSeconds === undefined ? undefined : liveSoFar(record, scenario);
     return {
-      'On screen': screen,
-      'Mean latency': latencySecondsMean === undefined ? '–' : seconds(latencySecondsMean, 2),
-      'Stalls per min': stallsPerMinute === undefined ? '–' : decimal(stallsPerMinute),
-      'Not at normal speed': offRateShare === undefined ? '–' : `${Math.round(100 * offRateShare)}\u00a0%`,
+      ...screen,
+      'Mean latency': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)),
+      'Stalls per min': orNone(live?.stallsPerMinute, decimal),
+      'Not at normal speed': orNone(live?.offRateShare, (share) => `${Math.round(100 * share)}\u00a0%`),
     };
   }
-  const latest = downloads.findLast((download) => measuredBps(download, nowSeconds) !== undefined);
-  const bps = latest && measuredBps(latest, nowSeconds);
+  const measured = downloads.map((download) => measuredBps(download, nowSeconds)).findLast((bps) => bps !== undefined);
   return {
-    'On screen': screen,
-    Measured: bps === undefined ? '–' : `${megabits(bps)} Mbit/s`,
+    ...screen,
+    Measured: orNone(measured, (bps) => `${megabits(bps)} Mbit/s`),
     Buffer: seconds(record.bufferLevelSeconds),
   };
 }

@@ -1,19 +1,19 @@
 /** The plugin's options for each algorithm of the page. */
 
-import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr/live';
+import type { Forecaster, LeoAbrOptions } from 'leo-abr/live';
 import { createController } from '../abr/algorithms.ts';
 import { PiecewisePath } from '../abr/capacity-path.ts';
-import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
-import { SubSecond } from '../predictor/sub-second.ts';
+import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { splitPlayer } from '../replay/forecasters.ts';
 import { oracleForecaster } from '../replay/oracle/oracle-forecaster.ts';
 import { ownAlgorithm } from './competitors.ts';
 import type { OriginSession } from './origin-client.ts';
+import { SEED } from './run.ts';
 
 export interface PluginSession {
   session: OriginSession;
-  seed: number;
   /** On the origin's clock of the session's link. */
   nowSeconds(): number;
   /** MPC-L's option `risk`, 0 to 1. */
@@ -33,7 +33,7 @@ const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
-  { session, seed, nowSeconds, risk, service }: PluginSession,
+  { session, nowSeconds, risk, service }: PluginSession,
 ): LeoAbrOptions | undefined {
   const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
@@ -41,7 +41,7 @@ export function pluginOptions(
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
   const common: LeoAbrOptions = {
     qoe: 'linear',
-    seed,
+    seed: SEED,
     sizes,
     // The trace's UTC, so that handovers occur when they did in the recording.
     timeSource: {
@@ -53,9 +53,6 @@ export function pluginOptions(
     // Without a prior: compared sessions must not learn from earlier ones.
     return { ...common, risk, prior: false, forecasters: service === undefined ? [] : [service] };
   }
-  // The plugin knows its own controllers by name; the others exist only in replays.
-  const { name } = splitPlayer(algorithm);
-  if (isControllerName(name)) return { ...common, controller: name };
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, latencySeconds: link.rttSeconds });
@@ -65,12 +62,9 @@ export function pluginOptions(
       createBuiltInForecaster({ handover: forecaster === 'built-in', newSubSecond: () => new SubSecond() }),
     );
   }
-  const created = ownAlgorithm(controller)?.({ seed }) ?? createController(controller, { seed, outlook: true });
+  const created =
+    ownAlgorithm(controller)?.({ seed: SEED }) ?? createController(controller, { seed: SEED, outlook: true });
   // An explicit catch-up takes the place of the controller's pace.
   if (catchUp) Object.assign(created, { pace: undefined });
   return { ...common, controller: created, forecasters };
-}
-
-function isControllerName(name: string): name is ControllerName {
-  return (CONTROLLER_NAMES as readonly string[]).includes(name);
 }

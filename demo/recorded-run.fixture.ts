@@ -106,7 +106,7 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
     if (emptyAt === undefined) record.startupSeconds = endedAt;
     else if (endedAt > emptyAt && emptyAt < NOW_SECONDS) {
       const endSeconds = endedAt <= NOW_SECONDS ? endedAt : undefined;
-      stalls.push({ startSeconds: emptyAt, endSeconds, mediaSeconds: index * segmentSeconds, segmentIndex: index });
+      stalls.push({ startSeconds: emptyAt, endSeconds, mediaSeconds: index * segmentSeconds });
     }
     emptyAt = Math.max(emptyAt ?? 0, endedAt) + segmentSeconds;
     now = endedAt;
@@ -155,7 +155,6 @@ const run: Run = {
   scenario: SCENARIO,
   startSeconds: 0,
   link: 'own',
-  seed: 1,
   risk: 0.1,
   service: '',
   timeline: new Timeline(link, SECONDS - 1, true),

@@ -8,22 +8,14 @@ import { RaceView } from './race-view.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import { TimelineView } from './timeline-view.ts';
 
-/** At most so often do screen readers hear of a new leader. */
-const ANNOUNCE_MS = 10_000;
-
 export class RunViews {
   readonly timeline = new TimelineView(byId('lanes'));
-  readonly #moment = new MomentView(byId<HTMLTableElement>('reading'));
-  readonly #race = new RaceView(byId('race'));
   readonly #scrubber = byId<HTMLInputElement>('moment');
   readonly #live = byId<HTMLButtonElement>('live');
   readonly #forecastLegend = legendEntry('', 'forecast', 'forecast, 10 to 90 %');
-  #decisions: DecisionView[] = [];
-  #run: Run | undefined;
+  #shown: { run: Run; moment: MomentView; race: RaceView; decisions: DecisionView[] } | undefined;
   #chosenSeconds: number | undefined;
   #pointedSeconds: number | undefined;
-  #announcedAtMs = 0;
-  #announcedLeader: string | undefined;
 
   constructor() {
     this.timeline.onPoint = (seconds, chosen) => {
@@ -37,15 +29,12 @@ export class RunViews {
 
   /** Replaces the run, over several tasks; call draw() to show it. */
   async begin(run: Run): Promise<void> {
-    this.#run = run;
     this.#chosenSeconds = undefined;
     this.#pointedSeconds = undefined;
-    this.#announcedLeader = undefined;
-    this.#moment.begin(run);
-    this.#race.begin(run);
-    const onMoment = (seconds: number) => this.#choose(seconds);
-    this.#decisions = run.players.map((player) => new DecisionView(player, { onMoment }));
-    byId('decisions').replaceChildren(...this.#decisions.map(({ root }) => root));
+    const decisions = run.players.map((player) => new DecisionView(player, (seconds) => this.#choose(seconds)));
+    byId('decisions').replaceChildren(...decisions.map(({ root }) => root));
+    const moment = new MomentView(byId<HTMLTableElement>('reading'), run);
+    this.#shown = { run, moment, race: new RaceView(byId('race'), run), decisions };
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
       legendEntry('', 'capacity', run.link === 'shared' ? 'capacity of the shared link' : 'link capacity'),
@@ -60,31 +49,36 @@ export class RunViews {
   }
 
   draw(): void {
-    if (this.#run === undefined) return;
+    if (this.#shown === undefined) return;
     this.#drawMoment();
     this.timeline.draw();
-    this.#race.draw();
-    this.#announce(this.#run);
+    const { race, run } = this.#shown;
+    race.draw();
+    const standings = race.standings();
+    if (!run.ended || standings.length === 0) return;
+    // For screen readers.
+    const all = standings.map(({ title, qoe }) => `${title} ${decimal(qoe)}`).join(', ');
+    const isOver = run.players.every(({ record }) => record.endedBy === 'end');
+    setText(byId('announcements'), `${isOver ? 'All have finished' : 'Stopped'}. QoE: ${all}`);
   }
 
   #choose(seconds: number | undefined): void {
-    if (this.#run === undefined) return;
-    this.#chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this.#run));
+    if (this.#shown === undefined) return;
+    this.#chosenSeconds = seconds === undefined ? undefined : Math.min(seconds, nowSecondsOf(this.#shown.run));
     this.#pointedSeconds = undefined;
     this.#drawMoment();
   }
 
   #drawMoment(): void {
-    const run = this.#run;
-    if (run === undefined) return;
+    if (this.#shown === undefined) return;
+    const { run, moment: reading, decisions } = this.#shown;
     const isLive = this.#chosenSeconds === undefined && this.#pointedSeconds === undefined;
     const moment = this.#pointedSeconds ?? this.#chosenSeconds ?? nowSecondsOf(run);
-    const text = this.#moment.draw(moment);
     this.#scrubber.max = String(run.timeline.endSeconds);
     this.#scrubber.value = String(moment);
-    this.#scrubber.setAttribute('aria-valuetext', text);
+    this.#scrubber.setAttribute('aria-valuetext', reading.draw(moment));
     this.#live.setAttribute('aria-pressed', String(this.#chosenSeconds === undefined));
-    for (const view of this.#decisions) view.draw(moment);
+    for (const view of decisions) view.draw(moment);
     this.timeline.mark(isLive ? undefined : moment);
     this.timeline.forecasts = run.players.map(({ place, record }) => ({
       place,
@@ -92,24 +86,6 @@ export class RunViews {
     }));
     this.#forecastLegend.hidden = !this.timeline.hasForecast;
     if (!isLive) this.timeline.draw();
-  }
-
-  /** Announces to screen readers who leads, and the result. */
-  #announce({ ended, players }: Run): void {
-    const standings = this.#race.standings();
-    const [leader] = standings;
-    if (leader === undefined) return;
-    const all = standings.map(({ title, qoe }) => `${title} ${decimal(qoe)}`).join(', ');
-    if (ended) {
-      const isOver = players.every(({ record }) => record.endedBy === 'end');
-      setText(byId('announcements'), `${isOver ? 'All have finished' : 'Stopped'}. QoE: ${all}`);
-      return;
-    }
-    const now = performance.now();
-    if (players.length < 2 || leader.title === this.#announcedLeader || now - this.#announcedAtMs < ANNOUNCE_MS) return;
-    this.#announcedAtMs = now;
-    this.#announcedLeader = leader.title;
-    setText(byId('announcements'), `${leader.title} leads. QoE so far: ${all}`);
   }
 }
 

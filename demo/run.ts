@@ -6,6 +6,9 @@ import type { TraceListing } from './origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
 
+/** Of controllers and forecasters. */
+export const SEED = 1;
+
 export interface RunPlayer {
   /** From 0; selects colour and dashes. */
   place: number;
@@ -17,7 +20,6 @@ export interface RunPlayer {
 export interface Run extends Pick<Choice, 'startSeconds' | 'link' | 'risk' | 'service'> {
   trace: TraceListing;
   scenario: Scenario;
-  seed: number;
   timeline: Timeline;
   players: readonly RunPlayer[];
   /** Finished or stopped. */

@@ -1,15 +1,15 @@
-/** The page's prediction service: a forecaster for each player that uses it, and its status. */
+/** The prediction services on the replayed links: a forecaster for each player that uses one, and their status. */
 
-import type { Forecaster, Observation, SessionContext } from 'leo-abr';
+import type { Forecaster } from 'leo-abr';
 import { createServiceForecaster, type ServiceForecaster } from 'leo-abr/service';
-import { isLoopback, needsTls } from '../predictor/service-client/needs-tls.ts';
+import { isLoopback } from '../predictor/service-client/needs-tls.ts';
 import { byId, setText } from './dom.ts';
-import { LINK_SERVICE, type ServedPlayer, serviceStatus } from './service-status.ts';
+import { serviceStatus } from './service-status.ts';
 
 const DRAW_MS = 250;
 
-/** Why this page's server cannot run a service on the replayed link; undefined if it can. */
-export function linkServiceProblem({ isWorker }: { isWorker: boolean }): string | undefined {
+/** Why this page's server cannot run a service; undefined if it can. */
+export function serviceProblem({ isWorker }: { isWorker: boolean }): string | undefined {
   if (isWorker)
     return 'A service needs a server, which this page does not have: npx leo-abr-tools serve-demo runs one.';
   if (!isLoopback(location.hostname)) return 'Open this page on the machine that serves it: the service is only there.';
@@ -17,12 +17,9 @@ export function linkServiceProblem({ isWorker }: { isWorker: boolean }): string 
 }
 
 export class ServiceLink {
-  readonly #state = byId('service-state');
-  readonly #details = byId('service-details');
-  #service = '';
-  #hasUser = false;
+  #situation = { isChosen: false, hasUser: false };
   #failure: string | undefined;
-  #playing: WatchedForecaster[] = [];
+  #clients: ServiceForecaster[] = [];
   /** Sessions whose links have a service. */
   #links = new Set<string>();
   /** Counts the runs: a service that starts after the end of its run is stopped again. */
@@ -33,11 +30,10 @@ export class ServiceLink {
     addEventListener('pagehide', () => this.rest());
   }
 
-  /** Begins a run. `service`: empty for none, `LINK_SERVICE` or an address; `hasUser`: some player uses a service. */
-  choose(service: string, hasUser: boolean): void {
+  /** Begins a run. `hasUser`: some player uses a service. */
+  begin(situation: { isChosen: boolean; hasUser: boolean }): void {
     this.rest();
-    this.#service = service;
-    this.#hasUser = hasUser;
+    this.#situation = situation;
     this.#failure = undefined;
     this.#draw();
   }
@@ -47,20 +43,17 @@ export class ServiceLink {
    * what a client has learnt about a service is of another replay.
    */
   async forecasterFor(session: { id: string }): Promise<Forecaster | undefined> {
-    const service = this.#service;
-    if (service === '' || (service !== LINK_SERVICE && needsTls(service, location.href))) return undefined;
-    const url = service === LINK_SERVICE ? await this.#startOn(session.id) : service;
+    const url = this.#situation.isChosen ? await this.#startOn(session.id) : undefined;
     if (url === undefined) return undefined;
-    const forecaster = new WatchedForecaster(createServiceForecaster(url));
-    this.#playing.push(forecaster);
-    return forecaster;
+    const client = createServiceForecaster(url);
+    this.#clients.push(client);
+    return client;
   }
 
   /** Closes the connections and stops the services: no player plays any more. */
   rest(): void {
     this.#run++;
-    for (const forecaster of this.#playing) forecaster.close();
-    this.#playing = [];
+    for (const client of this.#clients.splice(0)) client.close();
     for (const id of this.#links) void requestService(id, 'DELETE').catch(() => {});
     this.#links.clear();
   }
@@ -81,16 +74,10 @@ export class ServiceLink {
   }
 
   #draw(): void {
-    const { kind, label, details } = serviceStatus({
-      service: this.#service,
-      pageUrl: location.href,
-      players: this.#playing,
-      hasUser: this.#hasUser,
-      failure: this.#failure,
-    });
-    this.#state.dataset['kind'] = kind;
-    setText(this.#state, label);
-    setText(this.#details, details);
+    const situation = { ...this.#situation, clients: this.#clients, failure: this.#failure };
+    const { label, details } = serviceStatus(situation);
+    setText(byId('service-state'), label);
+    setText(byId('service-details'), details);
   }
 }
 
@@ -100,51 +87,4 @@ async function requestService(id: string, method: 'POST' | 'DELETE'): Promise<{ 
   const body = (await response.json()) as { url: string } & { error?: string };
   if (!response.ok) throw new Error(body.error ?? `status ${response.status}`);
   return body;
-}
-
-/** The client, and whether its latest forecast was used. */
-class WatchedForecaster implements Forecaster, ServedPlayer {
-  readonly name = 'service';
-  readonly #client: ServiceForecaster;
-  isUsed = false;
-  fault: string | undefined;
-
-  constructor(client: ServiceForecaster) {
-    this.#client = client;
-  }
-
-  get state() {
-    return this.#client.state;
-  }
-
-  start(context: SessionContext): void {
-    this.isUsed = false;
-    this.fault = undefined;
-    this.#client.start(context);
-  }
-
-  observe(observation: Observation): void {
-    this.#client.observe(observation);
-  }
-
-  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
-    this.#client.tellTime?.(atSeconds, utcMs, uncertaintySeconds);
-  }
-
-  latest(nowSeconds: number) {
-    this.isUsed = false;
-    try {
-      const forecast = this.#client.latest(nowSeconds);
-      this.isUsed = forecast !== undefined;
-      if (this.isUsed) this.fault = undefined;
-      return forecast;
-    } catch (error) {
-      this.fault = error instanceof Error ? error.message : String(error);
-      throw error;
-    }
-  }
-
-  close(): void {
-    this.#client.close();
-  }
 }

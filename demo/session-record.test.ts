@@ -33,7 +33,7 @@ function played(): SessionRecord {
   download(1, 5e6, [5, 7], 20e6);
   download(2, 5e6, [7, 8], 20e6);
   record.startupSeconds = 1;
-  record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 4, segmentIndex: 1 }];
+  record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 4 }];
   record.shownSegments = 3;
   record.nowSeconds = 12;
   return record;
@@ -51,7 +51,7 @@ describe('qoeSoFar', () => {
 
   test('counts an unfinished stall and startup', () => {
     const record = played();
-    record.stalls = [{ startSeconds: 9, endSeconds: undefined, mediaSeconds: 12, segmentIndex: 3 }];
+    record.stalls = [{ startSeconds: 9, endSeconds: undefined, mediaSeconds: 12 }];
     expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
     record.startupSeconds = undefined;
     expect(record.startupSoFarSeconds).toBe(12);
@@ -77,7 +77,7 @@ describe('a live session', () => {
   function watched(): SessionRecord {
     const record = played();
     record.startupSeconds = 1;
-    record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22, segmentIndex: 1 }];
+    record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22 }];
     record.positions = [
       { atSeconds: 1, mediaSeconds: 18, rate: 1 },
       { atSeconds: 7, mediaSeconds: 22, rate: 1 },
@@ -161,7 +161,7 @@ describe('sessionResult', () => {
 
   test('counts a stall before an incomplete segment', () => {
     const record = played();
-    record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, mediaSeconds: 12, segmentIndex: 3 }];
+    record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, mediaSeconds: 12 }];
     expect(sessionResult(record, about)).toMatchObject({ stallSeconds: 3, stallCount: 2 });
   });
 });

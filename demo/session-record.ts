@@ -3,7 +3,7 @@
  * since its request for the manifest. All views read it. Pure.
  */
 
-import type { CandidateOutlook, Forecast } from 'leo-abr';
+import type { Decision, Forecast } from 'leo-abr';
 import { QOE_UNIT_SECONDS, type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
 import { playbackHistory } from '../replay/browser/playback-history.ts';
 import type { PositionRecord } from '../replay/browser/session-record.ts';
@@ -25,7 +25,8 @@ export interface DownloadNote {
   outcome: 'active' | 'complete' | 'abandoned' | 'failed';
 }
 
-export interface DecisionNote {
+/** A decision with what the plugin tells of it; of a player's own ABR only the reason. */
+export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> {
   atSeconds: number;
   /** `decide` before a segment's request, `abandon` during one. */
   kind: 'decide' | 'abandon';
@@ -34,11 +35,7 @@ export interface DecisionNote {
   previousBitrateBps: number | undefined;
   bufferLevelSeconds: number;
   reason: string;
-  plannedThroughputBps?: number | undefined;
-  candidates?: readonly CandidateOutlook[] | undefined;
   forecast?: Forecast | undefined;
-  forecastAgeSeconds?: number | undefined;
-  handoverInHorizon?: boolean | undefined;
 }
 
 /** How a live stream plays from then on, as the controller wants it. */
@@ -48,17 +45,12 @@ export interface PaceNote {
   reason: string;
 }
 
-export interface Span {
+export interface StallNote {
   startSeconds: number;
   /** Undefined while it lasts. */
   endSeconds: number | undefined;
-}
-
-export interface StallNote extends Span {
   /** Where playback stopped. */
   mediaSeconds: number;
-  /** The segment that playback waited for. */
-  segmentIndex: number;
 }
 
 export interface PlaybackSample {
@@ -121,9 +113,9 @@ export class SessionRecord {
   }
 }
 
-/** Total length of spans; an open one lasts until `nowSeconds`. */
-function totalSeconds(spans: readonly Span[], nowSeconds: number): number {
-  return spans.reduce((sum, { startSeconds, endSeconds }) => sum + (endSeconds ?? nowSeconds) - startSeconds, 0);
+/** An open stall lasts until `nowSeconds`. */
+export function totalSeconds(stalls: readonly StallNote[], nowSeconds: number): number {
+  return stalls.reduce((sum, { startSeconds, endSeconds }) => sum + (endSeconds ?? nowSeconds) - startSeconds, 0);
 }
 
 /** Throughput of a download since its request; undefined in its first 0.1 s and for a failed one. */
@@ -205,13 +197,16 @@ export function sessionResult(
   },
 ): SessionResult {
   const { scenario, ...identity } = about;
+  const { segmentSeconds } = scenario;
+  // The element stalls shortly before its data ends.
+  const stalledSegment = (stall: StallNote) => Math.floor((stall.mediaSeconds + segmentSeconds / 4) / segmentSeconds);
   const segments = record.segments.map((last): SegmentRow => {
     const tries = record.downloads.filter(({ segmentIndex }) => segmentIndex === last.segmentIndex);
     const first = tries[0]!;
     const decision = record.decisions.findLast(
       ({ segmentIndex, atSeconds }) => segmentIndex === last.segmentIndex && atSeconds <= last.endedAtSeconds!,
     );
-    const stalls = record.stalls.filter(({ segmentIndex }) => segmentIndex === last.segmentIndex);
+    const stalls = record.stalls.filter((stall) => stalledSegment(stall) === last.segmentIndex);
     return {
       index: last.segmentIndex,
       bitrateBps: last.bitrateBps,

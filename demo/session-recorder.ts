@@ -7,15 +7,10 @@ import { bufferedAhead, type RequestedSegment } from '../replay/browser/page/req
 import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-player.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionSecondsOf } from './run.ts';
-import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
+import { type DownloadNote, SessionRecord, type StallNote, totalSeconds } from './session-record.ts';
 
 /** Shorter stalls are jitter of the clock. */
 const SHORTEST_STALL_SECONDS = 0.02;
-
-export interface SessionRecorderOptions {
-  video: HTMLVideoElement;
-  scenario: Scenario;
-}
 
 type Requests = PlayerContext['requests'];
 
@@ -26,7 +21,8 @@ interface OpenDownload {
 
 export class SessionRecorder implements Requests {
   readonly record = new SessionRecord();
-  readonly #options: SessionRecorderOptions;
+  readonly #video: HTMLVideoElement;
+  readonly #scenario: Scenario;
   readonly #meter: PlaybackMeter;
   readonly #playback: PlaybackEnd;
   readonly #open = new Map<object, OpenDownload>();
@@ -36,9 +32,9 @@ export class SessionRecorder implements Requests {
   #firstRequestSeconds: number | undefined;
   #handle: LeoAbrHandle | undefined;
 
-  constructor(options: SessionRecorderOptions) {
-    this.#options = options;
-    const { video } = options;
+  constructor(video: HTMLVideoElement, scenario: Scenario) {
+    this.#video = video;
+    this.#scenario = scenario;
     this.#meter = new PlaybackMeter(video);
     this.#playback = new PlaybackEnd(video);
     const { signal } = this.#ending;
@@ -81,8 +77,8 @@ export class SessionRecorder implements Requests {
     if (this.isOver) return;
     for (const open of this.#open.values()) count(open);
     const { record } = this;
-    const { video, scenario } = this.#options;
-    const { segmentSeconds, live } = scenario;
+    const video = this.#video;
+    const { segmentSeconds, live } = this.#scenario;
     const now = this.nowSeconds;
     this.#meter.sample(now);
     record.nowSeconds = now;
@@ -111,7 +107,7 @@ export class SessionRecorder implements Requests {
           }),
       });
     }
-    const isOver = live ? now >= sessionSecondsOf(scenario) : this.#playback.isOver(now);
+    const isOver = live ? now >= sessionSecondsOf(this.#scenario) : this.#playback.isOver(now);
     if (record.endedBy !== undefined || !isOver) return;
     record.endedBy = 'end';
     this.#ending.abort();
@@ -135,12 +131,10 @@ export class SessionRecorder implements Requests {
     const segment = {
       segmentIndex: index,
       bitrateBps: this.#bitrateOf(representationId),
-      bufferLevelSeconds: bufferedAhead(this.#options.video),
+      bufferLevelSeconds: bufferedAhead(this.#video),
     };
-    this.#open.set(request, {
-      note: this.record.requested({ ...segment, requestedAtSeconds: atSeconds }),
-      loadedBytes,
-    });
+    const note = this.record.requested({ ...segment, requestedAtSeconds: atSeconds });
+    this.#open.set(request, { note, loadedBytes });
     if (this.#handle !== undefined) return;
     const kind = decisions.at(-1)?.segmentIndex === index ? 'abandon' : 'decide';
     decisions.push({ ...segment, atSeconds, kind, previousBitrateBps, reason: ownReason() });
@@ -167,12 +161,12 @@ export class SessionRecorder implements Requests {
 
   /** Of `video-<n>`. */
   #bitrateOf(representationId: string): number {
-    return this.#options.scenario.ladderBps[Number(representationId.replace('video-', ''))]!;
+    return this.#scenario.ladderBps[Number(representationId.replace('video-', ''))]!;
   }
 
   #decided({ kind, decision, state, forecast }: DecisionEvent, bitrateBps: number): void {
     const { representation, candidates, ...rest } = decision;
-    const { ladderBps } = this.#options.scenario;
+    const { ladderBps } = this.#scenario;
     const atSeconds = this.#secondsOf(state);
     const zeroSeconds = atSeconds - state.nowSeconds;
     this.record.decisions.push({
@@ -182,7 +176,9 @@ export class SessionRecorder implements Requests {
       segmentIndex: state.segmentIndex,
       bitrateBps,
       // hls.js names mean bitrates, and a player may leave out a representation.
-      candidates: candidates?.map((one) => ({ ...one, bitrateBps: closest(ladderBps, one.bitrateBps) })),
+      ...(candidates && {
+        candidates: candidates.map((one) => ({ ...one, bitrateBps: closest(ladderBps, one.bitrateBps) })),
+      }),
       previousBitrateBps: this.record.downloads.at(-1)?.bitrateBps,
       bufferLevelSeconds: state.bufferLevelSeconds,
       forecast: forecast && { ...forecast, issuedAtMs: forecast.issuedAtMs + zeroSeconds * 1000 },
@@ -194,26 +190,14 @@ export class SessionRecorder implements Requests {
     return (this.#firstRequestSeconds ?? this.nowSeconds) + nowSeconds;
   }
 
-  #stalls(now: number): StallNote[] {
-    const { scenario, video } = this.#options;
-    const { segmentSeconds } = scenario;
-    // The element stalls shortly before its data ends.
-    const segmentAt = (mediaSeconds: number) => Math.floor((mediaSeconds + segmentSeconds / 4) / segmentSeconds);
-    const stalls: StallNote[] = this.#meter.stalls.map(({ startSeconds, endSeconds, mediaSeconds }) => ({
-      startSeconds,
-      endSeconds,
-      mediaSeconds,
-      segmentIndex: segmentAt(mediaSeconds),
-    }));
-    const closed = stalls.reduce((sum, stall) => sum + stall.endSeconds! - stall.startSeconds, 0);
-    const { startedAtSeconds } = this.#meter;
-    const open = startedAtSeconds === undefined ? 0 : this.#meter.waitedSeconds(now) - startedAtSeconds - closed;
-    if (open > SHORTEST_STALL_SECONDS && !this.#playback.isReached) {
-      const { currentTime: mediaSeconds } = video;
-      const segmentIndex = segmentAt(mediaSeconds);
-      stalls.push({ startSeconds: now - open, endSeconds: undefined, mediaSeconds, segmentIndex });
-    }
-    return stalls;
+  /** With the one that goes on. */
+  #stalls(now: number): readonly StallNote[] {
+    const { stalls, startedAtSeconds } = this.#meter;
+    if (startedAtSeconds === undefined) return stalls;
+    const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls, now);
+    if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return stalls;
+    const { currentTime: mediaSeconds } = this.#video;
+    return [...stalls, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
   }
 }
 

@@ -7,7 +7,7 @@ import { roundedSession } from '../replay/simulator/session-result.ts';
 import { DEFAULT_RISK } from './choice.ts';
 import { element } from './dom.ts';
 import { isTunable } from './plugin-options.ts';
-import type { Run } from './run.ts';
+import { type Run, SEED } from './run.ts';
 import { sessionResult } from './session-record.ts';
 import { GRID_SECONDS } from './timeline-model.ts';
 
@@ -15,9 +15,9 @@ declare const __LEO_ABR_VERSION__: string;
 
 /** The sessions so far in the schema of the benchmark's results. */
 export function saveResults(run: Run): void {
-  const { trace, scenario, startSeconds, seed, players } = run;
+  const { trace, scenario, startSeconds, players } = run;
   const sessions = players.map(({ record, algorithm }) => {
-    const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed };
+    const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed: SEED };
     return sessionResult(record, { ...about, algorithm: nameOf(algorithm, run), scenario });
   });
   const seat = { name: 'demo', algorithm: sessions.map(({ algorithm }) => algorithm).join(), joinSeconds: 0 };
@@ -27,7 +27,7 @@ export function saveResults(run: Run): void {
   );
   const algorithms = [...new Set(sessions.map(({ algorithm }) => algorithm))];
   const baseline = algorithms.includes('mpc-d') ? 'mpc-d' : algorithms[0]!;
-  const tool = { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed, baseline };
+  const tool = { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed: SEED, baseline };
   const json = resultsJson(
     assembleResults({ tool, scenario: resolveScenario(scenario), sessions: seated, algorithms }),
   );

@@ -1,7 +1,6 @@
 /** Paints the marks on a lane of the timeline: handovers, stalls, forecasts, the future. */
 
 import uPlot from 'uplot';
-import type { Span } from './session-record.ts';
 import type { FanStep } from './timeline-model.ts';
 
 /** A time range as x positions on the canvas, clipped to the plot; undefined if out of view. */
@@ -23,55 +22,64 @@ function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): 
   ctx.restore();
 }
 
-export function paintVerticals(u: uPlot, times: readonly number[], style: { colour: string; dash: number[] }): void {
+/** Dashed lines across the plot, at seconds (`x`) or values (`y`). */
+export function paintDashes(
+  u: uPlot,
+  scale: 'x' | 'y',
+  values: readonly number[],
+  { colour, dash }: { colour: string; dash: readonly number[] },
+): void {
   clipped(u, (ctx) => {
-    ctx.strokeStyle = style.colour;
-    ctx.lineWidth = uPlot.pxRatio;
-    ctx.setLineDash(style.dash.map((length) => length * uPlot.pxRatio));
-    ctx.beginPath();
-    for (const time of times) {
-      const x = Math.round(u.valToPos(time, 'x', true)) + 0.5;
-      ctx.moveTo(x, u.bbox.top);
-      ctx.lineTo(x, u.bbox.top + u.bbox.height);
-    }
-    ctx.stroke();
-  });
-}
-
-export interface Bands {
-  spans: readonly Span[];
-  /** End of an open span. */
-  nowSeconds: number;
-  colour: string;
-}
-
-/** Bands of the plot's full height; with `row`, only in row `row` of `rows` from the top. */
-export function paintBands(u: uPlot, { spans, nowSeconds, colour }: Bands, row?: number, rows = 1): void {
-  const { top, height } = u.bbox;
-  const rowHeight = height / rows;
-  const inset = row === undefined ? 0 : 2 * uPlot.pxRatio;
-  const least = row === undefined ? uPlot.pxRatio : 2 * uPlot.pxRatio;
-  clipped(u, (ctx) => {
-    ctx.fillStyle = colour;
-    for (const { startSeconds, endSeconds } of spans) {
-      const band = across(u, startSeconds, endSeconds ?? nowSeconds);
-      if (band === undefined) continue;
-      ctx.fillRect(band.x, top + (row ?? 0) * rowHeight + inset, Math.max(band.width, least), rowHeight - 2 * inset);
-    }
-  });
-}
-
-export function paintHorizontal(u: uPlot, value: number, colour: string): void {
-  clipped(u, (ctx) => {
-    const y = Math.round(u.valToPos(value, 'y', true)) + 0.5;
+    const { left, top, width, height } = u.bbox;
     ctx.strokeStyle = colour;
     ctx.lineWidth = uPlot.pxRatio;
-    ctx.setLineDash([6 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+    ctx.setLineDash(dash.map((length) => length * uPlot.pxRatio));
     ctx.beginPath();
-    ctx.moveTo(u.bbox.left, y);
-    ctx.lineTo(u.bbox.left + u.bbox.width, y);
+    for (const value of values) {
+      const at = Math.round(u.valToPos(value, scale, true)) + 0.5;
+      ctx.moveTo(...(scale === 'x' ? ([at, top] as const) : ([left, at] as const)));
+      ctx.lineTo(...(scale === 'x' ? ([at, top + height] as const) : ([left + width, at] as const)));
+    }
     ctx.stroke();
   });
+}
+
+export interface Band {
+  startSeconds: number;
+  endSeconds: number;
+}
+
+/** Bands of the plot's full height; with `of`, only in one of its rows, counted from the top. */
+export function paintBands(u: uPlot, bands: readonly Band[], colour: string, of?: { row: number; rows: number }): void {
+  const height = u.bbox.height / (of?.rows ?? 1);
+  const inset = of ? 2 * uPlot.pxRatio : 0;
+  const least = (of ? 2 : 1) * uPlot.pxRatio;
+  clipped(u, (ctx) => {
+    ctx.fillStyle = colour;
+    for (const { startSeconds, endSeconds } of bands) {
+      const band = across(u, startSeconds, endSeconds);
+      if (band === undefined) continue;
+      const top = u.bbox.top + (of?.row ?? 0) * height;
+      ctx.fillRect(band.x, top + inset, Math.max(band.width, least), height - 2 * inset);
+    }
+  });
+}
+
+/** A piece of a player's line, left of its row. */
+export function paintGutter(
+  { ctx, bbox }: uPlot,
+  { row, rows, colour, dash }: { row: number; rows: number; colour: string; dash: readonly number[] },
+): void {
+  const y = bbox.top + ((row + 0.5) * bbox.height) / rows;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 2 * uPlot.pxRatio;
+  ctx.setLineDash(dash.map((length) => length * uPlot.pxRatio));
+  ctx.beginPath();
+  ctx.moveTo(bbox.left - 38 * uPlot.pxRatio, y);
+  ctx.lineTo(bbox.left - 8 * uPlot.pxRatio, y);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** An area from the axis to a value. */

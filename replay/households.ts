@@ -1,8 +1,7 @@
 /** Households: several players, and other traffic, on one link. Named ones, and those of a JSON file. */
 
 import { InputError } from '../abr/errors.ts';
-import { FieldCheck, nameOf } from './formats/field-check.ts';
-import { jsonObject } from './formats/json-object.ts';
+import { FieldCheck, jsonObject, nameOf } from './formats/field-check.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface HouseholdPlayer {

@@ -141,8 +141,6 @@ export interface SummaryRow {
   qoeMedian: number;
   qoeP5: number;
   qoeP95: number;
-  /** Mean of the upper bounds of QoE-linear; `optimal` only. */
-  qoeUpperBoundMean?: number;
   /** Without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;

@@ -1,8 +1,7 @@
 /** Scenarios by name or from JSON, validated and with their segment sizes. Browser-safe. */
 
 import { InputError } from '../abr/errors.ts';
-import { FieldCheck, type NumberRule, nameOf } from './formats/field-check.ts';
-import { jsonObject } from './formats/json-object.ts';
+import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
 import type { ResolvedScenario } from './results.ts';
 import {
   type BrowserModel,

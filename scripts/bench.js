@@ -1,4 +1,4 @@
-/** `npm run bench`, `bench:full` and `bench:kernel`. */
+/** `npm run bench` and `bench:full`. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
@@ -6,15 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { commandLine } from './command-line.js';
 
 const { positionals, refuse } = commandLine(
-  `usage: node scripts/bench.js [short|full|kernel]
+  `usage: node scripts/bench.js [short|full]
 
-Benchmarks in real browsers, with a report. Each command is printed. \`full\` and \`kernel\` resume an unfinished run.
+Benchmarks in real browsers, with a report. Each command is printed. \`full\` resumes an unfinished run.
 Results are in build/bench/<kind>; the exit status is that of the browser sessions.
 
 npm run bench         short (the default): 4 shipped traces, 24 segments, also in the simulator: <10 min on 2 idle cores
 npm run bench:full    24 segments from one start per trace of ../shared/data/traces or LEO_ABR_TRACES: hours; MPC-L with
-                      the models in LEO_ABR_FOLD_MODELS (\`leo-abr train --folds\`), by default with the shipped one
-npm run bench:kernel  MPC-D and MPC-L under the kernel's CUBIC and BBR: half an hour; Linux and root`,
+                      the models in LEO_ABR_FOLD_MODELS (\`leo-abr train --folds\`), by default with the shipped one`,
   { positionals: 1 },
 );
 
@@ -34,7 +33,6 @@ const KINDS = {
     traces: process.env.LEO_ABR_TRACES?.split(delimiter).filter((path) => path !== '') ?? RECORDINGS,
     flags: ['--scenario', 'uhd-8', '--segments', '24', ...(foldModels ? ['--fold-models', foldModels] : [])],
   },
-  kernel: { traces: shipped, flags: ['--scenario', 'hd-16', '--segments', '24'] },
 };
 /** A fault in a session, and sessions that were rejected: the file has the others. */
 const PARTLY = [1, 4];
@@ -51,33 +49,16 @@ if (missing.length > 0) {
 const folder = join('build', 'bench', kind);
 mkdirSync(join(ROOT, folder), { recursive: true });
 const traceFlags = traces.flatMap((path) => ['--traces', path]);
-const files = [];
-let status = 0;
-if (kind === 'kernel') {
-  for (const congestion of ['cubic', 'bbr']) {
-    play(`${congestion}.json`, 'mpc-d,mpc-l', ['--tier', 'kernel', '--congestion', congestion]);
-  }
-} else {
-  play('browser.json', 'mpc-d,mpc-l,mpc-o,dynamic', []);
-  // Without dash.js's own rules, which run in browsers only.
-  const file = join(folder, 'simulator.json');
-  runOrExit(['simulate', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o', ...flags, '--out', file]);
-  files.push(file);
-}
-runOrExit(['report', ...files, ...traceFlags, '--out', join(folder, 'report')]);
+const [browser, simulator] = ['browser.json', 'simulator.json'].map((name) => join(folder, name));
+if (kind === 'short') rmSync(join(ROOT, browser), { force: true });
+const resume = kind === 'short' ? [] : ['--resume'];
+const plan = ['--algorithms', 'mpc-d,mpc-l,mpc-o,dynamic', ...flags, ...contexts, ...resume];
+const status = leoAbr(['bench', ...traceFlags, ...plan, '--out', browser]);
+if (status !== 0 && !PARTLY.includes(status)) process.exit(status);
+// Without dash.js's own rules, which run in browsers only.
+runOrExit(['simulate', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o', ...flags, '--out', simulator]);
+runOrExit(['report', browser, simulator, ...traceFlags, '--out', join(folder, 'report')]);
 process.exit(status);
-
-/** Plays in browsers. If a busy machine spoils sessions, the status is 4; the file has the others. */
-function play(name, algorithms, tier) {
-  const file = join(folder, name);
-  if (kind === 'short') rmSync(join(ROOT, file), { force: true });
-  const resume = kind === 'short' ? [] : ['--resume'];
-  const further = ['--algorithms', algorithms, ...flags, ...contexts, ...resume, '--out', file];
-  const played = leoAbr(['bench', ...tier, ...traceFlags, ...further]);
-  if ((played !== 0 && !PARTLY.includes(played)) || !existsSync(join(ROOT, file))) process.exit(played);
-  status ||= played;
-  files.push(file);
-}
 
 function runOrExit(args) {
   const ended = leoAbr(args);

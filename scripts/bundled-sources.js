@@ -19,17 +19,8 @@ export async function bundledSources(entry) {
 
 /** Bundles a module into a folder; returns the path of the file. */
 export async function bundleInto(folder, entry) {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    build: {
-      ssr: true,
-      outDir: folder,
-      target: 'node20',
-      rolldownOptions: { input: { sources: entry }, preserveEntrySignatures: 'strict' },
-    },
-  });
+  const rolldownOptions = { input: { sources: entry }, preserveEntrySignatures: 'strict' };
+  const options = { ssr: true, outDir: folder, target: 'node20', rolldownOptions };
+  await build({ root, configFile: false, logLevel: 'warn', publicDir: false, build: options });
   return join(folder, 'sources.js');
 }

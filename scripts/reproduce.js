@@ -2,7 +2,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandLine } from './command-line.js';
@@ -125,7 +124,6 @@ function run(name, folder) {
   if (!isSame || before.outputs) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, `${JSON.stringify(same, null, 2)}\n`);
-  const startedAt = new Date();
   const env = {
     ...process.env,
     DATA: resolve(flags.data),
@@ -141,16 +139,10 @@ function run(name, folder) {
     if (status === null || status >= 128) process.exit(130);
     return false;
   }
-  const machine = {
-    ...{ cores: availableParallelism(), processor: cpus()[0]?.model, gigabytes: Math.round(totalmem() / 2 ** 30) },
-    system: `${platform()} ${release()}`,
-  };
-  const manifest = {
-    ...{ ...same, startedAt: startedAt.toISOString(), seconds: Math.round((Date.now() - startedAt) / 1000), machine },
-    versions: { node: process.version, lock: hashOf(join(ROOT, 'package-lock.json')) },
-    outputs: hashes([folder], folder),
-  };
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(
+    file,
+    `${JSON.stringify({ ...same, node: process.version, outputs: hashes([folder], folder) }, null, 2)}\n`,
+  );
   return true;
 }
 
@@ -160,9 +152,6 @@ function hashes(paths, base) {
     statSync(path).isDirectory() ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [path],
   );
   const found = files.filter((file) => statSync(file).isFile()).sort();
-  return Object.fromEntries(found.map((file) => [relative(base, file), hashOf(file)]));
-}
-
-function hashOf(file) {
-  return createHash('sha256').update(readFileSync(file)).digest('hex');
+  const hash = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
+  return Object.fromEntries(found.map((file) => [relative(base, file), hash(file)]));
 }

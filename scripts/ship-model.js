@@ -1,12 +1,11 @@
 /** `npm run ship-model`. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { commandLine } from './command-line.js';
 
 commandLine(`usage: npm run ship-model
 
-Generates predictor/built-in/shipped-model.ts, which the plugin contains, from the model of \`leo-abr train\` in
+Writes predictor/models/shipped.json, which the plugin contains, from the model of \`leo-abr train\` in
 predictor/models/built-in.json (docs/own-model.md has the command).`);
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
@@ -14,16 +13,5 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const { name, stepEndsSeconds, levels, rankCorrelation, networks } = JSON.parse(
   readFileSync(path('predictor/models/built-in.json'), 'utf8'),
 );
-const target = path('predictor/built-in/shipped-model.ts');
-writeFileSync(
-  target,
-  `/** The model that the plugin ships, from predictor/models/built-in.json; made by \`npm run ship-model\`. */
-
-import type { PackedModel } from './model-file.ts';
-
-export const SHIPPED_MODEL: PackedModel = ${JSON.stringify({ name, stepEndsSeconds, levels, rankCorrelation, networks })};
-`,
-);
-execFileSync(process.execPath, [path('node_modules/@biomejs/biome/bin/biome'), 'check', '--write', target], {
-  stdio: 'inherit',
-});
+const shipped = { name, stepEndsSeconds, levels, rankCorrelation, networks };
+writeFileSync(path('predictor/models/shipped.json'), `${JSON.stringify(shipped)}\n`);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createBuiltInForecaster } from '../predictor/built-in/built-in-forecaster.ts';
+import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { PredictionService } from './prediction-service.ts';
 import { Problems } from './problems.ts';

@@ -2,11 +2,11 @@
 
 import { resolveLiveOptions } from './core/live-options.ts';
 import type { LeoAbrOptions } from './core/mpc-l-options.ts';
-import { createController, type LeoAbrController } from './hls/abr-controller.ts';
+import { createController, type LeoAbrController } from './hls/abr.ts';
 
 export * from './core/exports.ts';
 export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
-export type { LeoAbrController } from './hls/abr-controller.ts';
+export type { LeoAbrController } from './hls/abr.ts';
 
 /**
  * Makes an ABR controller for hls.js 1.6 and later of version 1:

@@ -2,7 +2,7 @@
 
 import type { LeoAbrHandle } from './core/handle.ts';
 import { resolveLiveOptions } from './core/live-options.ts';
-import { createCatchUp } from './dash/catch-up.ts';
+import { CatchUp } from './dash/catch-up.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 import type { LeoAbrOptions } from './index.ts';
@@ -15,5 +15,5 @@ export * from './index.ts';
  * decides as the main entry does.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, options, resolveLiveOptions, createCatchUp);
+  return attach(player, options, resolveLiveOptions, CatchUp);
 }

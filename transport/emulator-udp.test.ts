@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { KernelLink } from './kernel-link.ts';
-import type { KernelSteps } from './kernel-steps.ts';
-import { kernelTierObstacle } from './kernel-support.ts';
+import { type KernelSteps, NO_IMPAIRMENT } from './kernel-steps.ts';
+import { kernelTierObstacle } from './programs.ts';
 
 const obstacle = kernelTierObstacle();
 const where = obstacle === undefined ? describe : describe.skip;
@@ -41,7 +41,10 @@ socket.bind(9000, '10.77.0.2', () => { socket.setRecvBufferSize(1 << 22); consol
 process.stdin.resume().on('end', () => { console.log(JSON.stringify(times)); socket.close(); });`;
 
 async function probe(steps: KernelSteps, { count, perSecond }: { count: number; perSecond: number }) {
-  const link = await KernelLink.start({ rttSeconds: 0.04 });
+  const link = await KernelLink.start(
+    { tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT },
+    { rttSeconds: 0.04 },
+  );
   try {
     const node = (side: 'server' | 'client', args: string[]) => {
       const program = link.program(side, process.execPath, { isFirst: true });
@@ -54,7 +57,7 @@ async function probe(steps: KernelSteps, { count, perSecond }: { count: number; 
       out += data;
     });
     await ready;
-    link.play(steps, 5);
+    link.playSteps(steps, 5);
     const sender = node('server', [SENDER, String(count), String(perSecond)]);
     await new Promise((resolve) => sender.once('close', resolve));
     const ended = new Promise((resolve) => receiver.once('close', resolve));

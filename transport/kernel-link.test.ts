@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { describe, expect, jest, test } from '@jest/globals';
 import { KernelLink } from './kernel-link.ts';
-import { allowCongestionControl, type CongestionControl, kernelTierObstacle } from './kernel-support.ts';
+import { NO_IMPAIRMENT } from './kernel-steps.ts';
+import { allowCongestionControl, kernelTierObstacle } from './programs.ts';
 
 jest.setTimeout(60_000);
 
@@ -27,13 +28,16 @@ require('node:http').get(process.argv[1], (response) => {
 });`;
 
 async function download(
-  congestionControl: CongestionControl,
+  congestionControl: string,
   { bps, loss, besides }: { bps: number; loss: number; besides?: { fromSeconds: number; toSeconds: number } },
 ) {
-  const link = await KernelLink.start({ congestionControl, rttSeconds: 0.04 });
+  const link = await KernelLink.start(
+    { tier: 'kernel', congestionControl, impairment: NO_IMPAIRMENT },
+    { rttSeconds: 0.04 },
+  );
   const piece = Buffer.alloc(1 << 18);
   const server = createServer((_, response) => {
-    link.play({ steps: [{ endSeconds: 60, bps, loss, extraDelaySeconds: 0 }], wrapSeconds: 60 }, 5);
+    link.playSteps({ steps: [{ endSeconds: 60, bps, loss, extraDelaySeconds: 0 }], wrapSeconds: 60 }, 5);
     if (besides) link.download(besides);
     const write = () => {
       while (response.write(piece));

@@ -1,4 +1,7 @@
-/** Runs the link emulator: two network namespaces, a socket in the server's and programs in the client's. */
+/**
+ * The link of the tiers `kernel` and `quic`: runs the link emulator, with a socket in the server's network namespace and
+ * programs in the client's.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,10 +9,18 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { LinkStatistics } from '../replay/browser/emulated-link.ts';
-import { type KernelSteps, linkCommands, QUEUE_BYTES } from './kernel-steps.ts';
-import { allowCongestionControl, type CongestionControl, linkEmulator } from './kernel-support.ts';
-import { transportProgram } from './transport-program.ts';
+import type { BrowserAccess, EmulatedLink, LinkStatistics } from '../replay/browser/emulated-link.ts';
+import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import type { ResolvedScenario } from '../replay/results.ts';
+import { type Impairment, type KernelSteps, kernelSteps, linkCommands, QUEUE_BYTES } from './kernel-steps.ts';
+import { allowCongestionControl, linkEmulator, transportProgram } from './programs.ts';
+
+export interface KernelTier {
+  tier: 'kernel' | 'quic';
+  /** Of TCP (`CONGESTION_CONTROLS`) or of HTTP/3 (`quicCongestion`). */
+  congestionControl: string;
+  impairment: Impairment;
+}
 
 const SERVER_ADDRESS = '10.77.0.1';
 const SERVER_PORT = 8080;
@@ -43,35 +54,27 @@ const connect = () => require('node:net').connect(port, address).on('error', () 
 setTimeout(connect, from * 1000);
 setTimeout(() => process.exit(), to * 1000);`;
 
-/** A server in the server's namespace that speaks HTTP/3. */
-export interface Http3Server {
-  /** Without a trailing slash. */
-  url: string;
-  /** Base64 of SHA-256 of the key of its certificate, for `--ignore-certificate-errors-spki-list`. */
-  spki: string;
-}
-
-export class KernelLink {
-  private readonly servers: ChildProcess[] = [];
+export class KernelLink implements EmulatedLink {
+  readonly protocol: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
+  #http3Server: ChildProcess | undefined;
   /** Two processes of each. */
-  private downloads: ChildProcess[] = [];
+  #downloads: ChildProcess[] = [];
 
   private constructor(
+    private readonly tier: KernelTier,
+    private readonly rttSeconds: number,
     private readonly emulator: ChildProcess,
     private readonly namespaces: { server: string; client: string },
     private readonly answers: AsyncIterator<string>,
-    private readonly congestionControl: CongestionControl,
-    private readonly folder: string,
-    private readonly rttSeconds: number,
-  ) {}
+  ) {
+    this.protocol = tier.tier === 'quic' ? 'h3' : 'http/1.1';
+    this.#command(`link ${Math.round(rttSeconds * 1e6)} ${QUEUE_BYTES}`);
+  }
 
-  /**
-   * Rejects with an `Error` on machines that cannot run it; `kernelTierObstacle` checks this in advance.
-   * `congestionControl` is that of TCP; default CUBIC.
-   */
-  static async start(options: { congestionControl?: CongestionControl; rttSeconds: number }): Promise<KernelLink> {
-    const { congestionControl = 'cubic', rttSeconds } = options;
-    const obstacle = allowCongestionControl(congestionControl);
+  /** Rejects with an `Error` on machines that cannot run the tier (`kernelTierObstacle`, `quicTierObstacle`). */
+  static async start(tier: KernelTier, { rttSeconds }: { rttSeconds: number }): Promise<KernelLink> {
+    const obstacle = allowCongestionControl(tcpControlOf(tier));
     if (obstacle !== undefined) throw new Error(obstacle);
     const emulator = spawn(linkEmulator(), { stdio: ['pipe', 'pipe', 'inherit'] });
     // Ignored: the emulator's `close` event reports that it has ended.
@@ -81,18 +84,15 @@ export class KernelLink {
     const ready = /^ready (\d+) (\d+)$/.exec(String(value));
     if (ready === null) throw new Error('the link emulator did not start');
     const [server, client] = ready.slice(1).map((fd) => `/proc/${emulator.pid}/fd/${fd}`) as [string, string];
-    const folder = mkdtempSync(join(tmpdir(), 'leo-abr-link-'));
-    const link = new KernelLink(emulator, { server, client }, answers, congestionControl, folder, rttSeconds);
-    link.command(`link ${Math.round(rttSeconds * 1e6)} ${QUEUE_BYTES}`);
-    return link;
+    return new KernelLink(tier, rttSeconds, emulator, { server, client }, answers);
   }
 
   /** A listening socket in the server's namespace, for an HTTP server of this process. */
   listen(): Promise<Server> {
-    const { congestionControl } = this;
-    const args = [process.execPath, '-e', LISTENER, congestionControl, SERVER_ADDRESS, String(SERVER_PORT)];
-    const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
-    const child = spawn('nsenter', [`--net=${this.namespaces.server}`, ...args], { stdio: [...stdio] });
+    const args = [process.execPath, '-e', LISTENER, tcpControlOf(this.tier), SERVER_ADDRESS, String(SERVER_PORT)];
+    const child = spawn('nsenter', [`--net=${this.namespaces.server}`, ...args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     return new Promise((resolve, reject) => {
       child.once('message', (_, handle) => resolve(handle as Server));
       child.once('error', reject);
@@ -100,25 +100,67 @@ export class KernelLink {
     });
   }
 
-  /**
-   * Starts an HTTP/3 server under a congestion control (`quicCongestion`), which forwards requests to the server that
-   * listens in its namespace. Builds the program at first use.
-   */
-  async serveHttp3(congestion: string): Promise<Http3Server> {
+  async access(url: string, executablePath: string): Promise<BrowserAccess> {
+    const program = this.program('client', executablePath);
+    if (this.tier.tier === 'kernel') {
+      // Without a secure context the page's clocks are coarser. Only loopback is secure without https.
+      return { url, executablePath: program, args: [`--unsafely-treat-insecure-origin-as-secure=${url}`] };
+    }
     const address = `${SERVER_ADDRESS}:${HTTP3_PORT}`;
-    const upstream = `${SERVER_ADDRESS}:${SERVER_PORT}`;
-    const args = ['serve', '--listen', address, '--congestion', congestion, '--upstream', upstream];
-    const server = spawn(this.program('server', transportProgram(), { isFirst: true }), args, {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    this.servers.push(server);
-    const lines = createInterface({ input: server.stdout });
-    const first = await new Promise<string>((resolve, reject) => {
-      lines.once('line', resolve);
-      lines.once('close', () => reject(new Error(`the HTTP/3 server with ${congestion} did not start`)));
-    });
-    const { spki } = JSON.parse(first) as { spki: string };
-    return { url: `https://${address}`, spki };
+    const spki = await this.#serveHttp3(address);
+    // HTTP/3 from the first request on, never TCP; and trust in the server's key.
+    const args = [`--origin-to-force-quic-on=${address}`, `--ignore-certificate-errors-spki-list=${spki}`];
+    return { url: `https://${address}`, executablePath: program, args };
+  }
+
+  play({ trace, startSeconds, seed, household }: PlannedSession, scenario: ResolvedScenario): void {
+    const { impairment } = this.tier;
+    this.playSteps(kernelSteps(trace, scenario, { startSeconds, impairment, seed }), seed);
+    for (const traffic of household?.traffic ?? []) this.download(traffic);
+    // The counts begin here.
+    void this.statistics();
+  }
+
+  /** Starts the trace now; `seed` determines the lost packets. */
+  playSteps(steps: KernelSteps, seed: number): void {
+    this.#command(linkCommands(steps, { rttSeconds: this.rttSeconds, seed }));
+  }
+
+  /** Other traffic: a download that always has bits to send, from one second after now to another. */
+  download({ fromSeconds, toSeconds }: { fromSeconds: number; toSeconds: number }): void {
+    const { server, client } = this.namespaces;
+    const args = [SERVER_ADDRESS, SERVER_PORT + 1 + this.#downloads.length, fromSeconds, toSeconds].map(String);
+    const start = (namespace: string, script: string) =>
+      spawn('nsenter', [`--net=${namespace}`, process.execPath, '-e', script, ...args], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+    this.#downloads.push(start(server, ENDLESS_SERVER), start(client, ENDLESS_CLIENT));
+  }
+
+  open(): void {
+    for (const child of this.#downloads) child.kill();
+    this.#downloads = [];
+    this.#command('open');
+  }
+
+  async statistics(): Promise<LinkStatistics> {
+    this.#command('stats');
+    const { value } = await this.answers.next();
+    const [packets = 0, bytes = 0, dropped = 0, lost = 0] = String(value).split(' ').slice(1).map(Number);
+    return { packets, bytes, dropped, lost };
+  }
+
+  /** Ends the emulator and the HTTP/3 server; the namespaces end with their last process. */
+  async close(): Promise<void> {
+    this.open();
+    // A server that sends without its interface fails.
+    for (const one of [this.#http3Server, this.emulator]) {
+      if (!one || one.exitCode !== null || one.signalCode !== null) continue;
+      const ended = new Promise((resolve) => one.once('close', resolve));
+      one.stdin!.end();
+      await ended;
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /**
@@ -126,59 +168,37 @@ export class KernelLink {
    * before most others, so that a busy machine does not limit its throughput.
    */
   program(side: 'server' | 'client', executable: string, { isFirst = false } = {}): string {
-    const file = join(this.folder, `${basename(executable)}-of-${side}`);
+    const file = join(this.#folder, `${basename(executable)}-of-${side}`);
     const enter = `nsenter --net=${this.namespaces[side]} ${isFirst ? 'chrt -f 1 ' : ''}`;
     writeFileSync(file, `#!/bin/sh\nexec ${enter}'${executable.replaceAll("'", "'\\''")}' "$@"\n`);
     chmodSync(file, 0o755);
     return file;
   }
 
-  /** Starts the trace now; `seed` determines the lost packets. */
-  play(steps: KernelSteps, seed: number): void {
-    this.command(linkCommands(steps, { rttSeconds: this.rttSeconds, seed }));
+  /**
+   * Starts an HTTP/3 server at an address, which forwards requests to the server that listens in its namespace. Returns
+   * the hash of its key, for `--ignore-certificate-errors-spki-list`.
+   */
+  async #serveHttp3(address: string): Promise<string> {
+    const { congestionControl } = this.tier;
+    const args = ['serve', address, congestionControl, `${SERVER_ADDRESS}:${SERVER_PORT}`];
+    const server = spawn(this.program('server', transportProgram(), { isFirst: true }), args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#http3Server = server;
+    const lines = createInterface({ input: server.stdout });
+    const first = await new Promise<string>((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('close', () => reject(new Error(`the HTTP/3 server with ${congestionControl} did not start`)));
+    });
+    return (JSON.parse(first) as { spki: string }).spki;
   }
 
-  /** Other traffic: a download that always has bits to send, from one second after now to another. */
-  download({ fromSeconds, toSeconds }: { fromSeconds: number; toSeconds: number }): void {
-    const { server, client } = this.namespaces;
-    const args = [SERVER_ADDRESS, SERVER_PORT + 1 + this.downloads.length, fromSeconds, toSeconds].map(String);
-    for (const [namespace, script] of [
-      [server, ENDLESS_SERVER],
-      [client, ENDLESS_CLIENT],
-    ] as const) {
-      const all = [`--net=${namespace}`, process.execPath, '-e', script, ...args];
-      this.downloads.push(spawn('nsenter', all, { stdio: ['ignore', 'ignore', 'inherit'] }));
-    }
-  }
-
-  /** Ends downloads, and removes the limits of rate and loss until the next `play`; the delay stays. */
-  open(): void {
-    for (const child of this.downloads) child.kill();
-    this.downloads = [];
-    this.command('open');
-  }
-
-  async statistics(): Promise<LinkStatistics> {
-    this.command('stats');
-    const { value } = await this.answers.next();
-    const [packets = 0, bytes = 0, dropped = 0, lost = 0] = String(value).split(' ').slice(1).map(Number);
-    return { packets, bytes, dropped, lost };
-  }
-
-  /** Ends the emulator and the HTTP/3 servers; the namespaces end with their last process. */
-  async close(): Promise<void> {
-    this.open();
-    // A server that sends without its interface fails.
-    for (const one of [...this.servers, this.emulator]) {
-      if (one.exitCode !== null || one.signalCode !== null) continue;
-      const ended = new Promise((resolve) => one.once('close', resolve));
-      one.stdin!.end();
-      await ended;
-    }
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  private command(line: string): void {
+  #command(line: string): void {
     this.emulator.stdin!.write(`${line}\n`);
   }
+}
+
+function tcpControlOf({ tier, congestionControl }: KernelTier): string {
+  return tier === 'kernel' ? congestionControl : 'cubic';
 }

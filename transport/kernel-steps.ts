@@ -2,9 +2,8 @@
 
 import { InputError } from '../abr/errors.ts';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../abr/forecast.ts';
-import { type Random, seededRandom } from '../abr/random.ts';
-import type { Scenario } from '../replay/scenarios.ts';
-import { traceScaleOf } from '../replay/scenarios.ts';
+import { seededRandom } from '../abr/random.ts';
+import { type Scenario, traceScaleOf } from '../replay/scenarios.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 
 /** The link until `endSeconds` of the session. */
@@ -34,123 +33,112 @@ export interface Impairment {
   loss: number;
   /** Whether the trace's own losses count where it has any. */
   keepsRecordedLoss: boolean;
-  /** These losses come in bursts of this mean duration, in which all packets are lost. 0: each by itself. */
-  burstSeconds: number;
   /** Each 20 ms the round trip is longer by another time, uniform up to this. Packets stay in order. */
   jitterSeconds: number;
-  /** Duration of a handover. */
-  handoverSeconds: number;
-  /** Added to `loss` and to the round trip during a handover. */
-  handoverLoss: number;
-  handoverDelaySeconds: number;
+  /** Whether handovers add `HANDOVER`. */
+  hasHandovers: boolean;
   queueBytes: number;
 }
 
+/**
+ * Duration of a handover, and what it adds to the loss and to the round trip: the middle of measurements on Starlink,
+ * +30 to 50 ms for 35 to 50 ms (Huston, APNIC 2024).
+ */
+const HANDOVER = { seconds: 0.045, loss: 0.01, delaySeconds: 0.04 };
+
 export const NO_IMPAIRMENT: Impairment = {
-  ...{ loss: 0, keepsRecordedLoss: true, burstSeconds: 0, jitterSeconds: 0 },
-  ...{ handoverSeconds: 0, handoverLoss: 0, handoverDelaySeconds: 0 },
+  loss: 0,
+  keepsRecordedLoss: true,
+  jitterSeconds: 0,
+  hasHandovers: false,
   queueBytes: QUEUE_BYTES,
+};
+/** Starlink loses 1 to 2 %, unrelated to congestion (Huston). */
+export const STARLINK_IMPAIRMENT: Impairment = { ...NO_IMPAIRMENT, loss: 0.01, hasHandovers: true };
+
+const JITTER_STEP_SECONDS = 0.02;
+const NAMED = new Map([
+  ['starlink', STARLINK_IMPAIRMENT],
+  ['none', NO_IMPAIRMENT],
+]);
+/** Changes of a named impairment: what a number in one of them sets. */
+const CHANGES: Readonly<Record<string, (value: number) => Partial<Impairment>>> = {
+  loss: (loss) => ({ loss, keepsRecordedLoss: false }),
+  'jitter-ms': (ms) => ({ jitterSeconds: ms / 1e3 }),
+  'queue-kb': (kilobytes) => ({ queueBytes: kilobytes * 1e3 }),
 };
 
 /**
- * The middle of measurements on Starlink: loss of 1 to 2 % unrelated to congestion, +30 to 50 ms for 35 to 50 ms at
- * each reconfiguration (Huston, APNIC 2024).
+ * The values of `--impairment`: `starlink` or `none`, or these with changes: `starlink,loss=0.02`.
+ * @throws {InputError} of that flag
  */
-export const STARLINK_IMPAIRMENT: Impairment = {
-  ...NO_IMPAIRMENT,
-  ...{ loss: 0.01, handoverSeconds: 0.045, handoverLoss: 0.01, handoverDelaySeconds: 0.04 },
-};
-
-const JITTER_STEP_SECONDS = 0.02;
-const NAMED = { starlink: STARLINK_IMPAIRMENT, none: NO_IMPAIRMENT };
-/** Parts of `--impairment`: the field, and its units in one of the part's. */
-const PARTS: Record<string, [Exclude<keyof Impairment, 'keepsRecordedLoss'>, number]> = {
-  loss: ['loss', 1],
-  'burst-ms': ['burstSeconds', 1e-3],
-  'jitter-ms': ['jitterSeconds', 1e-3],
-  'handover-ms': ['handoverSeconds', 1e-3],
-  'handover-loss': ['handoverLoss', 1],
-  'handover-delay-ms': ['handoverDelaySeconds', 1e-3],
-  'queue-kb': ['queueBytes', 1e3],
-};
-
-/** The values of `--impairment`: `starlink` or `none`, or these with changes: `starlink,burst-ms=20`. Changed losses
- * replace a trace's own. @throws {InputError} of it */
 export function impairmentNamed(text: string): Impairment {
-  const [name = '', ...changes] = text.split(',');
   const expected = (what: string, found: string) => new InputError('--impairment', what, found);
-  if (!(name in NAMED)) throw expected(`one of ${Object.keys(NAMED).join(', ')}, or such as starlink,loss=0.02`, name);
-  const impairment = { ...NAMED[name as keyof typeof NAMED] };
+  const [name = '', ...changes] = text.split(',');
+  let impairment = NAMED.get(name);
+  if (!impairment) throw expected(`one of ${[...NAMED.keys()].join(', ')}, or such as starlink,loss=0.02`, name);
   for (const change of changes) {
     const [, key = '', number = ''] = /^([a-z-]+)=(\d*\.?\d+)$/.exec(change) ?? [];
-    const part = PARTS[key];
-    if (part === undefined) throw expected(`${name} and any of ${Object.keys(PARTS).join('=, ')}=`, change);
-    const [field, units] = part;
-    impairment[field] = Number(number) * units;
-    if (field === 'loss' || field === 'burstSeconds') impairment.keepsRecordedLoss = false;
-    if (units === 1 && impairment[field] >= 1) throw expected(`a share below 1 for ${key}`, number);
+    const changed = CHANGES[key]?.(Number(number));
+    if (!changed) throw expected(`${name} and any of ${Object.keys(CHANGES).join('=, ')}=`, change);
+    impairment = { ...impairment, ...changed };
+    if (impairment.loss >= 1) throw expected('a share below 1 for loss', number);
   }
   return impairment;
 }
 
 /**
- * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's including headers: the
- * kernel's own headers replace `payloadShare`. A trace
- * without a clock has no handovers. `seed`, by default 1, determines bursts and jitter.
+ * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's, including headers: the
+ * kernel's own headers replace `payloadShare`. A trace without a clock has no handovers. `seed`, by default 1,
+ * determines the jitter.
  */
 export function kernelSteps(
   trace: Trace,
   scenario: Scenario,
   { startSeconds, impairment, seed = 1 }: { startSeconds: number; impairment: Impairment; seed?: number },
 ): KernelSteps {
+  const { jitterSeconds, keepsRecordedLoss, queueBytes } = impairment;
   const wrap = wrapSeconds(trace);
   const { stepEndsSeconds, ratesBps } = linkSteps(trace, traceScaleOf(scenario, meanRateBps(trace)));
   const offset = startSeconds % wrap;
-  const handovers = handoversOf(trace, wrap, impairment);
-  const random = seededRandom(seed);
-  const bursts = burstsOf(wrap, impairment, random);
-  const { jitterSeconds } = impairment;
-  const edges = new Set(stepEndsSeconds.map((end) => Math.min(end, wrap)));
-  edges.add(wrap);
-  for (const { from, to } of [...handovers, ...bursts])
-    for (const at of [from, to]) if (at > 0 && at < wrap) edges.add(at);
-  const jitters = Array.from({ length: jitterSeconds > 0 ? Math.ceil(wrap / JITTER_STEP_SECONDS) : 1 }, random);
-  for (let i = 1; i < jitters.length; i++) edges.add(i * JITTER_STEP_SECONDS);
-  if (offset > 0) edges.add(offset);
-  const pieces: KernelStep[] = [];
+  const handovers = impairment.hasHandovers ? handoversOf(trace, wrap) : [];
+  const jitterSteps = jitterSeconds > 0 ? Math.ceil(wrap / JITTER_STEP_SECONDS) : 1;
+  const jitters = Array.from({ length: jitterSteps }, seededRandom(seed));
+  const edges = [
+    ...stepEndsSeconds,
+    ...handovers.flatMap((from) => [from, from + HANDOVER.seconds]),
+    ...jitters.map((_, i) => i * JITTER_STEP_SECONDS),
+    offset,
+  ].filter((at) => at > 0 && at < wrap);
   let begin = 0;
   let step = 0;
-  for (const end of [...edges].sort((a, b) => a - b)) {
-    const middle = (begin + end) / 2;
-    while (step < stepEndsSeconds.length - 1 && stepEndsSeconds[step]! <= middle) step++;
-    const isWithin = ({ from, to }: Interval) => middle >= from && middle < to;
-    const isHandover = handovers.some(isWithin);
-    const own = impairment.keepsRecordedLoss ? trace.loss?.[step] : undefined;
-    const assumed = impairment.burstSeconds === 0 ? impairment.loss : Number(bursts.some(isWithin));
-    const loss = own === undefined || Number.isNaN(own) ? assumed : own;
-    const jitter = jitterSeconds * jitters[Math.min(jitters.length - 1, Math.floor(middle / JITTER_STEP_SECONDS))]!;
-    pieces.push({
-      endSeconds: end,
-      bps: ratesBps[step]!,
-      loss: Math.min(1, loss + (isHandover ? impairment.handoverLoss : 0)),
-      extraDelaySeconds: (jitter + (isHandover ? impairment.handoverDelaySeconds : 0)) / 2,
-    });
-    begin = end;
-  }
-  const steps = pieces
-    .map((piece) => {
-      const end = piece.endSeconds - offset;
-      return { ...piece, endSeconds: end > 0 ? end : end + wrap };
+  const steps = [...new Set(edges), wrap]
+    .sort((a, b) => a - b)
+    .map((end): KernelStep => {
+      const middle = (begin + end) / 2;
+      begin = end;
+      while (step < stepEndsSeconds.length - 1 && stepEndsSeconds[step]! <= middle) step++;
+      const isHandover = handovers.some((from) => middle >= from && middle < from + HANDOVER.seconds);
+      const recorded = keepsRecordedLoss ? (trace.loss?.[step] ?? Number.NaN) : Number.NaN;
+      const loss = Number.isNaN(recorded) ? impairment.loss : recorded;
+      const jitter = jitterSeconds * jitters[Math.min(jitterSteps - 1, Math.floor(middle / JITTER_STEP_SECONDS))]!;
+      return {
+        endSeconds: end > offset ? end - offset : end - offset + wrap,
+        bps: ratesBps[step]!,
+        loss: Math.min(1, loss + (isHandover ? HANDOVER.loss : 0)),
+        extraDelaySeconds: (jitter + (isHandover ? HANDOVER.delaySeconds : 0)) / 2,
+      };
     })
     .sort((a, b) => a.endSeconds - b.endSeconds);
-  return { steps, wrapSeconds: wrap, queueBytes: impairment.queueBytes };
+  return { steps, wrapSeconds: wrap, queueBytes };
 }
 
-/** The commands of `link-emulator.c` and of `transport/` for this link; `seed` determines which packets are lost. */
+/** The commands of src/link.h for this link; `seed` determines which packets are lost. */
 export function linkCommands(
   { steps, wrapSeconds, queueBytes = QUEUE_BYTES }: KernelSteps,
   { rttSeconds, seed }: { rttSeconds: number; seed: number },
 ): string {
+  const micros = (seconds: number) => Math.round(seconds * 1e6);
   const lines = steps.map(
     ({ endSeconds, bps, loss, extraDelaySeconds }) =>
       `${micros(endSeconds)} ${bps} ${Math.round(loss * 1e6)} ${micros(extraDelaySeconds)}`,
@@ -159,36 +147,10 @@ export function linkCommands(
   return [link, `steps ${steps.length} ${micros(wrapSeconds)} ${seed >>> 0}`, ...lines].join('\n');
 }
 
-function micros(seconds: number): number {
-  return Math.round(seconds * 1e6);
-}
-
-interface Interval {
-  from: number;
-  to: number;
-}
-
-/** Bursts and the times between them have exponential durations, such that a share `loss` of the time is lost. */
-function burstsOf(wrap: number, { loss, burstSeconds }: Impairment, random: Random): Interval[] {
-  const bursts: Interval[] = [];
-  if (burstSeconds === 0 || loss === 0) return bursts;
-  const duration = (mean: number) => -mean * Math.log(1 - random());
-  for (let from = duration(burstSeconds * (1 / loss - 1)); from < wrap; ) {
-    const to = Math.min(wrap, from + duration(burstSeconds));
-    bursts.push({ from, to });
-    from = to + duration(burstSeconds * (1 / loss - 1));
-  }
-  return bursts;
-}
-
-function handoversOf(trace: Trace, wrap: number, { handoverSeconds }: Impairment): Interval[] {
-  const { startUtcMs, epochPhaseSeconds } = trace.metadata;
-  if (handoverSeconds === 0 || (startUtcMs === undefined && epochPhaseSeconds === undefined)) return [];
-  const phase = (traceStartUtcMs(trace.metadata) / 1000) % EPOCH_SECONDS;
-  const first = (((HANDOVER_SECOND - phase) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
-  const handovers: Interval[] = [];
-  for (let from = first; from < wrap; from += EPOCH_SECONDS) {
-    handovers.push({ from, to: Math.min(wrap, from + handoverSeconds) });
-  }
-  return handovers;
+/** The seconds of the trace at which handovers begin; none without a clock. */
+function handoversOf({ metadata }: Trace, wrap: number): number[] {
+  if (metadata.startUtcMs === undefined && metadata.epochPhaseSeconds === undefined) return [];
+  const phase = (traceStartUtcMs(metadata) / 1000) % EPOCH_SECONDS;
+  const first = (HANDOVER_SECOND - phase + 2 * EPOCH_SECONDS) % EPOCH_SECONDS;
+  return Array.from({ length: Math.ceil((wrap - first) / EPOCH_SECONDS) }, (_, i) => first + i * EPOCH_SECONDS);
 }

@@ -10,7 +10,7 @@ import { EXIT_FAULT, ExitWith } from '../exit-status.ts';
 import { withProgress } from '../progress.ts';
 import { count } from '../report/format.ts';
 import { fetchDataset, isLocked } from './fetch-dataset.ts';
-import { folderPlace, webPlace } from './places.ts';
+import { folderPlace, WebPlace } from './places.ts';
 
 export function datasetsCommand(io: CommandIo): Command {
   return new Command('datasets')
@@ -53,7 +53,7 @@ async function fetchAll(names: readonly string[], flags: FetchFlags, io: Command
   if (from === undefined) await acceptLicences(recipes, flags, io);
   const { XDG_CACHE_HOME: caches = join(homedir(), '.cache') } = io.env ?? {};
   const { cache = join(caches, 'leo-abr', 'datasets') } = flags;
-  const place = from === undefined ? webPlace({ cache, mirror }) : folderPlace(from);
+  const place = from === undefined ? new WebPlace(cache, mirror) : folderPlace(from);
   const failed: string[] = [];
   for (const recipe of recipes) {
     try {
@@ -89,14 +89,11 @@ function recipeOf(name: string): Recipe {
 
 /** Licence, sources and what to cite, a line each. */
 function terms({ licence, cite, sources }: Recipe): string {
-  const places = sources.map(({ repository, commit, byHand }) =>
-    commit === undefined ? byHand : `https://github.com/${repository}/tree/${commit}`,
-  );
-  return [
-    `  licence: ${licence}`,
-    ...[...new Set(places)].map((place) => `  source: ${place}`),
-    `  cite: ${cite ?? 'the repository, and the paper that its README names'}`,
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
+  const places = sources.map(({ repository, commit }) => `https://github.com/${repository}/tree/${commit}`);
+  const lines = [
+    `licence: ${licence}`,
+    ...[...new Set(places)].map((place) => `source: ${place}`),
+    `cite: ${cite ?? 'the repository, and the paper that its README names'}`,
+  ];
+  return lines.map((line) => `  ${line}\n`).join('');
 }

@@ -5,18 +5,11 @@ import { join, sep } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { isFileOf } from '../../replay/datasets/dataset-files.ts';
 import type { Source } from '../../replay/datasets/recipes.ts';
-import { downloadFile } from './download.ts';
-
-export interface PlacedFile {
-  /** Path in the repository. */
-  path: string;
-  /** Its name as git blob, where the place lists it. */
-  blob?: string;
-}
+import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 
 export interface Place {
-  /** The files of a source that are in this place. */
-  list(source: Source, signal: AbortSignal): Promise<PlacedFile[]>;
+  /** The paths of a source's files in its repository. */
+  list(source: Source, signal: AbortSignal): Promise<string[]>;
   read(source: Source, path: string, signal: AbortSignal): Promise<Uint8Array>;
   /** Forgets a file with wrong content, so that it is downloaded again. */
   discard(source: Source, path: string): void;
@@ -32,77 +25,75 @@ export function folderPlace(folder: string): Place {
       const root = join(folder, folderOf(source));
       if (!existsSync(root)) throw new InputError('--from', `a folder ${folderOf(source)} in it`, undefined, 'none');
       const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => path.split(sep).join('/'));
-      return paths
-        .filter((path) => isFileOf(source, path))
-        .sort()
-        .map((path) => ({ path }));
+      return paths.filter((path) => isFileOf(source, path)).sort();
     },
-    async read(source, path) {
-      return readFileSync(join(folder, folderOf(source), path));
-    },
+    read: async (source, path) => readFileSync(join(folder, folderOf(source), path)),
     discard() {},
-  };
-}
-
-/** GitHub, or a mirror with `<mirror>/<owner>__<repository>/<path>`. Complete files stay in the cache. */
-export function webPlace({ cache, mirror }: { cache: string; mirror?: string | undefined }): Place {
-  const cached = (source: Source, path: string) => join(cache, folderOf(source), source.commit!, path);
-  const download = async (source: Source, url: string, path: string, signal: AbortSignal) => {
-    const file = cached(source, path);
-    if (!existsSync(file)) await downloadFile(url, file, signal);
-    return readFileSync(file);
-  };
-  const mirrored = (source: Source, path: string) =>
-    `${mirror?.replace(/\/$/, '')}/${folderOf(source)}/${encodeURI(path)}`;
-  return {
-    async list(source, signal) {
-      const { path, repository, commit, byHand } = source;
-      if (commit === undefined) {
-        const expected = `a folder with ${folderOf(source)}/, unpacked from ${byHand}`;
-        throw new InputError('--from', expected, undefined, 'none');
-      }
-      if (typeof path === 'string') return [{ path }];
-      const url =
-        mirror === undefined
-          ? `https://api.github.com/repos/${repository}/git/trees/${commit}?recursive=1`
-          : mirrored(source, TREE);
-      const tree = await download(source, url, TREE, signal);
-      try {
-        const found = treeFiles(tree, url).filter((file) => isFileOf(source, file.path));
-        if (found.length > 0) return found;
-        throw new InputError(url, `files ${path}`, undefined, 'none');
-      } catch (error) {
-        rmSync(cached(source, TREE), { force: true });
-        throw error;
-      }
-    },
-    read(source, path, signal) {
-      const url =
-        mirror === undefined
-          ? `https://raw.githubusercontent.com/${source.repository}/${source.commit}/${encodeURI(path)}`
-          : mirrored(source, path);
-      return download(source, url, path, signal);
-    },
-    discard(source, path) {
-      rmSync(cached(source, path), { force: true });
-    },
   };
 }
 
 /** The list of a commit's files, in the form of GitHub's API for git trees. */
 const TREE = 'tree.json';
 
-function treeFiles(bytes: Uint8Array, url: string): PlacedFile[] {
-  let json: { tree?: { path?: unknown; type?: unknown; sha?: unknown }[]; truncated?: unknown };
+/** GitHub, or a mirror with `<mirror>/<owner>__<repository>/<path>`. Complete files stay in the cache. */
+export class WebPlace implements Place {
+  constructor(
+    private readonly cache: string,
+    private readonly mirror?: string,
+  ) {}
+
+  async list(source: Source, signal: AbortSignal): Promise<string[]> {
+    const { path } = source;
+    if (typeof path === 'string') return [path];
+    const url = this.#urlOf(source, TREE);
+    const bytes = await this.read(source, TREE, signal);
+    try {
+      const { tree, truncated } = JSON.parse(new TextDecoder().decode(bytes));
+      if (truncated) throw new InputError(url, 'the complete list of a git tree', undefined, 'a truncated one');
+      const paths = (tree as { path: string }[]).map((file) => file.path).filter((file) => isFileOf(source, file));
+      if (paths.length === 0) throw new InputError(url, `files ${path}`, undefined, 'none');
+      return paths;
+    } catch (error) {
+      this.discard(source, TREE);
+      throw error instanceof InputError ? error : new InputError(url, 'the JSON of a git tree', error);
+    }
+  }
+
+  async read(source: Source, path: string, signal: AbortSignal): Promise<Uint8Array> {
+    const file = this.#cached(source, path);
+    if (!existsSync(file)) writeFileAtomically(file, await download(this.#urlOf(source, path), signal));
+    return readFileSync(file);
+  }
+
+  discard(source: Source, path: string): void {
+    rmSync(this.#cached(source, path), { force: true });
+  }
+
+  #cached(source: Source, path: string): string {
+    return join(this.cache, folderOf(source), source.commit, path);
+  }
+
+  #urlOf(source: Source, path: string): string {
+    const { repository, commit } = source;
+    if (this.mirror) return `${this.mirror.replace(/\/$/, '')}/${folderOf(source)}/${encodeURI(path)}`;
+    return path === TREE
+      ? `https://api.github.com/repos/${repository}/git/trees/${commit}?recursive=1`
+      : `https://raw.githubusercontent.com/${repository}/${commit}/${encodeURI(path)}`;
+  }
+}
+
+async function download(url: string, signal: AbortSignal): Promise<Uint8Array> {
+  let bytes: Uint8Array;
+  let response: Response;
   try {
-    json = JSON.parse(new TextDecoder().decode(bytes));
+    response = await fetch(url, { signal });
+    bytes = new Uint8Array(await response.arrayBuffer());
   } catch (error) {
-    throw new InputError(url, 'the JSON of a git tree', error);
+    signal.throwIfAborted();
+    throw new InputError(url, 'the file', (error as Error).cause ?? error);
   }
-  if (!Array.isArray(json?.tree) || json.truncated === true) {
-    throw new InputError(url, 'the complete list of a git tree', json?.truncated ? 'a truncated one' : json?.tree);
-  }
-  return json.tree.flatMap(({ path, type, sha }) =>
-    type === 'blob' && typeof path === 'string' ? [{ path, ...(typeof sha === 'string' && { blob: sha }) }] : [],
-  );
+  const isPage = /^\s*<(!doctype\s+html|html)/i.test(new TextDecoder('latin1').decode(bytes.subarray(0, 1024)));
+  if (response.ok && !isPage) return bytes;
+  const status = `HTTP ${response.status} ${response.statusText}`.trim();
+  throw new InputError(url, 'the file', undefined, response.ok ? 'an HTML page' : status);
 }

@@ -7,7 +7,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import { EventParser } from '../../predictor/service-client/event-parser.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, StateReply, Traffic } from '../../service/index.ts';
@@ -15,6 +14,7 @@ import { positiveNumber } from '../options.ts';
 import { count } from '../report/format.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
+import { EventParser } from './event-parser.ts';
 
 type Flag = 'active' | 'service' | 'tokenFile' | 'trigger' | 'schedule' | 'seconds' | 'budgetMbPerDay';
 export type ActiveFlags = { readonly [Name in Flag]?: string };

@@ -29,19 +29,18 @@ export interface Series<Point> {
 }
 
 const SOFT = 'var(--text-soft)';
-
-function grid(): Plot.Markish[] {
-  const style = { stroke: 'var(--line)', strokeOpacity: 1 };
-  return [Plot.gridX(style), Plot.gridY(style)];
-}
-
+const FONT = { fontSize: '12px' };
+const GRID = { stroke: 'var(--line)', strokeOpacity: 1 };
 function dashed({ dash }: SeriesStyle): { strokeDasharray?: string } {
   return dash === undefined ? {} : { strokeDasharray: dash };
 }
 
+/** With a typographic minus, as in the tables. */
+function tick(value: number): string {
+  return String(Math.round(value * 1e6) / 1e6).replace('-', '−');
+}
+
 export interface QoeRow {
-  /** Of the line that it is drawn on. */
-  label: string;
   algorithm: string;
   value: number;
   /** The interval; both are `value` without one. */
@@ -49,47 +48,30 @@ export interface QoeRow {
   high: number;
 }
 
-/** A line per label with its values and intervals, and a dashed line at the baseline's value, if given. */
+/** A line per algorithm with its value and interval, and a dashed line at the baseline's value. */
 export function qoeChart(
   rows: readonly QoeRow[],
-  options: { baseline: string | undefined; styles: ReadonlyMap<string, SeriesStyle> },
+  { baseline, styles }: { baseline: string; styles: ReadonlyMap<string, SeriesStyle> },
 ): string {
-  const styleOf = ({ algorithm }: QoeRow) => options.styles.get(algorithm)!;
-  const labels = [...new Set(rows.map(({ label }) => label))];
-  const baseline = rows.filter(({ algorithm }) => algorithm === options.baseline);
+  const names = rows.map(({ algorithm }) => algorithm);
+  const reference = rows.filter(({ algorithm }) => algorithm === baseline);
+  const colorOf = ({ algorithm }: QoeRow) => styles.get(algorithm)!.color;
+  const symbol = ({ algorithm }: QoeRow) => styles.get(algorithm)!.symbol;
   return svgOf({
-    width: 460,
-    height: 62 + 26 * labels.length,
-    marginLeft: 16 + 6.8 * Math.max(...labels.map((label) => label.length)),
-    marginRight: 16,
-    marginTop: 8,
-    marginBottom: 40,
-    style: { fontSize: '12px' },
+    ...{ width: 460, height: 62 + 26 * names.length, style: FONT },
+    marginLeft: 16 + 6.8 * Math.max(...names.map((name) => name.length)),
+    ...{ marginRight: 16, marginTop: 8, marginBottom: 40 },
     x: { label: 'QoE, Mbit/s →', ticks: 5, nice: true, tickFormat: tick, insetLeft: 8, insetRight: 8 },
-    y: { label: null, domain: labels, tickSize: 0 },
+    y: { label: null, domain: names, tickSize: 0 },
     marks: [
-      Plot.gridX({ stroke: 'var(--line)', strokeOpacity: 1 }),
-      Plot.ruleX(baseline, { x: 'value', stroke: SOFT, strokeDasharray: '4 3' }),
-      Plot.ruleY(rows, {
-        ...{ y: 'label', x1: 'low', x2: 'high', strokeWidth: 3 },
-        stroke: (row: QoeRow) => styleOf(row).color,
-      }),
-      Plot.dot(rows, {
-        ...{ y: 'label', x: 'value', r: 5 },
-        fill: (row: QoeRow) => styleOf(row).color,
-        symbol: (row: QoeRow) => styleOf(row).symbol,
-      }),
+      Plot.gridX(GRID),
+      Plot.ruleX(reference, { x: 'value', stroke: SOFT, strokeDasharray: '4 3' }),
+      Plot.ruleY(rows, { y: 'algorithm', x1: 'low', x2: 'high', strokeWidth: 3, stroke: colorOf }),
+      Plot.dot(rows, { y: 'algorithm', x: 'value', r: 5, fill: colorOf, symbol }),
     ],
     color: { type: 'identity' },
     symbol: { type: 'identity' },
   } as PlotOptions);
-}
-
-export interface LineChartOptions {
-  width: number;
-  height: number;
-  x: Axis;
-  y: Axis;
 }
 
 export interface Axis {
@@ -100,114 +82,63 @@ export interface Axis {
 /** Lines on two linear axes, interrupted where y is null. Values beyond the y axis are drawn at its end. */
 export function lineChart(
   series: readonly Series<{ x: number; y: number | null }>[],
-  { x, y, ...size }: LineChartOptions,
+  { x, y, ...size }: { width: number; height: number; x: Axis; y: Axis },
 ): string {
   return svgOf({
-    ...{ ...size, marginLeft: 46, marginBottom: 40, style: { fontSize: '12px' } },
+    ...{ ...size, marginLeft: 46, marginBottom: 40, style: FONT },
     x: { tickFormat: tick, ...x, label: `${x.label} →` },
     y: { tickFormat: tick, clamp: true, ...y, label: `↑ ${y.label}` },
     marks: [
-      ...grid(),
-      Plot.ruleY([y.domain[0]], { stroke: SOFT }),
-      ...series.map(({ style, points }) =>
+      ...[Plot.gridX(GRID), Plot.gridY(GRID), Plot.ruleY([y.domain[0]], { stroke: SOFT })],
+      ...series.flatMap(({ style, points }) => [
         Plot.line(points, { x: 'x', y: 'y', stroke: style.color, strokeWidth: 2, ...dashed(style) }),
-      ),
-      ...series.map(({ style, points }) =>
         Plot.dot(points, { x: 'x', y: 'y', r: 3, fill: style.color, symbol: style.symbol }),
-      ),
+      ]),
     ],
   } as PlotOptions);
 }
 
 /** One session: capacity and requested bitrates above, buffer level below; stalls are bands across both. */
 export function sessionChart(
-  { capacity, requested, buffer, stalls, endSeconds }: SessionSeries,
-  options: { topBps: number; bufferCapSeconds: number; color: string },
+  { capacity = [], requested, buffer, stalls, endSeconds }: SessionSeries,
+  { topBps, bufferCapSeconds, color }: { topBps: number; bufferCapSeconds: number; color: string },
 ): string {
-  const width = 340;
-  const shared = { width, marginLeft: 34, marginRight: 6, style: { fontSize: '10px' } };
+  const shared = { width: 340, marginLeft: 34, marginRight: 6, style: { fontSize: '10px' } };
   const x = { domain: [0, endSeconds], ticks: 5 };
-  const top = (1.3 * options.topBps) / 1e6;
-  const bands = (y1: number, y2: number) =>
-    Plot.rect(stalls, { x1: 'from', x2: 'to', y1, y2, fill: 'var(--stall)', fillOpacity: 0.35 });
+  const top = (1.3 * topBps) / 1e6;
+  const band = (y2: number) => [
+    Plot.rect(stalls, { x1: 'from', x2: 'to', y1: 0, y2, fill: 'var(--stall)', fillOpacity: 0.35 }),
+    Plot.ruleY([0], { stroke: SOFT }),
+  ];
+  const capped = capacity.map(({ seconds, mbps }) => ({ seconds, mbps: Math.min(mbps, top) }));
   const rates = svgOf({
-    ...shared,
-    height: 116,
-    marginTop: 16,
-    marginBottom: 4,
+    ...{ ...shared, height: 116, marginTop: 16, marginBottom: 4 },
     x: { ...x, axis: null },
     y: { label: '↑ Mbit/s', domain: [0, top], ticks: 4 },
     marks: [
-      ...(capacity === undefined
-        ? []
-        : [
-            Plot.areaY(capacity, {
-              x: 'seconds',
-              y1: 0,
-              y2: ({ mbps }: { mbps: number }) => Math.min(mbps, top),
-              curve: 'step-after',
-              fill: 'var(--capacity)',
-            }),
-          ]),
-      bands(0, top),
-      Plot.line(requested, { x: 'seconds', y: 'mbps', curve: 'step-after', stroke: options.color, strokeWidth: 1.5 }),
-      Plot.ruleY([0], { stroke: SOFT }),
+      Plot.areaY(capped, { x: 'seconds', y1: 0, y2: 'mbps', curve: 'step-after', fill: 'var(--capacity)' }),
+      ...band(top),
+      Plot.line(requested, { x: 'seconds', y: 'mbps', curve: 'step-after', stroke: color, strokeWidth: 1.5 }),
     ],
   });
   const bufferLevels = svgOf({
-    ...shared,
-    height: 72,
-    marginTop: 14,
-    marginBottom: 20,
+    ...{ ...shared, height: 72, marginTop: 14, marginBottom: 20 },
     x: { ...x, label: null, tickFormat: (seconds: number) => `${seconds} s` },
-    y: { label: '↑ buffer, s', domain: [0, options.bufferCapSeconds], ticks: 2 },
+    y: { label: '↑ buffer, s', domain: [0, bufferCapSeconds], ticks: 2 },
     marks: [
-      Plot.areaY(buffer, { x: 'seconds', y1: 0, y2: 'bufferSeconds', fill: options.color, fillOpacity: 0.25 }),
-      Plot.line(buffer, { x: 'seconds', y: 'bufferSeconds', stroke: options.color, strokeWidth: 1 }),
-      bands(0, options.bufferCapSeconds),
-      Plot.ruleY([0], { stroke: SOFT }),
+      Plot.areaY(buffer, { x: 'seconds', y1: 0, y2: 'bufferSeconds', fill: color, fillOpacity: 0.25 }),
+      Plot.line(buffer, { x: 'seconds', y: 'bufferSeconds', stroke: color, strokeWidth: 1 }),
+      ...band(bufferCapSeconds),
     ],
   });
   return rates + bufferLevels;
-}
-
-/** Ratios in a grid of named rows and columns; the darker, the further above 1. */
-export function heatChart(
-  cells: readonly { x: string; y: string; value: number }[],
-  { xLabel, yLabel }: { xLabel: string; yLabel: string },
-): string {
-  const highest = Math.max(...cells.map(({ value }) => Math.abs(Math.log(value))), 0.01);
-  return svgOf({
-    ...{ width: 520, height: 260, marginLeft: 60, marginBottom: 40, style: { fontSize: '12px' }, padding: 0 },
-    x: { label: xLabel, domain: [...new Set(cells.map(({ x }) => x))] },
-    y: { label: yLabel, domain: [...new Set(cells.map(({ y }) => y))] },
-    marks: [
-      Plot.cell(cells, {
-        x: 'x',
-        y: 'y',
-        fill: ({ value }: { value: number }) => (value < 1 ? 'var(--stall)' : 'var(--accent)'),
-        fillOpacity: ({ value }: { value: number }) => (0.5 * Math.abs(Math.log(value))) / highest,
-      }),
-      Plot.text(cells, {
-        x: 'x',
-        y: 'y',
-        text: ({ value }: { value: number }) => value.toFixed(2),
-        fill: 'var(--text)',
-      }),
-    ],
-    opacity: { type: 'identity' },
-    color: { type: 'identity' },
-  } as PlotOptions);
 }
 
 /** The look of a series in a legend: its line and its mark. */
 export function legendSwatch(style: SeriesStyle): string {
   const { color, symbol } = style;
   return svgOf({
-    width: 40,
-    height: 14,
-    margin: 0,
-    axis: null,
+    ...{ width: 40, height: 14, margin: 0, axis: null },
     x: { domain: [0, 40], range: [0, 40] },
     y: { domain: [0, 14], range: [0, 14] },
     marks: [
@@ -215,9 +146,4 @@ export function legendSwatch(style: SeriesStyle): string {
       Plot.dot([20], { x: (at: number) => at, y: () => 7, r: 4, fill: color, symbol }),
     ],
   });
-}
-
-/** With a typographic minus, as in the tables. */
-function tick(value: number): string {
-  return String(Math.round(value * 1e6) / 1e6).replace('-', '−');
 }

@@ -1,5 +1,8 @@
 /** A report in no particular format: sections of text, tables and figures, for `html.ts` and `markdown.ts` to write. */
 
+import type { Estimate } from '../../replay/results.ts';
+import { type Cell, estimateCell, fixed } from './format.ts';
+
 export interface ReportDocument {
   title: string;
   /** One or two sentences under the title. */
@@ -26,8 +29,6 @@ export type Block =
 
 /** Two or three figures in a row. */
 export type FigureWidth = 'half' | 'third';
-
-export type Cell = string | { text: string; strong: boolean };
 
 /** Columns of names, left-aligned, then columns of numbers, right-aligned. Cells do not wrap. */
 export interface Table {
@@ -65,22 +66,30 @@ export interface SeriesStyle {
   symbol: 'circle' | 'square' | 'triangle' | 'diamond' | 'star' | 'cross' | 'wye';
 }
 
-export function cellText(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text;
+/**
+ * A column of a table: its title with the unit, and a row's value. Columns without `digits` hold text; those of numbers
+ * follow them. A difference has a sign, and is strong where its interval excludes 0.
+ */
+export interface Column<Row> {
+  title: string;
+  digits?: number;
+  isDifference?: boolean;
+  of(row: Row): string | number | Estimate | null | undefined;
 }
 
-/** A column: its title, and its cell in each row. */
-export type Column<Row> = readonly [title: string, cellOf: (row: Row) => Cell];
+export const ALGORITHM: Column<{ algorithm: string }> = { title: 'algorithm', of: ({ algorithm }) => algorithm };
 
-export const ALGORITHM: Column<{ algorithm: string }> = ['algorithm', ({ algorithm }) => algorithm];
+export function cellOf<Row>({ of, digits = 0, isDifference = false }: Column<Row>, row: Row): Cell {
+  const value = of(row);
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? estimateCell(value, { digits, isDifference }) : fixed(value, digits);
+}
 
 /** The table with a line per row. */
-export function tableOf<Row>(
-  caption: string,
-  { names, numbers }: { names: readonly Column<Row>[]; numbers: readonly Column<Row>[] },
-  rows: readonly Row[],
-): Table {
-  const titles = (columns: readonly Column<Row>[]) => columns.map(([title]) => title);
-  const cells = (row: Row) => [...names, ...numbers].map(([, cellOf]) => cellOf(row));
-  return { kind: 'table', caption, names: titles(names), numbers: titles(numbers), rows: rows.map(cells) };
+export function tableOf<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Table {
+  const [names, numbers] = [false, true].map((isNumber) =>
+    columns.filter(({ digits }) => (digits !== undefined) === isNumber).map(({ title }) => title),
+  );
+  const cells = rows.map((row) => columns.map((column) => cellOf(column, row)));
+  return { kind: 'table', caption, names: names!, numbers: numbers!, rows: cells };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { count, estimateCell, fixed, percent, signed, turned } from './format.ts';
+import { count, estimateCell, fixed, percent, scaled, signed } from './format.ts';
 import { seriesStyles } from './series-style.ts';
 
 test('numbers have a typographic minus, and zero has none', () => {
@@ -15,14 +15,16 @@ test('numbers have a typographic minus, and zero has none', () => {
 });
 
 test('an estimate is strong if its interval lies on one side', () => {
-  const strong = (low: number, high: number, against?: number) =>
-    estimateCell({ value: 1, ci95: [low, high] }, { digits: 1, ...(against !== undefined && { against }) });
-  expect(strong(0.5, 2)).toEqual({ text: '+1.0 (+0.5 to +2.0)', strong: true });
-  expect(strong(-0.5, 2)).toMatchObject({ strong: false });
-  expect(strong(0.5, 2, 1)).toMatchObject({ strong: false });
+  const cell = (low: number, high: number, isDifference = true) =>
+    estimateCell({ value: 1, ci95: [low, high] }, { digits: 1, isDifference });
+  expect(cell(0.5, 2)).toEqual({ text: '+1.0 (+0.5 to +2.0)', strong: true });
+  expect(cell(-2, -1)).toMatchObject({ strong: true });
+  expect(cell(-0.5, 2)).toMatchObject({ strong: false });
+  expect(cell(0.5, 2, false)).toEqual({ text: '1.0 (0.5 to 2.0)', strong: false });
+  expect(cell(0.96, 1.04)).toEqual({ text: '+1.0', strong: true });
   expect(estimateCell({ value: 1, ci95: null }, { digits: 1 })).toBe('+1.0');
   expect(estimateCell(null, { digits: 1 })).toBe('–');
-  expect(turned({ value: 1, ci95: [-2, 3] })).toEqual({ value: -1, ci95: [-3, 2] });
+  expect(scaled({ value: 1, ci95: [-2, 3] }, -10)).toEqual({ value: -10, ci95: [-30, 20] });
 });
 
 test('algorithms of a report differ by colour, dash or symbol', () => {

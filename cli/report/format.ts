@@ -1,7 +1,13 @@
 /** Numbers for readers: a typographic minus, a fixed number of digits, the interval after its value. */
 
 import type { Estimate } from '../../replay/results.ts';
-import type { Cell } from './document.ts';
+
+/** Of a table. */
+export type Cell = string | { text: string; strong: boolean };
+
+export function cellText(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text;
+}
 
 /** Shown for a value that does not apply or is unknown. */
 export const NOTHING = '–';
@@ -14,47 +20,34 @@ export function fixed(value: number | null | undefined, digits: number): string 
 }
 
 export function signed(value: number, digits: number): string {
-  const text = fixed(value, digits);
-  return Number.isFinite(value) && Number(value.toFixed(digits)) > 0 ? `+${text}` : text;
+  return `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${fixed(value, digits)}`;
 }
 
 export function percent(value: number | null | undefined, digits: number): string {
-  return value === null || value === undefined || !Number.isFinite(value) ? NOTHING : `${fixed(100 * value, digits)} %`;
+  const text = fixed(value == null ? value : 100 * value, digits);
+  return text === NOTHING ? text : `${text} %`;
 }
 
-/** `+1.2 (−0.3 to +2.7)`; strong where a 95 % interval lies on one side of `against` (default 0). */
+/** `+1.2 (−0.3 to +2.7)`: a difference has signs, and is strong where its 95 % interval excludes 0. */
 export function estimateCell(
   estimate: Estimate | null | undefined,
-  { digits, plus = true, against = 0 }: { digits: number; plus?: boolean; against?: number },
+  { digits, isDifference = true }: { digits: number; isDifference?: boolean },
 ): Cell {
   if (estimate === null || estimate === undefined) return NOTHING;
-  const number = (value: number) => (plus ? signed(value, digits) : fixed(value, digits));
+  const number = (value: number) => (isDifference ? signed(value, digits) : fixed(value, digits));
   const { value, ci95 } = estimate;
   if (ci95 === null) return number(value);
   const [low, high] = ci95;
-  // At this number of digits the interval is a point.
-  if (number(low) === number(value) && number(high) === number(value)) {
-    return { text: number(value), strong: low > against || high < against };
-  }
-  return {
-    text: `${number(value)} (${number(low)} to ${number(high)})`,
-    strong: low > against || high < against,
-  };
+  // At this number of digits the interval may be a point.
+  const isPoint = number(low) === number(value) && number(high) === number(value);
+  const text = isPoint ? number(value) : `${number(value)} (${number(low)} to ${number(high)})`;
+  return { text, strong: isDifference && (low > 0 || high < 0) };
 }
 
-/** The estimate with the opposite sign: a cost as a contribution. */
-export function turned({ value, ci95 }: Estimate): Estimate {
-  return { value: 0 - value, ci95: ci95 && [0 - ci95[1], 0 - ci95[0]] };
-}
-
-/** The estimate in another unit; `factor` is above 0. */
+/** The estimate in another unit; a negative factor turns a cost into a contribution. */
 export function scaled({ value, ci95 }: Estimate, factor: number): Estimate {
-  return { value: value * factor, ci95: ci95 && [ci95[0] * factor, ci95[1] * factor] };
-}
-
-/** Digits to show of a QoE: hundredths of Mbit/s on large ladders, thousandths on small ones. */
-export function qoeDigits(topBps: number): number {
-  return topBps >= 10e6 ? 2 : 3;
+  const ends = ci95?.map((end) => end * factor + 0).sort((a, b) => a - b);
+  return { value: value * factor + 0, ci95: ends ? [ends[0]!, ends[1]!] : null };
 }
 
 export function count(n: number, noun: string, plural = `${noun}s`): string {

@@ -1,16 +1,8 @@
 /** Writes the document as one self-contained HTML page, in pieces; a figure is drawn when its piece is due. */
 
 import { legendSwatch } from './charts.ts';
-import {
-  type Block,
-  type Cell,
-  cellText,
-  type Figure,
-  type LegendEntry,
-  type ReportDocument,
-  type Section,
-  type Table,
-} from './document.ts';
+import type { Block, Figure, LegendEntry, ReportDocument, Section, Table } from './document.ts';
+import { type Cell, cellText } from './format.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
 /** Browsers enforce it: the page loads nothing and runs nothing. */

@@ -1,6 +1,7 @@
 /** Writes the document as Markdown: text and tables. Only the HTML page has the figures. */
 
-import { type Block, type Cell, cellText, type ReportDocument, type Table } from './document.ts';
+import type { Block, ReportDocument, Table } from './document.ts';
+import { type Cell, cellText } from './format.ts';
 
 export function* markdown({ title, abstract, opening, sections }: ReportDocument): Generator<string> {
   yield `# ${title}\n\n`;

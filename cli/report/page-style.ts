@@ -1,50 +1,25 @@
 /** The look of the report's page: light, dark and paper. */
 
-const LIGHT = `
-  --page: #f3f5f8;
-  --panel: #ffffff;
-  --text: #17202e;
-  --text-soft: #54606f;
-  --line: #e3e8ee;
-  --border: #cfd6df;
-  --accent: #1b4fd6;
-  --capacity: #dbe2eb;
-  --stall: #cf1f2e;
-  --series-0: #1b4fd6;
-  --series-1: #b34700;
-  --series-2: #0b7261;
-  --series-3: #8a2cc0;
-  --series-4: #b0226b;
-  --series-5: #5f6a10;
-  --series-6: #54606f;
-  --series-7: #00708f;
-`;
-const DARK = `
-  --page: #0e131a;
-  --panel: #171e28;
-  --text: #e6ebf2;
-  --text-soft: #a3afbf;
-  --line: #273140;
-  --border: #3a4656;
-  --accent: #8ab4ff;
-  --capacity: #2b3848;
-  --stall: #ff5c66;
-  --series-0: #7fb0ff;
-  --series-1: #ffac57;
-  --series-2: #4fd6b4;
-  --series-3: #d79bff;
-  --series-4: #ff8fc2;
-  --series-5: #c4d15a;
-  --series-6: #a3afbf;
-  --series-7: #6fd3ee;
-`;
-
-export const PAGE_STYLE = `:root {${LIGHT}
+export const PAGE_STYLE = `:root {
   color-scheme: light dark;
   font: 15px / 1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root {${DARK}  }
+  --page: light-dark(#f3f5f8, #0e131a);
+  --panel: light-dark(#ffffff, #171e28);
+  --text: light-dark(#17202e, #e6ebf2);
+  --text-soft: light-dark(#54606f, #a3afbf);
+  --line: light-dark(#e3e8ee, #273140);
+  --border: light-dark(#cfd6df, #3a4656);
+  --accent: light-dark(#1b4fd6, #8ab4ff);
+  --capacity: light-dark(#dbe2eb, #2b3848);
+  --stall: light-dark(#cf1f2e, #ff5c66);
+  --series-0: light-dark(#1b4fd6, #7fb0ff);
+  --series-1: light-dark(#b34700, #ffac57);
+  --series-2: light-dark(#0b7261, #4fd6b4);
+  --series-3: light-dark(#8a2cc0, #d79bff);
+  --series-4: light-dark(#b0226b, #ff8fc2);
+  --series-5: light-dark(#5f6a10, #c4d15a);
+  --series-6: light-dark(#54606f, #a3afbf);
+  --series-7: light-dark(#00708f, #6fd3ee);
 }
 *, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); }
@@ -95,7 +70,7 @@ strong { font-weight: 700; }
 }
 @page { size: A4; margin: 14mm 12mm; }
 @media print {
-  :root { --page: #ffffff; font-size: 9.5pt; }
+  :root { color-scheme: light; --page: #ffffff; font-size: 9.5pt; }
   header, main { max-width: none; padding: 0; }
   nav { display: none; }
   section { border: 0; border-radius: 0; padding: 0; margin: 12pt 0; }

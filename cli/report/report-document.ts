@@ -1,19 +1,18 @@
 /** The whole report as a document: a chapter per run, the comparison of tiers, and the provenance. */
 
-import { ALL_DATASETS, type ResolvedScenario, type SessionResult } from '../../replay/results.ts';
+import type { ResolvedScenario, SessionResult } from '../../replay/results.ts';
 import { liveSessionSeconds } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
-import { type Block, cellText, type ReportDocument, type Section } from './document.ts';
-import { count, estimateCell, turned } from './format.ts';
+import type { Block, ReportDocument, Section } from './document.ts';
+import { count } from './format.ts';
 import { html } from './html.ts';
 import { markdown } from './markdown.ts';
 import type { Run } from './runs.ts';
-import { comparisonBlocks, householdBlocks, tierBlocks } from './sections/comparison.ts';
-import { frontBlocks, liveHeadline, liveSummaryBlocks } from './sections/live.ts';
+import { frontBlocks } from './sections/front.ts';
 import { openingBlocks } from './sections/picture.ts';
 import { leftOutBlocks, provenanceBlocks } from './sections/provenance.ts';
-import { differencesFrom, largeScopes, type Scope, scopeGroupsOf } from './sections/scopes.ts';
 import { sessionBlocks } from './sections/sessions.ts';
+import { headlines, householdBlocks, summaryBlocks, tierBlocks } from './sections/summary.ts';
 import { seriesStyles } from './series-style.ts';
 import { sessionsCsv } from './sessions-csv.ts';
 
@@ -45,21 +44,15 @@ function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOpti
   };
   for (const [i, run] of runs.entries()) {
     const add = (id: string, heading: string, blocks: Block[]) => addSection(`run-${i + 1}-${id}`, heading, blocks, 3);
-    const groups = scopeGroupsOf(run);
     const items = headlines(run);
     addSection(`run-${i + 1}`, runTitle(run), [
       { kind: 'text', text: overview(run) },
       ...(items.length > 0 ? [{ kind: 'list' as const, items }] : []),
     ]);
-    if (run.results.sessions.length === 0) continue;
-    const isLive = run.scenario.live !== undefined;
-    for (const [g, group] of groups.entries()) {
-      const blocks = isLive ? liveSummaryBlocks(run, group) : comparisonBlocks(run, group);
-      add(`summary-${g + 1}`, `Against ${run.baseline}: ${group.title}`, blocks);
-    }
-    add('households', 'Households', householdBlocks(run, groups));
+    add('summary', `Against ${run.baseline}`, summaryBlocks(run));
+    add('households', 'Households', householdBlocks(run));
     // The figures assume a buffer that fills by whole segments.
-    if (!isLive) add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
+    if (!run.scenario.live) add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
   const front = frontBlocks(runs, styles);
@@ -96,7 +89,6 @@ function runTitle({ scenarioLabel, tier }: Run): string {
 }
 
 function overview({ results, algorithms, datasets, scenario, baseline }: Run): string {
-  if (results.sessions.length === 0) return 'The results hold no session.';
   const { ladderBps, segmentSeconds, bufferCapSeconds, live } = scenario;
   const names = algorithms.map((name) => `\`${name}\``).join(', ');
   return (
@@ -112,52 +104,7 @@ function overview({ results, algorithms, datasets, scenario, baseline }: Run): s
 
 /** Number of segments of a session; short recordings have fewer than the scenario. */
 function segmentsOf(sessions: readonly SessionResult[], { segmentCount }: ResolvedScenario): string {
-  const played = sessions.filter(({ endedBy }) => endedBy === 'end').map(({ segments }) => segments.length);
-  const fewest = played.reduce((least, length) => Math.min(least, length), segmentCount);
-  if (fewest === segmentCount) return count(segmentCount, 'segment');
-  return `up to ${count(segmentCount, 'segment')} (as many as a recording holds, at least ${fewest})`;
-}
-
-/** The algorithm of the headline: `mpc-l`, else the first that is neither baseline, oracle nor bound. */
-function challengerOf({ algorithms, baseline }: Run): string | undefined {
-  if (algorithms.includes('mpc-l') && baseline !== 'mpc-l') return 'mpc-l';
-  return algorithms.find(
-    (name) => name !== baseline && name !== 'mpc-o' && name !== 'optimal' && !name.endsWith('@oracle'),
-  );
-}
-
-/** A sentence per data set with more than one recording, in the same form for a gain and a loss. */
-function headlines(run: Run): string[] {
-  const challenger = challengerOf(run);
-  if (challenger === undefined) return [];
-  return largeScopes(scopeGroupsOf(run))
-    .filter(({ dataset }, _, all) => dataset !== ALL_DATASETS || all.length === 1)
-    .flatMap((scope) => headline(run, scope, challenger) ?? []);
-}
-
-function headline(run: Run, scope: Scope, challenger: string): string | undefined {
-  const { baseline, digits, scenario } = run;
-  if (scenario.live) {
-    const text = liveHeadline(run, scope, challenger);
-    return text && `${scope.title}: \`${challenger}\` against \`${baseline}\`: ${text}`;
-  }
-  const difference = differencesFrom(run, scope, [challenger]).get(challenger);
-  if (difference === undefined) return undefined;
-  const { qoe, quality, stalls } = difference;
-  const verdict =
-    qoe.ci95 === null
-      ? 'one recording gives no interval'
-      : qoe.ci95[0] > 0
-        ? 'better, at 95 %'
-        : qoe.ci95[1] < 0
-          ? 'worse, at 95 %'
-          : 'the interval includes no difference';
-  const [total, fromBitrate, fromStalls] = [qoe, quality, turned(stalls)].map((estimate) =>
-    cellText(estimateCell(estimate, { digits })),
-  );
-  return (
-    `${scope.title}: \`${challenger}\` against \`${baseline}\` over ` +
-    `${count(difference.pairs, 'pair')}: QoE ${total}, of which bitrate ${fromBitrate} and stalls ${fromStalls}: ` +
-    `${verdict}.`
-  );
+  const whole = sessions.filter(({ endedBy }) => endedBy === 'end');
+  const fewest = whole.reduce((least, { segments }) => Math.min(least, segments.length), segmentCount);
+  return `${fewest < segmentCount ? `${fewest} to ` : ''}${count(segmentCount, 'segment')}`;
 }

@@ -5,8 +5,14 @@ import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
 import { sameJson } from '../../replay/evaluation/same-json.ts';
-import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
-import { qoeDigits } from './format.ts';
+import {
+  ALL_DATASETS,
+  type ResolvedScenario,
+  type Results,
+  type SessionResult,
+  type ToolInfo,
+} from '../../replay/results.ts';
+import { qoeDigits } from './figures.ts';
 
 export interface Run {
   /** `simulator`, `simulator, household <name>`, `browser`, or `browser, <tier>` for a tier that is not the default. */
@@ -35,33 +41,26 @@ export interface Run {
 export function runsOf(files: readonly ResultsFile[]): Run[] {
   const groups: { files: ResultsFile[]; tier: string }[] = [];
   for (const one of files) {
-    const tier = tierOf(one.results.tool);
-    const group = groups.find(
-      (other) => other.tier === tier && sameJson(other.files[0]!.results.scenario, one.results.scenario),
-    );
+    const { tool, scenario } = one.results;
+    const tier = tierOf(tool);
+    const group = groups.find((other) => other.tier === tier && sameJson(other.files[0]!.results.scenario, scenario));
     if (group === undefined) groups.push({ files: [one], tier });
     else group.files.push(one);
   }
+  const scenarios = groups.map(({ files: [first] }) => first!.results.scenario);
   return groups.map(({ files: members, tier }) => {
-    const [first] = members;
-    const results = members.length === 1 ? first!.results : mergeResults(members);
-    const { scenario } = results;
-    const isNamesake = groups.some(({ files: [other] }) => {
-      const theirs = other!.results.scenario;
-      return theirs.name === scenario.name && !sameJson(theirs, scenario);
-    });
+    const [first] = members as [ResultsFile];
+    const results = members.length === 1 ? first.results : mergeResults(members);
+    const { scenario, tool, sessions } = results;
+    const isNamesake = scenarios.some((other) => other.name === scenario.name && !sameJson(other, scenario));
     return {
-      tier,
-      isSimulated: results.tool.command === 'simulate',
-      scenarioLabel: isNamesake ? `${scenario.name} (${basename(first!.file)})` : scenario.name,
-      scenario,
+      ...{ tier, scenario, results, baseline: tool.baseline, digits: qoeDigits(scenario) },
+      isSimulated: tool.command === 'simulate',
+      scenarioLabel: isNamesake ? `${scenario.name} (${basename(first.file)})` : scenario.name,
       files: displayNames(members.map(({ file }) => file)),
       tools: members.map((member) => member.results.tool),
-      results,
-      algorithms: [...new Set(results.sessions.map(({ algorithm }) => algorithm))],
-      datasets: [...new Set(results.sessions.map(({ dataset }) => dataset))],
-      baseline: results.tool.baseline,
-      digits: qoeDigits(scenario.ladderBps.at(-1)!),
+      algorithms: [...new Set(sessions.map(({ algorithm }) => algorithm))],
+      datasets: [...new Set(sessions.map(({ dataset }) => dataset))],
     };
   });
 }
@@ -80,9 +79,9 @@ function tierOf(tool: ToolInfo): string {
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 
-/** QoE-linear, of a live session LoL+'s. */
-export function qoeOf({ live, qoe }: SessionResult): number {
-  return live?.qoe ?? qoe.linear;
+/** The sessions of a data set, or all of them. */
+export function sessionsOf({ sessions }: Results, dataset: string): SessionResult[] {
+  return dataset === ALL_DATASETS ? sessions : sessions.filter((session) => session.dataset === dataset);
 }
 
 /** Sessions by algorithm, in the run's order. */

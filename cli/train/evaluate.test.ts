@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
-import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
+import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import type { Results, SummaryRow } from '../../replay/results.ts';
 import { run } from '../run.fixture.ts';
 import type { Evaluation } from './evaluation-page.ts';
@@ -43,8 +43,8 @@ test('scores forecasts per data set and pooled', async () => {
     expect(losses).toHaveLength(evaluation.stepEndsSeconds.length);
     for (const loss of losses) expect(loss).toBeGreaterThan(0);
   }
-  // Both models, and the one without recalibration, are scored on the same moments and differ.
-  expect(new Set(Object.values(own.pinball).map(String)).size).toBe(3);
+  // Both models are scored on the same moments and differ.
+  expect(new Set(Object.values(own.pinball).map(String)).size).toBe(2);
   // Rates uniform in the logarithm: the narrow interval holds fewer outcomes than the wide one.
   for (const [step, share] of own.coverage50.model.slice(0, 5).entries()) {
     expect(share!).toBeGreaterThan(0.2);

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/random.ts';
-import type { Model, ModelFile } from '../../predictor/built-in/model-file.ts';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
-import { QuantileNetworks } from '../../predictor/built-in/quantile-network.ts';
-import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
+import type { Model, ModelFile } from '../../predictor/forecast/model-file.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
+import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
@@ -16,7 +16,7 @@ import type { FromWorker, ToWorker } from '../../predictor/onnx/protocol.ts';
 import { run } from '../run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import type { DescribedModel } from './model-card.ts';
-import { onnxFile } from './onnx-file.ts';
+import { OnnxGraph } from './onnx-file.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const TOLERANCE = 1e-4;
@@ -136,6 +136,19 @@ describe('loading', () => {
     change(copy);
     return exportOnnx(copy);
   };
+  const otherFile = (metadata: Record<string, string>, input: string, output: string, shape: (string | number)[]) => {
+    const graph = new OnnxGraph();
+    graph.add('Relu', [input], output);
+    const producer = { name: 'other', version: '1' };
+    return graph.file({
+      producer,
+      description: '',
+      metadata,
+      inputs: { [input]: shape },
+      outputs: { [output]: shape },
+    });
+  };
+  const CARDED = { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! };
   const bytesOf = (text: string) => new TextEncoder().encode(text);
 
   test.each<[string, Uint8Array | undefined, RegExp]>([
@@ -144,15 +157,7 @@ describe('loading', () => {
     ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
     [
       'an ONNX file without a card',
-      onnxFile({
-        producer: { name: 'other', version: '1' },
-        description: '',
-        metadata: {},
-        nodes: [],
-        constants: [],
-        inputs: [],
-        outputs: [],
-      }),
+      otherFile({}, 'x', 'y', [1]),
       /expected a model card in its metadata \(leo_abr_card\)/,
     ],
     [
@@ -164,30 +169,10 @@ describe('loading', () => {
     ],
     [
       'a card, and no graph that does what it says',
-      onnxFile({
-        producer: { name: 'other', version: '1' },
-        description: '',
-        metadata: { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! },
-        nodes: [{ type: 'Relu', inputs: ['features'], output: 'quantiles' }],
-        constants: [],
-        inputs: [{ name: 'features', shape: ['batch', 27] }],
-        outputs: [{ name: 'quantiles', shape: ['batch', 27] }],
-      }),
+      otherFile(CARDED, 'features', 'quantiles', ['batch', 27]),
       /model output quantiles: expected 63 float32 numbers, got 27/,
     ],
-    [
-      'another input',
-      onnxFile({
-        producer: { name: 'other', version: '1' },
-        description: '',
-        metadata: { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! },
-        nodes: [{ type: 'Relu', inputs: ['x'], output: 'y' }],
-        constants: [],
-        inputs: [{ name: 'x', shape: [1] }],
-        outputs: [{ name: 'y', shape: [1] }],
-      }),
-      /model input: expected features, got "x"/,
-    ],
+    ['another input', otherFile(CARDED, 'x', 'y', [1]), /model input: expected features, got "x"/],
   ])('%s: says so', async (_, bytes, message) => {
     await expect(load(bytes)).rejects.toThrow(message);
   });
@@ -214,58 +199,30 @@ describe('loading', () => {
 
     serveInference(scope, surroundings(shippedOnnx));
     await send({ kind: 'load', ...URLS });
-    await send({ kind: 'evaluate', id: 7, features });
+    await send({ kind: 'evaluate', features });
     const { name, features: names, stepEndsSeconds, levels, rankCorrelation } = shipped;
     expect(replies).toMatchObject([
-      { kind: 'ready', model: { name, features: names, stepEndsSeconds, levels, rankCorrelation } },
-      { kind: 'evaluated', id: 7, tookMs: expect.any(Number) },
+      {
+        kind: 'ready',
+        card: {
+          ...{ name, output: { stepEndsSeconds, levels }, rankCorrelation },
+          input: { features: names.map((feature) => ({ name: feature })) },
+        },
+      },
+      { kind: 'evaluated' },
     ]);
-    expect(parseModelCard((replies[0] as Extract<FromWorker, { kind: 'ready' }>).card).name).toBe(name);
     const { quantiles } = replies[1] as Extract<FromWorker, { kind: 'evaluated' }>;
     expect(greatestDifference(quantiles, shipped.card.fit.golden[1]!.logRatios)).toBeLessThan(TOLERANCE);
-    await send({ kind: 'evaluate', id: 8, features: features.subarray(1) });
+    await send({ kind: 'evaluate', features: features.subarray(1) });
     expect(replies[2]).toMatchObject({ kind: 'failed', message: expect.stringMatching(/Got: 26 Expected: 27/) });
 
     serveInference(scope, surroundings(undefined));
-    await send({ kind: 'evaluate', id: 1, features });
+    await send({ kind: 'evaluate', features });
     await send({ kind: 'load', ...URLS });
     expect(replies.slice(3)).toMatchObject([
       { kind: 'failed', message: 'expected load before evaluate' },
       { kind: 'failed', message: expect.stringContaining('404') },
     ]);
-  });
-
-  test('fetches the small files for prepare, and the .wasm for load', async () => {
-    const asked: string[] = [];
-    const counted = (bytes: Uint8Array | undefined) => {
-      const { importRuntime, fetch } = surroundings(bytes);
-      const noted =
-        <T>(answer: () => T) =>
-        (url: string) => {
-          asked.push(url);
-          return answer();
-        };
-      return { importRuntime: noted(importRuntime), fetchAhead: noted(() => {}), fetch: noted(fetch) };
-    };
-    for (const [bytes, answered] of [
-      [shippedOnnx, { kind: 'ready' }],
-      [undefined, { kind: 'failed', message: expect.stringContaining('404') }],
-    ] as const) {
-      asked.length = 0;
-      let hear: (event: { data: ToWorker }) => void = () => {};
-      const reply = new Promise<FromWorker>((resolve) => {
-        const addEventListener: MessageScope['addEventListener'] = (_, listener) => {
-          hear = listener;
-        };
-        serveInference({ addEventListener, postMessage: resolve }, counted(bytes));
-      });
-      hear({ data: { kind: 'prepare', ...URLS } });
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(asked).toEqual([URLS.runtimeUrl, URLS.modelUrl]);
-      hear({ data: { kind: 'load', ...URLS } });
-      expect(await reply).toMatchObject(answered);
-      expect(asked).toEqual([URLS.runtimeUrl, URLS.modelUrl, URLS.wasmUrl]);
-    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** `leo-abr export`: writes a model of `leo-abr train` as ONNX, for `leo-abr/onnx` in a page or another runtime. */
 
 import { Command } from 'commander';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { readJson, requireWritable } from '../results-file.ts';

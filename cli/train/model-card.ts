@@ -4,8 +4,8 @@
  */
 
 import { InputError } from '../../abr/errors.ts';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
-import { FEATURES } from '../../predictor/features.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import { FEATURES } from '../../predictor/link/features.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { Trace } from '../../replay/trace.ts';
@@ -81,10 +81,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'epochs-count': 'their number / 8',
   'handover-known': '1 where the session knows when handovers fall, else 0',
 };
-const HAT = /^epoch-phase-\d$/;
 
-export function featureMeaning(name: string): string {
-  if (HAT.test(name)) return 'position in the 15 s epoch: weight of one of 8 hat functions around it';
+function featureMeaning(name: string): string {
+  if (name.startsWith('epoch-phase-')) return 'position in the 15 s epoch: weight of one of 8 hat functions around it';
   return MEANINGS[name] ?? '';
 }
 
@@ -103,14 +102,11 @@ export function dataSources(traces: readonly Trace[]): DataSource[] {
   });
 }
 
-/** The model with its card; `trained` as predictor/training wrote it: a model file with `fit`. */
-export function describeModel({
-  trained,
-  tool,
-  data,
-  leftOut,
-}: { trained: ModelFile & { fit: Fit } } & Pick<ModelCard, 'tool' | 'data' | 'leftOut'>): DescribedModel {
-  const { fit, ...model } = trained;
+/** The model with its card, from a model file with `fit`, as predictor/training wrote it. */
+export function describeModel(
+  { fit, ...model }: ModelFile & { fit: Fit },
+  { tool, data, leftOut }: Pick<ModelCard, 'tool' | 'data' | 'leftOut'>,
+): DescribedModel {
   const inputs = FEATURES.map(({ name, unknown }) => ({
     name,
     meaning: featureMeaning(name),
@@ -124,25 +120,22 @@ export function describeModel({
 
 /** The model's card. Throws an `InputError` if it is missing or does not fit the model. */
 export function requireCard(model: ModelFile & { card?: ModelCard }, file: string): ModelCard {
-  const fail = (field: string, expected: string, got: unknown): never => {
-    throw new InputError(placeOf({ file, field: `card${field}` }), expected, got);
+  const { card, features, stepEndsSeconds, levels } = model;
+  const require = (holds: boolean | undefined, field: string, expected: string, got: unknown): void => {
+    if (!holds) throw new InputError(placeOf({ file, field: `card${field}` }), expected, got);
   };
-  const { card } = model;
-  if (typeof card !== 'object' || card === null) return fail('', 'a model card', card);
-  const names = card.inputs?.map(({ name }) => name);
-  if (JSON.stringify(names) !== JSON.stringify(model.features)) fail('.inputs', "the model's features", names);
-  for (const field of ['data', 'leftOut'] as const) {
-    if (!Array.isArray(card[field])) fail(`.${field}`, 'a list of data sets', card[field]);
+  require(typeof card === 'object' && card !== null, '', 'a model card', card);
+  const { inputs, data, leftOut, fit } = card as ModelCard;
+  const names = inputs?.map(({ name }) => name);
+  require(JSON.stringify(names) === JSON.stringify(features), '.inputs', "the model's features", names);
+  require(Array.isArray(data) && Array.isArray(leftOut), '.data', 'lists of data sets here and in leftOut', data);
+  require(Array.isArray(fit?.golden), '.fit.golden', 'inputs with their outputs', fit?.golden);
+  const outputs = stepEndsSeconds.length * levels.length;
+  for (const { features: input, logRatios } of fit.golden) {
+    const isWhole = input?.length === features.length && logRatios?.length === outputs;
+    require(isWhole, '.fit.golden', `${features.length} features and ${outputs} logRatios each`, input);
   }
-  const outputs = model.stepEndsSeconds.length * model.levels.length;
-  if (!Array.isArray(card.fit?.golden)) fail('.fit.golden', 'inputs with their outputs', card.fit?.golden);
-  card.fit.golden.forEach(({ features, logRatios }, i) => {
-    if (features?.length !== model.features.length) {
-      fail(`.fit.golden[${i}].features`, `${model.features.length} numbers`, features);
-    }
-    if (logRatios?.length !== outputs) fail(`.fit.golden[${i}].logRatios`, `${outputs} numbers`, logRatios);
-  });
-  return card;
+  return card as ModelCard;
 }
 
 export function cardMarkdown(model: DescribedModel): string {

@@ -11,11 +11,8 @@ import {
   type QuantileForecast,
   type SessionContext,
 } from '../../abr/index.ts';
-import {
-  type BuiltInForecasterOptions,
-  createBuiltInForecaster,
-} from '../../predictor/built-in/built-in-forecaster.ts';
-import type { Model } from '../../predictor/built-in/model-file.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import type { Model } from '../../predictor/forecast/model-file.ts';
 import { type PlannedSession, planBenchmark } from '../../replay/evaluation/plan.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import type { ResolvedScenario, SessionResult, SummaryRow } from '../../replay/results.ts';
@@ -27,17 +24,11 @@ import { type Watched, watched } from '../progress.ts';
 import { normalScore } from './normal-score.ts';
 import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
 
-/** The scored forecasters, and the options that make each from the trained model. */
+/** The scored forecasters. */
 export const MODEL = 'model';
-export const RAW = 'model, not recalibrated';
 export const SHIPPED = 'shipped model';
-export const SCORED = [MODEL, RAW, SHIPPED] as const;
+export const SCORED = [MODEL, SHIPPED] as const;
 type Scored = (typeof SCORED)[number];
-const OPTIONS: Readonly<Record<Scored, (model: Model) => BuiltInForecasterOptions>> = {
-  [MODEL]: (model) => ({ model }),
-  [RAW]: (model) => ({ model, recalibrate: false }),
-  [SHIPPED]: () => ({}),
-};
 
 /** Normal scores at the ends of the central 50 % and of the central 90 %. */
 const HALF_SCORE = 0.67449;
@@ -109,7 +100,7 @@ export async function evaluateModels(options: EvaluateModelsOptions): Promise<Mo
       floor: Math.log(LEAST_SHARE * meanRateBps(trace)),
       dataset,
       played: createBuiltInForecaster({ model }),
-      scored: SCORED.map((name) => createBuiltInForecaster(OPTIONS[name](model))),
+      scored: [createBuiltInForecaster({ model }), createBuiltInForecaster()],
     });
     sessions.push({ ...play(planned, scenario, probe, MODEL), dataset });
     sessions.push({ ...play(planned, scenario, createBuiltInForecaster(), SHIPPED), dataset });
@@ -136,24 +127,24 @@ function play(
   return roundedSession(simulateSession({ ...session, controller, forecaster }));
 }
 
+interface ProbeOptions {
+  link: PiecewisePath;
+  leftSeconds: number;
+  floor: number;
+  dataset: string;
+  /** The controller plans on this one. It is separate, because it is asked at other times than the scored ones. */
+  played: Forecaster;
+  /** In the order of `SCORED`. */
+  scored: readonly Forecaster[];
+}
+
 class Probe implements Forecaster {
   readonly name = 'probe';
   readonly moments: Moment[] = [];
   readonly #all: readonly Forecaster[];
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    private readonly options: {
-      link: PiecewisePath;
-      leftSeconds: number;
-      floor: number;
-      dataset: string;
-      /** The controller plans on this one. It is separate, because it is asked at other times than the scored ones. */
-      played: Forecaster;
-      /** In the order of `SCORED`. */
-      scored: readonly Forecaster[];
-    },
-  ) {
+  constructor(private readonly options: ProbeOptions) {
     this.#all = [options.played, ...options.scored];
   }
 
@@ -197,75 +188,41 @@ function byScored<T>(of: (name: Scored, index: number) => T): Record<Scored, T> 
 
 function scoresByDataset(moments: readonly Moment[], levels: readonly number[]): Record<string, StepScores> {
   const datasets = [...new Set(moments.map(({ dataset }) => dataset))].sort();
-  const parts = datasets.map((dataset) => [dataset, moments.filter((moment) => moment.dataset === dataset)] as const);
-  const scored = [...parts, ['pooled', moments] as const].map(([name, of]) => {
-    const tallies = byScored((forecaster) => new Tally(of, forecaster, levels));
-    const scores: StepScores = {
-      forecasts: of.length,
-      pinball: byScored((forecaster) => tallies[forecaster].pinball()),
-      coverage50: byScored((forecaster) => tallies[forecaster].shares(({ within50 }) => within50)),
-      coverage90: byScored((forecaster) => tallies[forecaster].shares(({ within90 }) => within90)),
-    };
-    return [name, scores] as const;
-  });
-  return Object.fromEntries(scored);
+  const scores = datasets.map((name) => [name, moments.filter(({ dataset }) => dataset === name)] as const);
+  return Object.fromEntries(
+    [...scores, ['pooled', moments] as const].map(([name, of]) => [name, scoresOf(of, levels)]),
+  );
 }
 
-interface StepTally {
-  endSeconds: number;
-  loss: number;
-  count: number;
-  /** Outcomes that count for the shares. */
-  settled: number;
-  within50: number;
-  within90: number;
+function scoresOf(moments: readonly Moment[], levels: readonly number[]): StepScores {
+  const scores = byScored((name) => STEP_ENDS_SECONDS.map((_, step) => stepScore(moments, levels, name, step)));
+  return {
+    forecasts: moments.length,
+    pinball: byScored((name) => scores[name].map(({ pinball }) => pinball)),
+    coverage50: byScored((name) => scores[name].map(({ coverage50 }) => coverage50)),
+    coverage90: byScored((name) => scores[name].map(({ coverage90 }) => coverage90)),
+  };
 }
 
-/** Sums of one forecaster's scores over moments. */
-class Tally {
-  readonly #steps: readonly StepTally[];
-
-  constructor(
-    moments: readonly Moment[],
-    name: Scored,
-    private readonly levels: readonly number[],
-  ) {
-    this.#steps = STEP_ENDS_SECONDS.map((endSeconds) => ({
-      ...{ endSeconds, loss: 0, count: 0, settled: 0, within50: 0, within90: 0 },
-    }));
-    for (const moment of moments) this.#add(moment, moment.quantiles[name]);
-  }
-
-  #add({ actual, seconds }: Moment, quantiles: Float64Array): void {
-    const { levels } = this;
-    for (const [s, step] of this.#steps.entries()) {
-      const value = actual[s]!;
-      if (Number.isNaN(value)) continue;
-      const row = quantiles.subarray(s * levels.length, (s + 1) * levels.length);
-      for (const [i, level] of levels.entries()) {
-        const error = value - row[i]!;
-        step.loss += Math.max(level * error, (level - 1) * error) / levels.length;
-      }
-      step.count++;
-      if (seconds < coverageFrom(step.endSeconds)) continue;
-      step.settled++;
-      const score = Math.abs(normalScore(row, levels, value));
-      if (score <= HALF_SCORE) step.within50++;
-      if (score <= NINE_TENTHS_SCORE) step.within90++;
+function stepScore(moments: readonly Moment[], levels: readonly number[], name: Scored, step: number) {
+  const known = moments.filter(({ actual }) => !Number.isNaN(actual[step]));
+  let loss = 0;
+  /** Distances from the median, in standard deviations. */
+  const distances: number[] = [];
+  for (const { seconds, actual, quantiles } of known) {
+    const value = actual[step]!;
+    const row = quantiles[name].subarray(step * levels.length, (step + 1) * levels.length);
+    for (const [i, level] of levels.entries()) {
+      const error = value - row[i]!;
+      loss += Math.max(level * error, (level - 1) * error) / levels.length;
     }
+    if (seconds >= coverageFrom(STEP_ENDS_SECONDS[step]!)) distances.push(Math.abs(normalScore(row, levels, value)));
   }
-
-  pinball(): number[] {
-    return this.#steps.map(({ loss, count }) => rounded(loss / count));
-  }
-
-  shares(countOf: (step: StepTally) => number): (number | null)[] {
-    return this.#steps.map((step) => share(countOf(step), step.settled));
-  }
-}
-
-function share(count: number, settled: number): number | null {
-  return settled >= LEAST_SETTLED ? rounded(count / settled) : null;
+  const share = (most: number): number | null => {
+    const within = distances.filter((distance) => distance <= most).length;
+    return distances.length >= LEAST_SETTLED ? rounded(within / distances.length) : null;
+  };
+  return { pinball: rounded(loss / known.length), coverage50: share(HALF_SCORE), coverage90: share(NINE_TENTHS_SCORE) };
 }
 
 function rounded(value: number): number {

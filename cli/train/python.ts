@@ -29,12 +29,6 @@ export function environmentFolder(): string {
   return join(cacheFolder(), 'training');
 }
 
-const LIST_REQUIREMENTS = `
-import sys, tomllib
-project = tomllib.load(open(sys.argv[1], "rb"))["project"]
-print("\\n".join(project["dependencies"]))
-`;
-
 export interface PythonOptions {
   /** Folder with `pyproject.toml` and the package. */
   project: string;
@@ -48,7 +42,8 @@ export interface PythonOptions {
 export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
   const { project, environment } = options;
   const pyproject = join(project, 'pyproject.toml');
-  const stamp = createHash('sha256').update(readFileSync(pyproject)).digest('hex');
+  const text = readFileSync(pyproject, 'utf8');
+  const stamp = createHash('sha256').update(text).digest('hex');
   const stampFile = join(environment, STAMP);
   const isWindows = process.platform === 'win32';
   const interpreter = join(environment, isWindows ? 'Scripts/python.exe' : 'bin/python');
@@ -58,9 +53,9 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
   io.stderr.write(`setting up Python in ${environment}\n`);
   makeFolder(environment);
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
-  const requirements = await runProcess(interpreter, ['-c', LIST_REQUIREMENTS, pyproject], io, { capture: true });
+  const requirements = JSON.parse(/^dependencies = (.*)$/m.exec(text)![1]!) as string[];
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-  await runProcess(interpreter, [...pip, ...requirements.split('\n').filter((line) => line !== '')], io);
+  await runProcess(interpreter, [...pip, ...requirements], io);
   writeFileAtomically(stampFile, stamp);
   return interpreter;
 }
@@ -70,62 +65,58 @@ export async function runTraining(
   { interpreter, project, args }: { interpreter: string; project: string; args: readonly string[] },
   io: CommandIo,
 ): Promise<void> {
-  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { environment: { PYTHONPATH: project } });
+  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { PYTHONPATH: project });
 }
 
 async function findPython(given: string | undefined, io: CommandIo): Promise<string> {
-  for (const python of given === undefined ? PYTHONS : [given]) {
-    const version = await versionOf(python, io);
-    if (version === undefined) continue;
-    const [major, minor] = version;
-    if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return python;
-    if (given !== undefined) {
-      const got = `${given}, which is ${version.join('.')}`;
-      throw new InputError('--python', `Python ${LEAST_VERSION.join('.')} or later`, undefined, got);
-    }
-  }
   const expected = `an interpreter of Python ${LEAST_VERSION.join('.')} or later`;
+  for (const python of given === undefined ? PYTHONS : [given]) {
+    const [major, minor] = await versionOf(python, io);
+    if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return python;
+  }
   throw new InputError('--python', expected, undefined, given ?? `none of ${PYTHONS.join(', ')} is one`);
 }
 
-async function versionOf(python: string, io: CommandIo): Promise<[number, number] | undefined> {
+/** 0.0 if it does not run. */
+async function versionOf(python: string, io: CommandIo): Promise<[number, number]> {
   const quiet = { ...io, stderr: { write: () => {} } };
   const ask = ['-c', 'import sys; print(*sys.version_info[:2])'];
-  const said = await runProcess(python, ask, quiet, { capture: true }).catch((error: unknown) => {
+  const said = await runProcess(python, ask, quiet).catch((error: unknown) => {
     if (error instanceof ExitWith) throw error;
     return '';
   });
-  const match = /^(\d+) (\d+)/.exec(said);
-  return match === null ? undefined : [Number(match[1]), Number(match[2])];
+  const [, major = 0, minor = 0] = /^(\d+) (\d+)/.exec(said) ?? [];
+  return [Number(major), Number(minor)];
 }
 
-/** Resolves to the standard output of the process, if captured. Rejects when it fails or is interrupted. */
+/** Resolves to what the process printed, which also goes to standard error. Rejects when it fails or is interrupted. */
 function runProcess(
   command: string,
   args: readonly string[],
   io: CommandIo,
-  options: { capture?: boolean; environment?: Record<string, string> } = {},
+  environment: Record<string, string> = {},
 ): Promise<string> {
-  const { capture = false, environment = {} } = options;
   return new Promise((resolve, reject) => {
+    const isWindows = process.platform === 'win32';
     const child: ChildProcess = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Its own process group, so that its workers end with it.
-      detached: process.platform !== 'win32',
+      detached: !isWindows,
       env: { ...process.env, PYTHONUNBUFFERED: '1', ...environment },
     });
     let wasInterrupted = false;
     const stopListening = io.onInterrupt(() => {
       wasInterrupted = true;
-      if (process.platform === 'win32') child.kill();
+      if (isWindows) child.kill();
       else process.kill(-child.pid!, 'SIGTERM');
     });
     let text = '';
-    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
-      if (capture) text += chunk;
-      else io.stderr.write(chunk);
-    });
-    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => io.stderr.write(chunk));
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        io.stderr.write(chunk);
+      });
+    }
     child.on('error', (error) => {
       stopListening();
       reject(error);

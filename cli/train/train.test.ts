@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SHIPPED_FILE } from '../../predictor/built-in/shipped-file.fixture.ts';
+import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { run } from '../run.fixture.ts';
 import { TRAINING_PROJECT } from './python.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -83,7 +83,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
       parseModel(trained, 'trained');
       const tool = { name: TOOL_NAME, version: TOOL_VERSION };
       const data = dataSources(kept.filter(isLongEnough));
-      const described = describeModel({ trained, tool, data, leftOut: dataSources(leftOut) });
+      const described = describeModel(trained, { tool, data, leftOut: dataSources(leftOut) });
       writeOutput(out, `${JSON.stringify(described, undefined, 2)}\n`, io.stdout);
       if (out === STANDARD_OUTPUT) return;
       const card = join(dirname(out), `${basename(out).replace(/\.json$/, '')}.md`);

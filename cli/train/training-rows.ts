@@ -15,12 +15,12 @@ import {
   type PiecewisePath,
 } from '../../abr/index.ts';
 import { type Random, seededRandom, seedOf } from '../../abr/random.ts';
-import { FEATURES } from '../../predictor/features.ts';
-import { LinkHistory } from '../../predictor/link-history.ts';
+import { FEATURES } from '../../predictor/link/features.ts';
+import { LinkHistory } from '../../predictor/link/link-history.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mean } from '../../replay/evaluation/quantiles.ts';
 import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
-import { remembered } from '../../replay/remembered.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
@@ -32,7 +32,7 @@ export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
 
 const ROWS_FORMAT = 'leo-abr training rows';
 const ROWS_VERSION = 1;
-/** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/recalibration.ts. */
+/** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/forecast/recalibration.ts. */
 const LEAST_RATIO = 0.003;
 /** Least time between two rows of a session. */
 const ROW_SECONDS = 0.45;
@@ -74,17 +74,13 @@ export interface RowSession {
  */
 export function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   const transportOf = ({ metadata }: Trace) => /^[a-z]+/i.exec(String(metadata.other?.['transport'] ?? ''))?.[0] ?? '';
-  const transports = new Map<string, Set<string>>();
-  for (const trace of traces) {
-    const { dataset } = trace.metadata;
-    transports.set(dataset, (transports.get(dataset) ?? new Set()).add(transportOf(trace)));
+  const byDataset = groupBy(traces, ({ metadata }) => metadata.dataset);
+  const labels = new Map<Trace, string>();
+  for (const [dataset, of] of byDataset) {
+    const hasSeveral = new Set(of.map(transportOf)).size > 1;
+    for (const trace of of) labels.set(trace, hasSeveral ? `${dataset} ${transportOf(trace)}`.trim() : dataset);
   }
-  return new Map(
-    traces.map((trace) => {
-      const { dataset } = trace.metadata;
-      return [trace, transports.get(dataset)!.size > 1 ? `${dataset} ${transportOf(trace)}`.trim() : dataset];
-    }),
-  );
+  return labels;
 }
 
 /** The sessions for a set of recordings: at each start one on the recording and one on the stretched recording. */
@@ -172,7 +168,8 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
       const { recordingGroup } = session.trace.metadata;
       const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
       const rows = rowsOf(session);
-      writeSync(out, floatBytes(rows.map((row) => [...head, ...row])));
+      // Little-endian, as all machines are that Node runs on.
+      writeSync(out, new Uint8Array(Float32Array.from(rows.flatMap((row) => [...head, ...row])).buffer));
       count += rows.length;
       if (!isLeftOut(session.trace)) trainingRows += rows.length;
     }
@@ -193,14 +190,11 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
   return trainingRows;
 }
 
-/** Rows of equal length as little-endian single precision, one after another. */
-function floatBytes(rows: readonly ArrayLike<number>[]): Buffer {
-  const width = rows[0]?.length ?? 0;
-  const bytes = Buffer.alloc(4 * width * rows.length);
-  rows.forEach((row, r) => {
-    for (let i = 0; i < width; i++) bytes.writeFloatLE(row[i]!, 4 * (r * width + i));
-  });
-  return bytes;
+interface RecorderOptions {
+  link: PiecewisePath;
+  leftSeconds: number;
+  handoverSeconds: number;
+  plannedOn: Forecaster | undefined;
 }
 
 /**
@@ -213,14 +207,7 @@ class RowRecorder implements Forecaster {
   readonly #features = new Float64Array(FEATURES.length);
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    private readonly options: {
-      link: PiecewisePath;
-      leftSeconds: number;
-      handoverSeconds: number;
-      plannedOn: Forecaster | undefined;
-    },
-  ) {}
+  constructor(private readonly options: RecorderOptions) {}
 
   start(context: Parameters<Forecaster['start']>[0]): void {
     this.options.plannedOn?.start(context);
@@ -255,27 +242,18 @@ class RowRecorder implements Forecaster {
   }
 }
 
-const stretchedTraces = new WeakMap<Trace, Map<number, Trace>>();
-
 function stretched(trace: Trace, stretch: number): Trace {
-  const of = remembered(stretchedTraces, trace, () => new Map<number, Trace>());
-  return remembered(of, stretch, () => {
-    const { ratesBps } = trace;
-    const average = mean(ratesBps);
-    return { ...trace, ratesBps: ratesBps.map((rate) => average * (rate / average) ** stretch) };
-  });
+  const average = mean(trace.ratesBps);
+  return { ...trace, ratesBps: trace.ratesBps.map((rate) => average * (rate / average) ** stretch) };
 }
-
-const phases = new WeakMap<Trace, number>();
 
 /** Stated time of a handover, in session seconds; NaN without a clock. */
 function handoverOf(trace: Trace, startSeconds: number, random: Random): number {
   const { startUtcMs, epochPhaseSeconds } = trace.metadata;
   if (startUtcMs === undefined && epochPhaseSeconds === undefined) return Number.NaN;
-  const phase = remembered(phases, trace, () => handoverPhase(trace));
   // Nearly normal, but bounded.
   const error = HANDOVER_SPREAD_SECONDS * (random() + random() + random() - 1.5);
-  return phase + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
+  return handoverPhase(trace) + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
 }
 
 /** Greatest shift of the schedule by a recording's clock and sampling. */

@@ -2,8 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
+import { parseResults } from '../../replay/evaluation/parse-results.ts';
 
 export { expect };
 
@@ -94,4 +97,19 @@ export async function untilPlayed(page: Page, seconds: number): Promise<void> {
     seconds,
     { timeout: 30_000 },
   );
+}
+
+export async function expectNoAxeViolations(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+}
+
+/** The results that the page exports, and the name of their file. */
+export async function exportedResults(page: Page) {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Results as JSON' }).click(),
+  ]);
+  const name = download.suggestedFilename();
+  return { name, results: parseResults(readFileSync(await download.path(), 'utf8'), name) };
 }

@@ -1,12 +1,9 @@
 /** The demo page in a real browser, over the real origin. */
 
-import { readFileSync } from 'node:fs';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { megabits } from '../../demo/format.ts';
-import { parseResults } from '../../replay/evaluation/parse-results.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { expect, startDemo, test, untilPlayed } from './demo-test.ts';
+import { expect, expectNoAxeViolations, exportedResults, startDemo, test, untilPlayed } from './demo-test.ts';
 
 /** Width of the test picture by representation. */
 const WIDTHS = [64, 96, 128, 160, 192, 224];
@@ -52,7 +49,7 @@ test('one link for all: the sessions share it, and the page says so', async ({ p
     if (request.method() === 'POST') asked.push(request.postDataJSON());
   });
   await open('?players=mpc-d,mpc-l,dynamic&trace=stationary-calm&scenario=hd-16&start=0&link=shared');
-  await untilPlayed(page, 5);
+  await untilPlayed(page, 2);
   expect(asked).toHaveLength(3);
   expect(asked[0]!.link).toBeUndefined();
   expect([asked[1]!.link, asked[2]!.link]).toEqual([expect.stringMatching(/^\d+$/), asked[1]!.link]);
@@ -62,9 +59,7 @@ test('one link for all: the sessions share it, and the page says so', async ({ p
   await expect(page.locator('#reading caption')).toContainText(': shared link ');
   expect(new URL(page.url()).searchParams.get('link')).toBe('shared');
 
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Results as JSON' }).click();
-  const results = parseResults(readFileSync(await (await download).path(), 'utf8'), 'demo.json');
+  const { results } = await exportedResults(page);
   expect(results.households).toMatchObject([{ household: 'demo', algorithm: 'mpc-d,mpc-l,dynamic', players: 3 }]);
   expect(results.households![0]!.linkUtilisation).toBeGreaterThan(0.1);
   expect(results.households![0]!.linkUtilisation).toBeLessThan(1.05);
@@ -139,11 +134,7 @@ test('a live scenario has lanes and figures of its own; on demand has its lanes 
   await expect(page.locator('.racer').first()).toContainText('for latency and rate');
   for (const host of hosts) expect(['localhost', '127.0.0.1', '']).toContain(host);
 
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Results as JSON' }).click(),
-  ]);
-  const { schema, sessions } = parseResults(readFileSync(await download.path(), 'utf8'), 'live.json');
+  const { schema, sessions } = (await exportedResults(page)).results;
   expect(schema).toBe(2);
   expect(sessions.map(({ algorithm }) => algorithm)).toEqual(['mpc-d', 'mpc-l@hls', 'mpc-l@shaka', 'mpc-o']);
 
@@ -192,7 +183,8 @@ test('each lane has its player: dash.js, hls.js and Shaka play, decide and are m
   expect(['dash', 'hls', 'shaka'].map(loaded)).toEqual([true, false, false]);
 
   await open(CALM.replace('mpc-d', 'mpc-l,mpc-l@hls,mpc-d@shaka,hls@hls'));
-  await untilPlayed(page, 20);
+  // Two segments on screen, more in the buffer.
+  await untilPlayed(page, 9);
   expect(['hls', 'shaka'].map(loaded)).toEqual([true, true]);
   await page.getByRole('button', { name: 'Stop' }).click();
   // The picture follows the figure within a quarter of a second.
@@ -210,14 +202,10 @@ test('each lane has its player: dash.js, hls.js and Shaka play, decide and are m
   }
   for (const colours of await laneColours(page)) expect(colours).toBeGreaterThan(5);
 
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Results as JSON' }).click(),
-  ]);
-  const { sessions, scenario } = parseResults(readFileSync(await download.path(), 'utf8'), 'lanes.json');
+  const { sessions, scenario } = (await exportedResults(page)).results;
   expect(sessions.map(({ algorithm }) => algorithm)).toEqual(['mpc-l', 'mpc-l@hls', 'mpc-d@shaka', 'hls@hls']);
   for (const { segments, algorithm } of sessions) {
-    expect(segments.length).toBeGreaterThan(4);
+    expect(segments.length).toBeGreaterThan(2);
     for (const [i, { index, sizeBits, bitrateBps, reason }] of segments.entries()) {
       expect(index).toBe(i);
       const representation = scenario.ladderBps.indexOf(bitrateBps);
@@ -232,40 +220,34 @@ test('each lane has its player: dash.js, hls.js and Shaka play, decide and are m
     // Of the segments on screen: the first ones of the session.
     const rates = sessions[i]!.segments.map(({ bitrateBps }) => bitrateBps);
     const means = rates.map((_, n) => megabits(rates.slice(0, n + 1).reduce((sum, one) => sum + one, 0) / (n + 1)));
-    expect(means.slice(3)).toContain(shown);
+    expect(means.slice(1)).toContain(shown);
     await expect(racers.nth(i).locator('.value')).toHaveText(/^−?\d+\.\d$/);
   }
 
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+  await expectNoAxeViolations(page);
 });
 
-test('a lane changes its player; an algorithm that the player lacks gives way to the player’s own', async ({
+test('a lane changes its player, or gets the player’s own ABR; players are added and removed; stopping keeps the views', async ({
   open,
 }) => {
   const page = await open(CALM);
-  await untilPlayed(page, 1);
   const players = () => new URL(page.url()).searchParams.get('players');
   const algorithm = page.getByRole('combobox', { name: 'Algorithm of player 1' });
   const library = page.getByRole('combobox', { name: 'Library of player 1' });
   await library.selectOption('Shaka');
   expect(players()).toBe('mpc-d@shaka');
-  await untilPlayed(page, 1);
+  await untilPlayed(page, 0.5);
   await library.selectOption('dash.js');
   await algorithm.selectOption({ label: 'dash.js Dynamic' });
   expect(players()).toBe('dynamic');
   await library.selectOption('hls.js');
   expect(players()).toBe('hls@hls');
   await expect(algorithm.getByRole('option', { name: 'Dynamic' })).toHaveCount(0);
-  await untilPlayed(page, 1);
-  await expect(page.getByRole('region', { name: 'Decisions of hls.js’s own' })).toContainText('it estimates');
-});
-
-test('players can be added and removed; stopping keeps the views', async ({ open }) => {
-  const page = await open(CALM);
   await untilPlayed(page, 0.5);
+  await expect(page.getByRole('region', { name: 'Decisions of hls.js’s own' })).toContainText('it estimates');
+
   await expect(page.getByRole('button', { name: 'Remove player 1' })).toBeHidden();
   await page.getByRole('button', { name: 'Add player' }).click();
   await expect(page.getByRole('article')).toHaveCount(2);
@@ -273,8 +255,8 @@ test('players can be added and removed; stopping keeps the views', async ({ open
   await expect(page.locator('.racer')).toHaveCount(2);
   await page.getByRole('button', { name: 'Remove player 1' }).click();
   await expect(page.getByRole('article')).toHaveCount(1);
-  expect(new URL(page.url()).searchParams.get('players')).not.toContain('mpc-d,');
-  await untilPlayed(page, 1);
+  expect(players()).not.toContain('hls');
+  await untilPlayed(page, 0.5);
 
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(player(page, 1)).toContainText('stopped');
@@ -325,7 +307,9 @@ test('a start that another one overtakes leaves no session at the origin', async
   });
 });
 
-test('every moment can be shown by pointer and keyboard, and every decision opened', async ({ open }) => {
+test('every moment can be shown by pointer and keyboard, every decision opened, and the run exported', async ({
+  open,
+}) => {
   const page = await open(CALM);
   await untilPlayed(page, 2);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -353,25 +337,33 @@ test('every moment can be shown by pointer and keyboard, and every decision open
   const decisions = page.getByRole('region', { name: 'Decisions of MPC-D' });
   await expect(decisions.getByRole('table')).toContainText('chosen');
   await expect(decisions).toContainText(/planned on \d+ Mbit\/s/);
-  await decisions.getByRole('button', { name: 'Previous decision' }).click();
+  const previous = decisions.getByRole('button', { name: 'Previous decision' });
+  await previous.click();
   await expect(live).toHaveAttribute('aria-pressed', 'false');
-  await decisions.getByText('All decisions').click();
-  await decisions.getByRole('button', { name: 'begins at 1 Mbit/s' }).click();
+  while (await previous.isEnabled()) await previous.click();
+  await expect(decisions).toContainText('segment 1: begins at 1 Mbit/s');
   await expect(decisions).toContainText('nothing measured yet');
+
+  const { name, results } = await exportedResults(page);
+  expect(name).toBe('leo-abr-stationary-calm-0-hd-16.json');
+  const { sessions, scenario } = results;
+  expect(sessions).toMatchObject([
+    { trace: 'stationary-calm', algorithm: 'mpc-d', startSeconds: 0, endedBy: 'cutoff' },
+  ]);
+  expect(sessions[0]!.segments.length).toBeGreaterThan(1);
+  for (const { downloadSeconds } of sessions[0]!.segments) {
+    expect(downloadSeconds).toBeGreaterThan(scenario.rttSeconds * 0.9);
+  }
 });
 
-test('an invalid address is reported, and the defaults play', async ({ open }) => {
+test("an invalid address and an invalid trace are reported; the viewer's own trace is replayed", async ({ open }) => {
   const page = await open('?players=mpc-x&trace=nowhere&scenario=8k&start=-1');
   const alert = page.getByRole('alert');
   for (const wrong of ['mpc-x', 'nowhere', '8k', '-1']) await expect(alert).toContainText(`“${wrong}”`);
+  // The defaults play.
   await untilPlayed(page, 0.5);
   await alert.getByRole('button', { name: 'Dismiss' }).click();
   await expect(alert).toBeEmpty();
-});
-
-test("the viewer's own trace is replayed, an invalid one reported", async ({ open }) => {
-  const page = await open(CALM);
-  await untilPlayed(page, 0.5);
   const rows = (mbps: string) =>
     `time_s,throughput_mbps\n${Array.from({ length: 120 }, (_, i) => `${i},${i === 60 ? mbps : 90}`).join('\n')}\n`;
   const drop = (name: string, text: string) =>
@@ -383,10 +375,9 @@ test("the viewer's own trace is replayed, an invalid one reported", async ({ ope
       },
       [name, text],
     );
-  const alert = page.getByRole('alert');
   await drop('roof.csv', rows('-5'));
   await expect(alert).toContainText('roof.csv:62: throughput_mbps: expected a rate in Mbit/s');
-  expect(new URL(page.url()).searchParams.get('trace')).toBe('stationary-calm');
+  expect(new URL(page.url()).searchParams.get('trace')).not.toBe('roof');
 
   await page
     .getByLabel('Trace files')
@@ -398,46 +389,7 @@ test("the viewer's own trace is replayed, an invalid one reported", async ({ ope
   expect(new URL(page.url()).searchParams.get('trace')).toBe('roof');
 });
 
-test('a run can be exported as results', async ({ open }) => {
-  const page = await open(CALM);
-  await untilPlayed(page, 2);
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Results as JSON' }).click(),
-  ]);
-  const name = download.suggestedFilename();
-  expect(name).toBe('leo-abr-stationary-calm-0-hd-16.json');
-  const { sessions, scenario } = parseResults(readFileSync(await download.path(), 'utf8'), name);
-  expect(scenario.name).toBe('hd-16');
-  expect(sessions).toHaveLength(1);
-  const [session] = sessions;
-  expect(session).toMatchObject({ trace: 'stationary-calm', algorithm: 'mpc-d', startSeconds: 0, endedBy: 'cutoff' });
-  expect(session!.segments.length).toBeGreaterThan(1);
-  session!.segments.forEach(({ index, sizeBits, downloadSeconds }, i) => {
-    expect(index).toBe(i);
-    const representation = scenario.ladderBps.indexOf(session!.segments[i]!.bitrateBps);
-    expect(sizeBits).toBe(scenario.segmentSizesBits[i]![representation]);
-    expect(downloadSeconds).toBeGreaterThan(scenario.rttSeconds * 0.9);
-  });
-});
-
-test('fits a phone and passes axe, light and dark', async ({ page, open }) => {
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  await page.setViewportSize({ width: 390, height: 844 });
-  await open('?players=mpc-d,dynamic&trace=stationary-calm');
-  await untilPlayed(page, 1);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
-  }
-});
-
-test('players follow one row of controls on a phone; no choice and no opened list is cut off', async ({
-  page,
-  open,
-}) => {
+test('fits a phone, where players follow one row of controls; passes axe, light and dark', async ({ page, open }) => {
   /** Names of selects that are too narrow for their longest option, which has 40 px beside its text. */
   const cutOff = () =>
     page.evaluate(() => {
@@ -452,7 +404,8 @@ test('players follow one row of controls on a phone; no choice and no opened lis
       });
     });
   await page.setViewportSize({ width: 390, height: 844 });
-  await open(CALM);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await open(CALM.replace('mpc-d', 'mpc-d,dynamic'));
   await untilPlayed(page, 1);
   const top = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y;
   expect((await top('#players')) - (await top('#controls'))).toBeLessThan(90);
@@ -460,14 +413,14 @@ test('players follow one row of controls on a phone; no choice and no opened lis
   await page.getByRole('button', { name: 'Settings' }).click();
   await expect(page.getByRole('combobox', { name: 'Scenario' })).toBeVisible();
   expect(await cutOff()).toEqual([]);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await expectNoAxeViolations(page);
+  }
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect(page.getByRole('button', { name: 'Settings' })).toBeHidden();
   expect(await cutOff()).toEqual([]);
-  await page.locator('.decision summary').first().click();
-  const list = page.locator('.decision ol').first();
-  await expect(list.getByRole('listitem').first()).toBeVisible();
-  expect(await list.evaluate((ol) => ol.scrollHeight - ol.clientHeight)).toBe(0);
-  await expect(list).toHaveCSS('overflow-y', 'visible');
 });
 
 test("plays the user's own algorithm; reports a lost origin, and restarts when it is back", async ({ page }) => {

@@ -5,16 +5,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { test as base } from '@playwright/test';
 import { build } from 'vite';
-import { calibrationRow, downloadFor } from '../../replay/browser/calibration.ts';
+import { median } from '../../abr/quantile.ts';
+import { responseSeconds } from '../../replay/browser/lateness.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { staticSite } from '../../replay/origin/index.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
-import { expectPosixLocale, POSIX_LOCALE } from '../posix-locale.ts';
-import { expect, untilPlayed } from './demo-test.ts';
+import { expect, expectNoAxeViolations, untilPlayed } from './demo-test.ts';
 
 const TRACE = 'stationary-crowded';
 const SCENARIO = 'hd-16';
@@ -59,49 +58,52 @@ test('three players race on the service worker, which follows the trace and goes
   expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);
   await expect(page.getByRole('option', { name: 'one on this link' })).toBeDisabled();
-  await expect(page.locator('#no-link-service')).toContainText('A service needs a server');
+  await expect(page.locator('#no-service')).toContainText('A service needs a server');
 
   const { id } = await page.evaluate(
     async (spec) => (await fetch('session', { method: 'POST', body: JSON.stringify(spec) })).json(),
     { trace: TRACE, scenario: SCENARIO },
   );
   const folder = `${site}session/${id}/video-${REPRESENTATION}/`;
-  const downloads = await page.evaluate(downloadFor, { folder, milliseconds: MEASURED_MS });
+  const downloads = await page.evaluate(
+    async ([below, milliseconds]) => {
+      const found: { startSeconds: number; seconds: number; sizeBits: number }[] = [];
+      for (let number = 1, begin = performance.now(); performance.now() - begin < milliseconds; number++) {
+        const startMs = performance.now();
+        const response = await fetch(`${below}${number}.m4s`);
+        const { byteLength } = await response.arrayBuffer();
+        const seconds = (performance.now() - startMs) / 1000;
+        const startSeconds = Number(response.headers.get('x-session-seconds'));
+        found.push({ startSeconds, seconds, sizeBits: byteLength * 8 });
+      }
+      return found;
+    },
+    [folder, MEASURED_MS] as const,
+  );
   const trace = synthesizeShippedTraces().find(({ name }) => name === TRACE)!;
   const scenario = SCENARIOS[SCENARIO]!;
-  const row = calibrationRow(TRACE, downloads, linkOf(trace, scenario).from(0), scenario);
-  console.log(`service worker: ${JSON.stringify(row)}`);
-  expect(row.downloads).toBeGreaterThan(5);
-  expect(Math.abs(row.errorMedian)).toBeLessThan(0.03);
+  const link = linkOf(trace, scenario).from(0);
+  const late = downloads.map(({ startSeconds, seconds, sizeBits }) => {
+    const own = seconds - responseSeconds(scenario.browser, sizeBits);
+    return own / link.downloadSeconds(startSeconds, sizeBits) - 1;
+  });
+  expect(downloads.length).toBeGreaterThan(5);
+  expect(median(late)).toBeGreaterThan(-0.03);
+  // 0.006 on a quiet host; a busy one delays the page.
+  expect(median(late)).toBeLessThan(0.1);
 
   const log = await page.evaluate(async (url) => (await fetch(url)).json(), `${site}session/${id}/log`);
-  expect(log).toMatchObject(Array(row.downloads).fill({ outcome: 'complete' }));
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+  expect(log).toMatchObject(Array(downloads.length).fill({ outcome: 'complete' }));
+  await expectNoAxeViolations(page);
 
   const registrations = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
   expect(await registrations()).toBe(1);
-  await page.getByRole('button', { name: 'Remove it' }).click();
+  const remove = page.getByRole('button', { name: 'Remove the service worker' });
+  await remove.click();
   await expect(page.getByText('The service worker is removed')).toBeVisible();
-  await expect(page.getByRole('heading', { name: 'Service worker' })).toBeHidden();
+  await expect(remove).toBeHidden();
   expect(await registrations()).toBe(0);
   expect(errors).toEqual([]);
   const response = await (await context.newPage()).goto(`${site}traces`);
   expect([response!.status(), response!.fromServiceWorker()]).toEqual([404, false]);
-});
-
-test.describe('in a POSIX locale', () => {
-  test.use({ locale: POSIX_LOCALE });
-
-  test('the built page plays and draws', async ({ page, site }) => {
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(String(error)));
-    await expectPosixLocale(page);
-    await page.goto(`${site}?trace=${TRACE}&scenario=${SCENARIO}`);
-    await untilPlayed(page, 2);
-    await expect(page.locator('#trace option').first()).toBeAttached();
-    await expect(page.locator('.uplot').first()).toBeVisible();
-    await page.screenshot({ path: test.info().outputPath('posix.png'), fullPage: true });
-    expect(errors).toEqual([]);
-  });
 });

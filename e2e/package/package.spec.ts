@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
+import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
@@ -68,12 +69,8 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  const modes = [
-    'plugin',
-    ...['live', 'mpc-d', 'hls', 'shaka', 'onnx', 'onnx-worker', 'service'].map((name) => `plugin-${name}`),
-  ];
-  for (const mode of modes) {
-    runNode('vite/bin/vite.js', ['build', '--mode', mode, '--logLevel', 'error'], ROOT);
+  for (const entry of ['', '-live', '-mpc-d', '-hls', '-shaka', '-onnx', '-onnx-worker', '-service']) {
+    await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT });
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
@@ -140,40 +137,25 @@ async function expectPlayback(page: Page, url: string, segments: () => string[])
 }
 
 test('contains the builds, types and documents, within the size budget', () => {
-  expect(files).toEqual(
-    expect.arrayContaining([
-      'dist/leo-abr.js',
-      'dist/leo-abr.global.js',
-      'dist/leo-abr.live.js',
-      'dist/leo-abr.mpc-d.js',
-      'dist/leo-abr.hls.js',
-      'dist/leo-abr.shaka.js',
-      'dist/leo-abr.onnx.js',
-      'dist/leo-abr.onnx-worker.js',
-      'dist/types/predictor/onnx/index.d.ts',
-      'predictor/models/built-in.onnx',
-      'predictor/models/built-in.md',
-      'dist/types/src/index.d.ts',
-      'dist/types/src/live.d.ts',
-      'dist/types/src/mpc-d.d.ts',
-      'dist/types/src/hls.d.ts',
-      'dist/types/src/shaka.d.ts',
-      'dist/types/abr/controller.d.ts',
-      'LICENSE',
-      'README.md',
-      'CHANGELOG.md',
-      'package.json',
-    ]),
-  );
-  expect(
-    files.filter(
-      (file) =>
-        !/^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|[A-Z]+(\.md)?$|package\.json$)/.test(
-          file,
-        ),
-    ),
-  ).toEqual([]);
-  expect(files.filter((file) => /\.(test|fixture)\./.test(file))).toEqual([]);
+  const builds = ['', '.global', '.live', '.mpc-d', '.hls', '.shaka', '.onnx', '.onnx-worker', '.service'];
+  const types = [
+    'src/index',
+    'src/live',
+    'src/mpc-d',
+    'src/hls',
+    'src/shaka',
+    'predictor/onnx/index',
+    'abr/controller',
+  ];
+  const expected = [
+    ...builds.map((name) => `dist/leo-abr${name}.js`),
+    ...types.map((name) => `dist/types/${name}.d.ts`),
+    ...['onnx', 'md'].map((type) => `predictor/models/built-in.${type}`),
+    ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'],
+  ];
+  expect(files).toEqual(expect.arrayContaining(expected));
+  const known = /^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|[A-Z]+(\.md)?$|package\.json$)/;
+  expect(files.filter((file) => !known.test(file) || /\.(test|fixture)\./.test(file))).toEqual([]);
   run(process.execPath, ['scripts/size.js'], ROOT);
 });
 
@@ -188,35 +170,26 @@ function buildApp(sources: string | Record<string, string>): string {
   return readFileSync(join(app, 'dist', script), 'utf8');
 }
 
-for (const [entry, document] of [
-  ['leo-abr', 'README.md'],
-  ['leo-abr/hls', 'docs/plugin-hls.md'],
-  ['leo-abr/shaka', 'docs/plugin-shaka.md'],
+const OF_PACING = 'the controller set no pace';
+/** An entry, the document with its code, and what the app contains and what not. */
+for (const [entry, document, has, lacks] of [
+  ['leo-abr', 'README.md', 'mpc-l', OF_PACING],
+  // They replace the main entry.
+  ['leo-abr/live', 'README.md', OF_PACING, undefined],
+  ['leo-abr/mpc-d', 'README.md', 'mpc-d:cap', 'mpc-l'],
+  ['leo-abr/hls', 'docs/plugin-hls.md', undefined, undefined],
+  ['leo-abr/shaka', 'docs/plugin-shaka.md', undefined, undefined],
 ] as const) {
-  test(`an empty Vite project plays with ${document}'s code of ${entry}`, async ({ page }) => {
+  test(`an empty Vite project plays with ${document}'s code and ${entry}`, async ({ page }) => {
     const { manifest, segments } = serveStream();
-    buildApp(codeBlock(document, manifest, `from '${entry}'`));
+    const inDocument = document === 'README.md' ? 'leo-abr' : entry;
+    const code = codeBlock(document, manifest, `from '${inDocument}'`);
+    const script = buildApp(code.replace(`from '${inDocument}'`, `from '${entry}'`));
+    if (has !== undefined) expect(script).toContain(has);
+    if (lacks !== undefined) expect(script).not.toContain(lacks);
     await expectPlayback(page, `${origin.url}/dist/`, segments);
   });
 }
-
-test('the small entry replaces the main one and contains only MPC-D', async ({ page }) => {
-  const { manifest, segments } = serveStream();
-  const code = codeBlock('README.md', manifest, "from 'leo-abr'");
-  const script = buildApp(code.replace("from 'leo-abr'", "from 'leo-abr/mpc-d'"));
-  expect(script).toContain('mpc-d:cap');
-  expect(script).not.toContain('mpc-l');
-  await expectPlayback(page, `${origin.url}/dist/`, segments);
-});
-
-test('the entry for live streams replaces the main one, which contains no pacing', async ({ page }) => {
-  const { manifest, segments } = serveStream();
-  const code = codeBlock('README.md', manifest, "from 'leo-abr'");
-  const ofPacing = 'the controller set no pace';
-  expect(buildApp(code)).not.toContain(ofPacing);
-  expect(buildApp(code.replace("from 'leo-abr'", "from 'leo-abr/live'"))).toContain(ofPacing);
-  await expectPlayback(page, `${origin.url}/dist/`, segments);
-});
 
 test.describe('examples', () => {
   /** The pages' lines: index, representation and reason. */
@@ -277,7 +250,7 @@ test('its types need no configuration, and Node can import it', () => {
   const app = join(folder, 'app');
   writeFileSync(
     join(app, 'typed.ts'),
-    `import { MediaPlayer, type RulesContext } from 'dashjs';
+    `import { MediaPlayer } from 'dashjs';
      import { attachLeoAbr, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
      import { httpTimeSource } from 'leo-abr/service';
      import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
@@ -291,7 +264,6 @@ test('its types need no configuration, and Node can import it', () => {
      const handle = attachLeoAbr(MediaPlayer().create(), options);
      const stop: () => void = handle.on('decision', ({ decision, state }) => [decision.reason, state.ladderBps.length]);
      stop();
-     export const traces = (context: RulesContext) => context.getCurrentRequest().traces.map(({ d }) => d);
      // @ts-expect-error no such controller
      attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-x' });
      const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
@@ -327,12 +299,12 @@ test('its types need no configuration, and Node can import it', () => {
     // Errors in dash.js's own declarations do not count.
     expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
   }
-  for (const entry of ['leo-abr', 'leo-abr/live', 'leo-abr/mpc-d']) {
-    const check = `import('${entry}').then((m) => console.log(typeof m.attachLeoAbr, typeof globalThis.window))`;
-    expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe('function undefined');
+  for (const [entry, value, text] of [
+    ...['leo-abr', 'leo-abr/live', 'leo-abr/mpc-d'].map((name) => [name, 'typeof m.attachLeoAbr', 'function']),
+    ['leo-abr/hls', 'm.createLeoAbrController().handle.state.status', 'inactive'],
+    ['leo-abr/onnx', 'typeof m.createOnnxForecaster', 'function'],
+  ]) {
+    const check = `import('${entry}').then((m) => console.log(${value}, typeof globalThis.window))`;
+    expect(run(process.execPath, ['--input-type=module', '-e', check], app).trim()).toBe(`${text} undefined`);
   }
-  const hls = "import('leo-abr/hls').then((m) => console.log(m.createLeoAbrController().handle.state.status))";
-  expect(run(process.execPath, ['--input-type=module', '-e', hls], app).trim()).toBe('inactive');
-  const onnx = "import('leo-abr/onnx').then((m) => console.log(typeof m.createOnnxForecaster))";
-  expect(run(process.execPath, ['--input-type=module', '-e', onnx], app).trim()).toBe('function');
 });

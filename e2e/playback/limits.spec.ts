@@ -19,7 +19,7 @@ test('bitrate limits, portal size, autoSwitchBitrate and the initial bitrate are
       const labs = cases.map(({ manifest, streaming, width }) =>
         window.lab.start({ manifest, settings: { streaming }, width }),
       );
-      for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+      for (const lab of labs) await window.lab.until('all requests', ({ requests }) => requests.length === 5, lab);
       return labs.map(({ decisions, requests, faults }) => ({
         faults,
         ladders: decisions.map(({ state }) => state.ladderBps),

@@ -22,12 +22,9 @@ const STREAM: StreamOptions = {
   live: LIVE,
 };
 
-/** Helpers in the page, beside `window.lab`. */
-interface LivePage {
-  /** Plays the streams until all players are at their target; then `act`s on each, until it is there again. */
-  viewers(manifests: readonly string[], act: (lab: LabPlayer, i: number) => Promise<void>): Promise<Seen[]>;
-  lateBySeconds(lab: LabPlayer): number;
-}
+/** What happens to a viewer once at the target. `i` counts the viewers of the page, `other` is another stream. */
+type Act = (lab: LabPlayer, i: number, other: string) => Promise<void>;
+type Event = 'late' | 'paused encoder' | 'decision' | 'periods' | 'other stream' | 'seek' | 'pause';
 
 /** Of one viewer at the end. */
 interface Seen {
@@ -41,12 +38,13 @@ interface Seen {
 
 declare global {
   interface Window {
-    livePage: LivePage;
+    /** Plays the streams until all players are at their target; then the event happens, until they are there again. */
+    viewers(event: Event, manifests: readonly string[], others?: readonly string[]): Promise<Seen[]>;
   }
 }
 
 interface Fixtures {
-  /** Serves two streams; returns the URLs of their folders, with a slash at their end. */
+  /** Serves two streams; returns the URLs of their manifests. */
   two(options?: StreamOptions): string[];
 }
 
@@ -57,7 +55,7 @@ const test = base.extend<Fixtures>({
   },
   // The origin's UTC is the device's: in a seek, dash.js 5.2.1 counts the difference twice.
   two: ({ stream }, use) =>
-    use((options) => [1, 2].map(() => stream({ ...STREAM, startUtcMs: Date.now(), ...options }))),
+    use((options) => [1, 2].map(() => `${stream({ ...STREAM, startUtcMs: Date.now(), ...options })}manifest.mpd`)),
 });
 
 test.describe.configure({ mode: 'parallel' });
@@ -80,15 +78,54 @@ function installLivePage(): void {
     };
     return window.lab.until('at the target', isThere, lab);
   };
-  const view = async (manifest: string, i: number, act: (lab: LabPlayer, i: number) => Promise<void>) => {
+  const acts: Record<Event, Act> = {
+    late: (lab) => window.lab.until('late', () => lateBySeconds(lab) > 0.5, lab),
+    'paused encoder': (lab) => {
+      // 20 x 5 attempts 0.1 s apart outlast the pause.
+      lab.player.updateSettings({ streaming: { retryAttempts: { MediaSegment: 20 } } });
+      return window.lab.until('late', () => lateBySeconds(lab) > 2, lab);
+    },
+    decision: (lab) => {
+      const before = lab.decisions.length;
+      return window.lab.until('a decision', () => lab.decisions.length > before, lab);
+    },
+    periods: (lab) => {
+      // Of 4 s each.
+      const change = Math.ceil(lab.video.currentTime / 4) * 4;
+      return window.lab.until('two changes', () => lab.video.currentTime > change + 4, lab);
+    },
+    'other stream': (lab, _, other) => {
+      lab.player.attachSource(other);
+      return window.lab.until('decisions on it', () => lab.decisions.at(-1)!.session === 2, lab);
+    },
+    seek: async (lab) => {
+      const { player, video } = lab;
+      const to = video.currentTime - 20;
+      player.seekToPresentationTime(to);
+      await window.lab.until('playback there', () => video.currentTime > to + 3 && video.currentTime < to + 10, lab);
+      player.seekToOriginalLive();
+    },
+    pause: async ({ player, video }, i) => {
+      const isOfElement = i === 0;
+      if (isOfElement) video.pause();
+      else player.pause();
+      await new Promise((resolve) => setTimeout(resolve, 15_000));
+      // dash.js jumps: 15 s are more than its `maxDrift` of 13.5 s here.
+      if (isOfElement) return video.play();
+      // dash.js takes the lateness for the viewer's choice, until it is told otherwise.
+      player.play();
+      player.seekToOriginalLive();
+    },
+  };
+  const view = async (event: Event, manifest: string, i: number, other: string) => {
     const lab = window.lab.start({ options: i === 0 ? {} : { controller: 'mpc-d' } });
     const { player, video, decisions, faults } = lab;
     const errors: string[] = [];
     player.on('error', ({ error }: { error?: unknown }) => errors.push(JSON.stringify(error)));
-    player.initialize(video, `${manifest}manifest.mpd`, true);
+    player.initialize(video, manifest, true);
     await atTarget(lab);
     const before = decisions.length;
-    await act(lab, i);
+    await acts[event](lab, i, other);
     await atTarget(lab);
     return {
       targetSeconds: player.getTargetLiveDelay(),
@@ -97,10 +134,8 @@ function installLivePage(): void {
       decisions: decisions.length - before,
     };
   };
-  window.livePage = {
-    lateBySeconds,
-    viewers: (manifests, act) => Promise.all(manifests.map((manifest, i) => view(manifest, i, act))),
-  };
+  window.viewers = (event, manifests, others = []) =>
+    Promise.all(manifests.map((manifest, i) => view(event, manifest, i, others[i]!)));
 }
 
 function expectUndisturbed(seen: readonly Seen[]): void {
@@ -110,56 +145,50 @@ function expectUndisturbed(seen: readonly Seen[]): void {
   }
 }
 
-test('the link stands still for 2.5 s', async ({ labPage, two }) => {
-  const seen = await labPage.evaluate(
-    (folders) =>
-      window.livePage.viewers(folders, (lab) =>
-        window.lab.until('late', () => window.livePage.lateBySeconds(lab) > 0.5, lab),
-      ),
-    two({
+/** The streams of the two viewers. */
+const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOptions[]][] = [
+  [
+    'the link stands still for 2.5 s',
+    'late',
+    {
       link: [
         [10, 20e6],
         [12.5, 0],
         [600, 20e6],
       ],
-    }),
-  );
-  expectUndisturbed(seen);
-});
-
-test('the encoder pauses for 5 s, within a segment and where one begins', async ({ labPage, stream }) => {
-  // A segment begins to exist at 8.55 s.
-  const folders = [9, 8.4].map((fromSeconds) =>
-    stream({ ...STREAM, live: { ...LIVE, encoderPauses: [{ fromSeconds, seconds: 5 }] } }),
-  );
-  const seen = await labPage.evaluate(
-    (folders) =>
-      window.livePage.viewers(folders, async (lab) => {
-        // 20 x 5 attempts 0.1 s apart outlast the pause.
-        lab.player.updateSettings({ streaming: { retryAttempts: { MediaSegment: 20 } } });
-        await window.lab.until('late', () => window.livePage.lateBySeconds(lab) > 2, lab);
-      }),
-    folders,
-  );
-  expectUndisturbed(seen);
-});
+    },
+  ],
+  [
+    'the encoder pauses for 5 s, within a segment and where one begins',
+    'paused encoder',
+    // A segment begins to exist at 8.55 s.
+    [9, 8.4].map((fromSeconds) => ({ live: { ...LIVE, encoderPauses: [{ fromSeconds, seconds: 5 }] } })),
+  ],
+  ['periods change', 'periods', { media: { periods: 30 } }],
+  ['another stream replaces the first', 'other stream', {}],
+  ['a seek into the time-shift buffer, and back to live', 'seek', {}],
+  ['a pause of 15 s', 'pause', {}],
+];
+for (const [what, event, streams] of EVENTS) {
+  test(what, async ({ labPage, two }) => {
+    const manifests = Array.isArray(streams) ? streams.map((one, i) => two(one)[i]!) : two(streams);
+    const seen = await labPage.evaluate(([event, manifests, others]) => window.viewers(event, manifests, others), [
+      event,
+      manifests,
+      event === 'other stream' ? two() : [],
+    ] as const);
+    expectUndisturbed(seen);
+  });
+}
 
 for (const wrongBySeconds of [3, -3]) {
   test(`the clock of the device is wrong by ${wrongBySeconds} s`, async ({ labPage, two, origin }) => {
     await labPage.addInitScript(shiftClock, wrongBySeconds * 1000);
     await labPage.reload();
-    const folders = two();
-    const seen = await labPage.evaluate(
-      (folders) =>
-        window.livePage.viewers(folders, async (lab) => {
-          const before = lab.decisions.length;
-          await window.lab.until('a decision', () => lab.decisions.length > before, lab);
-        }),
-      folders,
-    );
-    expectUndisturbed(seen);
-    for (const [i, folder] of folders.entries()) {
-      const session = origin.session(folder.split('/').at(-2)!)!;
+    const manifests = two();
+    expectUndisturbed(await labPage.evaluate((manifests) => window.viewers('decision', manifests), manifests));
+    for (const [i, manifest] of manifests.entries()) {
+      const session = origin.session(manifest.split('/').at(-2)!)!;
       // By the origin's clock, not by the player's.
       const latencySeconds = async () => {
         const mediaSeconds = await labPage.evaluate((i) => window.lab.players[i]!.video.currentTime, i);
@@ -171,69 +200,6 @@ for (const wrongBySeconds of [3, -3]) {
     }
   });
 }
-
-test('periods change', async ({ labPage, two }) => {
-  const seen = await labPage.evaluate(
-    (folders) =>
-      window.livePage.viewers(folders, async ({ video }) => {
-        // Of 8 s each.
-        const change = Math.ceil(video.currentTime / 8) * 8;
-        await window.lab.until('two changes', () => video.currentTime > change + 8);
-      }),
-    two({ media: { periods: 15 } }),
-  );
-  expectUndisturbed(seen);
-});
-
-test('another stream replaces the first', async ({ labPage, two }) => {
-  const folders = two();
-  const seen = await labPage.evaluate(
-    ({ folders, others }) =>
-      window.livePage.viewers(folders, async (lab, i) => {
-        lab.player.attachSource(`${others[i]!}manifest.mpd`);
-        await window.lab.until('decisions on it', () => lab.decisions.at(-1)!.session === 2, lab);
-      }),
-    { folders, others: two() },
-  );
-  expectUndisturbed(seen);
-});
-
-test('a seek into the time-shift buffer, and back to live', async ({ labPage, two }) => {
-  const seen = await labPage.evaluate(
-    (folders) =>
-      window.livePage.viewers(folders, async (lab) => {
-        const { player, video } = lab;
-        const to = video.currentTime - 20;
-        player.seekToPresentationTime(to);
-        await window.lab.until('playback there', () => video.currentTime > to + 3 && video.currentTime < to + 10, lab);
-        player.seekToOriginalLive();
-      }),
-    two(),
-  );
-  expectUndisturbed(seen);
-});
-
-test('a pause of 20 s', async ({ labPage, two }) => {
-  const seen = await labPage.evaluate(
-    (folders) =>
-      window.livePage.viewers(folders, async ({ player, video }, i) => {
-        const isOfElement = i === 0;
-        if (isOfElement) video.pause();
-        else player.pause();
-        await new Promise((resolve) => setTimeout(resolve, 20_000));
-        if (isOfElement) {
-          // dash.js jumps: 20 s are more than its `maxDrift`.
-          await video.play();
-        } else {
-          // dash.js takes the lateness for the viewer's choice, until it is told otherwise.
-          player.play();
-          player.seekToOriginalLive();
-        }
-      }),
-    two(),
-  );
-  expectUndisturbed(seen);
-});
 
 /** Runs in the page before its scripts. */
 function shiftClock(offsetMs: number): void {

@@ -92,7 +92,7 @@ test('decisions use forecasts of an ONNX model in its Worker, and its outputs eq
       const loaded = await ask({ kind: 'load', ...Object.fromEntries(absolute) });
       let greatestDifference = 0;
       for (const { features, logRatios } of golden) {
-        const answer = await ask({ kind: 'evaluate', id: 1, features: Float32Array.from(features) });
+        const answer = await ask({ kind: 'evaluate', features: Float32Array.from(features) });
         if (answer.kind !== 'evaluated') throw new Error(JSON.stringify(answer));
         logRatios.forEach((expected, i) => {
           greatestDifference = Math.max(greatestDifference, Math.abs(answer.quantiles[i]! - expected));

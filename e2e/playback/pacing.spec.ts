@@ -179,7 +179,7 @@ test('mpc-l paces within the bounds, and decides once per segment', async ({ lab
     const enabled = () => player.getSettings().streaming!.liveCatchup!.enabled;
     const [from, begunMs] = [decisions.length, performance.now()];
     const samples = [];
-    while (performance.now() - begunMs < 40_000) {
+    while (performance.now() - begunMs < 20_000) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       samples.push({ rate: video.playbackRate, enabled: enabled(), pace: handle.state.pace?.playbackRate });
     }
@@ -198,9 +198,9 @@ test('mpc-l paces within the bounds, and decides once per segment', async ({ lab
     }
   }
   expect(seen.samples.some(({ rate }) => rate !== 1)).toBe(true);
-  // 40 s of segments of 2 s. While a segment does not exist yet, it is decided on again when the rate has changed.
+  // 20 s of segments of 2 s. While a segment does not exist yet, it is decided on again when the rate has changed.
   const decided = new Set(seen.segments).size;
-  expect(decided).toBeGreaterThanOrEqual(17);
+  expect(decided).toBeGreaterThanOrEqual(8);
   expect(seen.segments.length).toBeLessThanOrEqual(decided + seen.reasons.length);
   expect(seen).toMatchObject({ faults: [], after: { rate: 1, enabled: null } });
 });

@@ -274,12 +274,13 @@ export async function expectEarlyAbandonment(play: () => Promise<SeenOutage | un
   expect(abortedAtSeconds - state.nowSeconds).toBeLessThan(within);
 }
 
-/** Collects the values of CMCD in the page's requests for segments of video from now on; null without one. */
-export function recordCmcd(page: Page): (string | null)[] {
+/** Collects the values of CMCD in the page's requests for segments in this folder from now on; null without one. */
+export function recordCmcd(page: Page, folder: string): (string | null)[] {
   const values: (string | null)[] = [];
   page.on('request', (request) => {
-    const { pathname, searchParams } = new URL(request.url());
-    if (/video-\d+\/\d+\.m4s$/.test(pathname)) values.push(searchParams.get('CMCD'));
+    const url = new URL(request.url());
+    if (!url.href.startsWith(folder) || !/video-\d+\/\d+\.m4s$/.test(url.pathname)) return;
+    values.push(url.searchParams.get('CMCD'));
   });
   return values;
 }

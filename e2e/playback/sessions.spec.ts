@@ -2,7 +2,7 @@
 
 import { expect, test } from './playback-test.ts';
 
-test('after a seek there is no previous bitrate, and the index is right', async ({ labPage, stream }) => {
+test('after a seek the index is right; the rate of playback is known', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
       const lab = window.lab.start({ manifest });
@@ -13,6 +13,8 @@ test('after a seek there is no previous bitrate, and the index is right', async 
       await window.lab.until('segments after the seek', () => requests.length >= before + 3);
       const landedAt = requests.findIndex(({ index }) => index >= 19);
       await window.lab.until('playback there', () => video.currentTime > 20.5 && !video.seeking);
+      video.playbackRate = 2;
+      await window.lab.until('a decision at the rate', () => decisions.at(-1)!.state.playbackRate === 2);
       return {
         faults,
         requests: requests.slice(landedAt).map(({ index, representationId }) => ({ index, representationId })),
@@ -21,7 +23,7 @@ test('after a seek there is no previous bitrate, and the index is right', async 
           .map(({ state, representationId }) => ({ index: state.segmentIndex, representationId, state })),
       };
     },
-    `${stream({ segmentCount: 30 })}manifest.mpd`,
+    `${stream({ segmentCount: 60 })}manifest.mpd`,
   );
   expect(seen.faults).toEqual([]);
   expect([19, 20]).toContain(seen.requests[0]!.index);
@@ -89,7 +91,8 @@ test('detaching restores every setting that the page has not changed since, and 
       const after = settingsOf(player);
       const decided = decisions.length;
       const requested = requests.length;
-      await window.lab.until('the end', () => video.ended);
+      const at = video.currentTime;
+      await window.lab.until('playback', () => requests.length > requested && video.currentTime > at + 1);
       return {
         fresh,
         during,
@@ -123,7 +126,8 @@ test('attached during playback, the plugin decides from the next segment on', as
       const from = lab.requests.length;
       handle.on('decision', (event) => decisions.push(event));
       handle.on('fault', (event) => faults.push(event));
-      await window.lab.until('the end', () => video.ended);
+      await window.lab.until('the last decision', () => decisions.at(-1)?.state.segmentsRemaining === 1);
+      await window.lab.until('its request', () => lab.requests.at(-1)!.index === 8);
       return {
         faults,
         requests: lab.requests.slice(from).map(({ index, representationId }) => ({ index, representationId })),

@@ -20,7 +20,7 @@ test('sizes come from sizes.json or the index of a SegmentBase stream, else they
         window.lab.start({ manifest: `${indexed}manifest.mpd` }),
         window.lab.start({ manifest: `${unknown}manifest.mpd` }),
       ];
-      for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+      for (const lab of labs) await window.lab.until('all decisions', ({ decisions }) => decisions.length === 6, lab);
       const sizes = await (await fetch(`${listed}sizes.json`)).json();
       return {
         truth: Object.values(sizes.representations as Record<string, number[]>),

@@ -1,6 +1,6 @@
 /** A card of an artificial model, for tests. */
 
-import { FEATURES } from '../features.ts';
+import { FEATURES } from '../link/features.ts';
 import { CARD_FORMAT, CARD_SCHEMA, type ModelCard, OUTPUT_UNIT } from './model-card.ts';
 
 export const STEP_ENDS_SECONDS = [1, 4];

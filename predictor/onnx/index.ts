@@ -4,7 +4,7 @@ import { type OnnxForecaster, type OnnxForecasterOptions, WorkerForecaster } fro
 
 export { InputError } from '../../abr/errors.ts';
 export type { Forecaster } from '../../abr/forecast.ts';
-export type { HandoverClock } from '../handover-clock/handover-clock.ts';
+export type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 export type { ModelCard } from './model-card.ts';
 export type { OnnxForecaster, OnnxForecasterOptions } from './onnx-forecaster.ts';
 

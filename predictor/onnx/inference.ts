@@ -3,15 +3,13 @@
 import { InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
-import type { FromWorker, ModelSummary, ModelUrls, ToWorker } from './protocol.ts';
+import type { FromWorker, ModelUrls, ToWorker } from './protocol.ts';
 
 /** The used part of `onnxruntime-web/wasm`. */
 export type Runtime = Pick<typeof import('onnxruntime-web/wasm'), 'env' | 'InferenceSession' | 'Tensor'>;
 
 export interface InferenceOptions {
   importRuntime(url: string): Promise<Runtime>;
-  /** Requests a file that the runtime will `fetch` later. */
-  fetchAhead?: (url: string) => void;
   /** The content of the runtime's `.wasm` file, if the runtime cannot fetch it. */
   wasmBinary?: Uint8Array;
   /** Default: the global `fetch`. */
@@ -37,62 +35,33 @@ const WARM_UP_RUNS = 20;
 
 /** Responds to the messages of `scope`. */
 export function serveInference(scope: MessageScope, options: InferenceOptions): void {
-  let prepared: Promise<Prepared> | undefined;
   let loading: Promise<LoadedModel> | undefined;
 
-  async function answer(message: ToWorker): Promise<FromWorker | undefined> {
-    if (message.kind === 'prepare') {
-      prepared = prepare(message, options);
-      // `load` reports a failure.
-      prepared.catch(() => {});
-      return undefined;
-    }
+  async function answer(message: ToWorker): Promise<FromWorker> {
     if (message.kind === 'load') {
-      loading = loadModel(message, options, prepared);
-      const { card } = await loading;
-      return { kind: 'ready', model: summaryOf(card), card: JSON.stringify(card) };
+      loading = loadModel(message, options);
+      return { kind: 'ready', card: (await loading).card };
     }
     if (loading === undefined) throw new Error('expected load before evaluate');
-    const { id, features } = message;
     const model = await loading;
-    const beginMs = performance.now();
-    const quantiles = await model.evaluate(features);
-    return { kind: 'evaluated', id, quantiles, tookMs: performance.now() - beginMs };
+    return { kind: 'evaluated', quantiles: await model.evaluate(message.features) };
   }
 
   scope.addEventListener('message', ({ data }) => {
-    answer(data).then(
-      (reply) => {
-        if (reply !== undefined) scope.postMessage(reply);
-      },
-      (error: unknown) => {
-        scope.postMessage({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
-      },
-    );
+    answer(data)
+      .catch((error: unknown): FromWorker => ({ kind: 'failed', message: errorText(error) }))
+      .then((reply) => scope.postMessage(reply));
   });
 }
 
-function summaryOf({ name, input, output, rankCorrelation }: ModelCard): ModelSummary {
-  const { stepEndsSeconds, levels } = output;
-  return { name, features: input.features.map((feature) => feature.name), stepEndsSeconds, levels, rankCorrelation };
-}
-
-/** Everything except the `.wasm`, which is fifty times as large. */
-type Prepared = [runtime: Runtime, model: Uint8Array];
-
-function prepare({ runtimeUrl, modelUrl }: ModelUrls, options: InferenceOptions): Promise<Prepared> {
-  return Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Rejects for a missing file, a file that is not a model, and a card that does not fit the model or this version. */
-export async function loadModel(
-  urls: ModelUrls,
-  options: InferenceOptions,
-  prepared?: Promise<Prepared>,
-): Promise<LoadedModel> {
-  const { modelUrl, wasmUrl } = urls;
-  options.fetchAhead?.(wasmUrl);
-  const [runtime, bytes] = await (prepared ?? prepare(urls, options));
+export async function loadModel(urls: ModelUrls, options: InferenceOptions): Promise<LoadedModel> {
+  const { runtimeUrl, modelUrl, wasmUrl } = urls;
+  const [runtime, bytes] = await Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
   const json = onnxMetadata(bytes).get(CARD_KEY);
   if (json === undefined) throw new InputError(modelUrl, `a model card in its metadata (${CARD_KEY})`, undefined);
   const card = parseModelCard(json);

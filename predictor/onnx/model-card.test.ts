@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
-import { withValue } from '../with-value.fixture.ts';
+import { withValue } from '../forecast/with-value.fixture.ts';
 import { CARD } from './card.fixture.ts';
 import { parseModelCard } from './model-card.ts';
 

@@ -12,8 +12,8 @@ import {
   requireObject,
   requireText,
 } from '../../abr/errors.ts';
-import { FEATURES } from '../features.ts';
-import type { ModelOutline } from '../model-outline.ts';
+import type { ModelOutline } from '../forecast/model-file.ts';
+import { FEATURES } from '../link/features.ts';
 
 export const CARD_FORMAT = 'leo-abr forecaster';
 export const CARD_SCHEMA = 1;

@@ -1,6 +1,6 @@
 /** The messages between page and Worker. */
 
-import type { ModelOutline } from '../model-outline.ts';
+import type { ModelCard } from './model-card.ts';
 
 /** Absolute URLs. */
 export interface ModelUrls {
@@ -12,25 +12,16 @@ export interface ModelUrls {
   wasmUrl: string;
 }
 
-/** The part of a model's card that the page uses. */
-export interface ModelSummary extends ModelOutline {
-  name: string;
-  /** Names of `FEATURES`, in the order of the input. */
-  features: readonly string[];
-}
-
 export type ToWorker =
-  /** Optional first message: fetch and run all but the `.wasm`. No response. */
-  | ({ kind: 'prepare' } & ModelUrls)
   /** Once, before `evaluate`. */
   | ({ kind: 'load' } & ModelUrls)
   /** One at a time, after `ready`. `features` in the order of the card. */
-  | { kind: 'evaluate'; id: number; features: Float32Array };
+  | { kind: 'evaluate'; features: Float32Array };
 
 export type FromWorker =
-  /** The model is loaded, fits its validated card (as JSON, because few pages read it) and is warmed up. */
-  | { kind: 'ready'; model: ModelSummary; card: string }
-  /** `quantiles`: `[step * levels + level]`; `tookMs`: the inference only. */
-  | { kind: 'evaluated'; id: number; quantiles: Float32Array; tookMs: number }
+  /** The model is loaded, fits its validated card and is warmed up. */
+  | { kind: 'ready'; card: ModelCard }
+  /** `quantiles`: `[step * levels + level]`. */
+  | { kind: 'evaluated'; quantiles: Float32Array }
   /** The last message. */
   | { kind: 'failed'; message: string };

@@ -1,6 +1,7 @@
 /** The page's side of the Worker: one request at a time, with a timeout. */
 
-import type { FromWorker, ModelSummary, ModelUrls, ToWorker } from './protocol.ts';
+import type { ModelCard } from './model-card.ts';
+import type { FromWorker, ModelUrls, ToWorker } from './protocol.ts';
 
 /** The used part of a Worker. */
 export interface WorkerLike {
@@ -13,10 +14,8 @@ export interface WorkerLike {
 interface WorkerClientOptions {
   worker: WorkerLike;
   urls: ModelUrls;
-  /** With false, the `.wasm` is not loaded before `load` is called. */
-  loadAtOnce: boolean;
-  onReady(model: ModelSummary, card: string): void;
-  onEvaluated(id: number, quantiles: Float32Array): void;
+  onReady(card: ModelCard): void;
+  onEvaluated(quantiles: Float32Array): void;
   /** Called at most once; the Worker has ended. */
   onFailure(error: Error): void;
 }
@@ -34,14 +33,13 @@ const RESPONSE_TICKS = 25;
 export class WorkerClient {
   readonly #options: WorkerClientOptions;
   /** Ticks until the timeout; undefined while no response is expected. */
-  #ticksLeft: number | undefined;
+  #ticksLeft: number | undefined = LOADING_TICKS;
   #isReady = false;
   #hasEnded = false;
-  #lastId = 0;
 
   constructor(options: WorkerClientOptions) {
     this.#options = options;
-    const { worker, urls, loadAtOnce } = options;
+    const { worker, urls } = options;
     worker.addEventListener('message', ({ data }) => {
       try {
         this.#receive(data);
@@ -54,14 +52,7 @@ export class WorkerClient {
       this.#fail(message ? `the Worker failed: ${message}` : 'the Worker could not be started, or failed');
     });
     worker.addEventListener('messageerror', () => this.#fail('the Worker sent an unreadable message'));
-    if (loadAtOnce) this.load();
-    else worker.postMessage({ kind: 'prepare', ...urls });
-  }
-
-  /** Loads the rest; call it at most once. */
-  load(): void {
-    this.#ticksLeft = LOADING_TICKS;
-    this.#options.worker.postMessage({ kind: 'load', ...this.#options.urls });
+    worker.postMessage({ kind: 'load', ...urls });
   }
 
   /** The model is loaded, and no response is expected. */
@@ -74,11 +65,10 @@ export class WorkerClient {
     return this.#ticksLeft !== undefined && !this.#hasEnded;
   }
 
-  /** Requests an evaluation when `isFree`; returns the id of the response. */
-  evaluate(features: Float32Array): number {
+  /** Requests an evaluation when `isFree`. */
+  evaluate(features: Float32Array): void {
     this.#ticksLeft = RESPONSE_TICKS;
-    this.#options.worker.postMessage({ kind: 'evaluate', id: ++this.#lastId, features });
-    return this.#lastId;
+    this.#options.worker.postMessage({ kind: 'evaluate', features });
   }
 
   /** `TICK_MS` have passed. */
@@ -104,8 +94,8 @@ export class WorkerClient {
     this.#ticksLeft = undefined;
     if (message.kind === 'ready') {
       this.#isReady = true;
-      this.#options.onReady(message.model, message.card);
-    } else this.#options.onEvaluated(message.id, message.quantiles);
+      this.#options.onReady(message.card);
+    } else this.#options.onEvaluated(message.quantiles);
   }
 
   #fail(message: string): void {

@@ -3,10 +3,8 @@
  * bundler and loads nothing before a page needs it.
  */
 
-import { fetchAhead } from './fetch-ahead.ts';
 import { type MessageScope, type Runtime, serveInference } from './inference.ts';
 
 serveInference(globalThis as unknown as MessageScope, {
   importRuntime: (url) => import(/* @vite-ignore */ url) as Promise<Runtime>,
-  fetchAhead: (url) => fetchAhead(globalThis, url),
 });

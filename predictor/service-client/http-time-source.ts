@@ -11,10 +11,6 @@ export interface UtcReading {
 }
 
 export interface HttpTimeSourceOptions {
-  /** Number of requests; the one with the shortest round trip counts. A whole number from 1. Default 5. */
-  samples?: number;
-  /** Per request. Default 2. */
-  timeoutSeconds?: number;
   /** Default: the global `fetch`. */
   fetch?: (
     url: string,
@@ -22,72 +18,49 @@ export interface HttpTimeSourceOptions {
   ) => Promise<{ ok: boolean; status: number; text(): Promise<string> }>;
   /** A monotonic clock in ms. Default: `performance.now`. */
   now?: () => number;
-  /** The time until the first response. Default: the device's clock with an uncertainty of 2 s. */
-  fallback?: () => UtcReading;
 }
 
 /** For the plugin's option `timeSource`. */
 export interface HttpTimeSource {
-  /** UTC now, from the best response so far. Never waits. */
+  /** UTC now, from the best response so far; before the first one, the device's clock. Never waits. */
   now(): UtcReading;
   /** Resolves after all samples; rejects with the last error if all failed. */
   readonly ready: Promise<UtcReading>;
 }
 
+/** Requests, of which the one with the shortest round trip counts. */
+const SAMPLES = 5;
+const TIMEOUT_MS = 2000;
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 /** Times outside these are mistakes (seconds instead of ms, a counter). */
 const EARLIEST_UTC_MS = Date.UTC(2000, 0, 1);
 const LATEST_UTC_MS = Date.UTC(2200, 0, 1);
 
-/**
- * Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (server-clock.ts).
- */
+/** Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (server-clock.ts). */
 export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {}): HttpTimeSource {
-  const { samples = 5, timeoutSeconds = 2 } = options;
   check(typeof url === 'string' && url.length > 0, 'httpTimeSource: url', 'a URL', url);
-  check(Number.isInteger(samples) && samples >= 1, 'httpTimeSource: samples', 'a whole number from 1', samples);
-  check(
-    timeoutSeconds > 0 && timeoutSeconds <= 60,
-    'httpTimeSource: timeoutSeconds',
-    'more than 0, at most 60',
-    timeoutSeconds,
-  );
-  const request = options.fetch ?? ((address, init) => fetch(address, init));
-  const localMs = options.now ?? (() => performance.now());
-  const fallback =
-    options.fallback ?? (() => ({ utcMs: Date.now(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }));
+  const { fetch: request = (address, init) => fetch(address, init), now: localMs = () => performance.now() } = options;
   const clock = new ServerClock();
 
   const now = () => {
-    if (!clock.isKnown) return fallback();
+    if (!clock.isKnown) return { utcMs: Date.now(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS };
     const at = localMs();
     return { utcMs: clock.utcMsAt(at), uncertaintySeconds: clock.uncertaintySecondsAt(at) };
   };
-
   const sample = async () => {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), timeoutSeconds * 1000);
-    try {
-      const sentMs = localMs();
-      const response = await request(url, { cache: 'no-store', signal: abort.signal });
-      const receivedMs = localMs();
-      if (!response.ok)
-        throw new Error(`httpTimeSource: ${url}: expected a response with success, got ${response.status}`);
-      clock.sample(sentMs, receivedMs, parsedUtcMs(await response.text(), url));
-    } finally {
-      clearTimeout(timer);
-    }
+    const sentMs = localMs();
+    const response = await request(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const receivedMs = localMs();
+    if (!response.ok) throw new Error(`httpTimeSource: ${url}: expected success, got status ${response.status}`);
+    clock.sample(sentMs, receivedMs, parsedUtcMs(await response.text(), url));
   };
-
   const ask = async () => {
     let failure: unknown;
     // In sequence, because concurrent requests would lengthen each other's round trips.
-    for (let i = 0; i < samples; i++) {
-      try {
-        await sample();
-      } catch (error) {
+    for (let i = 0; i < SAMPLES; i++) {
+      await sample().catch((error: unknown) => {
         failure = error;
-      }
+      });
     }
     if (!clock.isKnown) throw failure;
     return now();

@@ -7,16 +7,9 @@
 import { InputError, requirePositive } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { ForecastGate, type Verdict } from './forecast-gate.ts';
+import { ForecastGate, type Verdict } from '../forecast/forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
-import {
-  type After,
-  type ConnectionState,
-  type Fetch,
-  type Locks,
-  ServiceConnection,
-  type ServiceUser,
-} from './service-connection.ts';
+import { type After, type ConnectionState, type Fetch, ServiceConnection } from './service-connection.ts';
 
 export interface ServiceForecasterOptions {
   /** Bearer token, if the service requires one. */
@@ -33,8 +26,6 @@ export interface ServiceForecasterOptions {
   random?: () => number;
   /** Default: `setTimeout`. */
   after?: After;
-  /** Decide which page of a browser streams. Default: `navigator.locks`, which pages from https or localhost have. */
-  locks?: Locks;
   /** URL of the page, which may forbid the use of the service. Default: `location.href`. */
   pageUrl?: string;
 }
@@ -43,13 +34,6 @@ export interface ServiceForecasterState {
   connection: ConnectionState;
   /** The reason for `waiting` or `refused`. */
   detail?: string;
-  /**
-   * `trusted`: its forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because
-   * service or session have just started: the service knows too little of the link, or its first forecast has not been
-   * compared with 2 s of this session's downloading. `contradicted`: they are not used in this session, because the
-   * first one did not fit what the session measured; the service probably watches another link. `distrusted`: they are
-   * not used, because they were much worse than a simple baseline.
-   */
   verdict: Verdict;
   /** Age of the newest forecast; absent before the first. */
   ageSeconds?: number;
@@ -87,11 +71,10 @@ export function createServiceForecaster(url: string, options: ServiceForecasterO
 class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
   readonly #url: URL;
-  readonly #options: ServiceForecasterOptions;
+  readonly #pageUrl: string | undefined;
   readonly #now: () => number;
   readonly #after: After;
-  readonly #user: ServiceUser;
-  #connection: ServiceConnection;
+  readonly #connection: ServiceConnection;
   readonly #gate: ForecastGate;
   #waiting: Observation[] = [];
   #isDownloading = false;
@@ -108,34 +91,30 @@ class RemoteForecaster implements ServiceForecaster {
   #experienceSeconds: number | undefined;
   /** On the session's clock, cached per forecast and clock. */
   #converted: { of: QuantileForecast; startMs: number; forecast: QuantileForecast } | undefined;
-  #detail: string | undefined;
   /** Until the next session: closed, or forbidden by the browser. */
   #isClosed = false;
   #fault: string | undefined;
 
   constructor(url: URL, options: ServiceForecasterOptions) {
-    const { staleSeconds = STALE_SECONDS, token } = options;
+    const { staleSeconds = STALE_SECONDS, token, onState, pageUrl } = options;
+    const { fetch = fetchNow, now = pageMs, random = Math.random, after = afterTimeout } = options;
     this.#gate = new ForecastGate({ staleSeconds: requirePositive(staleSeconds, 'options.staleSeconds') });
     this.#url = url;
-    this.#options = options;
-    const { fetch = fetchNow, now = pageMs, random = Math.random, after = afterTimeout } = options;
-    const { locks = globalThis.navigator?.locks } = options;
+    this.#pageUrl = pageUrl ?? (globalThis as { location?: { href: string } }).location?.href;
     this.#now = now;
     this.#after = after;
-    const route = { url: url.href.replace(/\/$/, ''), token, fetch, now, random, after, locks };
-    this.#connection = new ServiceConnection(route);
     const player = `page-${Math.floor(random() * 2 ** 52).toString(36)}`;
-    this.#user = {
+    this.#connection = new ServiceConnection({
+      ...{ url: url.href.replace(/\/$/, ''), token, fetch, now, random, after },
       onForecast: (reply) => this.#receive(reply),
       report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
         this.#share = share;
         if (share < 1) this.#gate.compareAnew();
       },
-      onState: (detail) => {
-        this.#detail = detail;
+      onState: () => {
         try {
-          options.onState?.(this.state);
+          onState?.(this.state);
         } catch (error) {
           this.#fault ??= `onState: ${error instanceof Error ? error.message : error}`;
         }
@@ -143,19 +122,18 @@ class RemoteForecaster implements ServiceForecaster {
       onFault: (message) => {
         this.#fault = `${url.href}: ${message}`;
       },
-    };
+    });
   }
 
   get state(): ServiceForecasterState {
-    const { clock } = this.#connection;
+    const { clock, state, detail } = this.#connection;
     const newest = this.#newest;
-    const ageSeconds = newest && (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000;
     return {
-      connection: this.#connection.state(this.#user),
+      connection: state,
       verdict: this.#gate.verdict(this.#experienceSeconds),
       share: this.#share,
-      ...(this.#detail !== undefined && { detail: this.#detail }),
-      ...(ageSeconds !== undefined && { ageSeconds }),
+      ...(detail !== undefined && { detail }),
+      ...(newest && { ageSeconds: (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000 }),
     };
   }
 
@@ -164,8 +142,7 @@ class RemoteForecaster implements ServiceForecaster {
     this.#waiting = [];
     this.#startMs = undefined;
     this.#sessionUtcMs = context.utcMsAtStart;
-    const page = this.#options.pageUrl ?? (globalThis as { location?: { href: string } }).location?.href;
-    this.#isClosed = page !== undefined && needsTls(this.#url, page);
+    this.#isClosed = this.#pageUrl !== undefined && needsTls(this.#url, this.#pageUrl);
     if (this.#isClosed) {
       throw new Error(
         `${this.#url.href}: a page from https may not use http to another machine; expected https (leo-abr serve ` +
@@ -200,17 +177,16 @@ class RemoteForecaster implements ServiceForecaster {
       throw new Error(fault);
     }
     const forecast = this.#ofLink();
-    const isAdmitted = forecast !== undefined && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds);
-    return isAdmitted ? forecast : undefined;
+    return forecast && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
   }
 
   reconnect(): void {
-    this.#connection.leave(this.#user);
+    this.#connection.close();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#connection.leave(this.#user);
+    this.#connection.close();
   }
 
   #setDownloading(isDownloading: boolean): void {
@@ -221,9 +197,7 @@ class RemoteForecaster implements ServiceForecaster {
   /** Keeps the connection open, or opens it. */
   #use(): void {
     this.#usedMs = this.#now();
-    if (this.#isClosed || this.#connection.state(this.#user) !== 'off') return;
-    this.#connection = this.#connection.shared;
-    this.#connection.join(this.#user);
+    if (!this.#isClosed) this.#connection.open();
   }
 
   #receive(reply: unknown): void {
@@ -260,19 +234,10 @@ class RemoteForecaster implements ServiceForecaster {
     // Readings of the session's clock differ by a fraction of a ms.
     if (known?.of === of && Math.abs(known.startMs - startMs) < 1) return known.forecast;
     const issuedAtMs = clock.pageMsAt(of.issuedAtMs) - startMs;
-    const sessionUtcMs = this.#sessionUtcMs;
-    const forecast: QuantileForecast = {
-      ...of,
-      issuedAtMs,
-      // In UTC of the session's own time source, as for other forecasters.
-      handovers:
-        sessionUtcMs === undefined
-          ? []
-          : of.handovers.map((handover) => ({
-              ...handover,
-              atMs: sessionUtcMs + clock.pageMsAt(handover.atMs) - startMs,
-            })),
-    };
+    // In UTC of the session's own time source, as for other forecasters.
+    const leadMs = (this.#sessionUtcMs ?? Number.NaN) - startMs;
+    const handovers = of.handovers.map((handover) => ({ ...handover, atMs: leadMs + clock.pageMsAt(handover.atMs) }));
+    const forecast = { ...of, issuedAtMs, handovers: Number.isNaN(leadMs) ? [] : handovers };
     this.#converted = { of, startMs, forecast };
     return forecast;
   }
@@ -280,26 +245,26 @@ class RemoteForecaster implements ServiceForecaster {
   /** The observations to report, in UTC of the service. Closes an unused connection. */
   #report(): object[] {
     if (this.#now() - this.#usedMs > UNUSED_MS) {
-      this.#connection.leave(this.#user);
+      this.#connection.close();
       return [];
     }
+    const { clock } = this.#connection;
     const startMs = this.#startMs;
-    if (startMs === undefined || !this.#connection.clock.isKnown) return [];
+    if (startMs === undefined || !clock.isKnown) return [];
     const nowSeconds = this.#sessionSeconds();
-    const utcMs = (seconds: number) => this.#connection.clock.utcMsAt(startMs + seconds * 1000);
+    const utcMs = (seconds: number) => clock.utcMsAt(startMs + seconds * 1000);
+    const oldest = nowSeconds - OLDEST_SECONDS;
     const reported = this.#waiting.flatMap((observation): object[] => {
       if (observation.kind === 'request-latency') {
         const { kind, atSeconds, latencySeconds } = observation;
-        const isReported = nowSeconds - atSeconds < OLDEST_SECONDS && latencySeconds > 0;
+        const isReported = atSeconds > oldest && latencySeconds > 0;
         return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
       }
       const { startSeconds, endSeconds, ...rest } = observation;
-      const oldest = nowSeconds - OLDEST_SECONDS;
       // The recent part of a long pause is reported; old bits are not.
       const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
-      return start >= oldest && endSeconds > start
-        ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }]
-        : [];
+      const isReported = start >= oldest && endSeconds > start;
+      return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];
     });
     this.#waiting = [];
     return reported;

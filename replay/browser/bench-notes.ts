@@ -1,8 +1,7 @@
-/** `tool.bench` of the results: how `leo-abr bench` played its sessions. */
+/** `tool.bench` of the results: how `leo-abr bench` played its sessions. Node only. */
 
+import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { PLAYERS, type PlayerName } from '../forecasters.ts';
-import type { CalibrationRow } from './calibration.ts';
-import type { BenchEnvironment } from './environment.ts';
 
 export interface BenchNotes {
   tier: string;
@@ -10,8 +9,8 @@ export interface BenchNotes {
   kernel?: { congestionControl: string; impairment: { loss: number } };
   /** Concurrent sessions. */
   contexts: number;
-  /** Sessions with more late downloads were rejected; absent in older results: `TOLERATED_LATE_SHARE`. */
-  lateShare?: number;
+  /** Sessions with more late downloads were rejected. */
+  lateShare: number;
   /** Rejected and repeated runs of sessions, in all parts. */
   rejectedRuns: number;
   userAgent?: string;
@@ -30,9 +29,21 @@ export interface BenchPart {
   environment: BenchEnvironment;
   /** The system's load averages (1, 5, 15 minutes) before and after, and the highest 1-minute load. */
   load: { before: number[]; after: number[]; highest: number };
-  /** The origin's accuracy on known traces, in this browser. Absent if the run was aborted before. */
-  calibration: { before?: CalibrationRow[]; after?: CalibrationRow[] };
   rejections: Rejection[];
+}
+
+/** The machine and the programs. */
+export interface BenchEnvironment {
+  node: string;
+  /** Kernel, its release and the architecture. */
+  system: string;
+  processor: string;
+  /** Threads that this process can use at a time. */
+  cores: number;
+  memoryBytes: number;
+  /** The browser's version. */
+  browser: string;
+  browserSource: string;
 }
 
 /** A rejected run of a session. */
@@ -46,6 +57,38 @@ export interface Rejection {
   reason: string;
 }
 
+/** The notes of a call that begins now; `updatePart` sets the end and the load to the current ones. */
+export function newPart(browser: { version: string; source: string }): BenchPart {
+  const [now, load] = [new Date().toISOString(), systemLoad()];
+  return {
+    startedAt: now,
+    endedAt: now,
+    sessions: 0,
+    environment: {
+      node: process.version,
+      system: `${type()} ${release()} ${arch()}`,
+      processor: cpus()[0]?.model.trim() ?? 'unknown',
+      cores: availableParallelism(),
+      memoryBytes: totalmem(),
+      browser: browser.version,
+      browserSource: browser.source,
+    },
+    load: { before: load, after: load, highest: load[0]! },
+    rejections: [],
+  };
+}
+
+export function updatePart(part: BenchPart): void {
+  part.endedAt = new Date().toISOString();
+  part.load.after = systemLoad();
+  part.load.highest = Math.max(part.load.highest, part.load.after[0]!);
+}
+
+/** Load averages of 1, 5 and 15 minutes, rounded to hundredths; zeros on systems without them. */
+function systemLoad(): number[] {
+  return loadavg().map((load) => Math.round(load * 100) / 100);
+}
+
 /** `dash.js 5.2.1, hls.js 1.7.4`; undefined if unknown. */
 export function playersOf({ playerVersions = {} }: BenchNotes): string | undefined {
   const titles: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka Player' };
@@ -53,17 +96,7 @@ export function playersOf({ playerVersions = {} }: BenchNotes): string | undefin
   return players.length > 0 ? players.join(', ') : undefined;
 }
 
-/** The notes of results, with defaults for fields that older results lack. */
+/** The notes of results; undefined for those of `simulate`. */
 export function benchNotesOf(tool: { readonly [key: string]: unknown }): BenchNotes | undefined {
-  const notes = tool['bench'];
-  if (typeof notes !== 'object' || notes === null || Array.isArray(notes)) return undefined;
-  const { parts, dashVersion } = notes as { parts?: unknown; dashVersion?: string };
-  return {
-    tier: 'origin',
-    contexts: Number.NaN,
-    rejectedRuns: 0,
-    ...(dashVersion !== undefined && { playerVersions: { dash: dashVersion } }),
-    ...notes,
-    parts: Array.isArray(parts) ? parts : [],
-  };
+  return tool['bench'] as BenchNotes | undefined;
 }

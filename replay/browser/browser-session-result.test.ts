@@ -23,40 +23,17 @@ const planned: PlannedSession = {
 
 describe('browserSessionResult', () => {
   test('has one row per segment, with the downloads and stalls of all its requests', () => {
-    const result = browserSessionResult({ planned, scenario, record: recordedSession(), timings: false });
+    const result = browserSessionResult(recordedSession(), { planned, scenario, timings: false });
+    const row = { bitrateBps: 1e6, sizeBits: 4e6, bufferLevelSeconds: 0, stallSeconds: 0, abandonedBits: 0 };
     expect(result.segments).toEqual([
+      { ...row, index: 0, requestedAtSeconds: 0, downloadSeconds: 1, reason: 'because of 0' },
       {
-        index: 0,
-        bitrateBps: 1e6,
-        sizeBits: 4e6,
-        requestedAtSeconds: 0,
-        downloadSeconds: 1,
-        bufferLevelSeconds: 0,
-        stallSeconds: 0,
-        abandonedBits: 0,
-        reason: 'because of 0',
+        ...{ ...row, index: 1, requestedAtSeconds: 1, downloadSeconds: 5.5, reason: 'because of 1' },
+        ...{ stallSeconds: 1.55, abandonedBits: 1e6 },
       },
       {
-        index: 1,
-        bitrateBps: 1e6,
-        sizeBits: 4e6,
-        requestedAtSeconds: 1,
-        downloadSeconds: 5.5,
-        bufferLevelSeconds: 0,
-        stallSeconds: 1.55,
-        abandonedBits: 1e6,
-        reason: 'because of 1',
-      },
-      {
-        index: 2,
-        bitrateBps: 2e6,
-        sizeBits: 8e6,
-        requestedAtSeconds: 6.6,
-        downloadSeconds: 1.4,
-        bufferLevelSeconds: 3.9,
-        stallSeconds: 0,
-        abandonedBits: 0,
-        reason: 'because of 2',
+        ...{ ...row, index: 2, requestedAtSeconds: 6.6, downloadSeconds: 1.4, reason: 'because of 2' },
+        ...{ bitrateBps: 2e6, sizeBits: 8e6, bufferLevelSeconds: 3.9 },
       },
     ]);
     expect(result).toMatchObject({
@@ -82,7 +59,7 @@ describe('browserSessionResult', () => {
   test('an unfinished session keeps its stalls and received bits', () => {
     const whole = recordedSession();
     const record = { ...whole, endedBy: 'cutoff' as const, requests: whole.requests.slice(0, 2) };
-    const result = browserSessionResult({ planned, scenario, record, timings: true });
+    const result = browserSessionResult(record, { planned, scenario, timings: true });
     expect(result.segments.map(({ index }) => index)).toEqual([0]);
     expect(result).toMatchObject({ endedBy: 'cutoff', stallSeconds: 1.55, wastedBits: 1e6 });
     expect(result.decisionMicros).toEqual({ p50: 200, p99: expect.closeTo(298, 9) });
@@ -92,7 +69,7 @@ describe('browserSessionResult', () => {
   test('without any picture the startup delay lasts to the end of the session', () => {
     const { startupSeconds, ...rest } = recordedSession();
     const record = { ...rest, endedBy: 'fault' as const, fault: 'why', stalls: [] };
-    expect(browserSessionResult({ planned, scenario, record, timings: false })).toMatchObject({
+    expect(browserSessionResult(record, { planned, scenario, timings: false })).toMatchObject({
       endedBy: 'fault',
       fault: 'why',
       startupSeconds: 8,

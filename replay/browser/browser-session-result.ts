@@ -11,17 +11,10 @@ import { playbackHistory } from './playback-history.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** The session's rounded result; `timings` adds the durations of decisions. */
-export function browserSessionResult({
-  planned,
-  scenario,
-  record,
-  timings,
-}: {
-  planned: PlannedSession;
-  scenario: ResolvedScenario;
-  record: SessionRecord;
-  timings: boolean;
-}): SessionResult {
+export function browserSessionResult(
+  record: SessionRecord,
+  { planned, scenario, timings }: { planned: PlannedSession; scenario: ResolvedScenario; timings: boolean },
+): SessionResult {
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
   const segments = segmentRows(scenario, record);
   const stallSeconds = record.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);
@@ -72,14 +65,14 @@ export function browserSessionResult({
 function segmentRows(scenario: ResolvedScenario, record: SessionRecord): SegmentRow[] {
   const inOrder = [...record.requests].sort((a, b) => a.requestedAtSeconds - b.requestedAtSeconds);
   const byIndex = groupBy(inOrder, ({ index }) => index);
-  const rows: SegmentRow[] = [];
-  for (const [index, requests] of [...byIndex].sort(([a], [b]) => a - b)) {
+  const ordered = [...byIndex].sort(([a], [b]) => a - b);
+  return ordered.flatMap(([index, requests]): SegmentRow[] => {
     const first = requests[0]!;
     const last = requests.filter(({ outcome }) => outcome === 'complete').at(-1);
-    if (last === undefined) continue;
+    if (last === undefined) return [];
     const others = requests.filter((request) => request !== last);
     const representation = scenario.ladderBps.indexOf(last.bitrateBps);
-    rows.push({
+    const row = {
       index,
       bitrateBps: last.bitrateBps,
       sizeBits: scenario.segmentSizesBits[index]![representation]!,
@@ -89,9 +82,9 @@ function segmentRows(scenario: ResolvedScenario, record: SessionRecord): Segment
       stallSeconds: stallOf(index, scenario, record),
       abandonedBits: others.reduce((sum, request) => sum + request.receivedBits, 0),
       reason: reasonOf(index, record),
-    });
-  }
-  return rows;
+    };
+    return [row];
+  });
 }
 
 /** The element stalls slightly before the end of its buffer, so what it lacks is half a segment or chunk ahead. */

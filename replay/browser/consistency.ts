@@ -9,63 +9,61 @@ import type { SessionRecord } from './session-record.ts';
  */
 const TOLERANCE_SECONDS = 0.2;
 
-/** The disagreements in words. None for sessions that did not end; `hasDecisions` is false for the player's own ABR. */
-export function inconsistencies(
-  record: SessionRecord,
-  options: {
-    segmentSeconds: number;
-    segmentCount: number;
-    hasDecisions: boolean;
-    live?: LiveStream | undefined;
-    /** Of all segments; default: any. */
-    protocol?: string;
-  },
-): string[] {
+interface Options {
+  segmentSeconds: number;
+  segmentCount: number;
+  /** False for the player's own ABR. */
+  hasDecisions: boolean;
+  live?: LiveStream | undefined;
+  /** Of all segments; default: any. */
+  protocol?: string;
+}
+
+/** The disagreements in words. None for sessions that did not end. */
+export function inconsistencies(record: SessionRecord, options: Options): string[] {
   if (record.endedBy !== 'end') return [];
-  const found: string[] = [];
-  const { live } = options;
-  const complete = record.requests.filter(({ outcome }) => outcome === 'complete');
-  for (let index = 0; index < options.segmentCount; index++) {
-    const ids = complete.filter((request) => request.index === index).map(({ representationId }) => representationId);
-    const shown = record.widthsOnScreen[index] ?? [];
-    // A live session begins and ends within segments, and may jump.
-    if (live && (ids.length === 0 || shown.length === 0)) continue;
-    if (ids.length !== 1) {
-      found.push(`segment ${index} was loaded ${ids.length} times`);
-      continue;
-    }
-    const id = ids[0]!;
-    const width = widthOf(id);
-    // Chunks of a live segment play before its download ends, or is abandoned for the rest in another quality.
-    const mayShow = record.requests
-      .filter((request) => request.index === index)
-      .map((one) => widthOf(one.representationId));
-    if (live ? !shown.every((one) => mayShow.includes(one)) : shown.length !== 1 || shown[0] !== width) {
-      found.push(`segment ${index}: ${id} is ${width} pixels wide, the widths on screen were [${shown.join(', ')}]`);
-    }
-    if (!options.hasDecisions) continue;
-    const decided = record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.representationId;
-    // After a jump dash.js loads the current representation without a decision.
-    if (live && decided === undefined) continue;
-    if (decided !== id) found.push(`segment ${index}: the decision was ${decided}, the request ${id}`);
-  }
+  const { live, protocol, hasDecisions, segmentCount, segmentSeconds } = options;
+  const found = Array.from({ length: segmentCount }, (_, index) => segmentDifferences(record, index, options)).flat();
   if (record.live && live) found.push(...latencyDifferences(record, record.live, live));
-  else if (options.hasDecisions) found.push(...stallDifferences(record, options.segmentSeconds));
+  else if (hasDecisions) found.push(...stallDifferences(record, segmentSeconds));
   if (Math.abs(record.unaccountedSeconds) > TOLERANCE_SECONDS) {
     found.push(`the playhead lost ${record.unaccountedSeconds.toFixed(3)} s without a waiting event`);
   }
-  const { protocol } = options;
-  const others = Object.keys(record.protocols ?? {}).filter((name) => name !== protocol);
-  if (protocol !== undefined && others.length > 0)
-    found.push(`segments came over ${others.join(', ')}, not ${protocol}`);
+  const others = Object.keys(record.protocols ?? {}).filter((name) => name !== (protocol ?? name));
+  if (others.length > 0) found.push(`segments came over ${others.join(', ')}, not ${protocol}`);
+  return found;
+}
+
+const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
+
+/** Of one segment: its decision, its request and its pictures. */
+function segmentDifferences(record: SessionRecord, index: number, { live, hasDecisions }: Options): string[] {
+  const requests = record.requests.filter((request) => request.index === index);
+  const ids = requests.filter(({ outcome }) => outcome === 'complete').map(({ representationId }) => representationId);
+  const shown = record.widthsOnScreen[index] ?? [];
+  // A live session begins and ends within segments, and may jump.
+  if (live && (ids.length === 0 || shown.length === 0)) return [];
+  if (ids.length !== 1) return [`segment ${index} was loaded ${ids.length} times`];
+  const id = ids[0]!;
+  const found: string[] = [];
+  // Chunks of a live segment play before its download ends, or is abandoned for the rest in another quality.
+  const mayShow = live ? requests.map(({ representationId }) => widthOf(representationId)) : [widthOf(id)];
+  if (!shown.every((width) => mayShow.includes(width)) || shown.length === 0) {
+    found.push(
+      `segment ${index}: ${id} is ${widthOf(id)} pixels wide, the widths on screen were [${shown.join(', ')}]`,
+    );
+  }
+  const decided = record.decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.representationId;
+  // After a jump dash.js loads the current representation without a decision.
+  if (hasDecisions && decided !== id && !(live && decided === undefined)) {
+    found.push(`segment ${index}: the decision was ${decided}, the request ${id}`);
+  }
   return found;
 }
 
 /** The plugin's second 0 on the session's clock: its first request, which in a live session comes after second 0. */
 const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) =>
   Math.min(...requests.map(({ requestedAtSeconds }) => requestedAtSeconds));
-
-const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
 
 /**
  * Compares the stalled time at each decision: elapsed time minus played media (loaded media minus buffer) must equal
@@ -75,20 +73,15 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
   const { startupSeconds } = record;
   if (startupSeconds === undefined) return ['the playhead never moved'];
   for (const { kind, state } of record.decisions) {
-    const { segmentIndex, bufferLevelSeconds } = state;
     const nowSeconds = pluginZeroSeconds(record) + state.nowSeconds;
     if (kind !== 'decide' || nowSeconds <= startupSeconds) continue;
-    const byLog = nowSeconds - startupSeconds - (segmentIndex * segmentSeconds - bufferLevelSeconds);
+    const played = state.segmentIndex * segmentSeconds - state.bufferLevelSeconds;
     const byElement = record.stalls.reduce(
       (sum, { startSeconds, endSeconds }) => sum + Math.max(0, Math.min(endSeconds, nowSeconds) - startSeconds),
       0,
     );
-    if (Math.abs(byLog - byElement) > TOLERANCE_SECONDS) {
-      return [
-        `at ${nowSeconds.toFixed(2)} s: stalled ${byLog.toFixed(3)} s according to the decisions, ` +
-          `${byElement.toFixed(3)} s according to the element`,
-      ];
-    }
+    const differing = difference(nowSeconds, [nowSeconds - startupSeconds - played, byElement]);
+    if (differing) return [differing('stalled', 'the decisions')];
   }
   return [];
 }
@@ -105,22 +98,23 @@ function latencyDifferences(
   if (shownLatencySeconds === undefined) return [];
   const zeroSeconds = pluginZeroSeconds(record);
   const known = record.decisions.flatMap(({ state: { nowSeconds, live } }) =>
-    live ? { nowSeconds: zeroSeconds + nowSeconds, latencySeconds: live.latencySeconds } : [],
+    live ? [[zeroSeconds + nowSeconds, live.latencySeconds] as const] : [],
   );
-  known.push({ nowSeconds: endSeconds, latencySeconds: shownLatencySeconds });
-  for (const { nowSeconds, latencySeconds } of known) {
+  for (const [nowSeconds, latencySeconds] of [...known, [endSeconds, shownLatencySeconds] as const]) {
     const last = positions.filter(({ atSeconds }) => atSeconds <= nowSeconds).at(-1);
-    const isStalled = record.stalls.some(
-      ({ startSeconds, endSeconds: end }) => startSeconds <= nowSeconds && nowSeconds <= end,
-    );
+    const isStalled = record.stalls.some((one) => one.startSeconds <= nowSeconds && nowSeconds <= one.endSeconds);
     if (last === undefined || isStalled) continue;
-    const { atSeconds, mediaSeconds, rate } = last;
-    const ofElement = nowSeconds + timeShiftSeconds - mediaSeconds - rate * (nowSeconds - atSeconds);
-    if (Math.abs(latencySeconds - ofElement) <= TOLERANCE_SECONDS) continue;
-    return [
-      `at ${nowSeconds.toFixed(2)} s: a latency of ${latencySeconds.toFixed(3)} s according to dash.js, ` +
-        `${ofElement.toFixed(3)} s according to the element`,
-    ];
+    const byElement = nowSeconds + timeShiftSeconds - last.mediaSeconds - last.rate * (nowSeconds - last.atSeconds);
+    const differing = difference(nowSeconds, [latencySeconds, byElement]);
+    if (differing) return [differing('a latency of', 'dash.js')];
   }
   return [];
+}
+
+/** Says that two figures differ; undefined if they agree. */
+function difference(nowSeconds: number, [one, byElement]: [number, number]) {
+  if (Math.abs(one - byElement) <= TOLERANCE_SECONDS) return undefined;
+  return (what: string, by: string) =>
+    `at ${nowSeconds.toFixed(2)} s: ${what} ${one.toFixed(3)} s according to ${by}, ` +
+    `${byElement.toFixed(3)} s according to the element`;
 }

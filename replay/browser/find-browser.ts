@@ -7,8 +7,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   accessSync,
   constants,
-  createReadStream,
-  createWriteStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,10 +18,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 
 export interface FoundBrowser {
   executablePath: string;
@@ -39,75 +35,57 @@ export class BrowserNotFoundError extends Error {
   override readonly name = 'BrowserNotFoundError';
 }
 
+/** Without background traffic, and with autoplay. Root cannot use the sandbox. */
+const ARGUMENTS = [
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--autoplay-policy=no-user-gesture-required',
+  // Several pages play at the same time, but only one is in the foreground.
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-renderer-backgrounding',
+  '--disable-gpu',
+  // Containers often have a /dev/shm of 64 MB.
+  '--disable-dev-shm-usage',
+  '--mute-audio',
+];
+
 /**
  * The browser to use. Unpacks `@sparticuz/chromium` at its first use (about 3 s, 200 MB in the cache).
- * @throws {BrowserNotFoundError} if there is none, or if `CHROME_PATH` is not executable.
+ * @throws {BrowserNotFoundError} if there is none, or if `CHROME_PATH` is not executable
  */
 export async function findBrowser({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<FoundBrowser> {
-  const found = (source: FoundBrowser['source'], executablePath: string, libraries?: LibraryPaths): FoundBrowser => ({
-    source,
-    executablePath,
-    args: browserArguments(),
-    env: environmentFor(env, libraries),
-  });
-
-  const { CHROME_PATH: chosen, PATH: searchPath } = env;
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
+  const found = (source: FoundBrowser['source'], executablePath: string, own: Record<string, string> = {}) => {
+    return { source, executablePath, args: [...ARGUMENTS], env: { ...given, ...own } };
+  };
+  const { CHROME_PATH: chosen, PATH: searchPath = '' } = given;
   if (chosen) {
-    if (!isExecutable(chosen)) {
-      throw new BrowserNotFoundError(`CHROME_PATH: expected an executable file, got "${chosen}"`);
-    }
-    return found('CHROME_PATH', chosen);
+    if (isExecutable(chosen)) return found('CHROME_PATH', chosen);
+    throw new BrowserNotFoundError(`CHROME_PATH: expected an executable file, got "${chosen}"`);
   }
   const playwrights = await playwrightBrowser();
   if (playwrights) return found('playwright', playwrights);
-  const system = systemCandidates(env, searchPath).find((path) => isExecutable(path) && printsVersion(path));
+  const system = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome']
+    .flatMap((name) => searchPath.split(delimiter).map((folder) => join(folder, name)))
+    .find((path) => isExecutable(path) && printsVersion(path));
   if (system) return found('system', system);
-  const packaged = await packagedBrowser();
-  if (packaged) return found('@sparticuz/chromium', packaged.executablePath, packaged);
-
+  const home = packagedBrowser();
+  if (home) {
+    const { LD_LIBRARY_PATH: libraries, FONTCONFIG_PATH: fonts } = given;
+    return found('@sparticuz/chromium', join(home, 'chromium'), {
+      LD_LIBRARY_PATH: [join(home, 'lib'), ...(libraries ? [libraries] : [])].join(delimiter),
+      ...(!fonts && !existsSync('/etc/fonts') && { FONTCONFIG_PATH: join(home, 'fonts') }),
+    });
+  }
   throw new BrowserNotFoundError(
     'no browser found: install Chromium (`apt-get install chromium`, or `npx playwright install chromium`), ' +
       'or set CHROME_PATH to a Chrome or Chromium executable',
   );
-}
-
-/** Without background traffic, and with autoplay. Root cannot use the sandbox. */
-function browserArguments(): string[] {
-  const isRoot = process.getuid?.() === 0;
-  return [
-    ...(isRoot ? ['--no-sandbox'] : []),
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--no-first-run',
-    '--no-default-browser-check',
-    '--autoplay-policy=no-user-gesture-required',
-    // Several pages play at the same time, but only one is in the foreground.
-    '--disable-background-timer-throttling',
-    '--disable-backgrounding-occluded-windows',
-    '--disable-renderer-backgrounding',
-    '--disable-gpu',
-    // Containers often have a /dev/shm of 64 MB.
-    '--disable-dev-shm-usage',
-    '--mute-audio',
-  ];
-}
-
-interface LibraryPaths {
-  libraryDirectory: string;
-  fontDirectory: string;
-}
-
-function environmentFor(env: NodeJS.ProcessEnv, libraries: LibraryPaths | undefined): Record<string, string> {
-  const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) result[name] = value;
-  if (libraries) {
-    const { LD_LIBRARY_PATH: before, FONTCONFIG_PATH: fonts } = result;
-    Object.assign(result, {
-      LD_LIBRARY_PATH: before ? `${libraries.libraryDirectory}:${before}` : libraries.libraryDirectory,
-      ...(fonts || existsSync('/etc/fonts') ? {} : { FONTCONFIG_PATH: libraries.fontDirectory }),
-    });
-  }
-  return result;
 }
 
 function isExecutable(path: string): boolean {
@@ -121,9 +99,7 @@ function isExecutable(path: string): boolean {
 
 /** False for a stub that only refers to a store (Ubuntu's `chromium-browser`). */
 function printsVersion(path: string): boolean {
-  if (process.platform === 'win32') return true;
-  const { status } = spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 10_000 });
-  return status === 0;
+  return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }
 
 /** Playwright's own Chromium, or its headless shell if only that is installed. */
@@ -135,92 +111,12 @@ async function playwrightBrowser(): Promise<string | undefined> {
   } catch {
     return undefined; // no build for this platform
   }
-  if (isExecutable(full)) return full;
-  // .../chromium-1234/chrome-linux64/chrome -> .../chromium_headless_shell-1234/*/*headless*shell*
-  const versionDirectory = full.split(/[\\/]/).find((part) => /^chromium-\d+$/.test(part));
-  if (!versionDirectory) return undefined;
-  const browsers = full.slice(0, full.indexOf(versionDirectory));
-  const shell = join(browsers, versionDirectory.replace('chromium-', 'chromium_headless_shell-'));
-  if (!existsSync(shell)) return undefined;
-  for (const folder of readdirSync(shell)) {
-    for (const file of ['chrome-headless-shell', 'headless_shell', 'chrome-headless-shell.exe']) {
-      const path = join(shell, folder, file);
-      if (isExecutable(path)) return path;
-    }
-  }
-  return undefined;
-}
-
-function systemCandidates(env: NodeJS.ProcessEnv, searchPath = ''): string[] {
-  if (process.platform === 'darwin') {
-    return ['Google Chrome', 'Chromium'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`);
-  }
-  if (process.platform === 'win32') {
-    return ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((name) =>
-      env[name] ? [join(env[name], 'Google', 'Chrome', 'Application', 'chrome.exe')] : [],
-    );
-  }
-  const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
-  const directories = searchPath.split(delimiter).filter(Boolean);
-  return names.flatMap((name) => directories.map((directory) => join(directory, name)));
-}
-
-interface PackagedBrowser extends LibraryPaths {
-  executablePath: string;
-}
-
-/** The Chromium of `@sparticuz/chromium` (Linux on x64), unpacked with its libraries. */
-async function packagedBrowser(): Promise<PackagedBrowser | undefined> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  const folders = createRequire(import.meta.url).resolve.paths('@sparticuz/chromium') ?? [];
-  const packageDirectory = folders
-    .map((folder) => join(folder, '@sparticuz/chromium'))
-    .find((folder) => existsSync(join(folder, 'bin', 'chromium.br')));
-  if (!packageDirectory) return undefined;
-  const archives = join(packageDirectory, 'bin');
-  const { version } = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
-
-  const parents = [join(dirname(dirname(packageDirectory)), '.cache', 'leo-abr'), join(tmpdir(), 'leo-abr')];
-  const parent = parents.find(isWritableDirectory);
-  if (!parent) throw new BrowserNotFoundError(`no writable folder to unpack Chromium in: tried ${parents.join(', ')}`);
-  const home = join(parent, `chromium-${version}`);
-  if (!existsSync(home)) await unpackInto(home, archives);
-  configureFonts(join(home, 'fonts'));
-  return {
-    executablePath: join(home, 'chromium'),
-    libraryDirectory: join(home, 'lib'),
-    fontDirectory: join(home, 'fonts'),
-  };
-}
-
-function isWritableDirectory(path: string): boolean {
-  try {
-    mkdirSync(path, { recursive: true });
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Unpacks beside `home` and renames, so that `home` is always complete, even with several processes at once. */
-async function unpackInto(home: string, archives: string): Promise<void> {
-  const beside = mkdtempSync(`${home}.`);
-  try {
-    await pipeline(
-      createReadStream(join(archives, 'chromium.br')),
-      createBrotliDecompress({ chunkSize: 2 ** 21 }),
-      createWriteStream(join(beside, 'chromium'), { mode: 0o755 }),
-    );
-    unpackArchive(join(archives, 'al2023.tar.br'), beside);
-    unpackArchive(join(archives, 'fonts.tar.br'), join(beside, 'fonts'));
-    renameSync(beside, home);
-  } catch (error) {
-    rmSync(beside, { recursive: true, force: true });
-    // Another process was faster.
-    if (existsSync(join(home, 'chromium'))) return;
-    throw error;
-  }
+  // .../chromium-1234/chrome-linux64/chrome -> .../chromium_headless_shell-1234/*/*headless*shell
+  const [browsers = '', version] = full.split(/[\\/]chromium-(\d+)[\\/]/);
+  const shell = join(browsers, `chromium_headless_shell-${version}`);
+  const files = existsSync(shell) ? readdirSync(shell, { recursive: true, encoding: 'utf8' }) : [];
+  const shells = files.filter((name) => /headless[-_]shell$/.test(name)).map((name) => join(shell, name));
+  return [full, ...shells].find(isExecutable);
 }
 
 /** Replaces the package's configuration, which names folders of AWS Lambda: no text would be visible with it. */
@@ -229,16 +125,36 @@ const FONTS_CONF = `<?xml version="1.0"?>
 <fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>
 `;
 
-function configureFonts(folder: string): void {
-  const file = join(folder, 'fonts.conf');
-  if (readFileSync(file, 'utf8') === FONTS_CONF) return;
-  const beside = `${file}.${process.pid}`;
-  writeFileSync(beside, FONTS_CONF);
-  renameSync(beside, file);
-}
-
-function unpackArchive(archive: string, directory: string): void {
-  mkdirSync(directory, { recursive: true });
-  const input = brotliDecompressSync(readFileSync(archive));
-  execFileSync('tar', ['-xof', '-', '-C', directory], { input, stdio: ['pipe', 'ignore', 'pipe'] });
+/** The folder of `@sparticuz/chromium` (Linux on x64), unpacked with its libraries into `node_modules/.cache`. */
+function packagedBrowser(): string | undefined {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const folders = createRequire(import.meta.url).resolve.paths('@sparticuz/chromium') ?? [];
+  const modules = folders.find((folder) => existsSync(join(folder, '@sparticuz/chromium/bin/chromium.br')));
+  if (modules === undefined) return undefined;
+  const { version } = JSON.parse(readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8'));
+  const home = join(modules, '.cache', 'leo-abr', `chromium-${version}`);
+  if (existsSync(home)) return home;
+  const unpacked = (name: string) =>
+    brotliDecompressSync(readFileSync(join(modules, '@sparticuz/chromium/bin', `${name}.br`)));
+  mkdirSync(dirname(home), { recursive: true });
+  // Unpacked beside and renamed, so that `home` is always complete, even with several processes at once.
+  const beside = mkdtempSync(`${home}.`);
+  try {
+    writeFileSync(join(beside, 'chromium'), unpacked('chromium'), { mode: 0o755 });
+    mkdirSync(join(beside, 'fonts'));
+    for (const [name, folder] of [
+      ['al2023.tar', beside],
+      ['fonts.tar', join(beside, 'fonts')],
+    ] as const) {
+      const input = unpacked(name);
+      execFileSync('tar', ['-xof', '-', '-C', folder], { input, stdio: ['pipe', 'ignore', 'pipe'] });
+    }
+    writeFileSync(join(beside, 'fonts', 'fonts.conf'), FONTS_CONF);
+    renameSync(beside, home);
+  } catch (error) {
+    rmSync(beside, { recursive: true, force: true });
+    // Another process was faster.
+    if (!existsSync(home)) throw error;
+  }
+  return home;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
-import { type DownloadTiming, downloadTimings, isLate, lateShare, modelOf, responseSeconds } from './lateness.ts';
+import { downloadTimings, isLate, lateShare, modelOf, responseSeconds } from './lateness.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
+import type { DownloadTiming } from './session-record.ts';
 
 const browser = { ...IDEAL_BROWSER, responseSeconds: 0.007, responseSecondsPerBit: 0.12e-9 };
 

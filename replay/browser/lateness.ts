@@ -10,7 +10,7 @@ import { groupBy } from '../evaluation/group-by.ts';
 import type { PlayerName } from '../forecasters.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import type { BrowserModel } from '../scenarios.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { DownloadTiming, SessionRecord } from './session-record.ts';
 
 /** A download is late if its excess over the prescribed duration is larger than both. */
 const LATE_SHARE = 0.03;
@@ -19,17 +19,6 @@ const LATE_SECONDS = 0.05;
 const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, shaka: 0.06 };
 /** A session with more late downloads than this is rejected, unless `--late-share` says otherwise. */
 export const TOLERATED_LATE_SHARE = 0.02;
-
-/** One download: the page's measurement and the trace's prescription. */
-export interface DownloadTiming {
-  index: number;
-  representationId: string;
-  sizeBits: number;
-  /** The page's session clock. */
-  requestedAtSeconds: number;
-  measuredSeconds: number;
-  prescribedSeconds: number;
-}
 
 /**
  * Pairs the page's complete downloads with the origin's log, in the order of requests. The parts of a segment are one

@@ -47,8 +47,6 @@ export function recordedSession(): SessionRecord {
     stalls: [{ startSeconds: 4.97, endSeconds: 6.52, mediaSeconds: 3.97 }],
     unaccountedSeconds: 0.001,
     widthsOnScreen: [[64], [64], [96]],
-    droppedFrames: 0,
-    presentedFrames: 288,
     decisionMillis: [0.1, 0.2, 0.3],
     userAgent: 'test',
     playerVersion: '5.2.1',

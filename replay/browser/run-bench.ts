@@ -9,22 +9,18 @@ import type { PlannedSession } from '../evaluation/plan.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
 import { type ReplaySession, type RunningOrigin, startOrigin } from '../origin/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import type { BrowserModel } from '../scenarios.ts';
 import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
 import { linkOf } from '../simulator/session-setup.ts';
 import { browserAlgorithm } from './algorithms.ts';
-import type { BenchPart } from './bench-notes.ts';
+import { type BenchPart, newPart, updatePart } from './bench-notes.ts';
 import { browserSessionResult } from './browser-session-result.ts';
-import { calibrate } from './calibration.ts';
 import { inconsistencies } from './consistency.ts';
 import type { EmulatedLink } from './emulated-link.ts';
-import { benchEnvironment, systemLoad } from './environment.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
-import { type DownloadTiming, downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
+import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
 import { PAGE_PATH, servePageFiles } from './page-files.ts';
-import type { PlayedSession } from './played-session.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
-import type { SessionConfig, SessionRecord } from './session-record.ts';
+import type { PlayedSession, SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
 export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'timings'> {
@@ -32,37 +28,26 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
-  /**
-   * Concurrent sessions, but one household at least; always one of either with `startLink`. Default: `defaultContexts`.
-   */
+  /** Concurrent sessions, one household at least; with `startLink` one of either. Default: `defaultContexts`. */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
-  /** The most runs of a session. Default 4. */
-  maxAttempts?: number;
   /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
-  /**
-   * Duration of calibration on each of two traces, before and after the sessions. Default: none; none with `startLink`.
-   */
-  calibrationSeconds?: number;
   /** Receives the notes of this call before the first session; they are updated until the end. */
   onPart?(part: BenchPart): void;
   /** Receives every played session, accepted or not; the sessions of a household together. */
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
-const DEFAULT_MAX_ATTEMPTS = 4;
-const LARGE_LADDER_BPS = 30e6;
+/** The most runs of a session. */
+const MOST_ATTEMPTS = 4;
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
-/**
- * The number of concurrent sessions that do not disturb each other: 4 for ladders above 30 Mbit/s and live streams, else
- * 8.
- */
+/** The number of concurrent sessions that do not disturb each other. */
 export function defaultContexts({ ladderBps, live }: Pick<ResolvedScenario, 'ladderBps' | 'live'>): number {
-  return live !== undefined || ladderBps.at(-1)! > LARGE_LADDER_BPS ? 4 : 8;
+  return live !== undefined || ladderBps.at(-1)! > 30e6 ? 4 : 8;
 }
 
 interface Task {
@@ -76,14 +61,9 @@ interface Task {
  * browser.
  */
 export async function runBench(options: BenchOptions): Promise<PlannedSession[]> {
-  const { sessions, scenario, signal, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
-  const contexts = options.startLink !== undefined ? 1 : (options.contexts ?? defaultContexts(scenario));
-  const perLine = sessions[0]?.household?.players.length ?? 1;
+  const { sessions, scenario, signal } = options;
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
-
-  const givenUp: PlannedSession[] = [];
-  if (sessions.length === 0) return givenUp;
-  const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
+  if (sessions.length === 0) return [];
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
   const link = await options.startLink?.(scenario);
@@ -92,7 +72,6 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
     ...(link && { socket: await link.listen() }),
   });
   const access = await link?.access(server.url, found.executablePath);
-  const origin = { ...server, ...(access && { url: access.url }) };
   const browser = await chromium.launch({
     ...found,
     ...(access && { executablePath: access.executablePath, args: [...found.args, ...access.args] }),
@@ -100,69 +79,51 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   });
   const abort = () => void browser.close();
   signal?.addEventListener('abort', abort);
-  const part = newPart(benchEnvironment({ version: browser.version(), source: found.source }));
-  const calibration = async (when: 'before' | 'after') => {
-    const { calibrationSeconds: seconds } = options;
-    if (seconds === undefined || link !== undefined || signal?.aborted === true) return;
-    part.calibration[when] = await calibrate({ browser, origin, scenario, seconds, signal });
-  };
+  const part = newPart({ version: browser.version(), source: found.source });
+  const givenUp: PlannedSession[] = [];
   try {
     options.onPart?.(part);
     await requireMedia(browser, found.source);
-    await calibration('before');
-    while (queue.length > 0 && signal?.aborted !== true) {
-      const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
-      for (const [i, played] of (await playBatch(batch, { browser, origin, link, options })).entries()) {
-        const { planned, attempt } = batch[i]!;
-        update(part);
-        for (const { planned: session, rejected: reason } of played) {
-          if (reason === undefined) {
-            part.sessions++;
-            continue;
-          }
-          const { trace, startSeconds, algorithm } = session;
-          const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
-          part.rejections.push({ ...where, attempt, reason });
-        }
-        if (played[0]!.rejected !== undefined) {
-          if (attempt < maxAttempts) queue.push({ planned, attempt: attempt + 1 });
-          else givenUp.push(planned);
-        }
-        await options.onPlayed?.(played);
-      }
-    }
-    await calibration('after');
-    update(part);
+    await playAll(part, givenUp, { browser, origin: server, url: access?.url ?? server.url, link, options });
   } catch (error) {
-    // `abort` has closed the browser during a calibration.
+    // `abort` has closed the browser.
     if (signal?.aborted !== true) throw error;
   } finally {
     signal?.removeEventListener('abort', abort);
     await browser.close();
-    await origin.close();
+    await server.close();
     await link?.close();
   }
   return givenUp;
 }
 
-function newPart(environment: BenchPart['environment']): BenchPart {
-  const [now, load] = [new Date().toISOString(), systemLoad()];
-  return {
-    startedAt: now,
-    endedAt: now,
-    sessions: 0,
-    environment,
-    load: { before: load, after: load, highest: load[0]! },
-    calibration: {},
-    rejections: [],
-  };
-}
-
-/** Sets the end and the load to the current ones. */
-function update(part: BenchPart): void {
-  part.endedAt = new Date().toISOString();
-  part.load.after = systemLoad();
-  part.load.highest = Math.max(part.load.highest, part.load.after[0]!);
+/** Plays the sessions in batches, and notes in `part` what happened. */
+async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Promise<void> {
+  const { link, options } = run;
+  const { sessions, scenario } = options;
+  const contexts = link ? 1 : (options.contexts ?? defaultContexts(scenario));
+  const perLine = sessions[0]!.household?.players.length ?? 1;
+  const queue: Task[] = inTurns(sessions).map((planned) => ({ planned, attempt: 1 }));
+  while (queue.length > 0) {
+    options.signal?.throwIfAborted();
+    const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
+    for (const [i, played] of (await playBatch(batch, run)).entries()) {
+      const { planned, attempt } = batch[i]!;
+      updatePart(part);
+      for (const { planned: session, rejected: reason } of played) {
+        const { trace, startSeconds, algorithm } = session;
+        const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
+        if (reason === undefined) part.sessions++;
+        else part.rejections.push({ ...where, attempt, reason });
+      }
+      if (played[0]!.rejected !== undefined) {
+        if (attempt < MOST_ATTEMPTS) queue.push({ planned, attempt: attempt + 1 });
+        else givenUp.push(planned);
+      }
+      await options.onPlayed?.(played);
+    }
+  }
+  updatePart(part);
 }
 
 /** Fails early with a clear message if the browser lacks the codec. */
@@ -183,26 +144,20 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
+  /** Of the origin, as the browser reaches it. */
+  url: string;
   link: EmulatedLink | undefined;
   options: BenchOptions;
 }
 
 async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[][]> {
-  const { scenario, signal } = run.options;
-  try {
-    const loaded = await Promise.all(batch.map((task) => loadLine(task, run)));
-    const staggerMs = (scenario.segmentSeconds * 1000) / loaded.length;
-    return await Promise.all(
-      loaded.map(async (line, i) => {
-        await delay(i * staggerMs);
-        return line.play();
-      }),
-    );
-  } catch (error) {
-    // `abort` has closed the browser.
-    if (signal?.aborted === true) return [];
-    throw error;
-  }
+  const loaded = await Promise.all(batch.map((task) => loadLine(task, run)));
+  const staggerMs = (run.options.scenario.segmentSeconds * 1000) / loaded.length;
+  const play = loaded.map(async (line, i) => {
+    await delay(i * staggerMs);
+    return line.play();
+  });
+  return Promise.all(play);
 }
 
 /** Opens the pages of a line of the plan, for one session or for the players of a household on one link. */
@@ -230,89 +185,80 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
     sessions.push(session);
   }
   const pages = await Promise.all(seats.map((seat, i) => loadPage(seat, { attempt, session: sessions[i]! }, run)));
+  const playSeat = async ({ joinSeconds }: Seat, play: () => Promise<PlayedSession>) => {
+    if (joinSeconds > 0) {
+      await begun;
+      await delay(joinSeconds * 1000, undefined, { ...(signal && { signal }) });
+    }
+    // Those who join later do not wait for one that ended without a request.
+    return play().finally(begin);
+  };
   return {
     async play(): Promise<PlayedSession[]> {
-      const played = await Promise.all(
-        pages.map(async (page, i) => {
-          const { joinSeconds } = seats[i]!;
-          if (joinSeconds > 0) {
-            await begun;
-            await delay(joinSeconds * 1000, undefined, { ...(signal && { signal }) });
-          }
-          // Those who join later do not wait for one that ended without a request.
-          return page.play().finally(begin);
-        }),
-      );
+      const played = await Promise.all(seats.map((seat, i) => playSeat(seat, pages[i]!)));
       const lastedSeconds = sessions[0]!.nowSeconds;
       link?.open();
-      const statistics = await link?.statistics();
-      if (statistics) for (const one of played) one.linkStatistics = statistics;
+      const linkStatistics = await link?.statistics();
+      if (linkStatistics) for (const one of played) one.linkStatistics = linkStatistics;
       if (household === undefined) return played;
-      const linkUtilisation = statistics
-        ? (statistics.bytes * 8) /
-          linkOf(trace, { ...scenario, payloadShare: 1 })
-            .from(startSeconds, 0)
-            .cumulativeBits(lastedSeconds)
-        : sessions[0]!.linkUtilisation;
+      const capacityBits = linkOf(trace, { ...scenario, payloadShare: 1 })
+        .from(startSeconds, 0)
+        .cumulativeBits(lastedSeconds);
+      const linkUtilisation = linkStatistics ? (8 * linkStatistics.bytes) / capacityBits : sessions[0]!.linkUtilisation;
       return inHousehold(played, { household, given: planned.algorithm, seats, linkUtilisation });
     },
   };
 }
 
-/** Opens a page for one session; `play` closes it at the end. */
+/** Opens a page for one session. The returned function plays the session and closes the page. */
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session }: { attempt: number; session: ReplaySession },
-  { browser, origin, link, options }: Run,
-) {
-  const { timings = false } = options;
-  const mostLateShare = options.lateShare ?? TOLERATED_LATE_SHARE;
+  { browser, origin, url, link, options }: Run,
+): Promise<() => Promise<PlayedSession>> {
+  const { timings = false, lateShare: mostLateShare = TOLERATED_LATE_SHARE } = options;
   const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
   const { controller, player } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
   const config: SessionConfig = {
-    sessionUrl: `${origin.url}/session/${session.id}/`,
-    algorithm,
+    sessionUrl: `${url}/session/${session.id}/`,
+    ...{ algorithm, seed, scenario, segmentCount, joinSeconds },
     ...(own && { own }),
-    seed,
-    scenario,
-    segmentCount,
-    joinSeconds,
     ...(model && { model }),
   };
   const context = await browser.newContext({ viewport: VIEWPORT });
   const page = await context.newPage();
   const pageErrors: string[] = [];
   page.on('pageerror', (error) => pageErrors.push(error.stack ?? error.message));
-  await page.goto(`${origin.url}${PAGE_PATH}`);
+  await page.goto(`${url}${PAGE_PATH}`);
   await page.evaluate((given) => window.leoAbrBench.prepare(given), config);
-  return {
-    async play(): Promise<PlayedSession> {
-      const played = await playIn(page);
-      const record: SessionRecord =
-        pageErrors.length === 0 ? played : { ...played, endedBy: 'fault', fault: played.fault ?? pageErrors[0]! };
-      await context.close();
-      origin.removeSession(session.id);
-      const downloads = downloadTimings(record, session.log);
-      const rejected = reasonToReject(record, downloads, modelOf(player, scenario.browser), mostLateShare);
-      return {
-        planned,
-        attempt,
-        ...(rejected !== undefined && { rejected }),
-        result: browserSessionResult({ planned, scenario, record, timings }),
-        record,
-        timings: downloads,
-        inconsistencies: inconsistencies(record, {
-          segmentSeconds: scenario.segmentSeconds,
-          segmentCount,
-          hasDecisions: controller !== undefined,
-          live: scenario.live,
-          ...(link && { protocol: link.protocol }),
-        }),
-        originLog: session.log,
-      };
-    },
+  return async () => {
+    const record = await playIn(page);
+    const [pageError] = pageErrors;
+    if (pageError !== undefined) Object.assign(record, { endedBy: 'fault', fault: record.fault ?? pageError });
+    await context.close();
+    origin.removeSession(session.id);
+    const downloads = downloadTimings(record, session.log);
+    const share = lateShare(downloads, modelOf(player, scenario.browser));
+    // A session with a fault counts as a result.
+    const isRejected = record.endedBy !== 'fault' && share > mostLateShare;
+    return {
+      planned,
+      attempt,
+      ...(isRejected && { rejected: `${(100 * share).toFixed(1)} % of the downloads ended late` }),
+      result: browserSessionResult(record, { planned, scenario, timings }),
+      record,
+      timings: downloads,
+      inconsistencies: inconsistencies(record, {
+        segmentSeconds: scenario.segmentSeconds,
+        segmentCount,
+        hasDecisions: controller !== undefined,
+        live: scenario.live,
+        ...(link && { protocol: link.protocol }),
+      }),
+      originLog: session.log,
+    };
   };
 }
 
@@ -322,23 +268,8 @@ async function loadPage(
  */
 async function playIn(page: Page): Promise<SessionRecord> {
   const play = () => page.evaluate(() => window.leoAbrBench.play());
-  try {
-    return await play();
-  } catch (error) {
+  return play().catch((error: unknown) => {
     if (String(error).includes('garbage collected')) return play();
     throw error;
-  }
-}
-
-/** A session with a fault counts as a result. */
-function reasonToReject(
-  record: SessionRecord,
-  timings: readonly DownloadTiming[],
-  browser: BrowserModel,
-  mostLateShare: number,
-): string | undefined {
-  if (record.endedBy === 'fault') return undefined;
-  const share = lateShare(timings, browser);
-  if (share <= mostLateShare) return undefined;
-  return `${(100 * share).toFixed(1)} % of the downloads ended late`;
+  });
 }

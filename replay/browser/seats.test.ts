@@ -5,8 +5,8 @@ import { BROWSER_HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
-import type { PlayedSession } from './played-session.ts';
 import { inHousehold, seatsOf } from './seats.ts';
+import type { PlayedSession } from './session-record.ts';
 
 const scenario = resolveScenario(SCENARIOS['hd-16']!);
 const alone: PlannedSession = {

@@ -5,7 +5,7 @@ import { withTraceEnd } from '../evaluation/trace-end.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { roundedSession } from '../simulator/session-result.ts';
-import type { PlayedSession } from './played-session.ts';
+import type { PlayedSession } from './session-record.ts';
 
 /** One session of a line of the plan. */
 export interface Seat {

@@ -1,9 +1,13 @@
-/** The interface between the runner and a page, in JSON: the configuration of a session and its record. */
+/** The interface between the runner and a page, in JSON (a session's configuration and its record), and its result. */
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import type { PlannedSession } from '../evaluation/plan.ts';
+import type { RequestLogEntry } from '../origin/index.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
+import type { SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
+import type { LinkStatistics } from './emulated-link.ts';
 
 /** One session for a page to play. */
 export interface SessionConfig {
@@ -87,8 +91,6 @@ export interface SessionRecord {
   unaccountedSeconds: number;
   /** Per segment, the picture widths that were on screen. */
   widthsOnScreen: number[][];
-  droppedFrames: number;
-  presentedFrames: number;
   /** Durations of the decisions. */
   decisionMillis: number[];
   /** Responses with segments of video by protocol, from resource timing (`h3`); absent in older records. */
@@ -98,6 +100,35 @@ export interface SessionRecord {
   userAgent: string;
   /** Of dash.js, or of the player that the algorithm names. */
   playerVersion: string;
+}
+
+/** One download: the page's measurement and the trace's prescription. */
+export interface DownloadTiming {
+  index: number;
+  representationId: string;
+  sizeBits: number;
+  /** The page's session clock. */
+  requestedAtSeconds: number;
+  measuredSeconds: number;
+  prescribedSeconds: number;
+}
+
+/** One played session, accepted or not. */
+export interface PlayedSession {
+  /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
+  planned: PlannedSession;
+  /** From 1. */
+  attempt: number;
+  /** Why it was rejected; absent if it was accepted. All sessions of a household are rejected for one. */
+  rejected?: string;
+  result: SessionResult;
+  record: SessionRecord;
+  timings: DownloadTiming[];
+  /** From `consistency.ts`. */
+  inconsistencies: string[];
+  originLog: readonly RequestLogEntry[];
+  /** Of an emulated link, from its second 0 to the end of the session, or of the household's last. */
+  linkStatistics?: LinkStatistics;
 }
 
 declare global {

@@ -1,21 +1,14 @@
 /** The order in which sessions are played: the algorithms take turns, so that none has a fixed place in a batch. */
 
+import { groupBy } from '../evaluation/group-by.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 
-/**
- * Rotates the algorithms of each start (they are neighbours in a plan) by one more than those of the previous start.
- */
+/** Rotates the algorithms of each start by one more than those of the previous start. */
 export function inTurns<T extends Pick<PlannedSession, 'trace' | 'startSeconds'>>(sessions: readonly T[]): T[] {
-  const order: T[] = [];
-  let from = 0;
-  for (let turn = 0; from < sessions.length; turn++) {
-    const { trace, startSeconds } = sessions[from]!;
-    let to = from;
-    while (to < sessions.length && sessions[to]!.trace === trace && sessions[to]!.startSeconds === startSeconds) to++;
-    const group = sessions.slice(from, to);
+  const traces = [...new Set(sessions.map(({ trace }) => trace))];
+  const starts = groupBy(sessions, ({ trace, startSeconds }) => `${traces.indexOf(trace)} ${startSeconds}`);
+  return [...starts.values()].flatMap((group, turn) => {
     const shift = turn % group.length;
-    order.push(...group.slice(shift), ...group.slice(0, shift));
-    from = to;
-  }
-  return order;
+    return [...group.slice(shift), ...group.slice(0, shift)];
+  });
 }

@@ -60,7 +60,7 @@ function metadataOf(recipe: Recipe, source: Source, path: string, recording: Rec
       ...other,
       ...recording.other,
       samples: samples.timesSeconds.length,
-      source: { repo: repository, ...(commit && { commit }), path },
+      source: { repo: repository, commit, path },
       ...(recipe.cite && { cite: recipe.cite }),
     },
   };

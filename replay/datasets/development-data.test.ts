@@ -30,7 +30,7 @@ const below = (folder: string) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-const all: Converted[] = (isPresent ? ['traces', 'subsecond', 'rtt'] : [])
+const all: Converted[] = (isPresent ? ['traces', 'subsecond'] : [])
   .flatMap((folder) => below(join(DATA, folder)))
   .filter((file) => file.endsWith('.json'))
   .map((file) => ({
@@ -39,13 +39,16 @@ const all: Converted[] = (isPresent ? ['traces', 'subsecond', 'rtt'] : [])
     sidecar: JSON.parse(readFileSync(file, 'utf8')),
   }));
 
-const samples = (isPresent ? readdirSync(SAMPLES).filter((name) => name.includes('__')) : []).flatMap((folder) =>
-  below(join(SAMPLES, folder)).map((file) => ({
-    repository: folder.replace('__', '/'),
-    path: file.slice(join(SAMPLES, folder).length + 1),
-    file,
-  })),
-);
+/** The excerpts of sources, but those of pings, which have no recipe. */
+const samples = (isPresent ? readdirSync(SAMPLES).filter((name) => name.includes('__')) : [])
+  .flatMap((folder) =>
+    below(join(SAMPLES, folder)).map((file) => ({
+      repository: folder.replace('__', '/'),
+      path: file.slice(join(SAMPLES, folder).length + 1),
+      file,
+    })),
+  )
+  .filter(({ path }) => !/^(src\/latency|shaper)\//.test(path));
 
 /**
  * Equal but for the last digits: rates within 2 kbit/s (the development data interpolate counters between Unix times,

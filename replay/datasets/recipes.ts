@@ -1,20 +1,17 @@
 /** The public data sets that can be fetched (recipes.json): where their files are, what they mean, how they become traces. */
 
 import { idpRows, roadRuns, secondRows, timedLines } from './per-second.ts';
-import { pingLines, pingMedians } from './pings.ts';
 import data from './recipes.json' with { type: 'json' };
-import { type Converter, namedByStart } from './recording.ts';
-import { halfStepRows, iperfJson, joinedEpochs, nicCounter, packetTimes, stampedOutput } from './sub-second.ts';
+import type { Converter } from './recording.ts';
+import { halfStepRows, iperfJson, joinedEpochs, nicCounter, stampedOutput } from './sub-second.ts';
 
 /** In recipes.json, sources without `repository` and `commit` have the recipe's. */
 export interface Source {
-  /** `owner/repository` on GitHub, or what names the folder of files unpacked by hand. */
+  /** `owner/repository` on GitHub. */
   repository: string;
-  /** Commit that pins the files; none for files that only `--from` reads. */
-  commit?: string;
-  /** What to download and unpack by hand, for a source without a commit. */
-  byHand?: string;
-  /** Path of a file, or a pattern for the paths of several (`pattern` and `flags` in recipes.json). */
+  /** Commit that pins the files. */
+  commit: string;
+  /** Path of a file, or a pattern for the paths of several (`pattern` in recipes.json). */
   path: string | RegExp;
   /** Name of the recording; with a pattern, a replacement such as `$1-$2`. Default: the file's name without ending. */
   name?: string;
@@ -42,26 +39,23 @@ export interface Recipe {
   sidecar: Readonly<Record<string, string | number | boolean>>;
 }
 
-type SourceData = Omit<Source, 'repository' | 'path'> & { path?: string; pattern?: string; flags?: string };
-type RecipeData = Omit<Recipe, 'sources' | 'convert' | 'groupFrom'> &
-  Pick<Source, 'repository' | 'commit'> & {
-    sources: readonly SourceData[];
-    convert: keyof typeof CONVERTERS | { [Name in keyof typeof CONFIGURED]?: Parameters<(typeof CONFIGURED)[Name]>[0] };
-    groupFrom?: string;
-  };
-
-const CONVERTERS = {
-  ...{ halfStepRows, idpRows, iperfJson, joinedEpochs, nicCounter, packetTimes, pingLines, pingMedians, roadRuns },
-  ...{ stampedOutput, iperfJsonNamedByStart: namedByStart(iperfJson) },
+type SourceData = Omit<Source, 'repository' | 'path' | 'commit'> & { commit?: string; path?: string; pattern?: string };
+type RecipeData = Omit<Recipe, 'sources' | 'convert' | 'groupFrom'> & {
+  repository: string;
+  commit?: string;
+  sources: readonly SourceData[];
+  convert: keyof typeof CONVERTERS | { [Name in keyof typeof CONFIGURED]?: Parameters<(typeof CONFIGURED)[Name]>[0] };
+  groupFrom?: string;
 };
+
+const CONVERTERS = { halfStepRows, idpRows, iperfJson, joinedEpochs, nicCounter, roadRuns, stampedOutput };
 const CONFIGURED = { secondRows, timedLines };
 
 export const RECIPES: readonly Recipe[] = (data as unknown as readonly RecipeData[]).map(
-  ({ sources, convert, groupFrom, repository, commit, ...recipe }) => ({
+  ({ sources, convert, groupFrom, repository, commit: commitOfAll, ...recipe }) => ({
     ...recipe,
-    sources: sources.map(({ path, pattern, flags, ...source }) => ({
-      ...(commit !== undefined && { commit }),
-      ...{ repository, ...source, path: path ?? new RegExp(pattern!, flags) },
+    sources: sources.map(({ path, pattern, commit = commitOfAll!, ...source }) => ({
+      ...{ repository, commit, ...source, path: path ?? new RegExp(pattern!) },
     })),
     convert: converterOf(convert),
     ...(groupFrom !== undefined && { groupFrom: new RegExp(groupFrom) }),

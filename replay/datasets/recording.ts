@@ -35,7 +35,7 @@ export function textOf({ bytes }: SourceFile): string {
 /** The samples of a recording, to 1 kbit/s, 0.01 ms and 0.0001 of loss: no source is more precise. */
 export function samplesOf(columns: {
   timesSeconds: ArrayLike<number>;
-  ratesMbps?: ArrayLike<number>;
+  ratesMbps: ArrayLike<number>;
   rttMs?: ArrayLike<number>;
   loss?: ArrayLike<number>;
 }): Samples {
@@ -44,7 +44,7 @@ export function samplesOf(columns: {
     Float64Array.from(values, (value) => Number(value.toFixed(places)) * factor);
   return {
     timesSeconds: rounded(timesSeconds, 3, 1),
-    ratesBps: ratesMbps ? rounded(ratesMbps, 3, 1e6) : new Float64Array(timesSeconds.length).fill(Number.NaN),
+    ratesBps: rounded(ratesMbps, 3, 1e6),
     ...(rttMs && { rttSeconds: rounded(rttMs, 2, 1e-3) }),
     ...(loss && { loss: rounded(loss, 4, 1) }),
   };
@@ -110,11 +110,6 @@ export function utcMsOf(text: string, utcOffsetHours: number): number {
 /** `20240419T162320` of a UTC in ms. */
 export function compactUtc(utcMs: number): string {
   return new Date(utcMs).toISOString().replace(/[-:]|\..*/g, '');
-}
-
-/** The same recordings, named after their start. */
-export function namedByStart(convert: Converter): Converter {
-  return (file) => convert(file).map((recording) => ({ ...recording, name: `${compactUtc(recording.startUtcMs!)}Z` }));
 }
 
 /**

@@ -4,8 +4,6 @@ import { InputError } from '../../abr/errors.ts';
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { linesOf } from '../formats/lines.ts';
 import { placeOf } from '../formats/place.ts';
-import { defaultMetadata } from '../formats/sidecar.ts';
-import { parseMahimahi } from '../formats/trace-mahimahi.ts';
 import {
   type Converter,
   gridSeconds,
@@ -154,14 +152,6 @@ export const joinedEpochs: Converter = (file) => {
     });
   }
   return recordings;
-};
-
-/** A mahimahi file: the time in ms of each packet of 1500 bytes. In steps of 0.1 s. */
-export const packetTimes: Converter = (file) => {
-  const metadata = defaultMetadata(file.name);
-  const { stepEndsSeconds, ratesBps } = parseMahimahi(textOf(file), { name: file.name, file: file.path, metadata });
-  const timesSeconds = gridSeconds(stepEndsSeconds.length, 0.1);
-  return [{ name: file.name, samples: samplesOf({ timesSeconds, ratesMbps: ratesBps.map((rate) => rate / 1e6) }) }];
 };
 
 /** The second modulo 15 of the deepest 0.1 s in the mean profile of a recording's epochs: its handovers' dips. */

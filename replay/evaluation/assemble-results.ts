@@ -52,7 +52,7 @@ function* lines(items: readonly unknown[]): Generator<string> {
   yield items.length === 0 ? ']' : '\n]';
 }
 
-/** The beginning of partial results, behind which `SessionStore` appends sessions; `parsePartialResults` reads them. */
+/** The beginning of partial results, behind which `SessionStore` appends sessions; `parseResults` reads them. */
 export function partialHeadJson({ tool, scenario }: Pick<Results, 'tool' | 'scenario'>): string {
   const schema = scenario.live === undefined ? 1 : 2;
   return `${headJson({ schema, tool: { ...tool, complete: false }, scenario })}"sessions":[\n`;

@@ -39,16 +39,10 @@ export function forEachResample(
  * If one unit holds most sessions, the number alone gives too narrow intervals and Kish's too wide ones.
  */
 export function effectiveUnits(unitSizes: ArrayLike<number>): number {
-  let sum = 0;
-  let squares = 0;
-  let present = 0;
-  for (let unit = 0; unit < unitSizes.length; unit++) {
-    const size = unitSizes[unit]!;
-    sum += size;
-    squares += size * size;
-    if (size > 0) present++;
-  }
-  return present === 0 ? 0 : Math.sqrt((present * sum * sum) / squares);
+  const present = Array.from(unitSizes).filter((size) => size > 0);
+  const sum = present.reduce((total, size) => total + size, 0);
+  const squares = present.reduce((total, size) => total + size * size, 0);
+  return present.length === 0 ? 0 : Math.sqrt((present.length * sum * sum) / squares);
 }
 
 /** The factor by which an interval from n units is wider than its percentiles: sqrt(n / (n - 1)) t(n - 1) / z. */
@@ -92,12 +86,10 @@ export function estimates<Name extends string>(
   const names = Object.keys(point) as Name[];
   const hasInterval = Array.from(unitSizes).filter((size) => size > 0).length > 1;
   const resampled = names.map(() => new Float64Array(hasInterval ? resamples : 0));
-  if (hasInterval) {
-    forEachResample({ unitCount, seed, resamples }, (counts, resample) => {
-      const values = statistics(counts);
-      for (const [n, name] of names.entries()) resampled[n]![resample] = values[name];
-    });
-  }
+  forEachResample({ unitCount, seed, resamples: hasInterval ? resamples : 0 }, (counts, resample) => {
+    const values = statistics(counts);
+    for (const [n, name] of names.entries()) resampled[n]![resample] = values[name];
+  });
   const stretch = smallSampleStretch(effectiveUnits(unitSizes));
   const found = names.map((name, n): [Name, Estimate] => {
     const value = point[name];

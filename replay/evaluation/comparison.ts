@@ -23,7 +23,7 @@ const LIVE = {
   stallsPerMinuteDiff: ({ live }: SessionResult) => live!.stallsPerMinute,
   bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
 };
-const LIVE_STATISTICS = Object.keys(LIVE) as (keyof typeof LIVE)[];
+const LIVE_NAMES = Object.keys(LIVE) as (keyof typeof LIVE)[];
 
 /** The sessions of a data set (or of all) by algorithm, and their units of resampling. */
 interface ComparisonFrame {
@@ -39,95 +39,12 @@ interface ComparisonFrame {
   resamples?: number;
 }
 
-type Pairs = ReturnType<typeof pairsOf>;
-type SessionAt = ReadonlyMap<string, SessionResult>;
-
-/** Pairs of sessions at the same places, and triples with the oracle's where it has one. */
-function pairsOf(
-  { unitOf, unitCount }: ComparisonFrame,
-  algorithm: readonly SessionResult[],
-  baselineAt: SessionAt,
-  oracleAt: SessionAt | undefined,
-) {
-  const pairs = algorithm.flatMap((own) => {
-    const place = placeKey(own);
-    const baseline = baselineAt.get(place);
-    return baseline === undefined ? [] : [{ own, baseline, oracle: oracleAt?.get(place), unit: unitOf(own) }];
-  });
-  const unitSizes = new Float64Array(unitCount);
-  for (const { unit } of pairs) unitSizes[unit]! += 1;
-
-  type Pair = (typeof pairs)[number];
-  const sample = (members: readonly Pair[], value: (pair: Pair) => number) => {
-    const units = members.map(({ unit }) => unit);
-    return new UnitSample(members.map(value), units, unitCount);
-  };
-  const triples = pairs.filter(({ oracle }) => oracle !== undefined);
-  return {
-    count: pairs.length,
-    unitSizes,
-    algorithmQoe: sample(pairs, ({ own }) => own.qoe.linear),
-    baselineQoe: sample(pairs, ({ baseline }) => baseline.qoe.linear),
-    algorithmStall: sample(pairs, ({ own }) => own.stallSeconds),
-    baselineStall: sample(pairs, ({ baseline }) => baseline.stallSeconds),
-    severe: sample(pairs, ({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
-    oracleTriples:
-      triples.length === 0
-        ? undefined
-        : {
-            algorithm: sample(triples, ({ own }) => own.qoe.linear),
-            baseline: sample(triples, ({ baseline }) => baseline.qoe.linear),
-            oracle: sample(triples, ({ oracle }) => oracle!.qoe.linear),
-          },
-    /** In the order of `LIVE_STATISTICS`; undefined on demand. */
-    live: pairs.every(({ own, baseline }) => own.live && baseline.live)
-      ? LIVE_STATISTICS.map((name) => sample(pairs, ({ own, baseline }) => LIVE[name](own) - LIVE[name](baseline)))
-      : undefined,
-  };
-}
-
-type Statistic =
-  | 'diff'
-  | 'baselineMean'
-  | 'ratio'
-  | 'baselineMedian'
-  | 'medianRatio'
-  | 'worst'
-  | 'severe'
-  | 'gap'
-  | 'gapClosed'
-  | keyof typeof LIVE;
-
-function statistics(pairs: Pairs, counts: ArrayLike<number>): Record<Statistic, number> {
-  const algorithmMean = pairs.algorithmQoe.mean(counts);
-  const baselineMean = pairs.baselineQoe.mean(counts);
-  const baselineMedian = pairs.baselineQoe.median(counts);
-  const { algorithm, baseline, oracle } = pairs.oracleTriples ?? {};
-  const gapFrom = baseline?.mean(counts) ?? Number.NaN;
-  const gap = (oracle?.mean(counts) ?? Number.NaN) - gapFrom;
-  return {
-    diff: algorithmMean - baselineMean,
-    baselineMean,
-    ratio: ratio(algorithmMean, baselineMean),
-    baselineMedian,
-    medianRatio: ratio(pairs.algorithmQoe.median(counts), baselineMedian),
-    worst: pairs.algorithmStall.tailMean(counts) - pairs.baselineStall.tailMean(counts),
-    severe: pairs.severe.mean(counts),
-    gap,
-    gapClosed: ratio((algorithm?.mean(counts) ?? Number.NaN) - gapFrom, gap),
-    ...liveRecord((_, index) => pairs.live?.[index]?.mean(counts) ?? Number.NaN),
-  };
-}
-
-/** A value for each of `LIVE_STATISTICS`. */
-function liveRecord<T>(of: (name: keyof typeof LIVE, index: number) => T): Record<keyof typeof LIVE, T> {
-  const entries = LIVE_STATISTICS.map((name, index) => [name, of(name, index)]);
-  return Object.fromEntries(entries) as Record<keyof typeof LIVE, T>;
-}
-
-/** NaN unless the denominator is positive. */
-function ratio(numerator: number, denominator: number): number {
-  return denominator > 0 ? numerator / denominator : Number.NaN;
+/** Sessions of the same place. */
+interface Pair {
+  own: SessionResult;
+  baseline: SessionResult;
+  oracle: SessionResult | undefined;
+  unit: number;
 }
 
 /**
@@ -135,46 +52,97 @@ function ratio(numerator: number, denominator: number): number {
  * Cost: resamples x (units + sessions) per algorithm.
  */
 export function compareWithBaseline(frame: ComparisonFrame): Map<string, BaselineComparison> {
-  const { sessionsByAlgorithm, baseline } = frame;
-  const baselineSessions = sessionsByAlgorithm.get(baseline);
-  if (baselineSessions === undefined) return new Map();
-  const baselineAt = byPlace(baselineSessions);
-  const oracleSessions = sessionsByAlgorithm.get(ORACLE);
-  const oracleAt = oracleSessions && byPlace(oracleSessions);
+  const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
+  const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));
+  const oracleAt = byPlace(sessionsByAlgorithm.get(ORACLE));
   const compared = [...sessionsByAlgorithm].flatMap(([algorithm, sessions]) => {
-    const pairs = algorithm === baseline ? undefined : pairsOf(frame, sessions, baselineAt, oracleAt);
-    return pairs?.count ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
+    if (algorithm === baselineName) return [];
+    const pairs = sessions.flatMap((own): Pair[] => {
+      const baseline = baselineAt.get(placeKey(own));
+      return baseline ? [{ own, baseline, oracle: oracleAt.get(placeKey(own)), unit: unitOf(own) }] : [];
+    });
+    return pairs.length > 0 ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
   });
   return new Map(compared);
 }
 
-function comparisonOf(frame: ComparisonFrame, pairs: Pairs): BaselineComparison {
-  const { seed, resamples } = frame;
-  const { unitSizes } = pairs;
-  const of = estimates({ unitSizes, seed, resamples }, (counts) => statistics(pairs, counts));
+function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionResult> {
+  return new Map(sessions.map((session) => [placeKey(session), session]));
+}
+
+function samplesOf(pairs: readonly Pair[], unitCount: number) {
+  const sample = (of: (pair: Pair) => number, members: readonly Pair[] = pairs) =>
+    new UnitSample(
+      members.map(of),
+      members.map(({ unit }) => unit),
+      unitCount,
+    );
+  const isLive = pairs.every(({ own, baseline }) => own.live && baseline.live);
+  // Without the oracle these samples are empty and their statistics NaN.
+  const triples = pairs.filter(({ oracle }) => oracle !== undefined);
+  return {
+    own: sample(({ own }) => own.qoe.linear),
+    baseline: sample(({ baseline }) => baseline.qoe.linear),
+    ownStalls: sample(({ own }) => own.stallSeconds),
+    baselineStalls: sample(({ baseline }) => baseline.stallSeconds),
+    severe: sample(({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
+    ownOfTriples: sample(({ own }) => own.qoe.linear, triples),
+    baselineOfTriples: sample(({ baseline }) => baseline.qoe.linear, triples),
+    oracle: sample(({ oracle }) => oracle!.qoe.linear, triples),
+    live: isLive
+      ? LIVE_NAMES.map((name) => [name, sample(({ own, baseline }) => LIVE[name](own) - LIVE[name](baseline))] as const)
+      : [],
+  };
+}
+
+function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<number>) {
+  const [mean, baselineMean] = [samples.own.mean(counts), samples.baseline.mean(counts)];
+  const baselineMedian = samples.baseline.median(counts);
+  const gapFrom = samples.baselineOfTriples.mean(counts);
+  const gap = samples.oracle.mean(counts) - gapFrom;
+  const live = samples.live.map(([name, sample]) => [name, sample.mean(counts)] as const);
+  return {
+    diff: mean - baselineMean,
+    baselineMean,
+    ratio: ratio(mean, baselineMean),
+    baselineMedian,
+    medianRatio: ratio(samples.own.median(counts), baselineMedian),
+    worst: samples.ownStalls.tailMean(counts) - samples.baselineStalls.tailMean(counts),
+    severe: samples.severe.mean(counts),
+    gap,
+    gapClosed: ratio(samples.ownOfTriples.mean(counts) - gapFrom, gap),
+    ...(Object.fromEntries(live) as Record<keyof typeof LIVE, number>),
+  };
+}
+
+/** NaN unless the denominator is positive. */
+function ratio(numerator: number, denominator: number): number {
+  return denominator > 0 ? numerator / denominator : Number.NaN;
+}
+
+function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineComparison {
+  const { baseline, unitCount, resampledBy, topQoe, seed, resamples } = frame;
+  const unitSizes = new Float64Array(unitCount);
+  for (const { unit } of pairs) unitSizes[unit]! += 1;
+  const samples = samplesOf(pairs, unitCount);
+  const of = estimates({ unitSizes, seed, resamples }, (counts) => statistics(samples, counts));
   const units = unitSizes.filter((size) => size > 0).length;
   // With one unit there is no interval, so the value decides.
   const isClearlyPositive = ({ value, ci95 }: Estimate) =>
-    value > POSITIVE_SHARE * frame.topQoe && (units < 2 || (ci95?.[0] ?? -1) > 0);
+    value > POSITIVE_SHARE * topQoe && (units < 2 || (ci95?.[0] ?? -1) > 0);
+  const live = LIVE_NAMES.map((name) => [name, of[name]] as const);
   return {
-    baseline: frame.baseline,
-    pairs: pairs.count,
-    resampledBy: frame.resampledBy,
-    units,
+    ...{ baseline, pairs: pairs.length, resampledBy, units },
     qoeDiff: of.diff,
     qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
     qoeMedianRatio: isClearlyPositive(of.baselineMedian) ? of.medianRatio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
-    oracleGapClosed: of.gap.value >= GAP_SHARE * frame.topQoe ? of.gapClosed : null,
-    ...(pairs.live && { live: liveRecord((name) => of[name]) }),
+    oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe ? of.gapClosed : null,
+    ...(samples.live.length > 0 && { live: Object.fromEntries(live) as Record<keyof typeof LIVE, Estimate> }),
   };
 }
 
 export function isSevere({ stallSeconds }: SessionResult): boolean {
   return stallSeconds > SEVERE_STALL_SECONDS;
-}
-
-function byPlace(sessions: readonly SessionResult[]): Map<string, SessionResult> {
-  return new Map(sessions.map((session) => [placeKey(session), session]));
 }

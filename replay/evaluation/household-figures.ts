@@ -5,8 +5,8 @@ import { seedOf } from '../../abr/random.ts';
 import { ALL_DATASETS, type HouseholdResult, type Results, type SegmentRow, type SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { groupBy } from './group-by.ts';
-import { pairedDifferences } from './paired-differences.ts';
-import { mean, tailSize } from './quantiles.ts';
+import { differences, pairedMeans } from './paired-means.ts';
+import { mean, tailMean } from './quantiles.ts';
 import { type DatasetUnits, unitsByDataset } from './resampling-units.ts';
 
 /** FESTIVE's window k. */
@@ -22,7 +22,7 @@ export function householdsOf(
     JSON.stringify([dataset, trace, startSeconds, household!.name, household!.algorithm]);
   return [...groupBy(shared, keyOf).values()].map((members) => {
     const [{ trace, dataset, group, startSeconds, household }] = members as [SessionResult];
-    const qoes = members.map(({ qoe, live }) => live?.qoe ?? qoe.linear);
+    const qoes = members.map(qoeOf);
     const sorted = Float64Array.from(qoes).sort();
     const { name, algorithm, linkUtilisation } = household!;
     return {
@@ -77,29 +77,28 @@ export function householdDifference(
   baseline: readonly HouseholdResult[],
   { ways, seed, label }: { ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
 ) {
-  return pairedDifferences(households, baseline, {
+  return pairedMeans(households, baseline, {
     ways,
     keyOf: ({ dataset, trace, startSeconds }) => JSON.stringify([dataset, trace, startSeconds]),
-    valuesOf: ({ qoeSum, qoeLeast }) => ({ qoeSum, qoeLeast }),
+    valuesOf: differences(({ qoeSum, qoeLeast }: HouseholdResult) => ({ qoeSum, qoeLeast })),
     seed: seedOf(JSON.stringify(['households', seed, label])),
   });
 }
 
-export interface HouseholdSummary {
+/** Means over households. */
+const MEANS = [
+  ...(['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const),
+];
+
+export interface HouseholdSummary extends Record<(typeof MEANS)[number], number> {
   /** Given to the players that have a choice. */
   algorithm: string;
   households: number;
-  /** Means over households; stalls over players. */
-  qoeSum: number;
-  qoeLeast: number;
   /** The 5th percentile over all players. */
   qoeP5: number;
+  /** Over players. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
-  qoeUnfairness: number;
-  bitrateUnfairness: number;
-  instability: number;
-  linkUtilisation: number;
   /** From the baseline's households; undefined for the baseline and without pairs. */
   difference: ReturnType<typeof householdDifference>;
 }
@@ -112,27 +111,26 @@ export function householdSummary(
   const isMember = (one: { dataset: string }) => dataset === ALL_DATASETS || one.dataset === dataset;
   const ways = unitsByDataset(sessions);
   const byAlgorithm = groupBy(households.filter(isMember), ({ algorithm }) => algorithm);
+  const others = byAlgorithm.get(baseline) ?? [];
   return [...byAlgorithm].map(([algorithm, rows]) => {
     const players = sessions.filter((one) => isMember(one) && one.household?.algorithm === algorithm);
     const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
-    const qoes = Float64Array.from(players, ({ live, qoe }) => live?.qoe ?? qoe.linear).sort();
-    const meanOf = (figure: (one: HouseholdResult) => number) => mean(rows.map(figure));
-    const others = byAlgorithm.get(baseline) ?? [];
+    const means = MEANS.map((name) => [name, mean(rows.map((row) => row[name]))]);
+    const options = { ways, seed, label: dataset };
     return {
       ...{ algorithm, households: rows.length },
-      qoeSum: meanOf(({ qoeSum }) => qoeSum),
-      qoeLeast: meanOf(({ qoeLeast }) => qoeLeast),
-      qoeP5: quantile(qoes, 0.05),
+      ...(Object.fromEntries(means) as Record<(typeof MEANS)[number], number>),
+      qoeP5: quantile(Float64Array.from(players, qoeOf).sort(), 0.05),
       stallSecondsMean: mean(stalls),
-      stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
-      qoeUnfairness: meanOf(({ qoeUnfairness }) => qoeUnfairness),
-      bitrateUnfairness: meanOf(({ bitrateUnfairness }) => bitrateUnfairness),
-      instability: meanOf(({ instability: value }) => value),
-      linkUtilisation: meanOf(({ linkUtilisation }) => linkUtilisation),
-      difference:
-        algorithm === baseline ? undefined : householdDifference(rows, others, { ways, seed, label: dataset }),
+      stallSecondsWorst5pct: tailMean(stalls),
+      difference: algorithm === baseline ? undefined : householdDifference(rows, others, options),
     };
   });
+}
+
+/** QoE-linear, of a live session LoL+'s. */
+function qoeOf({ live, qoe }: SessionResult): number {
+  return live?.qoe ?? qoe.linear;
 }
 
 /** As in the sessions' rows. */

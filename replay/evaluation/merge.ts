@@ -21,85 +21,63 @@ export interface ResultsFile {
 export function mergeResults(files: readonly ResultsFile[]): Results {
   const [first] = files;
   if (first === undefined) throw new InputError('results', 'at least one results file', undefined, 'none');
-  const { scenario } = first.results;
+  const { scenario, tool } = first.results;
   for (const { file, results } of files) {
+    const expected = (value: unknown) => `that of ${first.file} (${describeValue(value)})`;
     if (!sameJson(results.scenario, scenario)) {
-      throw new InputError(
-        placeOf({ file, field: 'scenario' }),
-        `that of ${first.file} (${describeValue(scenario.name)})`,
-        undefined,
-        firstDifference(results.scenario, scenario),
-      );
+      const got = firstDifference(results.scenario, scenario);
+      throw new InputError(placeOf({ file, field: 'scenario' }), expected(scenario.name), undefined, got);
     }
     for (const key of ['command', 'seed', 'baseline', 'household'] as const) {
-      if (sameJson(results.tool[key], first.results.tool[key])) continue;
-      throw new InputError(
-        placeOf({ file, field: `tool.${key}` }),
-        `that of ${first.file} (${describeValue(first.results.tool[key])})`,
-        results.tool[key],
-      );
+      if (sameJson(results.tool[key], tool[key])) continue;
+      throw new InputError(placeOf({ file, field: `tool.${key}` }), expected(tool[key]), results.tool[key]);
     }
   }
+  const sessions = distinctSessions(files);
   return assembleResults({
-    tool: commonTool(files.map(({ results }) => results.tool)),
-    scenario,
-    sessions: distinctSessions(files),
-    algorithms: algorithmsOf(files),
+    ...{ tool: commonTool(files.map(({ results }) => results.tool)), scenario, sessions },
+    algorithms: [...new Set(files.flatMap(({ results }) => results.sessions.map(({ algorithm }) => algorithm)))],
   });
 }
 
 function distinctSessions(files: readonly ResultsFile[]): SessionResult[] {
   const byKey = new Map<string, { session: SessionResult; file: string }>();
   const byPlace = new Map<string, { session: SessionResult; file: string }>();
-  for (const { file, results } of files) {
-    for (const [index, session] of results.sessions.entries()) {
-      const key = sessionKey(session);
-      const same = byKey.get(key);
-      if (same !== undefined) {
-        if (sameJson(same.session, session)) continue;
-        throw new InputError(
-          placeOf({ file, field: `sessions[${index}]` }),
-          `the result of ${same.file} for ${key}`,
-          undefined,
-          `another one: ${firstDifference(session, same.session)}`,
-        );
-      }
-      byKey.set(key, { session, file });
-      const place = placeKey(session);
-      const paired = byPlace.get(place);
-      if (paired === undefined) byPlace.set(place, { session, file });
-      for (const field of ['seed', 'group'] as const) {
-        if (paired === undefined || paired.session[field] === session[field]) continue;
-        throw new InputError(
-          placeOf({ file, field: `sessions[${index}].${field}` }),
-          `${describeValue(paired.session[field])}, as for ${paired.session.algorithm} in ${paired.file}`,
-          session[field],
-        );
-      }
+  const all = files.flatMap(({ file, results }) =>
+    results.sessions.map((session, index) => ({ file, session, index })),
+  );
+  for (const { file, session, index } of all) {
+    const key = sessionKey(session);
+    const same = byKey.get(key);
+    const field = `sessions[${index}]`;
+    if (same !== undefined) {
+      if (sameJson(same.session, session)) continue;
+      const got = `another one: ${firstDifference(session, same.session)}`;
+      throw new InputError(placeOf({ file, field }), `the result of ${same.file} for ${key}`, undefined, got);
+    }
+    byKey.set(key, { session, file });
+    const place = placeKey(session);
+    const paired = byPlace.get(place) ?? { session, file };
+    byPlace.set(place, paired);
+    for (const name of ['seed', 'group'] as const) {
+      if (paired.session[name] === session[name]) continue;
+      const expected = `${describeValue(paired.session[name])}, as for ${paired.session.algorithm} in ${paired.file}`;
+      throw new InputError(placeOf({ file, field: `${field}.${name}` }), expected, session[name]);
     }
   }
   return [...byKey.values()].map(({ session }) => session);
 }
 
-/** The algorithms in order of appearance. */
-function algorithmsOf(files: readonly ResultsFile[]): string[] {
-  return [...new Set(files.flatMap(({ results }) => results.sessions.map((session) => session.algorithm)))];
-}
-
 function commonTool(tools: readonly ToolInfo[]): ToolInfo {
   const { shard: _shard, work: _work, ...merged } = tools[0]!;
-  const keys = new Set(tools.flatMap((tool) => Object.keys(tool)));
   const differing: Record<string, unknown[]> = {};
-  for (const key of keys) {
-    if (key === 'shard' || key === 'work' || tools.every((tool) => sameJson(tool[key], tools[0]![key]))) continue;
-    const values: unknown[] = [];
-    for (const tool of tools) {
-      const value = tool[key] ?? null;
-      if (!values.some((known) => sameJson(known, value))) values.push(value);
-    }
-    differing[key] = values;
+  for (const key of new Set(tools.flatMap((tool) => Object.keys(tool)))) {
+    const values = tools
+      .map((tool) => tool[key] ?? null)
+      .filter((value, i, all) => all.findIndex((other) => sameJson(other, value)) === i);
+    if (key !== 'shard' && key !== 'work' && values.length > 1) differing[key] = values;
   }
-  return Object.keys(differing).length > 0 ? { ...(merged as ToolInfo), differing } : (merged as ToolInfo);
+  return { ...(merged as ToolInfo), ...(Object.keys(differing).length > 0 && { differing }) };
 }
 
 /** The first different field of two objects, with the first one's value. */

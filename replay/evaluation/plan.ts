@@ -89,14 +89,9 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
     }
   }
   if (turn === 0) {
-    throw new InputError(
-      'traces',
-      neededOfTraces(scenario),
-      undefined,
-      traces.length === 0
-        ? 'none'
-        : `${traces.length} too short: ${describeValue(traces[0]!.name)} of ${traces[0]!.durationSeconds} s ...`,
-    );
+    const [first] = traces;
+    const got = first && `${traces.length} too short: ${describeValue(first.name)} of ${first.durationSeconds} s ...`;
+    throw new InputError('traces', neededOfTraces(scenario), undefined, got ?? 'none');
   }
   return plan;
 }
@@ -133,47 +128,33 @@ export function resumePlan(
   scenario: ResolvedScenario,
 ): { done: SessionResult[]; remains: PlannedSession[] } {
   const { file, results } = earlier;
+  const wrong = (field: string, expected: string, received: unknown, got?: string) =>
+    new InputError(placeOf({ file, field }), expected, received, got);
   if (!sameJson(results.scenario, scenario)) {
-    throw new InputError(
-      placeOf({ file, field: 'scenario' }),
-      `the scenario of this command (${scenario.name}) with the same values`,
-      undefined,
-      `${describeValue(results.scenario.name)} with other values`,
-    );
+    const expected = `the scenario of this command (${scenario.name}) with the same values`;
+    throw wrong('scenario', expected, undefined, `${describeValue(results.scenario.name)} with other values`);
   }
   // If a node that was given up for dead still writes, partial results may hold a session twice.
   const distinct = new Map(results.sessions.map((session, index) => [sessionKey(session), { session, index }]));
-  const byKey = groupBy([...distinct.values()], ({ session }) =>
-    JSON.stringify(lineOf(session, session.household?.name)),
-  );
+  const byKey = groupBy(distinct.values(), ({ session }) => JSON.stringify(lineOf(session, session.household?.name)));
   const done: SessionResult[] = [];
   const remains: PlannedSession[] = [];
   for (const session of planned) {
-    const { trace, startSeconds, algorithm, household } = session;
+    const { trace, startSeconds, algorithm, household, seed } = session;
     const place = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
     const key = JSON.stringify(lineOf(place, household?.name));
-    const [found, ...others] = byKey.get(key) ?? [];
+    const found = byKey.get(key) ?? [];
     byKey.delete(key);
-    if (found === undefined || others.length + 1 < (household?.players.length ?? 1)) {
+    if (found.length < (household?.players.length ?? 1)) {
       remains.push(session);
       continue;
     }
-    if (found.session.seed !== session.seed) {
-      throw new InputError(
-        placeOf({ file, field: `sessions[${found.index}].seed` }),
-        `${session.seed}, as --seed gives`,
-        found.session.seed,
-      );
-    }
-    done.push(found.session, ...others.map((other) => other.session));
+    const [{ session: first, index }] = found as [(typeof found)[0]];
+    if (first.seed !== seed) throw wrong(`sessions[${index}].seed`, `${seed}, as --seed gives`, first.seed);
+    done.push(...found.map((one) => one.session));
   }
   for (const [key, [found]] of byKey) {
-    throw new InputError(
-      placeOf({ file, field: `sessions[${found!.index}]` }),
-      'only sessions of this command',
-      undefined,
-      key,
-    );
+    throw wrong(`sessions[${found!.index}]`, 'only sessions of this command', undefined, key);
   }
   return { done, remains };
 }
@@ -202,15 +183,12 @@ function compareText(a: string, b: string): number {
 }
 
 function rejectNamesakes(sorted: readonly Trace[]): void {
-  for (let i = 1; i < sorted.length; i++) {
-    const [before, trace] = [sorted[i - 1]!, sorted[i]!];
-    if (before.name !== trace.name || before.metadata.dataset !== trace.metadata.dataset) continue;
-    throw new InputError(
-      placeOf({ file: trace.file, field: 'name' }),
-      `a unique name per trace of data set ${describeValue(trace.metadata.dataset)}`,
-      undefined,
-      `${describeValue(trace.name)} again${before.file === undefined ? '' : `, as in ${before.file}`}`,
-    );
+  for (const [i, { name, file, metadata }] of sorted.entries()) {
+    const before = sorted[i - 1];
+    if (before?.name !== name || before.metadata.dataset !== metadata.dataset) continue;
+    const expected = `a unique name per trace of data set ${describeValue(metadata.dataset)}`;
+    const got = `${describeValue(name)} again${before.file === undefined ? '' : `, as in ${before.file}`}`;
+    throw new InputError(placeOf({ file, field: 'name' }), expected, undefined, got);
   }
 }
 

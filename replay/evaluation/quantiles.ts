@@ -24,6 +24,11 @@ export function tailSize(size: number): number {
   return Math.ceil(TAIL_SHARE * size - 1e-9);
 }
 
+/** Mean of the `tailSize` largest values. */
+export function tailMean(ascending: Float64Array): number {
+  return mean(ascending.subarray(ascending.length - tailSize(ascending.length)));
+}
+
 /**
  * Statistics of resamples of a fixed sample. Each value belongs to a unit (a recording group, a recording), and unit u
  * counts `counts[u]` times. The sample is sorted once; a median or tail mean needs at most one pass.

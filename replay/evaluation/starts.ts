@@ -32,31 +32,11 @@ const ROUNDING_SECONDS = 1e-9;
 
 /** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `field` */
 export function parseStarts(text: string, field = '--starts'): StartsRule {
-  const fail = (expected: string, got: string): never => {
-    throw new InputError(field, expected, got);
-  };
-  const colon = text.indexOf(':');
-  const kind = text.slice(0, Math.max(0, colon));
-  const rest = text.slice(colon + 1);
-  if (kind === 'every') {
-    const everySeconds = decimal(rest);
-    if (!(everySeconds > 0)) fail('every:<seconds above 0>', text);
-    return { everySeconds };
-  }
-  if (kind === 'at') {
-    const atSeconds = rest.split(',').map((part) => {
-      const seconds = decimal(part);
-      return seconds >= 0 ? seconds : fail('at:<seconds from 0>[,<seconds> ...]', text);
-    });
-    if (new Set(atSeconds).size < atSeconds.length) fail('at: with each start once', text);
-    return { atSeconds: atSeconds.sort((a, b) => a - b) };
-  }
-  return fail('every:<seconds> or at:<seconds>[,<seconds> ...]', text);
-}
-
-/** Digits with an optional fraction; NaN for signs, exponents, blanks and hexadecimals. */
-function decimal(text: string): number {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  const [, kind, list] = /^(every|at):(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)$/.exec(text) ?? [];
+  const seconds = list?.split(',').map(Number) ?? [];
+  if (kind === 'every' && seconds.length === 1 && seconds[0]! > 0) return { everySeconds: seconds[0]! };
+  if (kind === 'at' && new Set(seconds).size === seconds.length) return { atSeconds: seconds.sort((a, b) => a - b) };
+  throw new InputError(field, 'every:<seconds above 0> or at:<seconds>[,<seconds> ...] with each start once', text);
 }
 
 /**
@@ -81,17 +61,11 @@ export function sessionStarts(
       ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }]
       : [];
   }
-  const starts: SessionStart[] = [];
-  if ('atSeconds' in rule) {
-    for (const startSeconds of rule.atSeconds) {
-      if (startSeconds <= lastStartSeconds) starts.push({ startSeconds, segmentCount });
-    }
-    return starts;
-  }
-  for (let i = 0; i * rule.everySeconds <= lastStartSeconds; i++) {
-    starts.push({ startSeconds: i * rule.everySeconds, segmentCount });
-  }
-  return starts;
+  const offered =
+    'atSeconds' in rule
+      ? rule.atSeconds
+      : Array.from({ length: Math.floor(lastStartSeconds / rule.everySeconds) + 2 }, (_, i) => i * rule.everySeconds);
+  return offered.filter((second) => second <= lastStartSeconds).map((startSeconds) => ({ startSeconds, segmentCount }));
 }
 
 /** The requirements of `sessionStarts`, for messages. */

@@ -87,13 +87,6 @@ describe('figures of a row', () => {
     expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({ sessions: 3, cutoffs: 1, faults: 1 });
   });
 
-  test('only optimal has an upper bound', () => {
-    const bound = { linear: 12, log: 1, hd: null };
-    const rows = summaryOf([testSession(), testSession({ algorithm: 'optimal', qoeUpperBound: bound })]);
-    expect(row(rows, 'optimal').qoeUpperBoundMean).toBe(12);
-    expect('qoeUpperBoundMean' in row(rows, 'mpc-d')).toBe(false);
-  });
-
   test('several data sets get rows over all', () => {
     const rows = summaryOf([testSession(), testSession({ dataset: 'other', qoeLinear: 20 })]);
     expect(rows.map((r) => [r.dataset, r.qoeMean])).toEqual([

@@ -12,7 +12,7 @@ import {
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline, isSevere } from './comparison.ts';
 import { groupBy } from './group-by.ts';
-import { mean, tailSize } from './quantiles.ts';
+import { mean, tailMean } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
 interface SummaryOptions {
@@ -63,7 +63,6 @@ function rowOf(
 ): SummaryRow {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
-  const upperBounds = sessions.flatMap((session) => session.qoeUpperBound?.linear ?? []);
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   let wastedBits = 0;
   let keptBits = 0;
@@ -82,9 +81,8 @@ function rowOf(
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),
     qoeP95: quantile(qoes, 0.95),
-    ...(upperBounds.length === sessions.length && { qoeUpperBoundMean: mean(upperBounds) }),
     stallSecondsMean: mean(stalls),
-    stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
+    stallSecondsWorst5pct: tailMean(stalls),
     severeShare: sessions.filter(isSevere).length / sessions.length,
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
@@ -94,20 +92,15 @@ function rowOf(
   };
 }
 
+const LIVE_MEANS = [
+  ...(['qoe', 'latencySecondsMean', 'latencySecondsP95', 'stallSecondsPerMinute', 'stallsPerMinute'] as const),
+  ...(['offRateShare', 'rateDeviationMean'] as const),
+];
+
 /** Means over live sessions; nothing on demand. */
 function liveRow(sessions: readonly LiveMetrics[]): Pick<SummaryRow, 'live'> {
   if (sessions.length === 0) return {};
-  const of = (value: (session: LiveMetrics) => number) => mean(sessions.map(value));
-  return {
-    live: {
-      qoe: of(({ qoe }) => qoe),
-      latencySecondsMean: of(({ latencySecondsMean }) => latencySecondsMean),
-      latencySecondsP95: of(({ latencySecondsP95 }) => latencySecondsP95),
-      stallSecondsPerMinute: of(({ stallSecondsPerMinute }) => stallSecondsPerMinute),
-      stallsPerMinute: of(({ stallsPerMinute }) => stallsPerMinute),
-      offRateShare: of(({ offRateShare }) => offRateShare),
-      rateDeviationMean: of(({ rateDeviationMean }) => rateDeviationMean),
-      jumpsPerMinute: of(({ jumps, watchedSeconds }) => (jumps / watchedSeconds) * 60),
-    },
-  };
+  const means = LIVE_MEANS.map((name) => [name, mean(sessions.map((session) => session[name]))]);
+  const jumpsPerMinute = mean(sessions.map(({ jumps, watchedSeconds }) => (jumps / watchedSeconds) * 60));
+  return { live: { ...(Object.fromEntries(means) as Record<(typeof LIVE_MEANS)[number], number>), jumpsPerMinute } };
 }

@@ -31,15 +31,13 @@ export function tooFewSessions(summary: readonly SummaryRow[]): string | undefin
   return `${what} nothing: ${names.join(', ')}.`;
 }
 
-/** The data sets with one recording, which share a table; empty if there are fewer than two. */
-export function oneRecordingDatasets(summary: readonly SummaryRow[]): Set<string> {
-  const found = [...groupBy(summary, ({ dataset }) => dataset)]
-    .filter(
-      ([dataset, rows]) =>
-        dataset !== ALL_DATASETS &&
-        (rows.some(({ vsBaseline }) => vsBaseline !== null && vsBaseline.units < 2) ||
-          rows.every(({ sessions }) => sessions === 1)),
-    )
-    .map(([dataset]) => dataset);
-  return new Set(found.length < 2 ? [] : found);
+/** The data sets with more than one recording, which have figures of their own; without any, all together. */
+export function largeDatasets(summary: readonly SummaryRow[]): string[] {
+  const datasets = [...groupBy(summary, ({ dataset }) => dataset)];
+  const isLarge = (rows: SummaryRow[]) => {
+    const compared = rows.flatMap(({ vsBaseline }) => vsBaseline ?? []);
+    return compared.length > 0 ? compared.some(({ units }) => units > 1) : rows.some(({ sessions }) => sessions > 1);
+  };
+  const large = datasets.filter(([dataset, rows]) => dataset !== ALL_DATASETS && isLarge(rows));
+  return (large.length > 0 ? large : datasets.slice(-1)).map(([dataset]) => dataset);
 }

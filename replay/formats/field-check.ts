@@ -1,6 +1,6 @@
-/** Checks on the fields of a JSON file: scenarios and households. Browser-safe. */
+/** Checks on the fields of a JSON file: scenarios, households and sidecars. Browser-safe. */
 
-import { InputError } from '../../abr/errors.ts';
+import { InputError, requireObject } from '../../abr/errors.ts';
 import { placeOf } from './place.ts';
 
 export interface NumberRule {
@@ -29,21 +29,17 @@ export class FieldCheck {
   }
 
   number(field: string, rule: NumberRule, given: unknown = this.fields[field]): number {
+    const { above, min, max, whole = false } = rule;
     const value = given === undefined ? rule.default : given;
     const fits =
       typeof value === 'number' &&
       Number.isFinite(value) &&
-      value > (rule.above ?? Number.NEGATIVE_INFINITY) &&
-      value >= (rule.min ?? Number.NEGATIVE_INFINITY) &&
-      value <= (rule.max ?? Number.POSITIVE_INFINITY) &&
-      (rule.whole !== true || Number.isSafeInteger(value));
+      !(value <= above! || value < min! || value > max!) &&
+      (!whole || Number.isSafeInteger(value));
     if (fits) return value;
-    const bounds = [
-      rule.above === undefined ? '' : ` above ${rule.above}`,
-      rule.min === undefined ? '' : ` from ${rule.min}`,
-      rule.max === undefined ? '' : ` to ${rule.max}`,
-    ];
-    return this.wrong(field, `a ${rule.whole === true ? 'whole ' : ''}number${bounds.join('')}`, value);
+    const bounds = Object.entries({ above, from: min, to: max }).filter(([, bound]) => bound !== undefined);
+    const expected = bounds.map(([word, bound]) => ` ${word} ${bound}`).join('');
+    return this.wrong(field, `a ${whole ? 'whole ' : ''}number${expected}`, value);
   }
 
   numbers(field: string): number[] {
@@ -58,10 +54,20 @@ export class FieldCheck {
   }
 
   object(field: string, value: unknown): Record<string, unknown> {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return this.wrong(field, 'an object', value);
-    return value as Record<string, unknown>;
+    return requireObject(value, placeOf({ file: this.file, field }));
   }
+}
+
+/** The object in a JSON text. `file` is for messages. @throws {InputError} for another text. */
+export function jsonObject(text: string, file: string): Record<string, unknown> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new InputError(file, 'a JSON object', error);
+  }
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
+  throw new InputError(file, 'a JSON object', json);
 }
 
 export function nameOf(file: string): string {

@@ -28,15 +28,12 @@ const REGULAR_TOLERANCE = 0.1;
 
 /** The file's median spacing in seconds (1 s for a single sample), and whether the file is regular. */
 function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boolean } {
-  const n = timesSeconds.length - 1;
-  if (n < 1) return { stepSeconds: 1, regular: false };
-  const spacings = new Float64Array(n);
-  for (let i = 0; i < n; i++) spacings[i] = timesSeconds[i + 1]! - timesSeconds[i]!;
-  const median = spacings.sort()[n >> 1]!;
-  let near = 0;
-  for (const spacing of spacings) if (Math.abs(spacing - median) <= REGULAR_TOLERANCE * median) near++;
+  if (timesSeconds.length < 2) return { stepSeconds: 1, regular: false };
+  const spacings = timesSeconds.subarray(1).map((time, i) => time - timesSeconds[i]!);
+  const median = spacings.sort()[spacings.length >> 1]!;
+  const near = spacings.filter((spacing) => Math.abs(spacing - median) <= REGULAR_TOLERANCE * median).length;
   // 9 digits remove the rounding noise of differences, and are finer than any clock.
-  return { stepSeconds: Number(median.toPrecision(9)), regular: near >= REGULAR_SHARE * n };
+  return { stepSeconds: Number(median.toPrecision(9)), regular: near >= REGULAR_SHARE * spacings.length };
 }
 
 /**
@@ -49,89 +46,88 @@ function stepOf(timesSeconds: Float64Array): { stepSeconds: number; regular: boo
  */
 export function tracesFromSamples(samples: Samples, source: TraceSource): Trace[] {
   const { timesSeconds, ratesBps } = samples;
-  const { name, file } = source;
+  const { name, file = name, metadata, onNote } = source;
   const { stepSeconds, regular } = stepOf(timesSeconds);
   const gapSeconds = regular ? GAP_STEPS * stepSeconds : Number.POSITIVE_INFINITY;
+  const isGap = (i: number) => timesSeconds[i]! - timesSeconds[i - 1]! > gapSeconds;
 
   const parts: { from: number; to: number }[] = [];
   const n = timesSeconds.length;
   for (let i = 0; i < n; i++) {
     if (Number.isNaN(ratesBps[i])) continue;
-    const last = parts[parts.length - 1];
-    if (last !== undefined && last.to === i && timesSeconds[i]! - timesSeconds[i - 1]! <= gapSeconds) last.to = i + 1;
+    const last = parts.at(-1);
+    if (last?.to === i && !isGap(i)) last.to = i + 1;
     else parts.push({ from: i, to: i + 1 });
   }
-  if (parts.length === 0) {
-    throw new InputError(file ?? name, 'at least one known rate', undefined, `${n} blank samples`);
-  }
-
-  const { samples: promised } = source.metadata.other ?? {};
+  if (parts.length === 0) throw new InputError(file, 'at least one known rate', undefined, `${n} blank samples`);
+  const { samples: promised } = metadata.other ?? {};
   if (typeof promised === 'number' && n < promised) {
-    source.onNote?.(`${file ?? name}: the sidecar announces ${promised} samples, the file has ${n}`);
+    onNote?.(`${file}: the sidecar announces ${promised} samples, the file has ${n}`);
   }
 
-  const traces: Trace[] = [];
-  parts.forEach(({ from, to }, index) => {
+  const traces = parts.flatMap(({ from, to }, index) => {
     const partName = parts.length === 1 ? name : `${name}#${index + 1}`;
-    const startSeconds = timesSeconds[from]!;
-    const rates = ratesBps.slice(from, to);
-    if (rates.every((rate) => rate === 0)) {
-      if (parts.length > 1) source.onNote?.(`${partName}: omitted, its ${to - from} samples are all zeros`);
-      return;
+    if (ratesBps.subarray(from, to).every((rate) => rate === 0)) {
+      if (parts.length > 1) onNote?.(`${partName}: omitted, its ${to - from} samples are all zeros`);
+      return [];
     }
-    const stepEndsSeconds = new Float64Array(to - from);
-    for (let i = from + 1; i < to; i++) stepEndsSeconds[i - 1 - from] = timesSeconds[i]! - startSeconds;
     // The last sample ends at a following blank; before a gap or the end it lasts one step.
-    const next = timesSeconds[to];
-    const blankFollows = next !== undefined && next - timesSeconds[to - 1]! <= gapSeconds;
-    const endSeconds = blankFollows ? next : timesSeconds[to - 1]! + stepSeconds;
-    stepEndsSeconds[to - 1 - from] = Number((endSeconds - startSeconds).toPrecision(12));
-    const trace: Trace = {
-      name: partName,
-      stepEndsSeconds,
-      ratesBps: rates,
-      durationSeconds: stepEndsSeconds[to - 1 - from]!,
-      metadata: shiftedMetadata(source.metadata, startSeconds - timesSeconds[0]!),
-    };
-    if (file !== undefined) trace.file = file;
-    const rtt = knownPart(samples.rttSeconds, from, to);
-    if (rtt !== undefined) trace.rttSeconds = rtt;
-    const loss = knownPart(samples.loss, from, to);
-    if (loss !== undefined) trace.loss = loss;
-    traces.push(trace);
+    const endSeconds = to < n && !isGap(to) ? timesSeconds[to]! : timesSeconds[to - 1]! + stepSeconds;
+    return [partOf(samples, { ...source, name: partName }, { from, to, endSeconds })];
   });
   if (traces.length === 0) throw zerosOnly(source);
   return traces;
 }
 
+/** The samples `from` to before `to` as a trace that begins at second 0. */
+function partOf(
+  { timesSeconds, ratesBps, ...columns }: Samples,
+  { name, file, metadata }: TraceSource,
+  { from, to, endSeconds }: { from: number; to: number; endSeconds: number },
+): Trace {
+  const startSeconds = timesSeconds[from]!;
+  const durationSeconds = Number((endSeconds - startSeconds).toPrecision(12));
+  const inner = timesSeconds.subarray(from + 1, to).map((time) => time - startSeconds);
+  const stepEndsSeconds = new Float64Array(to - from).fill(durationSeconds);
+  stepEndsSeconds.set(inner);
+  const [rttSeconds, loss] = [columns.rttSeconds, columns.loss].map((column) => {
+    const part = column?.slice(from, to);
+    return part?.some((value) => !Number.isNaN(value)) ? part : undefined;
+  });
+  return {
+    ...{ name, stepEndsSeconds, ratesBps: ratesBps.slice(from, to), durationSeconds },
+    metadata: shiftedMetadata(metadata, startSeconds - timesSeconds[0]!),
+    ...(file !== undefined && { file }),
+    ...(rttSeconds && { rttSeconds }),
+    ...(loss && { loss }),
+  };
+}
+
 /** A trace from contiguous steps from second 0. @throws {InputError} if all rates are 0. */
 export function traceFromSteps(steps: Pick<Trace, 'stepEndsSeconds' | 'ratesBps'>, source: TraceSource): Trace {
-  const { stepEndsSeconds, ratesBps } = steps;
   const { name, file, metadata } = source;
-  if (ratesBps.every((rate) => rate === 0)) throw zerosOnly(source);
-  const durationSeconds = stepEndsSeconds[stepEndsSeconds.length - 1]!;
-  return { name, ...(file === undefined ? {} : { file }), stepEndsSeconds, ratesBps, durationSeconds, metadata };
+  if (steps.ratesBps.every((rate) => rate === 0)) throw zerosOnly(source);
+  return {
+    name,
+    ...(file !== undefined && { file }),
+    ...steps,
+    durationSeconds: steps.stepEndsSeconds.at(-1)!,
+    metadata,
+  };
 }
 
 function zerosOnly({ file, name }: TraceSource): InputError {
   return new InputError(file ?? name, 'at least one rate above 0', undefined, 'zeros only');
 }
 
-function knownPart(column: Float64Array | undefined, from: number, to: number): Float64Array | undefined {
-  const part = column?.slice(from, to);
-  return part?.some((value) => !Number.isNaN(value)) ? part : undefined;
-}
-
 /** The metadata of a part that begins `offsetSeconds` later. */
 function shiftedMetadata(metadata: TraceMetadata, offsetSeconds: number): TraceMetadata {
   if (offsetSeconds === 0) return metadata;
-  const shifted = { ...metadata };
-  if (metadata.startUtcMs !== undefined) shifted.startUtcMs = metadata.startUtcMs + Math.round(offsetSeconds * 1000);
-  if (metadata.epochPhaseSeconds !== undefined) {
-    shifted.epochPhaseSeconds = Number(((metadata.epochPhaseSeconds + offsetSeconds) % 60).toFixed(6)) % 60;
-  }
-  if (metadata.handoverPhaseSeconds !== undefined) {
-    shifted.handoverPhaseSeconds = handoverPhaseOf(handoverPhaseOf(metadata.handoverPhaseSeconds) + offsetSeconds);
-  }
-  return shifted;
+  const { startUtcMs, epochPhaseSeconds: phase, handoverPhaseSeconds: dips } = metadata;
+  return {
+    ...metadata,
+    ...(startUtcMs !== undefined && { startUtcMs: startUtcMs + Math.round(offsetSeconds * 1000) }),
+    ...(phase !== undefined && { epochPhaseSeconds: Number(((phase + offsetSeconds) % 60).toFixed(6)) % 60 }),
+    ...(dips !== undefined && { handoverPhaseSeconds: handoverPhaseOf(handoverPhaseOf(dips) + offsetSeconds) }),
+  };
 }

@@ -6,7 +6,6 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
 import type { SegmentRow, SessionResult } from '../results.ts';
 import { writeFileAtomically } from './write-file.ts';
 
@@ -33,17 +32,17 @@ export class SessionStore {
     this.#descriptor ??= this.#open();
     const file = this.#descriptor;
     const lines = sessions.map((session) => Buffer.from(sessionLine(session)));
-    let at = this.#bytes;
     // At once, so that a process that is killed leaves whole households.
     const all = Buffer.concat(lines);
+    let at = this.#bytes;
     for (let written = 0; written < all.length; ) {
       written += writeSync(file, all, written, all.length - written, at + written);
     }
     this.#bytes += all.length;
     return sessions.map((session, i) => {
-      const stored = new StoredSession(session, { file, at, bytes: lines[i]!.length - LINE_END.length });
+      const place = { file, at, bytes: lines[i]!.length - LINE_END.length };
       at += lines[i]!.length;
-      return stored as unknown as SessionResult;
+      return new StoredSession(session, place) as unknown as SessionResult;
     });
   }
 
@@ -52,20 +51,13 @@ export class SessionStore {
   }
 
   #open(): number {
-    if (this.#place !== undefined) {
-      const head = this.#place.head();
-      writeFileAtomically(this.#place.file, head);
-      this.#bytes = Buffer.byteLength(head);
-      return openSync(this.#place.file, 'r+');
-    }
-    const path = join(tmpdir(), `leo-abr-sessions.${process.pid}.tmp`);
-    try {
-      const descriptor = openSync(path, 'wx+');
-      rmSync(path);
-      return descriptor;
-    } catch (error) {
-      throw new InputError(path, 'a temporary file', undefined, (error as Error).message);
-    }
+    const path = this.#place?.file ?? join(tmpdir(), `leo-abr-sessions.${process.pid}.tmp`);
+    const head = this.#place?.head() ?? '';
+    writeFileAtomically(path, head);
+    this.#bytes = Buffer.byteLength(head);
+    const descriptor = openSync(path, 'r+');
+    if (this.#place === undefined) rmSync(path);
+    return descriptor;
   }
 }
 
@@ -82,19 +74,14 @@ class StoredSession {
     this.#place = place;
   }
 
-  /** The whole session as JSON. */
-  get json(): string {
+  get segments(): SegmentRow[] {
+    return this.toJSON().segments;
+  }
+
+  toJSON(): SessionResult {
     const { file, at, bytes } = this.#place;
     const line = Buffer.allocUnsafe(bytes);
     for (let read = 0; read < bytes; ) read += readSync(file, line, read, bytes - read, at + read);
-    return line.toString();
-  }
-
-  get segments(): SegmentRow[] {
-    return (JSON.parse(this.json) as SessionResult).segments;
-  }
-
-  toJSON(): unknown {
-    return JSON.parse(this.json);
+    return JSON.parse(line.toString());
   }
 }

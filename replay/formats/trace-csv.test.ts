@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { placeOf } from './place.ts';
 import { parseSidecar } from './sidecar.ts';
@@ -29,16 +28,6 @@ const anyTrace = fc
     };
   });
 
-function errorOf(text: string): InputError {
-  try {
-    parseTraceCsv(text, 'bad.csv');
-  } catch (error) {
-    if (error instanceof InputError) return error;
-    throw error;
-  }
-  throw new Error(`no error for ${JSON.stringify(text)}`);
-}
-
 describe('parseTraceCsv', () => {
   test('reads rates, round-trip times and loss; a sample holds until the next one, the last for one step', () => {
     const [trace, ...rest] = parseTraceCsv(`${HEADER}\n0,8,40,0.01\n1,16,,\n2,0,60,0\n`, 'x');
@@ -66,21 +55,21 @@ describe('parseTraceCsv', () => {
     const metadata = parseSidecar(sidecar, 'road', 'road.json');
     const rows = ['0,', '1,1', '2,2', '3,', '4,4', '5,5', '30,6', '31,7', '32,8', '33,9', '34,9', '35,9'];
     const parts = parseTraceCsv(['time_s,throughput_mbps', ...rows].join('\n'), { name: 'road', metadata });
-    expect(parts.map(({ name, durationSeconds }) => [name, durationSeconds])).toEqual([
-      ['road#1', 2],
-      ['road#2', 2],
-      ['road#3', 6],
-    ]);
-    expect(parts.map((part) => part.metadata.epochPhaseSeconds)).toEqual([51, 54, 20]);
-    expect(parts.map((part) => new Date(part.metadata.startUtcMs!).toISOString().slice(14, 19))).toEqual([
-      '00:51',
-      '00:54',
-      '01:20',
+    const part = (name: string, durationSeconds: number, epochPhaseSeconds: number, start: string) => ({
+      ...{ name, durationSeconds },
+      metadata: {
+        epochPhaseSeconds,
+        startUtcMs: Date.parse(`2024-01-01T00:${start}Z`),
+        recordingGroup: 'g',
+        other: { speed: 3 },
+      },
+    });
+    expect(parts).toMatchObject([
+      part('road#1', 2, 51, '00:51'),
+      part('road#2', 2, 54, '00:54'),
+      part('road#3', 6, 20, '01:20'),
     ]);
     expect(parts[2]!.ratesBps[0]).toBe(6e6);
-    for (const part of parts) {
-      expect(part.metadata).toMatchObject({ recordingGroup: 'g', other: { speed: 3 } });
-    }
   });
 
   test('samples of an irregular file (change points) hold until the next one', () => {
@@ -100,17 +89,11 @@ describe('parseTraceCsv', () => {
     expect(notes).toEqual(['x#1: omitted, its 2 samples are all zeros']);
   });
 
-  test('says which columns may be missing', () => {
-    expect(() => parseTraceCsv('seconds,rate\n0,1', 'a.csv')).toThrow(
-      'a.csv:1: expected the header time_s,throughput_mbps, with or without rtt_ms and loss, got "seconds,rate"',
-    );
-  });
-
   test.each([
     ['', undefined, undefined, '""'],
     ['\n\n', undefined, undefined, '""'],
     [HEADER, undefined, undefined, 'a header only'],
-    ['0,1,,\n1,2,,', 1, undefined, '"0,1,,"'],
+    ['seconds,rate\n0,1', 1, undefined, '"seconds,rate"'],
     ['time_s,throughput_mbps,rtt\n0,1,1', 1, undefined, '"time_s,throughput_mbps,rtt"'],
     [`${HEADER}\n0,1,,\n1,16`, 3, 'rtt_ms', '2: "1,16"'],
     [`${HEADER}\n0,1,,\n1`, 3, 'throughput_mbps', '1: "1"'],
@@ -129,33 +112,24 @@ describe('parseTraceCsv', () => {
     [`${HEADER}\n0,0,,\n1,0,,`, undefined, undefined, 'zeros only'],
     [`${HEADER}\n0,,,\n1,,,`, undefined, undefined, '2 blank samples'],
   ])('rejects %j, naming line and field', (text, line, field, got) => {
-    const error = errorOf(text);
-    expect(error.field).toBe(placeOf({ file: 'bad.csv', line, field }));
-    expect(error.message).toMatch(/: expected .+, got /);
-    expect(error.message.endsWith(`, got ${got}`)).toBe(true);
+    const fault = { name: 'InputError', field: placeOf({ file: 'bad.csv', line, field }) };
+    expect(() => parseTraceCsv(text, 'bad.csv')).toThrow(expect.objectContaining(fault));
+    expect(() => parseTraceCsv(text, 'bad.csv')).toThrow(`, got ${got}`);
   });
 
-  test('parses written traces', () => {
+  test('parses written traces, and writes them again the same', () => {
     fc.assert(
       fc.property(anyTrace, (trace) => {
-        const [read] = parseTraceCsv(formatTraceCsv(trace), 'any');
+        const text = formatTraceCsv(trace);
+        const [read] = parseTraceCsv(text, 'any');
         expect(read!.ratesBps.length).toBe(trace.ratesBps.length);
         read!.ratesBps.forEach((rate, i) => {
           expect(Math.abs(rate - trace.ratesBps[i]!)).toBeLessThan(1e-6);
           expect(read!.stepEndsSeconds[i]).toBeCloseTo(trace.stepEndsSeconds[i]!, 6);
         });
+        expect(formatTraceCsv(read!)).toBe(text);
       }),
       { seed: 1, numRuns: 300 },
-    );
-  });
-
-  test('writing and parsing again gives the same text', () => {
-    fc.assert(
-      fc.property(anyTrace, (trace) => {
-        const text = formatTraceCsv(trace);
-        expect(formatTraceCsv(parseTraceCsv(text, 'any')[0]!)).toBe(text);
-      }),
-      { seed: 2, numRuns: 200 },
     );
   });
 });

@@ -1,6 +1,6 @@
 /** Reads and writes traces in files and folders. Node only. */
 
-import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
@@ -57,26 +57,19 @@ export function metadataBeside(file: string, traceName: string): TraceMetadata {
 
 /** The trace files at a path, sorted. */
 export function traceFilesAt(path: string): string[] {
-  if (!statOf(path).isDirectory()) return [path];
-  return filesBelow(path, new Set());
+  return statOf(path).isDirectory() ? filesBelow(path, []) : [path];
 }
 
-function filesBelow(folder: string, above: ReadonlySet<string>): string[] {
+function filesBelow(path: string, above: readonly string[]): string[] {
   // A symbolic link to a parent folder would never end.
-  const real = realpathSync(folder);
-  if (above.has(real)) return [];
-  const entries = readable(folder, () => readdirSync(folder, { withFileTypes: true }));
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return entries.flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.name.startsWith('.')) return [];
-    if (isFolder(entry, path)) return filesBelow(path, new Set(above).add(real));
-    return looksLikeTrace(path) ? [path] : [];
+  const real = realpathSync(path);
+  if (above.includes(real)) return [];
+  const names = readable(path, () => readdirSync(path)).filter((name) => !name.startsWith('.'));
+  const paths = names.sort().map((name) => join(path, name));
+  return paths.flatMap((one) => {
+    if (statOf(one).isDirectory()) return filesBelow(one, [...above, real]);
+    return looksLikeTrace(one) ? [one] : [];
   });
-}
-
-function isFolder(entry: Dirent, path: string): boolean {
-  return entry.isSymbolicLink() ? statOf(path).isDirectory() : entry.isDirectory();
 }
 
 function looksLikeTrace(file: string): boolean {

@@ -12,13 +12,28 @@ import { formatMahimahi, parseMahimahi } from './trace-mahimahi.ts';
 export const TRACE_FORMATS = ['csv', 'cooked', 'mahimahi'] as const;
 export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
-const FORMAT_OF_ENDING: Readonly<Record<string, TraceFormat>> = {
-  csv: 'csv',
-  cooked: 'cooked',
-  mahimahi: 'mahimahi',
-  mahi: 'mahimahi',
-  up: 'mahimahi',
-  down: 'mahimahi',
+interface Format {
+  endings: readonly string[];
+  /** The first line of a trace. */
+  firstLine: RegExp;
+  parse(text: string, source: TraceSource): Trace[];
+  format(trace: Trace): string;
+}
+
+const FORMATS: Readonly<Record<TraceFormat, Format>> = {
+  csv: { endings: ['csv'], firstLine: /\btime_s\b/, parse: parseTraceCsv, format: formatTraceCsv },
+  cooked: {
+    endings: ['cooked'],
+    firstLine: /^[\d.eE+-]+\s+[\d.eE+-]+$/,
+    parse: (text, source) => [parseCooked(text, source)],
+    format: formatCooked,
+  },
+  mahimahi: {
+    endings: ['mahimahi', 'mahi', 'up', 'down'],
+    firstLine: /^\d+$/,
+    parse: (text, source) => [parseMahimahi(text, source)],
+    format: formatMahimahi,
+  },
 };
 
 /** Files with these endings (`''`: none) may be traces of any format. */
@@ -27,7 +42,7 @@ const UNDECIDED_ENDINGS = ['', 'txt', 'log', 'dat', 'trace'];
 /** `undecided`: the content determines the format; undefined: not a trace (a sidecar, a picture ...). */
 export function formatByEnding(fileName: string): TraceFormat | 'undecided' | undefined {
   const ending = endingOf(fileName);
-  const format = FORMAT_OF_ENDING[ending];
+  const format = TRACE_FORMATS.find((name) => FORMATS[name].endings.includes(ending));
   if (format !== undefined) return format;
   // Names such as Pensieve's `report.2010-09-28_1407CEST` have dots but no ending.
   return UNDECIDED_ENDINGS.includes(ending) || !/^[a-z]\w{0,9}$/.test(ending) ? 'undecided' : undefined;
@@ -36,49 +51,33 @@ export function formatByEnding(fileName: string): TraceFormat | 'undecided' | un
 /** The format of the first non-empty line; undefined for no trace. */
 export function formatByContent(text: string): TraceFormat | undefined {
   const firstLine = /\S[^\n]*/.exec(text.slice(0, 4096).replace(/^\ufeff/, ''))?.[0].trim() ?? '';
-  if (/^\d+$/.test(firstLine)) return 'mahimahi';
-  if (/^[\d.eE+-]+\s+[\d.eE+-]+$/.test(firstLine)) return 'cooked';
-  if (/\btime_s\b/.test(firstLine)) return 'csv';
-  return undefined;
+  return TRACE_FORMATS.find((name) => FORMATS[name].firstLine.test(firstLine));
 }
 
 /** The traces in a text (several for a CSV with gaps). The file's ending determines the format, else the content. */
 export function parseTraces(text: string, source: TraceSource): Trace[] {
   const file = source.file ?? source.name;
   const byEnding = formatByEnding(file) ?? 'undecided';
-  switch (byEnding === 'undecided' ? formatByContent(text) : byEnding) {
-    case 'csv':
-      return parseTraceCsv(text, source);
-    case 'cooked':
-      return [parseCooked(text, source)];
-    case 'mahimahi':
-      return [parseMahimahi(text, source)];
-    case undefined: {
-      const firstLine = text.slice(0, 200).trim().split('\n')[0] ?? '';
-      throw new InputError(
-        placeOf({ file, line: 1 }),
-        'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)',
-        firstLine,
-      );
-    }
-  }
+  const format = byEnding === 'undecided' ? formatByContent(text) : byEnding;
+  if (format !== undefined) return FORMATS[format].parse(text, source);
+  const expected = 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)';
+  throw new InputError(placeOf({ file, line: 1 }), expected, text.slice(0, 200).trim().split('\n')[0]);
 }
 
 export function formatTrace(trace: Trace, format: TraceFormat): string {
-  if (format === 'csv') return formatTraceCsv(trace);
-  return format === 'cooked' ? formatCooked(trace) : formatMahimahi(trace);
+  return FORMATS[format].format(trace);
 }
 
 /** The trace's name: the file's name without folder and ending. */
 export function traceNameOf(file: string): string {
   const fileName = file.replace(/^.*[/\\]/, '');
   const ending = endingOf(fileName);
-  const isEnding = ending !== '' && (FORMAT_OF_ENDING[ending] !== undefined || UNDECIDED_ENDINGS.includes(ending));
-  return isEnding ? fileName.slice(0, -ending.length - 1) : fileName;
+  const isEnding =
+    TRACE_FORMATS.some((name) => FORMATS[name].endings.includes(ending)) || UNDECIDED_ENDINGS.includes(ending);
+  return isEnding && ending !== '' ? fileName.slice(0, -ending.length - 1) : fileName;
 }
 
 function endingOf(fileName: string): string {
-  const baseName = fileName.replace(/^.*[/\\]/, '');
-  const dot = baseName.lastIndexOf('.');
-  return dot <= 0 ? '' : baseName.slice(dot + 1).toLowerCase();
+  const [, ending = ''] = /[^/\\]\.([^./\\]*)$/.exec(fileName) ?? [];
+  return ending.toLowerCase();
 }

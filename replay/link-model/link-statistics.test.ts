@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { autocorrelation, boundaryEffect, linkStatistics, logRates, outageRuns } from './link-statistics.ts';
+import { autocorrelation, boundaryEffect, logRates, outageRuns } from './link-statistics.ts';
 import { RandomStream } from './random-stream.ts';
 
 describe('autocorrelation', () => {
@@ -56,36 +56,4 @@ describe('boundaryEffect', () => {
     expect(boundaryEffect([{ ...jumps(0, 12), epochPhaseSeconds: undefined }])).toBeUndefined();
     expect(boundaryEffect([{ ...jumps(0, 12), mbps: new Float64Array(29).fill(1) }])).toBeUndefined();
   });
-});
-
-test('statistics of a constant link', () => {
-  const rows = linkStatistics([{ mbps: new Float64Array(100).fill(20), epochPhaseSeconds: 0, group: 'g' }]);
-  const value = (name: string) => rows.find((row) => row.name === name)!.value;
-  expect(value('mean, Mbit/s')).toBe(20);
-  expect(value('p5, Mbit/s')).toBe(20);
-  expect(value('share below 1 Mbit/s, %')).toBe(0);
-  expect(value('change per second p99')).toBe(0);
-  expect(value('outages per hour')).toBe(0);
-  expect(value('outage mean, s')).toBeNaN();
-  expect(value('after an outage, % of the median')).toBeNaN();
-});
-
-test('statistics of a link that declines before an outage and returns slowly', () => {
-  // 100 s at 20 Mbit/s, 12 s at 10, an outage of 15 s with partly blocked seconds at both sides, 3 s at 5, 100 s at 20.
-  const parts = [
-    ...Array(100).fill(20),
-    ...Array(12).fill(10),
-    2,
-    ...Array(15).fill(0),
-    2,
-    5,
-    5,
-    5,
-    ...Array(100).fill(20),
-  ];
-  const rows = linkStatistics([{ mbps: Float64Array.from(parts), epochPhaseSeconds: 0, group: 'g' }]);
-  const value = (name: string) => rows.find((row) => row.name === name)!.value;
-  expect(value('before an outage, % of the median')).toBe(50);
-  expect(value('after an outage, % of the median')).toBe(25);
-  expect(value('outages of 10 s or more per hour')).toBeCloseTo(3600 / parts.length, 9);
 });

@@ -118,7 +118,6 @@ describe('the Starlink link', () => {
   });
 
   test('an hour of each character shows the boundary effect at second 11 or 12 of the epoch', () => {
-    // In the live characters a handover is one or some 0.1 s long: sub-second.test.ts.
     for (const preset of CHARACTERS.filter((character) => !character.endsWith('-live'))) {
       const series = Array.from({ length: 6 }, (_, seed) => ({
         ...rateSeriesOf(synthesizeTrace({ preset, seed, durationSeconds: 600 })),

@@ -3,7 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { createOrigin } from './origin.ts';
+import { Origin } from './origin.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RATE_BPS = 8e6;
@@ -25,7 +25,7 @@ const HOST = 'http://localhost';
 
 function openOrigin(folder?: string) {
   const clock = new VirtualClock();
-  const origin = createOrigin({ traces: [trace], scenarios: { short: scenario }, clock, ...(folder && { folder }) });
+  const origin = new Origin({ traces: [trace], scenarios: { short: scenario }, clock, ...(folder && { folder }) });
   const get = (path: string, init?: RequestInit) => origin.fetch(new Request(HOST + path, init));
   return { clock, origin, get };
 }

@@ -4,5 +4,4 @@ export { type RunningOrigin, type ServerOptions, startOrigin } from './node/serv
 export { staticSite } from './node/static-site.ts';
 export { UTC_HEADER } from './origin.ts';
 export type { PublishedLink } from './published-link.ts';
-export type { ChunkLateness, RequestLogEntry } from './request-log.ts';
-export { ReplaySession, type SessionSpec } from './session.ts';
+export { ReplaySession, type RequestLogEntry, type SessionSpec } from './session.ts';

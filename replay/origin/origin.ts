@@ -10,12 +10,9 @@ import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { deliveryHeaders } from './delivery.ts';
-import { Ticker } from './paced-link.ts';
 import type { ByteRange } from './range-stream.ts';
-import { chunkLateness } from './request-log.ts';
+import { LARGEST_BODY_BYTES, parseSessionRequest, parseTraceUpload } from './request-bodies.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
-import { parseSessionRequest } from './session-request.ts';
-import { LARGEST_TRACE_BYTES, parseTraceUpload, TraceShelf } from './trace-upload.ts';
 
 export interface OriginOptions {
   /** Traces that clients may name when they create a session. Default: none. */
@@ -24,27 +21,10 @@ export interface OriginOptions {
   acceptTraces?: boolean;
   /** Scenarios that clients may name when they create a session. Default: `SCENARIOS`. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
-  /** Beyond this number the oldest session without a transfer is deleted. Default 1000. */
-  maxSessions?: number;
   /** Default: real time. */
   clock?: Clock;
   /** Path below which the origin lies, with a slash at its end. Default `/`. */
   folder?: string;
-}
-
-export interface Origin {
-  /** Whether a path is one of the origin's. */
-  owns(path: string): boolean;
-  /**
-   * Responds; 404 for a path that is not the origin's. Media responses resolve at their first byte, and reject only if
-   * the request's signal aborts before.
-   */
-  fetch(request: Request): Promise<Response>;
-  /** @throws {InputError | RangeError} for a scenario or trace that cannot be served. */
-  createSession(spec: SessionSpec): ReplaySession;
-  session(id: string): ReplaySession | undefined;
-  /** Deletes a session; active transfers continue. */
-  removeSession(id: string): void;
 }
 
 /** Headers of media responses: UTC, trace and session time of the request. Pages may read them. */
@@ -64,8 +44,10 @@ const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
   'access-control-max-age': '86400',
 };
-const LARGEST_BODY_BYTES = 2 ** 20;
-const DEFAULT_MAX_SESSIONS = 1000;
+/** Beyond this number the oldest session without a transfer is deleted. */
+const MOST_SESSIONS = 1000;
+/** Beyond this number the oldest upload is deleted. */
+const MOST_UPLOADED = 50;
 
 /** A response with status 4xx. */
 class Refusal extends Error {
@@ -78,80 +60,116 @@ class Refusal extends Error {
   }
 }
 
-export function createOrigin(options: OriginOptions = {}): Origin {
-  const { scenarios = SCENARIOS, maxSessions = DEFAULT_MAX_SESSIONS, folder = '/' } = options;
-  const sessions = new Map<string, ReplaySession>();
-  const ticker = new Ticker(options.clock ?? REAL_CLOCK);
-  const shelf = new TraceShelf(options.traces ?? []);
-  const traces = shelf.byName;
-  let created = 0;
+export class Origin {
+  readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder'>> & { acceptTraces: boolean };
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, ReplaySession>();
+  /** The own ones and the uploads, by name; the own ones are first. */
+  readonly #traces: Map<string, Trace>;
+  readonly #ownTraces: ReadonlySet<string>;
+  #created = 0;
 
-  const origin: Origin = {
-    createSession(spec) {
-      created++;
-      const session = new ReplaySession(String(created), spec, ticker);
-      if (sessions.size >= maxSessions) {
-        for (const [id, old] of sessions) {
-          if (old.isActive) continue;
-          sessions.delete(id);
-          break;
-        }
-      }
-      sessions.set(session.id, session);
-      return session;
-    },
-    session: (id) => sessions.get(id),
-    removeSession: (id) => void sessions.delete(id),
-    owns(path) {
-      const [root, id] = path.startsWith(folder) ? path.slice(folder.length).split('/') : [];
-      return root === 'session' || (root === 'traces' && id === undefined);
-    },
-    fetch: (request) =>
-      answer(request).catch((error: unknown) => {
-        if (error === request.signal.reason) throw error;
-        return refusal(request, error);
-      }),
-  };
-  return origin;
+  constructor(options: OriginOptions = {}) {
+    const { scenarios = SCENARIOS, folder = '/', acceptTraces = false, traces = [], clock = REAL_CLOCK } = options;
+    this.#options = { scenarios, folder, acceptTraces };
+    this.#clock = clock;
+    this.#traces = new Map(traces.map((trace) => [trace.name, trace]));
+    this.#ownTraces = new Set(this.#traces.keys());
+  }
 
-  async function answer(request: Request): Promise<Response> {
+  /** @throws {InputError | RangeError} for a scenario or trace that cannot be served */
+  createSession(spec: SessionSpec): ReplaySession {
+    const session = new ReplaySession(String(++this.#created), spec, this.#clock);
+    if (this.#sessions.size >= MOST_SESSIONS) {
+      const oldest = [...this.#sessions.values()].find(({ isActive }) => !isActive);
+      if (oldest) this.#sessions.delete(oldest.id);
+    }
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  session(id: string): ReplaySession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** Deletes a session; active transfers continue. */
+  removeSession(id: string): void {
+    this.#sessions.delete(id);
+  }
+
+  /** Whether a path is one of the origin's. */
+  owns(path: string): boolean {
+    const [root, id] = this.#partsOf(path);
+    return root === 'session' || (root === 'traces' && id === undefined);
+  }
+
+  /**
+   * Responds; 404 for a path that is not the origin's. Media responses resolve at their first byte, and reject only if
+   * the request's signal aborts before.
+   */
+  async fetch(request: Request): Promise<Response> {
+    try {
+      return await this.#answer(request);
+    } catch (error) {
+      if (error === request.signal.reason) throw error;
+      return refusal(error);
+    }
+  }
+
+  #partsOf(path: string): string[] {
+    const { folder } = this.#options;
+    return path.startsWith(folder) ? path.slice(folder.length).split('/') : [];
+  }
+
+  async #answer(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (!origin.owns(pathname)) throw new Refusal(404, `nothing at ${pathname}`);
+    if (!this.owns(pathname)) throw new Refusal(404, `nothing at ${pathname}`);
     if (request.method === 'OPTIONS') {
       const asked = request.headers.get('access-control-request-headers');
       const allow = asked === null ? {} : { 'access-control-allow-headers': asked };
       return new Response(null, { status: 204, headers: { ...OPEN_HEADERS, ...PREFLIGHT_HEADERS, ...allow } });
     }
-    const [root, id, ...rest] = pathname.slice(folder.length).split('/');
-    const path = rest.join('/');
-    if (root === 'traces') {
-      if (request.method === 'POST' && options.acceptTraces === true) {
-        const added = parseTraceUpload(await readBody(request, LARGEST_TRACE_BYTES));
-        for (const trace of added) {
-          if (!shelf.add(trace)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
-        }
-        return json(request, added.map(describeTrace), 201);
-      }
-      expectMethod(request, 'GET', 'HEAD');
-      return json(request, [...traces.values()].map(describeTrace));
-    }
-    if (id === undefined || id === '') {
-      expectMethod(request, 'POST');
-      const session = origin.createSession(
-        parseSessionRequest(await readBody(request), { traces, scenarios, sessions }),
-      );
-      const below = `${folder}session/${session.id}/`;
-      const addresses = { manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST };
-      return json(request, { id: session.id, ...addresses }, 201);
-    }
-    const session = sessions.get(id);
+    const [root, id = '', ...rest] = this.#partsOf(pathname);
+    if (root === 'traces') return this.#answerTraces(request);
+    if (id === '') return this.#answerCreation(request);
+    const session = this.#sessions.get(id);
     if (!session) throw new Refusal(404, `no session "${id}"`);
+    const path = rest.join('/');
     if (path === '' && request.method === 'DELETE') {
-      sessions.delete(id);
+      this.removeSession(id);
       return new Response(null, { status: 204, headers: OPEN_HEADERS });
     }
     expectMethod(request, 'GET', 'HEAD');
     return serveFile(session, path, request);
+  }
+
+  async #answerTraces(request: Request): Promise<Response> {
+    const { acceptTraces } = this.#options;
+    if (!acceptTraces || request.method !== 'POST') {
+      expectMethod(request, 'GET', 'HEAD');
+      return json([...this.#traces.values()].map(describeTrace));
+    }
+    const added = parseTraceUpload(await readBody(request));
+    for (const trace of added) this.#addTrace(trace);
+    return json(added.map(describeTrace), 201);
+  }
+
+  /** Adds or replaces an upload. */
+  #addTrace(trace: Trace): void {
+    if (this.#ownTraces.has(trace.name)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
+    this.#traces.delete(trace.name);
+    const uploaded = [...this.#traces.keys()].slice(this.#ownTraces.size);
+    if (uploaded.length >= MOST_UPLOADED) this.#traces.delete(uploaded[0]!);
+    this.#traces.set(trace.name, trace);
+  }
+
+  async #answerCreation(request: Request): Promise<Response> {
+    expectMethod(request, 'POST');
+    const { scenarios, folder } = this.#options;
+    const catalogue = { traces: this.#traces, scenarios, sessions: this.#sessions };
+    const { id } = this.createSession(parseSessionRequest(await readBody(request), catalogue));
+    const below = `${folder}session/${id}/`;
+    return json({ id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
   }
 }
 
@@ -162,22 +180,24 @@ function describeTrace({ name, durationSeconds, metadata }: Trace) {
   return { name, dataset, recordingGroup, durationSeconds, hasClock, ...(location !== undefined && { location }) };
 }
 
+const JSON_TYPE = 'application/json';
+const TEXT_TYPE = 'text/plain';
+
 /** The files of a session that are neither paced nor logged. */
-const DOCUMENTS: ReadonlyMap<string, { contentType: string; body(session: ReplaySession): string }> = new Map([
-  ['manifest.mpd', { contentType: 'application/dash+xml', body: (session) => session.manifest() }],
-  ['sizes.json', { contentType: 'application/json', body: ({ presentation }) => JSON.stringify(presentation.sizes) }],
-  ['time', { contentType: 'text/plain', body: ({ utcMs }) => String(utcMs) }],
-  [UTC_PATH, { contentType: 'text/plain', body: ({ utcMs }) => new Date(Math.round(utcMs)).toISOString() }],
-  ['log', { contentType: 'application/json', body: ({ log }) => JSON.stringify(log) }],
-  ['lateness', { contentType: 'application/json', body: ({ log }) => JSON.stringify(chunkLateness(log)) }],
-  ['link', { contentType: 'application/json', body: ({ publishedLink }) => JSON.stringify(publishedLink) }],
+const DOCUMENTS = new Map<string, [contentType: string, bodyOf: (session: ReplaySession) => string]>([
+  ['manifest.mpd', ['application/dash+xml', (session) => session.manifest()]],
+  ['sizes.json', [JSON_TYPE, ({ presentation }) => JSON.stringify(presentation.sizes)]],
+  ['time', [TEXT_TYPE, ({ utcMs }) => String(utcMs)]],
+  [UTC_PATH, [TEXT_TYPE, ({ utcMs }) => new Date(Math.round(utcMs)).toISOString()]],
+  ['log', [JSON_TYPE, ({ log }) => JSON.stringify(log)]],
+  ['link', [JSON_TYPE, ({ publishedLink }) => JSON.stringify(publishedLink)]],
 ]);
 
 async function serveFile(session: ReplaySession, path: string, request: Request): Promise<Response> {
-  const document = DOCUMENTS.get(path);
-  if (document) return respond(request, { contentType: document.contentType, body: document.body(session) });
+  const [contentType, bodyOf] = DOCUMENTS.get(path) ?? [];
+  if (contentType && bodyOf) return textResponse(contentType, bodyOf(session));
   const playlist = path.endsWith('.m3u8') ? await session.playlist(path, blockingReload(request)) : undefined;
-  if (playlist !== undefined) return respond(request, { contentType: 'application/vnd.apple.mpegurl', body: playlist });
+  if (playlist !== undefined) return textResponse('application/vnd.apple.mpegurl', playlist);
   const file = session.presentation.find(path);
   if (!file) throw new Refusal(404, `no "${path}" in session ${session.id}`);
   const early = session.secondsUntil(file);
@@ -222,17 +242,14 @@ function blockingReload({ url }: Request): BlockingReload | undefined {
  * Throws a 416 for a range outside the file.
  */
 function parseRange(header: string | null, length: number): ByteRange & { isPart: boolean } {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
-  const [from, to] = [match?.[1] ?? '', match?.[2] ?? ''];
-  if (!match || (from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if ((from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {
     return { start: 0, end: length, isPart: false };
   }
   const start = from === '' ? Math.max(0, length - Number(to)) : Number(from);
   const end = from === '' || to === '' ? length : Math.min(length, Number(to) + 1);
-  if (start >= end) {
-    throw new Refusal(416, `range ${header} is outside of ${length} bytes`, { 'content-range': `bytes */${length}` });
-  }
-  return { start, end, isPart: true };
+  if (start < end) return { start, end, isPart: true };
+  throw new Refusal(416, `range ${header} is outside of ${length} bytes`, { 'content-range': `bytes */${length}` });
 }
 
 function expectMethod({ method }: Request, ...allowed: readonly string[]): void {
@@ -240,43 +257,30 @@ function expectMethod({ method }: Request, ...allowed: readonly string[]): void 
   throw new Refusal(405, `expected ${allowed.join(' or ')}, got ${method}`, { allow: allowed.join(', ') });
 }
 
-async function readBody({ body }: Request, largestBytes = LARGEST_BODY_BYTES): Promise<string> {
-  const decoder = new TextDecoder();
-  const reader = body?.getReader();
-  let text = '';
+async function readBody({ body }: Request): Promise<string> {
+  const pieces: Uint8Array[] = [];
   let length = 0;
+  const reader = body?.getReader();
   for (;;) {
     const { value } = (await reader?.read()) ?? {};
-    if (value === undefined) return text + decoder.decode();
+    if (value === undefined) return new Blob(pieces as BlobPart[]).text();
+    pieces.push(value);
     length += value.length;
-    if (length > largestBytes) throw new Refusal(413, `expected a body of at most ${largestBytes} bytes`);
-    text += decoder.decode(value, { stream: true });
+    if (length > LARGEST_BODY_BYTES) throw new Refusal(413, `expected a body of at most ${LARGEST_BODY_BYTES} bytes`);
   }
 }
 
-interface Answer {
-  contentType: string;
-  body: string;
-  status?: number;
-  headers?: Record<string, string>;
+function textResponse(contentType: string, body: string, { status = 200, headers = {} } = {}): Response {
+  const type = { 'content-type': `${contentType}; charset=utf-8` };
+  return new Response(body, { status, headers: { ...OPEN_HEADERS, ...headers, ...type } });
 }
 
-function respond(request: Request, { contentType, body, status = 200, headers }: Answer): Response {
-  const bytes = new TextEncoder().encode(body);
-  const own = { 'content-type': `${contentType}; charset=utf-8`, 'content-length': String(bytes.length) };
-  return new Response(request.method === 'HEAD' ? null : bytes, {
-    status,
-    headers: { ...OPEN_HEADERS, ...headers, ...own },
-  });
-}
-
-const json = (request: Request, value: unknown, status = 200): Response =>
-  respond(request, { contentType: 'application/json', body: JSON.stringify(value), status });
+const json = (value: unknown, status = 200): Response => textResponse(JSON_TYPE, JSON.stringify(value), { status });
 
 /** `{"error": "..."}`. */
-function refusal(request: Request, error: unknown): Response {
+function refusal(error: unknown): Response {
   const isInput = error instanceof InputError || error instanceof RangeError;
   const { status, headers } = error instanceof Refusal ? error : { status: isInput ? 400 : 500, headers: {} };
   const body = JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
-  return respond(request, { contentType: 'application/json', body, status, headers });
+  return textResponse(JSON_TYPE, body, { status, headers });
 }

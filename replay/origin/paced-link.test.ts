@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Clock } from './clock.ts';
-import { PacedLink, TICK_MS, Ticker } from './paced-link.ts';
+import { PacedLink, TICK_MS } from './paced-link.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RTT_SECONDS = 0.04;
@@ -18,19 +18,9 @@ function download(link: PacedLink, clock: Clock, bytes: number) {
 }
 
 describe('PacedLink', () => {
-  test('follows a path that was shifted with `from`', () => {
-    const clock = new VirtualClock();
-    const link = new PacedLink(new Ticker(clock), step.from(3, 0), RTT_SECONDS);
-    link.start();
-    const { record } = download(link, clock, 10e6);
-    clock.run();
-    expect(record.at(-1)!.bytes).toBe(10e6);
-    expect(Math.abs(record.at(-1)!.seconds - RTT_SECONDS - 1)).toBeLessThan(0.01);
-  });
-
   test('delivers along the path, one RTT late, never early and at most a tick late', () => {
     const clock = new VirtualClock();
-    const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
+    const link = new PacedLink(clock, step, RTT_SECONDS);
     link.start();
     const bytes = 5e6;
     const { handle, record } = download(link, clock, bytes);
@@ -50,7 +40,7 @@ describe('PacedLink', () => {
   test('timers that fire late delay bytes, but not the prescribed end', () => {
     let turn = 0;
     const clock = new VirtualClock(() => (turn++ % 3) * 5);
-    const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
+    const link = new PacedLink(clock, step, RTT_SECONDS);
     link.start();
     const { handle, record } = download(link, clock, 1e6);
     clock.run();
@@ -62,7 +52,7 @@ describe('PacedLink', () => {
 
   test('concurrent transfers share the link; a cancelled one frees its share at once', () => {
     const clock = new VirtualClock();
-    const link = new PacedLink(new Ticker(clock), new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }), 0);
+    const link = new PacedLink(clock, new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }), 0);
     link.start();
     const start = clock.nowMs();
     const stays = download(link, clock, 1e6);
@@ -78,12 +68,11 @@ describe('PacedLink', () => {
     expect(stays.record.at(-1)).toEqual({ seconds: expect.closeTo(1.5, 6), bytes: 1e6 });
   });
 
-  test('links of one ticker do not disturb each other', () => {
+  test('links do not disturb each other', () => {
     const clock = new VirtualClock();
-    const ticker = new Ticker(clock);
     const downloads = [4e6, 8e6, 40e6].map((rateBps) => {
       const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [rateBps] });
-      const link = new PacedLink(ticker, path, RTT_SECONDS);
+      const link = new PacedLink(clock, path, RTT_SECONDS);
       link.start();
       return { rateBps, ...download(link, clock, 250_000) };
     });
@@ -96,7 +85,7 @@ describe('PacedLink', () => {
 
   test('the clock stays at 0 until it is started', () => {
     const clock = new VirtualClock();
-    const link = new PacedLink(new Ticker(clock), step, RTT_SECONDS);
+    const link = new PacedLink(clock, step, RTT_SECONDS);
     clock.run(clock.nowMs() + 500);
     expect([link.isStarted, link.nowSeconds]).toEqual([false, 0]);
     link.start();

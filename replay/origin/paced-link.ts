@@ -5,7 +5,7 @@
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
-import { ChunkedFlight } from '../link/chunked-flight.ts';
+import { type Chunk, ChunkedFlight } from '../link/chunked-flight.ts';
 import { type Sender, SharedLink } from '../link/shared-link.ts';
 import type { Clock } from './clock.ts';
 
@@ -15,54 +15,17 @@ export const TICK_MS = 4;
 /** Wake this much after an event, so that rounding cannot make it one to come. */
 const ROUNDING_MS = 1e-6;
 
-/** A part of a response that exists from a second on only, such as a chunk of a live segment. */
-export interface Release {
-  fromSeconds: number;
-  /** The part ends here; it begins where the previous one ends. */
-  untilBits: number;
-}
-
 /** Called with the number of bytes that have arrived so far. */
 type OnDelivered = (bytes: number) => void;
 
-interface PacedHandle {
-  /** Second of the link at which the last byte was due; undefined before. */
-  readonly prescribedEndSeconds: number | undefined;
-  /** The same of each release that is over. */
-  readonly releaseEndsSeconds: readonly number[];
-  cancel(): void;
-}
-
-interface Flow extends PacedHandle {
+interface Flow {
   flight: ChunkedFlight;
   access: Sender;
   onDelivered: OnDelivered;
   deliveredBytes: number;
-}
-
-/** Ticks all links of an origin with one timer, which runs only while a transfer is active. */
-export class Ticker {
-  private readonly busy = new Set<PacedLink>();
-  private wakeAtMs = Number.POSITIVE_INFINITY;
-  private cancelTimer = () => {};
-
-  constructor(readonly clock: Clock) {}
-
-  /** Ticks the link at `atMs` or before. */
-  wake(link: PacedLink, atMs: number): void {
-    this.busy.add(link);
-    if (atMs >= this.wakeAtMs) return;
-    this.cancelTimer();
-    this.wakeAtMs = atMs;
-    this.cancelTimer = this.clock.schedule(() => this.tick(), Math.max(0, atMs - this.clock.nowMs()));
-  }
-
-  private tick(): void {
-    this.wakeAtMs = Number.POSITIVE_INFINITY;
-    const links = [...this.busy];
-    this.busy.clear();
-    for (const link of links) link.tick();
-  }
+  /** Second of the link at which the last byte was due; undefined before. */
+  readonly prescribedEndSeconds: number | undefined;
+  cancel(): void;
 }
 
 export class PacedLink {
@@ -72,11 +35,13 @@ export class PacedLink {
   private latestEndSeconds = 0;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
+  private wakeAtMs = Number.POSITIVE_INFINITY;
+  private cancelTimer = () => {};
   private readonly onStarts: (() => void)[] = [];
 
   /** `path` begins at the link's second 0; `latencySeconds` is the RTT of each request. */
   constructor(
-    private readonly ticker: Ticker,
+    private readonly clock: Clock,
     path: PiecewisePath,
     private readonly latencySeconds: number,
   ) {
@@ -86,7 +51,7 @@ export class PacedLink {
   /** Makes now the link's second 0; a second call does nothing. */
   start(): void {
     if (this.isStarted) return;
-    this.startedAtMs = this.ticker.clock.nowMs();
+    this.startedAtMs = this.clock.nowMs();
     for (const callback of this.onStarts) callback();
   }
 
@@ -101,7 +66,7 @@ export class PacedLink {
 
   /** Seconds since the start; 0 before. */
   get nowSeconds(): number {
-    return this.startedAtMs === undefined ? 0 : (this.ticker.clock.nowMs() - this.startedAtMs) / 1000;
+    return this.startedAtMs === undefined ? 0 : (this.clock.nowMs() - this.startedAtMs) / 1000;
   }
 
   /** Downloads that take their share of the link, and that nobody reads; before the start. */
@@ -115,35 +80,29 @@ export class PacedLink {
   }
 
   /**
-   * Requests `bytes` > 0, which begin to arrive after the latency, those of a release not before its second. The link
-   * must have been started.
+   * Requests `bytes` > 0, which begin to arrive after the latency, those of a chunk not before it exists. Before the
+   * start of the link they only take the latency.
    */
-  request(bytes: number, onDelivered: OnDelivered, releases?: readonly Release[]): PacedHandle {
+  request(
+    bytes: number,
+    onDelivered: OnDelivered,
+    chunks: readonly Chunk[] = [{ existsAtSeconds: 0, bits: 8 * bytes }],
+  ): Pick<Flow, 'prescribedEndSeconds' | 'cancel'> {
+    const { link, latencySeconds } = this;
+    if (!this.isStarted) {
+      const cancel = this.clock.schedule(() => onDelivered(bytes), latencySeconds * 1000);
+      return { prescribedEndSeconds: undefined, cancel };
+    }
     this.tick();
-    const { link } = this;
-    const sizeBits = bytes * 8;
-    const parts = releases ?? [{ fromSeconds: 0, untilBits: sizeBits }];
     const access = link.access({ offsetSeconds: 0, weight: 1 });
-    const flight = new ChunkedFlight(access.shareOf(this.path), {
-      requestedAtSeconds: link.nowSeconds,
-      rttSeconds: this.latencySeconds,
-      sizeBits,
-      chunks: parts.map(({ fromSeconds, untilBits }, i) => {
-        return { existsAtSeconds: fromSeconds, bits: untilBits - (parts[i - 1]?.untilBits ?? 0) };
-      }),
-    });
+    const requestedAtSeconds = link.nowSeconds;
+    const request = { requestedAtSeconds, rttSeconds: latencySeconds, sizeBits: bytes * 8, chunks };
+    const flight = new ChunkedFlight(access.shareOf(this.path), request);
     access.begin(flight);
-    const endsBy = (seconds: number) => (seconds <= link.nowSeconds ? [seconds] : []);
     const flow: Flow = {
-      flight,
-      access,
-      onDelivered,
-      deliveredBytes: 0,
-      get releaseEndsSeconds() {
-        return flight.transfers.flatMap(({ endSeconds }) => endsBy(endSeconds));
-      },
+      ...{ flight, access, onDelivered, deliveredBytes: 0 },
       get prescribedEndSeconds() {
-        return endsBy(flight.endsAtSeconds)[0];
+        return flight.endsAtSeconds <= link.nowSeconds ? flight.endsAtSeconds : undefined;
       },
       cancel: () => {
         if (!this.flows.delete(flow)) return;
@@ -182,6 +141,15 @@ export class PacedLink {
   private scheduleTick(): void {
     if (this.flows.size === 0 || this.startedAtMs === undefined) return;
     const eventAtMs = this.startedAtMs + this.link.nextChangeSeconds() * 1000 + ROUNDING_MS;
-    this.ticker.wake(this, Math.min(eventAtMs, this.ticker.clock.nowMs() + TICK_MS));
+    const nowMs = this.clock.nowMs();
+    const atMs = Math.min(eventAtMs, nowMs + TICK_MS);
+    if (atMs >= this.wakeAtMs) return;
+    this.cancelTimer();
+    this.wakeAtMs = atMs;
+    const wake = () => {
+      this.wakeAtMs = Number.POSITIVE_INFINITY;
+      this.tick();
+    };
+    this.cancelTimer = this.clock.schedule(wake, Math.max(0, atMs - nowMs));
   }
 }

@@ -3,27 +3,29 @@
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
+import type { Chunk } from '../link/chunked-flight.ts';
 import {
   type BlockingReload,
   type MediaFile,
+  type PartKind,
   type Presentation,
   type PresentationOptions,
   type PresentationTime,
   presentation,
 } from '../media/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { type EncoderPause, type LiveStream, type Scenario, traceScaleOf } from '../scenarios.ts';
+import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
+import type { Clock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
-import { PacedLink, type Release, type Ticker } from './paced-link.ts';
+import { PacedLink } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
 import { type ByteRange, RangeStream } from './range-stream.ts';
-import type { RequestLogEntry } from './request-log.ts';
 
 export interface SessionSpec {
   trace: Trace;
-  /** Ladder, sizes, RTT, payload share and scale of the trace. */
+  /** Ladder, sizes, RTT, payload share, scale of the trace, and its live stream. */
   scenario: Scenario | ResolvedScenario;
   /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
@@ -36,9 +38,6 @@ export interface SessionSpec {
   traffic?: readonly Omit<Traffic, 'weight'>[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
-  /** Of a live scenario. Default: its own. */
-  targetLatencySeconds?: number;
-  encoderPauses?: readonly EncoderPause[];
   /**
    * `link` (default): bytes arrive at the trace's rate, after an RTT. `none`: at once, because another component is the
    * link (`transport/`); then no request has a prescribed end.
@@ -50,6 +49,26 @@ export interface SessionSpec {
   onStart?: () => void;
   /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
+}
+
+/** A media request. Times are of the link's clock, 0 before its start. */
+export interface RequestLogEntry {
+  /** Relative to the session's folder. */
+  path: string;
+  kind: PartKind;
+  representationId: string;
+  /** Counted from 0; segments alone. */
+  segmentIndex?: number;
+  /** Bytes requested, and bytes that the reader of the response has taken: a server once it has written them. */
+  bytes: number;
+  sentBytes: number;
+  requestedAtSeconds: number;
+  firstByteAtSeconds?: number;
+  /** When the last byte was taken. */
+  endedAtSeconds?: number;
+  /** When the last byte was due, given the trace and the link's other transfers. */
+  prescribedEndSeconds?: number;
+  outcome: 'active' | 'complete' | 'aborted';
 }
 
 /** A response that has begun. */
@@ -70,35 +89,28 @@ export class ReplaySession {
   /** In the order of arrival. */
   readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
-  private readonly latencySeconds: number;
-  /** Requests before the link's second 0, with their real time. */
-  private readonly early: { entry: RequestLogEntry; atMs: number }[] = [];
   private active = 0;
 
   /** @throws {InputError} for what cannot be served or shared, {RangeError} for a trace without capacity. */
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
-    private readonly ticker: Ticker,
+    private readonly clock: Clock,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
-    const live = liveOf(spec);
     this.startSeconds = startSeconds;
     const isPaced = spec.pacing !== 'none';
-    this.latencySeconds = isPaced ? scenario.rttSeconds : 0;
     const path = isPaced
       ? linkOf(trace, scenario).from(startSeconds, 0)
       : new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [UNPACED_BPS] });
     if (spec.link) requireSameLink(spec, spec.link);
-    this.link = spec.link?.link ?? new PacedLink(ticker, path, this.latencySeconds);
+    this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
     this.link.addTraffic(spec.traffic ?? []);
-    this.link.onStart(() => this.started());
+    if (spec.onStart) this.link.onStart(spec.onStart);
     this.presentation = presentation({
-      ladderBps: scenario.ladderBps,
-      segmentSeconds: scenario.segmentSeconds,
+      ...scenario,
       segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
       ...spec.media,
-      ...(live && { live }),
     });
   }
 
@@ -184,14 +196,11 @@ export class ReplaySession {
    * before. Afterwards the reader aborts by cancelling the body.
    */
   serve(file: MediaFile, range: ByteRange, options: { path: string; signal: AbortSignal }): Promise<PacedResponse> {
-    const { entry, isSegment } = describeRequest(file, range, options.path);
+    const entry = logEntryOf(file, range, options.path);
     this.log.push(entry);
-    if (isSegment && !this.link.isStarted) this.link.start();
-    else entry.requestedAtSeconds = this.nowSeconds;
-    const { requestedAtSeconds } = entry;
-    if (!this.link.isStarted) this.early.push({ entry, atMs: this.ticker.clock.nowMs() });
-
-    const releases = releasesOf(file, range);
+    // The request that starts the clock is at its second 0.
+    entry.requestedAtSeconds = this.nowSeconds;
+    if (entry.kind === 'segment') this.link.start();
     this.active++;
     return new Promise((resolve, reject) => {
       const end = (outcome: 'complete' | 'aborted') => {
@@ -203,14 +212,6 @@ export class ReplaySession {
       };
       const onTaken = (bytes: number) => {
         entry.sentBytes = bytes;
-        if (releases) {
-          entry.chunkLatenessSeconds ??= [];
-          const late = entry.chunkLatenessSeconds;
-          for (const { untilBits } of releases.slice(late.length, handle.releaseEndsSeconds.length)) {
-            if (bytes < untilBits / 8) break;
-            late.push(this.nowSeconds - handle.releaseEndsSeconds[late.length]!);
-          }
-        }
         if (bytes < entry.bytes) return;
         end('complete');
         if (handle.prescribedEndSeconds !== undefined && this.spec.pacing !== 'none')
@@ -220,13 +221,11 @@ export class ReplaySession {
       const onDelivered = (bytes: number) => {
         if (entry.firstByteAtSeconds === undefined) {
           entry.firstByteAtSeconds = this.nowSeconds;
-          resolve({ requestedAtSeconds, body: body.stream });
+          resolve({ requestedAtSeconds: entry.requestedAtSeconds, body: body.stream });
         }
         body.allow(bytes);
       };
-      const handle = this.link.isStarted
-        ? this.link.request(entry.bytes, onDelivered, releases)
-        : this.requestWithoutClock(entry.bytes, onDelivered);
+      const handle = this.link.request(entry.bytes, onDelivered, chunksOf(file, range));
       options.signal.addEventListener('abort', () => {
         end('aborted');
         reject(options.signal.reason);
@@ -239,33 +238,8 @@ export class ReplaySession {
   }
 
   private wait(seconds: number): Promise<void> {
-    return new Promise((resolve) => void this.ticker.clock.schedule(resolve, Math.ceil(seconds * 1000)));
+    return new Promise((resolve) => void this.clock.schedule(resolve, Math.ceil(seconds * 1000)));
   }
-
-  private started(): void {
-    const nowMs = this.ticker.clock.nowMs();
-    this.spec.onStart?.();
-    for (const { entry, atMs } of this.early) {
-      const offset = (atMs - nowMs) / 1000;
-      entry.requestedAtSeconds = offset;
-      // Logged while the clock was 0.
-      if (entry.firstByteAtSeconds !== undefined) entry.firstByteAtSeconds = offset + this.latencySeconds;
-      if (entry.endedAtSeconds !== undefined) entry.endedAtSeconds = offset + this.latencySeconds;
-    }
-    this.early.length = 0;
-  }
-
-  private requestWithoutClock(bytes: number, onDelivered: (bytes: number) => void) {
-    const cancel = this.ticker.clock.schedule(() => onDelivered(bytes), this.latencySeconds * 1000);
-    return { prescribedEndSeconds: undefined, releaseEndsSeconds: [], cancel };
-  }
-}
-
-function liveOf({ scenario: { live }, targetLatencySeconds, encoderPauses }: SessionSpec): LiveStream | undefined {
-  const isChanged = targetLatencySeconds !== undefined || encoderPauses !== undefined;
-  if (isChanged && live === undefined) throw new InputError('scenario', 'a live one', 'one on demand');
-  const targetSeconds = targetLatencySeconds ?? live?.targetLatencySeconds;
-  return live && { ...live, targetLatencySeconds: targetSeconds!, ...(encoderPauses && { encoderPauses }) };
 }
 
 function requireSameLink({ trace, scenario, startSeconds = 0, pacing = 'link' }: SessionSpec, other: ReplaySession) {
@@ -277,31 +251,19 @@ function requireSameLink({ trace, scenario, startSeconds = 0, pacing = 'link' }:
 }
 
 /** The chunks of a range; undefined for a file that always exists. */
-function releasesOf({ chunks }: MediaFile, { start, end }: ByteRange): Release[] | undefined {
-  const releases: Release[] = [];
-  let chunkStart = 0;
-  for (const chunk of chunks ?? []) {
-    if (chunk.end > start && chunkStart < end) {
-      releases.push({ fromSeconds: chunk.existsAtSeconds, untilBits: (Math.min(chunk.end, end) - start) * 8 });
-    }
-    chunkStart = chunk.end;
-  }
-  return chunks && releases;
+function chunksOf({ chunks }: MediaFile, { start, end }: ByteRange): Chunk[] | undefined {
+  return chunks?.flatMap((chunk, i) => {
+    const bytes = Math.min(chunk.end, end) - Math.max(chunks[i - 1]?.end ?? 0, start);
+    return bytes > 0 ? [{ existsAtSeconds: chunk.existsAtSeconds, bits: 8 * bytes }] : [];
+  });
 }
 
-function describeRequest(file: MediaFile, { start, end }: ByteRange, path: string) {
+function logEntryOf(file: MediaFile, { start, end }: ByteRange, path: string): RequestLogEntry {
   const parts = file.parts.filter((part) => part.start < end && part.end > start);
-  const segment = parts.find(({ kind }) => kind === 'segment');
-  const part = segment ?? parts[0]!;
-  const entry: RequestLogEntry = {
-    path,
-    kind: part.kind,
-    representationId: file.representationId,
-    ...(part.segmentIndex !== undefined && { segmentIndex: part.segmentIndex }),
-    bytes: end - start,
-    sentBytes: 0,
-    requestedAtSeconds: 0,
-    outcome: 'active',
+  const { kind, segmentIndex } = parts.find((part) => part.kind === 'segment') ?? parts[0]!;
+  return {
+    ...{ path, kind, representationId: file.representationId },
+    ...(segmentIndex !== undefined && { segmentIndex }),
+    ...{ bytes: end - start, sentBytes: 0, requestedAtSeconds: 0, outcome: 'active' },
   };
-  return { entry, isSegment: segment !== undefined };
 }

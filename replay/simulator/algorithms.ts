@@ -2,10 +2,9 @@
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import { type Model, unpackModel } from '../../predictor/built-in/model-file.ts';
-import { SHIPPED_MODEL } from '../../predictor/built-in/shipped-model.ts';
-import { SubSecond } from '../../predictor/sub-second.ts';
+import { createBuiltInForecaster, SHIPPED_MODEL } from '../../predictor/forecast/built-in-forecaster.ts';
+import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import type { LinkAccess } from '../link/shared-link.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Observation } from '../../abr/index.ts';
 import { PiecewisePath } from '../../abr/index.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { Flight, ProgressFeed } from './flight.ts';
 
 const LATENCY_SECONDS = 0.04;

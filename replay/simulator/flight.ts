@@ -1,7 +1,7 @@
 /** One request on the replayed link: the arrival of its bits, and a page's observations of them. */
 
 import type { Forecaster } from '../../abr/index.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import type { FlightLink, SharedFlight, Transfer } from '../link/shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;

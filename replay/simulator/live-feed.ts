@@ -4,9 +4,9 @@
  */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
-import { LiveEdge, type LiveSegment } from '../../predictor/live-waits.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
-import { knownBps, SegmentDownload } from '../../predictor/segment-download.ts';
+import { LiveEdge, type LiveSegment } from '../../predictor/link/live-waits.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
+import { knownBps, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { ChunkedFlight } from '../link/chunked-flight.ts';
 
 /**
@@ -19,6 +19,7 @@ interface Observed {
   flight: ChunkedFlight;
   download: SegmentDownload;
   readUntilSeconds: number;
+  /** Whole chunks that are not reported yet. */
   chunks: number;
 }
 
@@ -59,9 +60,10 @@ export class LiveFeed {
         const until = flight.bitsOf(transfer, at);
         if (at >= endSeconds) observed.chunks++;
         if (until > bits) {
-          const receivedBits = download.receivedBits + until - bits;
+          const totalBits = download.receivedBits + until - bits;
           const chunks = hasChunks ? observed.chunks : undefined;
-          download.progressed(at, { receivedBits, chunks }, knownBps(this.downloads));
+          download.received(at, { totalBits, chunks }, knownBps(this.downloads));
+          observed.chunks = 0;
         }
         bits = until;
         observed.readUntilSeconds = at;

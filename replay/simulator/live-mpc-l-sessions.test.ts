@@ -10,8 +10,8 @@ import {
   type ValidForecast,
 } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import { SubSecond } from '../../predictor/sub-second.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';

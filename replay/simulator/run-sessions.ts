@@ -4,8 +4,8 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import type { ModelFile } from '../../predictor/built-in/model-file.ts';
-import { parseModel } from '../../predictor/built-in/parse-model.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';

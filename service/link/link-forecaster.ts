@@ -4,10 +4,10 @@
  */
 
 import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { createBuiltInForecaster } from '../../predictor/built-in/built-in-forecaster.ts';
-import { ForecastChain, type ForecasterFault } from '../../predictor/chain.ts';
-import type { HandoverClock, HandoverEstimate } from '../../predictor/handover-clock/handover-clock.ts';
-import { SubSecond } from '../../predictor/sub-second.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { ForecastChain, type ForecasterFault } from '../../predictor/forecast/chain.ts';
+import type { HandoverClock, HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
 import type { SessionClock } from '../clock.ts';
 import type { Throughput } from './shared-link.ts';
 

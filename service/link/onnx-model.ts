@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { InProcessForecaster } from '../../predictor/onnx/in-process-forecaster.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { loadModel, type Runtime } from '../../predictor/onnx/inference.ts';
-import { SubSecond } from '../../predictor/sub-second.ts';
+import { InProcessForecaster } from '../../predictor/onnx/onnx-session.ts';
 
 const PACKAGE = 'onnxruntime-web';
 

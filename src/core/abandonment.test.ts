@@ -10,7 +10,7 @@ function slowDownload() {
   const controller = new ScriptedAbandoning();
   const core = adapted({ controller });
   const request = {};
-  core.downloads.begun(request, true, core.port.segment(0, 2));
+  core.downloads.requested(request, { isMedia: true, segment: core.port.segment(0, 2) });
   controller.instead = 0;
   return { ...core, controller, request };
 }
@@ -50,7 +50,7 @@ describe('a video download in flight', () => {
 
   test('audio is not reconsidered', () => {
     const { downloads } = adapted({ controller: new ScriptedAbandoning() });
-    downloads.begun({}, true, undefined);
+    downloads.requested({}, { isMedia: true });
     expect(jest.getTimerCount()).toBe(0);
   });
 });

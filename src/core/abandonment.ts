@@ -3,13 +3,12 @@
 import type { Decisions } from './decisions.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort } from './player-port.ts';
-import type { Session } from './session.ts';
+import type { Session, VideoDownload } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
-import type { VideoDownload } from './video-download.ts';
 
 /** A player that has not requested the segment again within this time will not do so. */
-const ANSWER_WITHIN_MS = 1000;
+const ANSWER_WITHIN_SECONDS = 1;
 
 interface Parts {
   port: Pick<PlayerPort, 'abandon'>;
@@ -20,7 +19,7 @@ interface Parts {
 }
 
 export class Abandonment implements Ticking {
-  #abandoned: { download: VideoDownload; atMs: number } | undefined;
+  #abandoned: { download: VideoDownload; atSeconds: number } | undefined;
 
   constructor(private readonly parts: Parts) {}
 
@@ -30,16 +29,16 @@ export class Abandonment implements Ticking {
 
   tick(): void {
     const { port, session, clock, forecasting, decisions } = this.parts;
-    const nowSeconds = clock.nowSeconds();
-    forecasting?.meter.advance(nowSeconds);
-    const { active } = session.record;
+    const atSeconds = clock.nowSeconds();
+    forecasting?.meter.advance(atSeconds);
+    const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
-    if (active === undefined || active.isWaiting(nowSeconds)) return;
-    const nowMs = performance.now();
-    if (this.#abandoned?.download === active && nowMs - this.#abandoned.atMs < ANSWER_WITHIN_MS) return;
+    if (download === undefined || download.isWaiting(atSeconds)) return;
+    const { download: last, atSeconds: lastSeconds } = this.#abandoned ?? {};
+    if (last === download && atSeconds - lastSeconds! < ANSWER_WITHIN_SECONDS) return;
     const choice = decisions.reconsider();
-    if (choice === undefined || choice.representationId === active.segment.representation.id) return;
-    this.#abandoned = { download: active, atMs: nowMs };
+    if (choice === undefined || choice.representationId === download.segment.representation.id) return;
+    this.#abandoned = { download, atSeconds };
     port.abandon(choice);
   }
 }

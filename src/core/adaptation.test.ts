@@ -2,17 +2,16 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
-import { requestedBitsOf } from './session.ts';
 
 useManualClock();
 
 describe('the core', () => {
   test('the clock starts with the first media request, not with an init segment', () => {
     const { clock, downloads } = adapted({ controller: new Scripted() });
-    downloads.begun({}, false, undefined);
+    downloads.requested({}, { isMedia: false });
     jest.advanceTimersByTime(1000);
     expect(clock.nowSeconds()).toBe(0);
-    downloads.begun({}, true, undefined);
+    downloads.requested({}, { isMedia: true });
     jest.advanceTimersByTime(1000);
     expect(clock.nowSeconds()).toBe(1);
   });
@@ -21,7 +20,7 @@ describe('the core', () => {
     const core = adapted({ forecasters: [new Steady()], prior: false });
     const { port, session, clock, planner, decisions, downloads, sourceEnded } = core;
     decisions.decide();
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     const { controller } = planner;
     expect(session.record).toMatchObject({ number: 1, decision: { controller: 'mpc-l' } });
     expect(session.record.forecast?.source).toBe('steady');
@@ -29,7 +28,7 @@ describe('the core', () => {
     expect(session.record).toMatchObject({ number: 2, started: false, measured: [] });
     expect(session.record.decision).toBeUndefined();
     expect(session.record.forecast).toBeUndefined();
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(planner.controller).not.toBe(controller);
     expect(clock.nowSeconds()).toBe(0);
   });
@@ -65,7 +64,7 @@ describe('the core', () => {
 
   test('a seek before the first picture does not count', () => {
     const { port, session, downloads } = adapted({ controller: new Scripted() });
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     expect(session.seeked()).toBe(false);
     expect(session.record.last).toBeDefined();
     session.playing();

@@ -5,19 +5,16 @@ import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
 
 useManualClock();
 
-const REASONED = { controller: 'scripted', reason: 'because' };
-
 describe('decide', () => {
   test('returns the representation and the reason, and emits the decision with its inputs', () => {
-    const controller = new Scripted();
-    const { port, decisions, emitted, session } = adapted({ controller });
-    controller.next = { representation: 1, ...REASONED };
-    expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: because' });
+    const { controller, port, decisions, emitted, session } = adapted({ controller: new Scripted() });
+    controller.next = 1;
+    expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: scripted' });
     expect(emitted).toEqual([
       {
         kind: 'decide',
         session: 1,
-        decision: controller.next,
+        decision: { representation: 1, controller: 'scripted', reason: 'scripted' },
         state: controller.states[0],
         forecast: undefined,
         inFlight: undefined,
@@ -25,14 +22,14 @@ describe('decide', () => {
         streamId: 'p0',
       },
     ]);
-    expect(session.record.decision).toBe(controller.next);
+    expect(session.record.decision).toBe(emitted[0]!.decision);
     expect(port.firsts).toEqual([true]);
   });
 
   test('asks for the situation of a first segment, whose ladder the page may restrict', () => {
     const { port, decisions, downloads, sourceEnded } = adapted({ controller: new Scripted() });
     decisions.decide();
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     decisions.decide();
     sourceEnded();
     decisions.decide();
@@ -47,16 +44,17 @@ describe('decide', () => {
     port.play({ bufferLevelSeconds: 1 });
     expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
     expect(controller.states).toHaveLength(1);
-    downloads.begun({}, true, port.segment(0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
     decisions.decide();
     expect(controller.states).toHaveLength(2);
   });
 
   test('asks the controller once per segment of a live stream, unless something new is known', () => {
-    const controller = new Scripted();
-    const { port, decisions, downloads, session, planner, emitted } = adapted({ controller });
+    const { controller, port, decisions, downloads, session, planner, emitted } = adapted({
+      controller: new Scripted(),
+    });
     const times = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
-    const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20 };
+    const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20, isPaceable: false };
     port.now = { ...port.now!, live };
     const asked = () => {
       decisions.decide();
@@ -71,7 +69,7 @@ describe('decide', () => {
     expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
     change({ bufferLevelSeconds: 7 });
     expect(asked()).toBe(2);
-    change({ bufferCapSeconds: 8 });
+    change({ bufferCapSeconds: 1 });
     expect(asked()).toBe(3);
     change({ playbackRate: 2 });
     expect(asked()).toBe(4);
@@ -82,7 +80,7 @@ describe('decide', () => {
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1' } };
     expect(asked()).toBe(7);
     const request = {};
-    downloads.begun(request, true, port.segment(0));
+    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     expect([asked(), asked()]).toEqual([8, 8]);
     downloads.ended(request, 'failed', 1);
     expect(asked()).toBe(9);
@@ -94,8 +92,7 @@ describe('decide', () => {
   });
 
   test('is undefined while the player does not adapt', () => {
-    const controller = new Scripted();
-    const { port, decisions } = adapted({ controller });
+    const { controller, port, decisions } = adapted({ controller: new Scripted() });
     port.now = undefined;
     expect(decisions.decide()).toBeUndefined();
     expect(controller.states).toEqual([]);
@@ -105,9 +102,8 @@ describe('decide', () => {
     const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
     expect(silent.decisions.decide()).toBeUndefined();
     expect(silent.events.faults[0]?.message).toBe('the controller failed: there is no representation undefined');
-    const controller = new Scripted();
-    const { decisions, events, emitted, session } = adapted({ controller });
-    controller.next = { representation: 3, ...REASONED };
+    const { controller, decisions, events, emitted, session } = adapted({ controller: new Scripted() });
+    controller.next = 3;
     expect(decisions.decide()).toBeUndefined();
     controller.next = () => {
       throw new Error('broken');
@@ -124,7 +120,7 @@ describe('decide', () => {
     const { port, decisions, downloads, events } = adapted({ controller: new Scripted() });
     for (let index = 0; index < 3; index++) {
       const request = {};
-      downloads.begun(request, true, port.segment(index));
+      downloads.requested(request, { isMedia: true, segment: port.segment(index) });
       downloads.ended(request, 'whole', 1);
     }
     expect(decisions.decide()).toBeUndefined();
@@ -136,10 +132,9 @@ describe('decide', () => {
 
 describe('reconsider', () => {
   test('passes the download in flight; undefined if the controller keeps it', () => {
-    const controller = new ScriptedAbandoning();
-    const { port, decisions, downloads, emitted } = adapted({ controller });
+    const { controller, port, decisions, downloads, emitted } = adapted({ controller: new ScriptedAbandoning() });
     expect(decisions.reconsider()).toBeUndefined();
-    downloads.begun({}, true, port.segment(3, 2));
+    downloads.requested({}, { isMedia: true, segment: port.segment(3, 2) });
     expect(decisions.reconsider()).toBeUndefined();
     expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
     expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
@@ -151,9 +146,8 @@ describe('reconsider', () => {
   });
 
   test('is undefined for a download of a period that the player has left', () => {
-    const controller = new ScriptedAbandoning();
-    const { port, decisions, downloads } = adapted({ controller });
-    downloads.begun({}, true, port.segment(9));
+    const { controller, port, decisions, downloads } = adapted({ controller: new ScriptedAbandoning() });
+    downloads.requested({}, { isMedia: true, segment: port.segment(9) });
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1', startSeconds: 40, firstIndex: 10 } };
     expect(decisions.reconsider()).toBeUndefined();
     expect(controller.inFlights).toEqual([]);

@@ -4,7 +4,7 @@ import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort, Situation } from './player-port.ts';
-import { inFlightOf, isBlind, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 /** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
@@ -13,7 +13,7 @@ const SAME_RATE = 0.1;
 const SAME_BUFFER_SEGMENTS = 1.5;
 
 interface Parts {
-  port: Pick<PlayerPort, 'name' | 'isPolled' | 'situation'>;
+  port: Pick<PlayerPort, 'name' | 'isPolled'>;
   session: Session;
   clock: SessionClock;
   planner: Planner;
@@ -27,7 +27,7 @@ export class Decisions {
   decide(): Choice | undefined {
     const { port, session, planner, events } = this.parts;
     planner.startForecasting();
-    if (!isBlind(session.record)) return this.#ask(undefined);
+    if (!session.record.isBlind) return this.#ask(undefined);
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
     return undefined;
   }
@@ -35,15 +35,15 @@ export class Decisions {
   /** The representation to repeat the video segment in flight at; undefined to let it finish. */
   reconsider(): Choice | undefined {
     const { session, clock, planner } = this.parts;
-    const inFlight = inFlightOf(session.record, clock.nowSeconds());
+    const inFlight = session.record.inFlight(clock.nowSeconds());
     return inFlight && planner.controller.reconsider && this.#ask(inFlight);
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
   #ask(inFlight: InFlight | undefined): Choice | undefined {
-    const { port, session, clock, planner, events } = this.parts;
+    const { port, session, planner, events } = this.parts;
     const { choice, active, number } = session.record;
-    const situation = port.situation(!clock.isRunning);
+    const situation = planner.situation();
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
@@ -66,7 +66,16 @@ export class Decisions {
       session.decided(decision, inFlight ? undefined : { made, situation });
       const kind = inFlight ? 'abandon' : 'decide';
       const streamId = period.id;
-      events.decision({ kind, session: number, decision, state, forecast, inFlight, representationId, streamId });
+      events.emit('decision', {
+        kind,
+        session: number,
+        decision,
+        state,
+        forecast,
+        inFlight,
+        representationId,
+        streamId,
+      });
       return made;
     });
   }

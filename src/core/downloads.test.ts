@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, Steady } from './scripted.fixture.ts';
-import { inFlightOf, requestedBitsOf } from './session.ts';
 
 useManualClock();
 
@@ -21,34 +20,30 @@ describe('downloads', () => {
   test('are recorded as the player reports them, and their sizes are learnt', () => {
     const { port, session, downloads, decisions, bits } = measured();
     const request = {};
-    downloads.begun(request, true, port.segment(0, 1));
-    expect(requestedBitsOf(session.record)).toBe(8e6);
+    downloads.requested(request, { isMedia: true, segment: port.segment(0, 1) });
+    expect(session.record.requestedBits).toBe(8e6);
     wait(0.25);
-    downloads.progressed(request, { receivedBits: 1e6, sizeBits: 6e6 });
-    expect(inFlightOf(session.record, 0)).toMatchObject({
-      sessionRequestedBits: 6e6,
-      receivedBits: 1e6,
-      sizeBits: 6e6,
-    });
+    downloads.received(request, { totalBits: 1e6, sizeBits: 6e6 });
+    expect(session.record.inFlight(0)).toMatchObject({ sessionRequestedBits: 6e6, receivedBits: 1e6, sizeBits: 6e6 });
     wait(0.25);
-    downloads.progressed(request, { receivedBits: 6e6, sizeBits: 6e6 });
+    downloads.received(request, { totalBits: 6e6, sizeBits: 6e6 });
     downloads.ended(request, 'whole', 0.5);
     expect(session.record.measured).toMatchObject([
       { segmentIndex: 0, receivedBits: 6e6, downloadSeconds: 0.5, latencySeconds: 0.25, abandoned: false },
     ]);
     expect(bits()).toBeCloseTo(6e6);
     decisions.decide();
-    downloads.begun({}, true, port.segment(1, 0));
+    downloads.requested({}, { isMedia: true, segment: port.segment(1, 0) });
     // Three quarters of bitrate x duration, like the first segment.
-    expect(requestedBitsOf(session.record)).toBe(6e6 + 3e6);
+    expect(session.record.requestedBits).toBe(6e6 + 3e6);
   });
 
   test('that were complete at their first report have no latency', () => {
     const { port, session, downloads, steady, bits } = measured();
     const request = {};
-    downloads.begun(request, true, port.segment(0));
+    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     wait(0.5);
-    downloads.progressed(request, { receivedBits: 4e6 });
+    downloads.received(request, { totalBits: 4e6 });
     downloads.ended(request, 'whole', 0.5);
     expect(session.record.measured[0]).not.toHaveProperty('latencySeconds');
     expect(bits()).toBe(0);
@@ -59,9 +54,9 @@ describe('downloads', () => {
     const { port, session, downloads } = measured();
     for (const [index, downloadSeconds] of [-3599, 3601, Number.NaN].entries()) {
       const request = {};
-      downloads.begun(request, true, port.segment(index));
+      downloads.requested(request, { isMedia: true, segment: port.segment(index) });
       wait(1);
-      downloads.progressed(request, { receivedBits: 4e6 });
+      downloads.received(request, { totalBits: 4e6 });
       downloads.ended(request, 'whole', downloadSeconds);
     }
     expect(session.record.measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1]);
@@ -70,10 +65,11 @@ describe('downloads', () => {
   test('a retry by the player starts again at the first bit', () => {
     const { port, session, downloads, bits } = measured();
     const request = {};
-    downloads.begun(request, true, port.segment(0));
+    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     for (const received of [1e6, 2e6, 0.5e6, 4e6]) {
       wait(0.25);
-      downloads.progressed(request, { receivedBits: received });
+      if (received === 0.5e6) downloads.restarted(request);
+      downloads.received(request, { totalBits: received });
     }
     downloads.ended(request, 'whole', 1);
     expect(session.record.measured).toMatchObject([{ receivedBits: 4e6 }]);
@@ -84,12 +80,12 @@ describe('downloads', () => {
   test('that are abandoned count as wasted, and the meter gets all their bits', () => {
     const { port, session, downloads, bits } = measured();
     const request = {};
-    downloads.begun(request, true, port.segment(0));
+    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     wait(0.5);
-    downloads.progressed(request, { receivedBits: 1e6 });
+    downloads.received(request, { totalBits: 1e6 });
     wait(0.25);
     downloads.ended(request, 'abandoned', 0.75);
-    expect(requestedBitsOf(session.record)).toBe(4e6);
+    expect(session.record.requestedBits).toBe(4e6);
     expect(session.record).toMatchObject({ wastedBits: 1e6, wholeDownloads: 0 });
     expect(bits()).toBeCloseTo(1e6);
   });
@@ -97,9 +93,9 @@ describe('downloads', () => {
   test.each(['failed', 'whole'] as const)('without a bit that are %s are not recorded', (outcome) => {
     const { port, session, downloads } = measured();
     const request = {};
-    downloads.begun(request, true, port.segment(0));
+    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
     downloads.ended(request, outcome, 0.5);
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(session.record).toMatchObject({ measured: [], active: undefined });
     expect(session.record.wholeDownloads).toBe(outcome === 'whole' ? 1 : 0);
   });
@@ -107,19 +103,19 @@ describe('downloads', () => {
   test('of audio reach only the meter, and those of an earlier session nothing', () => {
     const { port, session, downloads, sourceEnded, bits } = measured();
     const audio = {};
-    downloads.begun(audio, true, undefined);
+    downloads.requested(audio, { isMedia: true });
     wait(0.5);
-    downloads.progressed(audio, { receivedBits: 1e5 });
+    downloads.received(audio, { totalBits: 1e5 });
     wait(0.5);
-    downloads.progressed(audio, { receivedBits: 3e5 });
+    downloads.received(audio, { totalBits: 3e5 });
     downloads.ended(audio, 'whole', 1);
     expect(bits()).toBeCloseTo(3e5);
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(session.record).toMatchObject({ measured: [], wholeDownloads: 0 });
     const late = {};
-    downloads.begun(late, true, port.segment(0));
+    downloads.requested(late, { isMedia: true, segment: port.segment(0) });
     sourceEnded();
-    downloads.progressed(late, { receivedBits: 1e6 });
+    downloads.received(late, { totalBits: 1e6 });
     downloads.ended(late, 'whole', 1);
     expect(session.record).toMatchObject({ measured: [], wholeDownloads: 0 });
   });

@@ -1,18 +1,16 @@
 /**
  * Follows the player's requests, each in one download: its bits count for the session's history and the meter of the
- * forecasts, and its size is learnt.
+ * forecasts, and its size is learnt. Adapters only say that a request was sent, has received bits, or has ended.
  */
 
-import type { LiveSegment } from '../../predictor/live-waits.ts';
-import { knownBps, type Outcome, type Progress, SegmentDownload } from '../../predictor/segment-download.ts';
+import { type Arrived, knownBps, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { Planner } from './planner.ts';
-import type { LiveRequest, SegmentRequest } from './player-port.ts';
+import type { RequestReport } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import { downloadsOf, type Session } from './session.ts';
+import { type Session, VideoDownload } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticker } from './ticker.ts';
-import { VideoDownload } from './video-download.ts';
 
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
@@ -32,11 +30,8 @@ export class Downloads {
 
   constructor(private readonly parts: Parts) {}
 
-  /**
-   * A request was sent; `segment` is undefined for audio and init segments, which only the meter needs. `liveRequest`:
-   * of media in a live stream.
-   */
-  begun(request: object, isMedia: boolean, segment: SegmentRequest | undefined, liveRequest?: LiveRequest): void {
+  /** A request was sent. */
+  requested(request: object, { isMedia, segment, live }: RequestReport): void {
     const { session, clock, sizes, forecasting, planner, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
@@ -48,14 +43,19 @@ export class Downloads {
     const { videoEdge, audioEdge } = session.record;
     const context = {
       meter: forecasting?.meter,
-      live: liveRequest && { edge: segment ? videoEdge : audioEdge, segment: liveSegment(liveRequest, atSeconds) },
+      live: live && { edge: segment ? videoEdge : audioEdge, segment: announced(live, atSeconds) },
     };
     const download = segment
       ? new VideoDownload(segment, atSeconds, { ...context, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, context);
     this.#downloads.set(request, download);
-    session.begin(download, liveRequest !== undefined);
+    session.begin(download, live !== undefined);
     ticker.update();
+  }
+
+  /** The player has sent the same request again. */
+  restarted(request: object): void {
+    this.#downloads.get(request)?.restarted();
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */
@@ -63,17 +63,26 @@ export class Downloads {
     this.#downloads.get(request)?.refused(this.parts.clock.nowSeconds());
   }
 
-  /** More of the response has arrived. */
-  progressed(request: object, progress: Progress): void {
+  /** The response has begun; the size of its body may be known. */
+  responded(request: object, sizeBits?: number): void {
+    this.#downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
+  }
+
+  /** More of the body has arrived. */
+  received(request: object, arrived: Arrived): void {
     const { session, clock, ticker } = this.parts;
     const download = this.#downloads.get(request);
-    if (download === undefined || progress.receivedBits === 0) return;
-    download.progressed(clock.nowSeconds(), progress, knownBps(downloadsOf(session.record)));
+    const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
+    if (download === undefined || !isNews) return;
+    download.received(clock.nowSeconds(), arrived, knownBps(session.record.downloads));
     if (download instanceof VideoDownload) ticker.progressed();
   }
 
-  /** A request ended, `downloadSeconds` after it was sent. Its last bits must have been reported before. */
-  ended(request: object, outcome: Outcome, downloadSeconds: number): void {
+  /**
+   * A request ended; its last bits must have been reported before. `downloadSeconds`: its duration, where the player
+   * measures it. Default: until its last bits, if it is whole.
+   */
+  ended(request: object, outcome: Outcome, downloadSeconds?: number): void {
     const { session, clock, sizes, ticker } = this.parts;
     const download = this.#downloads.get(request);
     if (download === undefined) return;
@@ -81,10 +90,13 @@ export class Downloads {
     const nowSeconds = clock.nowSeconds();
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
-      const elapsedSeconds = nowSeconds - download.requestedAtSeconds;
+      const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;
+      const elapsedSeconds = nowSeconds - requestedAtSeconds;
+      const untilLastSeconds = outcome === 'whole' ? lastProgressAtSeconds - requestedAtSeconds : elapsedSeconds;
+      const seconds = downloadSeconds ?? untilLastSeconds;
       // The player may use the device's clock, which may have been set meanwhile.
-      const isPossible = downloadSeconds >= 0 && downloadSeconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
-      session.end(download, outcome, isPossible ? downloadSeconds : elapsedSeconds);
+      const isPossible = seconds >= 0 && seconds < elapsedSeconds + CLOCK_SLACK_SECONDS;
+      session.end(download, outcome, isPossible ? seconds : elapsedSeconds);
       if (outcome === 'whole') sizes.learn(download.segment, download.sizeBits);
     }
     ticker.update();
@@ -96,7 +108,9 @@ export class Downloads {
   }
 }
 
-/** The segment's chunks on the session's clock. */
-function liveSegment({ secondsToFirstChunk, ...segment }: LiveRequest, nowSeconds: number): LiveSegment {
-  return { ...segment, firstChunkAtSeconds: nowSeconds + secondsToFirstChunk };
+/** The media of a live request on the session's clock. */
+function announced(live: NonNullable<RequestReport['live']>, atSeconds: number) {
+  const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = live;
+  const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
+  return { segmentSeconds, chunkSeconds, firstChunkAtSeconds: atSeconds + startSeconds + chunkSeconds - nowSeconds };
 }

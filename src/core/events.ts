@@ -118,14 +118,6 @@ export class Events {
     return () => set.delete(listener);
   }
 
-  decision(event: DecisionEvent): void {
-    this.#send('decision', event);
-  }
-
-  pace(event: PaceEvent): void {
-    this.#send('pace', event);
-  }
-
   /** Reports the first fault with this code and `what`, in a microtask: `attachLeoAbr` has then returned. */
   fault(code: FaultCode, what: string, cause?: unknown): void {
     if (this.faults.some((known) => known.code === code && known.message.startsWith(what))) return;
@@ -134,7 +126,7 @@ export class Events {
     this.faults.push(event);
     queueMicrotask(() => {
       this.options.logger?.warn(`leo-abr: ${message}`);
-      this.#send('fault', event);
+      this.emit('fault', event);
     });
   }
 
@@ -148,7 +140,7 @@ export class Events {
     }
   }
 
-  #send<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
+  emit<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
     for (const listener of [...(this.#listeners[type] as Set<Listener<K>>)]) {
       this.attempt('listener-failed', 'a listener failed', () => listener(event));
     }

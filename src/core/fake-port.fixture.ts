@@ -73,7 +73,10 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
 }
 
 /** The core with a fake player. */
-export function adapted(options: LeoAbrOptions, port = new FakePort()) {
+export function adapted<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C },
+  port = new FakePort(),
+) {
   const events = new Events({ logger: null });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
@@ -81,5 +84,5 @@ export function adapted(options: LeoAbrOptions, port = new FakePort()) {
   const sourceEnded = () => adaptation.sourceEnded();
   const stop = () => adaptation.stop();
   const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);
-  return { ...adaptation, port, events, emitted, sourceEnded, stop, withCmcd };
+  return { ...adaptation, controller: options.controller as C, port, events, emitted, sourceEnded, stop, withCmcd };
 }

@@ -1,8 +1,8 @@
 /** The forecasts of an attachment: the chain of forecasters, their observations and their clock. */
 
 import type { Forecaster, ValidForecast } from '../../abr/forecast.ts';
-import { ForecastChain } from '../../predictor/chain.ts';
-import { ObservationMeter } from '../../predictor/observation-meter.ts';
+import { ForecastChain } from '../../predictor/forecast/chain.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { withCmcd } from './cmcd.ts';
 import type { Events } from './events.ts';
 import type { Clocks, SessionClock } from './session-clock.ts';
@@ -22,21 +22,17 @@ const LEAP_SECONDS = 0.1;
 
 export class Forecasting {
   readonly #chain: ForecastChain;
-  readonly #seed: number;
-  /** The plugin is detached. */
-  readonly stop: () => void;
   #meter = this.#newMeter();
   #isStarted = false;
-  #reported: { offsetMs: number; uncertaintySeconds: number } | undefined;
+  /** UTC at second 0 of the session, as it was reported to the forecasters. */
+  #utc: { utcMsAtStart: number; utcUncertaintySeconds: number } | undefined;
 
-  constructor({ events, forecasters, seed, onStop = () => {} }: ForecastingOptions) {
-    this.#chain = new ForecastChain(forecasters, {
+  constructor(private readonly options: ForecastingOptions) {
+    this.#chain = new ForecastChain(options.forecasters, {
       onFault({ forecaster, message, cause }) {
-        events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause ?? message);
+        options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause ?? message);
       },
     });
-    this.#seed = seed;
-    this.stop = onStop;
   }
 
   /** The session's meter: it passes its observations to the forecasters. */
@@ -48,17 +44,9 @@ export class Forecasting {
   start(clock: Pick<SessionClock, 'read'>): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    const { nowSeconds, utcMs, utcUncertaintySeconds = Number.POSITIVE_INFINITY } = clock.read();
-    const seed = this.#seed;
     this.#meter = this.#newMeter();
-    if (utcMs === undefined) {
-      this.#reported = undefined;
-      this.#chain.start({ seed });
-      return;
-    }
-    const utcMsAtStart = utcMs - nowSeconds * 1000;
-    this.#reported = { offsetMs: utcMsAtStart, uncertaintySeconds: utcUncertaintySeconds };
-    this.#chain.start({ seed, utcMsAtStart, utcUncertaintySeconds });
+    this.#utc = utcAtStart(clock.read());
+    this.#chain.start({ seed: this.options.seed, ...this.#utc });
   }
 
   /** The session is over. */
@@ -66,31 +54,42 @@ export class Forecasting {
     this.#isStarted = false;
   }
 
+  /** The plugin is detached. */
+  stop(): void {
+    this.options.onStop?.();
+  }
+
   /** Adds the plugin's keys of CMCD to a request of the player: to `headers`, and to the URL, which it returns. */
   readonly withCmcd = withCmcd;
 
   /** The newest forecast, if any. */
   latest(clocks: Clocks): ValidForecast | undefined {
-    this.#meter.advance(clocks.nowSeconds);
+    const { nowSeconds, utcMs } = clocks;
+    this.#meter.advance(nowSeconds);
+    const utc = utcAtStart(clocks);
     // The session's clock stands until its first request.
-    if (clocks.nowSeconds > 0) this.#reportTime(clocks);
-    return this.#chain.latest(clocks.nowSeconds);
+    if (utc && nowSeconds > 0 && !this.#isKnown(utc)) {
+      this.#utc = utc;
+      this.#chain.tellTime(nowSeconds, utcMs!, utc.utcUncertaintySeconds);
+    }
+    return this.#chain.latest(nowSeconds);
   }
 
-  /** Reports UTC if it changed: a better source, a leap, or a session's clock that stood still. */
-  #reportTime({ nowSeconds, utcMs, utcUncertaintySeconds: uncertaintySeconds = Number.POSITIVE_INFINITY }: Clocks) {
-    if (utcMs === undefined) return;
-    const offsetMs = utcMs - nowSeconds * 1000;
-    const isKnown =
-      this.#reported !== undefined &&
-      Math.abs(offsetMs - this.#reported.offsetMs) < LEAP_SECONDS * 1000 &&
-      uncertaintySeconds > this.#reported.uncertaintySeconds / 2;
-    if (isKnown) return;
-    this.#reported = { offsetMs, uncertaintySeconds };
-    this.#chain.tellTime(nowSeconds, utcMs, uncertaintySeconds);
+  /** Neither a leap nor a better source has changed UTC. */
+  #isKnown({ utcMsAtStart, utcUncertaintySeconds }: NonNullable<ReturnType<typeof utcAtStart>>): boolean {
+    const known = this.#utc;
+    return (
+      known !== undefined &&
+      Math.abs(utcMsAtStart - known.utcMsAtStart) < LEAP_SECONDS * 1000 &&
+      utcUncertaintySeconds > known.utcUncertaintySeconds / 2
+    );
   }
 
   #newMeter(): ObservationMeter {
     return new ObservationMeter((observation) => this.#chain.observe(observation));
   }
+}
+
+function utcAtStart({ nowSeconds, utcMs, utcUncertaintySeconds = Number.POSITIVE_INFINITY }: Clocks) {
+  return utcMs === undefined ? undefined : { utcMsAtStart: utcMs - nowSeconds * 1000, utcUncertaintySeconds };
 }

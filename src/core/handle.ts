@@ -7,7 +7,7 @@ import type { Adaptation } from './adaptation.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
-import { requestedBitsOf, type SessionRecord } from './session.ts';
+import type { SessionRecord } from './session.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
@@ -101,7 +101,7 @@ export function createHandle<O extends object>(
         decision,
         pace: pacing?.pace,
         forecast,
-        requestedBits: session ? requestedBitsOf(session.record) : 0,
+        requestedBits: session ? session.record.requestedBits : 0,
         wastedBits,
         faults: [...events.faults],
       };

@@ -2,7 +2,7 @@
 
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
-import { SubSecond } from '../../predictor/sub-second.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
 import { Pacing } from './pacing.ts';
 import type { ResolvedOptions } from './resolved-options.ts';

@@ -17,8 +17,8 @@ function browserRateStep(): number | undefined {
 export const onStep = (rate: number, step: number | undefined) =>
   step === undefined ? rate : 1 + Math.trunc((rate - 1) / step) * step;
 
-/** The bounds of the rate and the latency. */
-export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isTargetFree'>;
+/** The bounds of the rate and the latency, and whether the plugin may set the rate. */
+export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isTargetFree' | 'isPaceable'>;
 
 /** The player's bounds, and its present target. */
 interface PlayerLimits extends Omit<LiveLimits, 'isTargetFree'> {
@@ -27,46 +27,29 @@ interface PlayerLimits extends Omit<LiveLimits, 'isTargetFree'> {
   isTargetChosen?: boolean;
 }
 
-/** The bounds within those of the options. */
-export function liveLimits(
-  { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0, targetLatencySeconds }: LiveOptions,
-  { rateStep }: Pick<RatePort, 'rateStep'>,
-  player: PlayerLimits,
-): LiveLimits {
-  const { min, max } = player.playbackRates;
-  return {
-    playbackRates: { min: onStep(minPlaybackRate ?? min, rateStep), max: onStep(maxPlaybackRate ?? max, rateStep) },
-    // The viewer may have chosen a later target.
-    maxLatencySeconds: maxLatencySeconds > player.targetSeconds ? maxLatencySeconds : player.maxLatencySeconds,
-    ...(targetLatencySeconds === 'auto' && !player.isTargetChosen && { isTargetFree: true }),
-  };
-}
-
-/** What a player's adapter knows of its element and its catch-up. */
-export interface CatchUp {
-  element(): HTMLMediaElement | undefined;
-  /** Position in the presentation of what is captured now. */
-  nowSeconds(): number | undefined;
-  /** Keeps the player from setting the rate, because the plugin sets this one; called at each change. */
-  turnOff(rate: number): void;
-  /** Lets the player set the rate as before; called after `turnOff`. */
-  restore(): void;
-}
-
-export class ElementRate implements RatePort {
+/** The element's rate in place of the player's own catch-up; an adapter adds what its player needs. */
+export abstract class ElementRate implements RatePort {
   readonly rateStep = browserRateStep();
-  readonly #catchUp: CatchUp;
   /** The rate that was set; undefined while the player sets it. */
   #rate: number | undefined;
 
-  constructor(catchUp: CatchUp) {
-    this.#catchUp = catchUp;
-  }
+  constructor(protected readonly options: { readonly live: LiveOptions }) {}
+
+  protected abstract element(): HTMLMediaElement | undefined;
+
+  /** Position in the presentation of what is captured now. */
+  protected abstract nowSeconds(): number | undefined;
+
+  /** Keeps the player from setting the rate, because the plugin sets this one; called at each change. */
+  protected abstract turnOff(rate: number): void;
+
+  /** Lets the player set the rate as before; called after `turnOff`. */
+  protected abstract restore(): void;
 
   setPlaybackRate(rate: number | undefined): void {
-    const media = this.#catchUp.element();
-    if (rate !== undefined) this.#catchUp.turnOff(rate);
-    else if (this.#rate !== undefined) this.#catchUp.restore();
+    const media = this.element();
+    if (rate !== undefined) this.turnOff(rate);
+    else if (this.#rate !== undefined) this.restore();
     // Players keep playback in a stall by a rate of 0. A rate of the viewer's stays when the plugin's ends.
     if (media && (rate === undefined ? media.playbackRate === this.#rate : media.playbackRate > 0)) {
       media.playbackRate = rate ?? 1;
@@ -75,8 +58,28 @@ export class ElementRate implements RatePort {
   }
 
   jumpToLive(latencySeconds: number): void {
-    const media = this.#catchUp.element();
-    const nowSeconds = this.#catchUp.nowSeconds();
+    const media = this.element();
+    const nowSeconds = this.nowSeconds();
     if (media && nowSeconds !== undefined) media.currentTime = nowSeconds - latencySeconds;
+  }
+
+  /** The player's bounds within those of the options. */
+  protected within({
+    playbackRates: { min, max },
+    targetSeconds,
+    isTargetChosen,
+    ...player
+  }: PlayerLimits): LiveLimits {
+    const { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0, targetLatencySeconds } = this.options.live;
+    return {
+      isPaceable: player.isPaceable,
+      playbackRates: {
+        min: onStep(minPlaybackRate ?? min, this.rateStep),
+        max: onStep(maxPlaybackRate ?? max, this.rateStep),
+      },
+      // The viewer may have chosen a later target.
+      maxLatencySeconds: maxLatencySeconds > targetSeconds ? maxLatencySeconds : player.maxLatencySeconds,
+      ...(targetLatencySeconds === 'auto' && !isTargetChosen && { isTargetFree: true }),
+    };
   }
 }

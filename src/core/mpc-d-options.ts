@@ -5,11 +5,7 @@ import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
 import { COMMON_CHECKS, type CommonOptions, checkOptions, controllerCheck, resolveCommon } from './options.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
-const VARIANTS = {
-  'mpc-d': {},
-  'mpc-d:abandon': { abandon: true },
-  'mpc-d:cap': { bufferCap: true },
-};
+const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap': { bufferCap: true } };
 
 export type MpcDName = keyof typeof VARIANTS;
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { InputError } from '../../abr/errors.ts';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { Events } from './events.ts';
 import { resolveLiveOptions } from './live-options.ts';
@@ -59,50 +58,44 @@ describe('resolveOptions', () => {
     expect(newController().name).toBe('mpc-l');
   });
 
-  const wrong: [string, unknown, field: string][] = [
-    ['no object', 7, 'options'],
-    ['null', null, 'options'],
-    ['an option that there is not', { horison: 5 }, 'options.horison'],
-    ['a name that objects have', { toString: 5 }, 'options.toString'],
-    ['an unknown controller', { controller: 'mpc-x' }, 'options.controller'],
-    ['a controller that decides nothing', { controller: { name: 'x' } }, 'options.controller'],
-    ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
-    ['a horizon of 21', { horizon: 21 }, 'options.horizon'],
-    ['half a horizon', { horizon: 2.5 }, 'options.horizon'],
-    ['a horizon that is no number', { horizon: Number.NaN }, 'options.horizon'],
-    ['an unknown quality', { qoe: 'hd' }, 'options.qoe'],
-    ['a risk above 1', { risk: 1.1 }, 'options.risk'],
-    ['a risk in words', { risk: '0.5' }, 'options.risk'],
-    ['a risk that is no number', { risk: Number.NaN }, 'options.risk'],
-    ['abandoning a little', { abandon: 0.5 }, 'options.abandon'],
-    ['a negative share of waste', { maxWastedShare: -0.1 }, 'options.maxWastedShare'],
-    ['a startup in seconds', { startup: 3 }, 'options.startup'],
-    ['a handover in seconds', { handover: 15 }, 'options.handover'],
-    ['a prior of its own', { prior: { rate: 3 } }, 'options.prior'],
-    ['one forecaster', { forecasters: forecaster }, 'options.forecasters'],
-    ['a forecaster without latest()', { forecasters: [{ start() {}, observe() {} }] }, 'options.forecasters[0]'],
-    ['a risk beside another controller', { controller: 'mpc-d', risk: 0.5 }, 'options.risk'],
-    ['a prior beside an object', { controller: { name: 'own', decide }, prior: false }, 'options.prior'],
-    ['a time source that is a function', { timeSource: () => 0 }, 'options.timeSource'],
-    ['sizes that are a number', { sizes: 3 }, 'options.sizes'],
-    ['sizes without representations', { sizes: { a: 1 } }, 'sizes.representations'],
-    ['live streams in words', { live: 'fast' }, 'options.live'],
-    ['a rate that is slow for the fastest', { live: { maxPlaybackRate: 0.9 } }, 'options.live.maxPlaybackRate'],
-    ['a rate in words', { live: { minPlaybackRate: '0.9' } }, 'options.live.minPlaybackRate'],
-    ['a target in the future', { live: { targetLatencySeconds: -1 } }, 'options.live.targetLatencySeconds'],
-    ['another word than auto', { live: { targetLatencySeconds: 'low' } }, 'options.live.targetLatencySeconds'],
-    [
-      'no limit of latency',
-      { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } },
-      'options.live.maxLatencySeconds',
-    ],
-    ['an option for live streams that there is not', { live: { rate: 1 } }, 'options.live.rate'],
-    ['a negative seed', { seed: -1 }, 'options.seed'],
-    ['a logger that cannot warn', { logger: {} }, 'options.logger'],
-  ];
-  test.each(wrong)('refuses %s with the field', (_, options, field) => {
-    expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(InputError);
-    expect(thrown(() => resolveOptions(options as LeoAbrOptions))).toMatchObject({ field });
+  test.each<[string, unknown]>([
+    ['options', 7],
+    ['options', null],
+    ['options.horison', { horison: 5 }],
+    // A name that objects have.
+    ['options.toString', { toString: 5 }],
+    ['options.controller', { controller: 'mpc-x' }],
+    ['options.controller', { controller: { name: 'x' } }],
+    ['options.horizon', { horizon: 0 }],
+    ['options.horizon', { horizon: 21 }],
+    ['options.horizon', { horizon: 2.5 }],
+    ['options.qoe', { qoe: 'hd' }],
+    ['options.risk', { risk: 1.1 }],
+    ['options.risk', { risk: '0.5' }],
+    ['options.risk', { risk: Number.NaN }],
+    ['options.abandon', { abandon: 0.5 }],
+    ['options.maxWastedShare', { maxWastedShare: -0.1 }],
+    ['options.startup', { startup: 3 }],
+    ['options.handover', { handover: 15 }],
+    ['options.prior', { prior: { rate: 3 } }],
+    ['options.forecasters', { forecasters: forecaster }],
+    ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
+    ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
+    ['options.prior', { controller: { name: 'own', decide }, prior: false }],
+    ['options.timeSource', { timeSource: () => 0 }],
+    ['options.sizes', { sizes: 3 }],
+    ['sizes.representations', { sizes: { a: 1 } }],
+    ['options.live', { live: 'fast' }],
+    ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
+    ['options.live.minPlaybackRate', { live: { minPlaybackRate: '0.9' } }],
+    ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: -1 } }],
+    ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: 'low' } }],
+    ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
+    ['options.live.rate', { live: { rate: 1 } }],
+    ['options.seed', { seed: -1 }],
+    ['options.logger', { logger: {} }],
+  ])('names %s in the error of %j', (field, options) => {
+    expect(thrown(() => resolveOptions(options as LeoAbrOptions))).toMatchObject({ name: 'InputError', field });
   });
 
   test('the message has expected and received', () => {

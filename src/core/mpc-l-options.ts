@@ -9,7 +9,7 @@ import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
 import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
-} from '../../predictor/built-in/built-in-forecaster.ts';
+} from '../../predictor/forecast/built-in-forecaster.ts';
 import { Forecasting } from './forecasting.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
 import {

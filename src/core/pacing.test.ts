@@ -16,17 +16,19 @@ function playing(controller?: Controller, port = livePort(), live: LiveOptions =
   return core;
 }
 
+type Playing = ReturnType<typeof playing>;
+const broken = () => {
+  throw new Error('broken');
+};
+
 /** The first segment is requested; nothing plays yet. */
-function requested(controller: Controller = new ScriptedPacing(), port = livePort(), live: LiveOptions = {}) {
-  const core = adapted({ controller, live }, port);
+function requested(controller: Controller = new ScriptedPacing(), port = livePort(), options: LiveOptions = {}) {
+  const core = adapted({ controller, live: options }, port);
   const paces: PaceEvent[] = [];
   core.events.on('pace', (event) => paces.push(event));
   const request = {};
-  core.downloads.begun(request, true, port.segment(0), {
-    secondsToFirstChunk: -1,
-    segmentSeconds: 4,
-    chunkSeconds: 0.5,
-  });
+  const live = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
+  core.downloads.requested(request, { isMedia: true, segment: port.segment(0), live });
   return { ...core, request, paces, controller: controller as ScriptedPacing };
 }
 
@@ -145,24 +147,17 @@ describe('the rate of a live stream', () => {
 
 describe("the player's catch-up goes on", () => {
   test.each([
-    ['the source ends', (core: ReturnType<typeof playing>) => core.sourceEnded()],
-    ['the plugin is detached', (core: ReturnType<typeof playing>) => core.stop()],
+    ['the source ends', (core: Playing) => core.sourceEnded()],
+    ['the plugin is detached', (core: Playing) => core.stop()],
     [
       'the controller has no pace any more',
-      ({ controller, downloads, request }: ReturnType<typeof playing>) => {
+      ({ controller, downloads, request }: Playing) => {
         Object.assign(controller, { pace: undefined });
         downloads.ended(request, 'whole', 0.1);
       },
     ],
-    ['the page switches catch-up off', ({ port }: ReturnType<typeof playing>) => port.play({}, { isPaceable: false })],
-    [
-      'the player gives no situation',
-      ({ port }: ReturnType<typeof playing>) => {
-        port.situation = () => {
-          throw new Error('broken');
-        };
-      },
-    ],
+    ['the page switches catch-up off', ({ port }: Playing) => port.play({}, { isPaceable: false })],
+    ['the player gives no situation', ({ port }: Playing) => void Object.assign(port, { situation: broken })],
   ])('when %s', (_, end) => {
     const core = playing();
     wait(0.1);
@@ -175,18 +170,8 @@ describe("the player's catch-up goes on", () => {
   });
 
   test.each([
-    [
-      'throws',
-      () => {
-        throw new Error('oops');
-      },
-      'oops',
-    ],
-    [
-      'returns nothing',
-      () => undefined,
-      'expected a rate from 0.9 to 1.1 and a latency, got undefined and undefined s',
-    ],
+    ['throws', broken, 'broken'],
+    ['returns nothing', () => undefined, 'a rate from 0.9 to 1.1 and a latency, got undefined and undefined s'],
     ['is too slow', () => ({ playbackRate: 0.89, jump: false, targetLatencySeconds: 3 }), 'got 0.89 and 3 s'],
     ['is no number', () => ({ playbackRate: Number.NaN, jump: false, targetLatencySeconds: 3 }), 'got NaN and 3 s'],
     ['has no target', () => ({ playbackRate: 1, jump: true, targetLatencySeconds: Infinity }), 'got 1 and Infinity s'],
@@ -250,7 +235,7 @@ describe('in a hidden tab', () => {
     // A throttled timer: time passes, and nothing runs.
     const asked = controller.states.length;
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
-    downloads.progressed(request, { receivedBits: 1000 });
+    downloads.received(request, { totalBits: 1000 });
     await Promise.resolve();
     expect(controller.states).toHaveLength(asked + 1);
     expect(port.rates).toEqual([0.95, 1, 1.1]);

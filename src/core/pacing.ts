@@ -6,7 +6,7 @@ import type { Events, Guard } from './events.ts';
 import { onStep } from './live-rate.ts';
 import type { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
-import { inFlightOf, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
 
@@ -20,7 +20,7 @@ const JUMP_MS = 5000;
 const HIDDEN_LATE_SECONDS = 1;
 
 export interface PacingParts {
-  port: Pick<PlayerPort, 'situation' | 'rate'>;
+  port: Pick<PlayerPort, 'rate'>;
   session: Session;
   clock: SessionClock;
   planner: Planner;
@@ -67,11 +67,11 @@ export class Pacing implements Ticking {
     const { port, session, clock, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const situation = isAsked ? port.situation(false) : undefined;
+    const situation = isAsked ? planner.situation() : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     const nowSeconds = clock.nowSeconds();
-    const inFlight = inFlightOf(session.record, nowSeconds);
+    const inFlight = session.record.inFlight(nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
@@ -98,7 +98,7 @@ export class Pacing implements Ticking {
     if (isJump || this.#isNews(pace, nowMs)) {
       const { rate } = this.#held!;
       this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
-      events.pace({ session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
+      events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
   }

@@ -3,10 +3,10 @@
 import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Situation } from './player-port.ts';
+import type { PlayerPort, Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import { isOutdated, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 export interface PlannerOptions extends StateOptions {
@@ -19,6 +19,7 @@ export class Planner {
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
+    port: Pick<PlayerPort, 'situation'>;
     session: Session;
     clock: SessionClock;
     sizes: SegmentSizes;
@@ -46,6 +47,19 @@ export class Planner {
     forecasting?.start(clock);
   }
 
+  /** What the player shows now; at the live edge, the buffer ends before the segment that does not exist yet. */
+  situation(): Situation | undefined {
+    const { port, clock } = this.parts;
+    const situation = port.situation(!clock.isRunning);
+    if (!situation?.live) return situation;
+    const { playback, live } = situation;
+    const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
+    return {
+      ...situation,
+      playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
+    };
+  }
+
   /** `inFlight`: the download to reconsider; undefined for the next segment. */
   input(
     situation: Situation,
@@ -55,7 +69,7 @@ export class Planner {
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
     const newest = forecasting?.latest(state);
-    const forecast = isOutdated(session.record) ? undefined : newest;
+    const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
     return { state, forecast };
   }

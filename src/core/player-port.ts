@@ -29,7 +29,10 @@ export interface Situation {
   period: Period;
   /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
-  /** The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. */
+  /**
+   * The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. The core limits
+   * `bufferCapSeconds` at the live edge.
+   */
   playback: Pick<
     PlayerState,
     'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds' | 'playbackRate' | 'isPaused' | 'setupSeconds'
@@ -44,14 +47,20 @@ export interface Situation {
   indexedBits(representationId: string, index: number): number | undefined;
 }
 
-/** Where a player is in a live stream. */
-export interface LivePosition extends Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds' | 'offRateShare'> {
+/** The time of a live stream. */
+export interface LiveTime {
   /** Position in the presentation of what is captured now. */
   nowSeconds: number;
   /** From the capture of a segment's start to the existence of its first chunk. */
   firstChunkSeconds: number;
-  /** The rate may be set: the player would catch up by itself, or an option allows it. Default false. */
-  isPaceable?: boolean;
+}
+
+/** Where a player is in a live stream. */
+export interface LivePosition
+  extends LiveTime,
+    Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds' | 'offRateShare'> {
+  /** The rate may be set: the player would catch up by itself, or an option allows it. */
+  isPaceable: boolean;
 }
 
 /** A video segment that the player has requested. */
@@ -67,13 +76,14 @@ export interface SegmentRequest {
   indexedBits: number | undefined;
 }
 
-/** When the media of a request comes into being, in a live stream. */
-export interface LiveRequest {
-  /** From the request to the existence of the segment's first chunk. Negative: it exists. */
-  secondsToFirstChunk: number;
-  segmentSeconds: number;
-  /** Longest chunk, in seconds of media. */
-  chunkSeconds: number;
+/** A request of the player for audio or video. */
+export interface RequestReport {
+  /** Not an init segment. */
+  isMedia: boolean;
+  /** The video segment; undefined for audio and init segments. */
+  segment?: SegmentRequest | undefined;
+  /** In a live stream, the media that are requested; `startSeconds` is their position in the presentation. */
+  live?: (LiveTime & { startSeconds: number; segmentSeconds: number }) | undefined;
 }
 
 /** A controller's choice. */

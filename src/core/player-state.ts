@@ -5,7 +5,7 @@ import { bitrateWeights } from '../../abr/qoe.ts';
 import type { CommonOptions } from './options.ts';
 import type { SegmentRequest, Situation } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import { downloadsOf, type SessionRecord } from './session.ts';
+import type { SessionRecord } from './session.ts';
 import type { Clocks } from './session-clock.ts';
 
 /** A controller gets the sizes of at least this many segments, whatever its horizon. */
@@ -25,7 +25,7 @@ interface StateParts {
 
 /** Returns a copy that is not changed later. */
 export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
-  const { started, last, beforeLast } = record;
+  const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
   const { segmentSeconds } = playback;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
@@ -52,8 +52,8 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
         }),
       ),
     ),
-    previousBitrateBps: (inFlight === undefined ? last : beforeLast)?.representation.bitrateBps,
-    downloads: [...downloadsOf(record)],
+    previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
+    downloads: [...record.downloads],
     weights: bitrateWeights(options.qoe, ladderBps),
     ...(situation.live && { live: liveState(situation, record, indexInPeriod, clocks.nowSeconds) }),
   };

@@ -1,21 +1,23 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { loadStatistics, type StatisticsStorage } from './link-statistics.ts';
-import { PriorForecaster } from './prior-forecaster.ts';
+import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './prior-forecaster.ts';
 
 const ORIGIN = 'https://media.example';
-const CONTEXT = { seed: 1 };
+const DAY_MS = 86_400_000;
 
-function memory(): StatisticsStorage {
-  const items = new Map<string, string>();
-  return { getItem: (key) => items.get(key) ?? null, setItem: (key, value) => void items.set(key, value) };
+/** A page's storage. */
+function memory(text?: string) {
+  const items = new Map(text === undefined ? [] : [[STORAGE_KEY, text]]);
+  const setItem = (key: string, value: string) => void items.set(key, value);
+  const stored = () => JSON.parse(items.get(STORAGE_KEY) ?? '{}');
+  return { getItem: (key: string) => items.get(key) ?? null, setItem, stored };
 }
 
-function forecasterOn(storage: StatisticsStorage | undefined, origin: string | undefined = ORIGIN): PriorForecaster {
+function forecasterOn(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined, origin: string | undefined = ORIGIN) {
   const forecaster = new PriorForecaster({ origin: () => origin, storage: () => storage });
-  forecaster.start(CONTEXT);
+  forecaster.start();
   return forecaster;
 }
 
@@ -65,13 +67,13 @@ describe('PriorForecaster', () => {
     const storage = memory();
     const forecaster = forecasterOn(storage);
     watch(forecaster, [5e6, 5e6, 5e6, 5e6]);
-    expect(loadStatistics(() => storage, ORIGIN)).toBeUndefined();
+    expect(storage.stored()).toEqual({});
     watch(forecaster, Array(30).fill(5e6));
-    expect(loadStatistics(() => storage, ORIGIN)).toEqual({ medianBps: 5e6, spread: 0, sessions: 1 });
-    forecaster.start(CONTEXT);
+    expect(storage.stored()).toEqual({ [ORIGIN]: [5e6, 0, 1, Math.floor(Date.now() / DAY_MS)] });
+    forecaster.start();
     watch(forecaster, Array(6).fill(5e6));
     forecaster.save();
-    expect(loadStatistics(() => storage, ORIGIN)).toMatchObject({ sessions: 2 });
+    expect(storage.stored()[ORIGIN][2]).toBe(2);
   });
 
   test('outages, idle times and latencies leave the statistics finite', () => {
@@ -80,24 +82,24 @@ describe('PriorForecaster', () => {
     forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 5 });
     forecaster.observe({ kind: 'request-latency', atSeconds: 5, latencySeconds: 0.1 });
     watch(forecaster, [8e6, 0, 8e6, 0, 8e6]);
-    const { medianBps, spread } = loadStatistics(() => storage, ORIGIN)!;
+    const [medianBps, spread] = storage.stored()[ORIGIN];
     expect(medianBps).toBe(8e6);
     expect(spread).toBeLessThan(3);
     const dead = memory();
     watch(forecasterOn(dead), Array(10).fill(0));
-    expect(loadStatistics(() => dead, ORIGIN)).toBeUndefined();
+    expect(dead.stored()).toEqual({});
   });
 
   test('without an origin or storage there is no prior, and nothing is stored', () => {
     const storage = memory();
     watch(forecasterOn(storage, undefined), Array(6).fill(5e6));
     const anonymous = new PriorForecaster({ origin: () => undefined, storage: () => storage });
-    anonymous.start(CONTEXT);
+    anonymous.start();
     watch(anonymous, Array(6).fill(5e6));
     expect(anonymous.latest(0)).toBeUndefined();
     const nowhere = forecasterOn(undefined);
     watch(nowhere, Array(6).fill(5e6));
-    nowhere.start(CONTEXT);
+    nowhere.start();
     expect(nowhere.latest(0)).toBeUndefined();
   });
 
@@ -126,5 +128,69 @@ describe('PriorForecaster', () => {
     };
     expect(firstChoice(Array(10).fill(200e6)).representation).toBeGreaterThan(0);
     expect(firstChoice(Array(10).fill(3e6)).representation).toBe(0);
+  });
+});
+
+describe('the stored statistics', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ now: 20_000 * DAY_MS });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+  const play = (storage: ReturnType<typeof memory>, origin = ORIGIN) =>
+    watch(forecasterOn(storage, origin), Array(6).fill(20e6));
+
+  test('are forgotten after a month; of more than 20 origins, the oldest', () => {
+    const storage = memory();
+    play(storage);
+    jest.setSystemTime(20_030 * DAY_MS);
+    expect(forecasterOn(storage).latest(0)).toBeDefined();
+    for (let i = 0; i < 20; i++) play(storage, `https://${i}.example`);
+    expect(Object.keys(storage.stored())).toHaveLength(20);
+    expect(storage.stored()).not.toHaveProperty([ORIGIN]);
+    jest.setSystemTime(20_061 * DAY_MS);
+    play(storage);
+    expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, 20_061] });
+  });
+
+  test.each([
+    '1',
+    '[1, 2, 3]',
+    '[-1, 0, 1, 20000]',
+    '[1e6, null, 1, 20000]',
+    '[1e6, 99, 1, 20000]',
+    '[1e6, 0, 1, 99999]',
+  ])('of the form %s are ignored and replaced', (value) => {
+    const storage = memory(`{"${ORIGIN}": ${value}}`);
+    expect(forecasterOn(storage).latest(0)).toBeUndefined();
+    play(storage);
+    expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, 20_000] });
+  });
+
+  test.each(['no JSON', 'null', '7', '[]'])('%s are none', (text) => {
+    expect(forecasterOn(memory(text)).latest(0)).toBeUndefined();
+  });
+
+  test('may be blocked or full', () => {
+    const blocked = () => {
+      throw new DOMException('denied', 'SecurityError');
+    };
+    for (const storage of [blocked, () => ({ ...memory(), setItem: blocked })]) {
+      const forecaster = new PriorForecaster({ origin: () => ORIGIN, storage });
+      forecaster.start();
+      expect(() => watch(forecaster, Array(6).fill(20e6))).not.toThrow();
+      expect(forecaster.latest(0)).toBeUndefined();
+    }
+  });
+
+  test('move towards the latest session, and widen if sessions differ', () => {
+    const next = (sessions: number, bps: number) => withSession([10e6, 0.2, sessions, 1], bps, 0.2);
+    expect(next(5, 10e6)).toEqual([10e6, 0.2, 6, 20_000]);
+    expect(next(1, 40e6)).toEqual([20e6, 0.721, 2, 20_000]);
+    // A long past does not prevent learning a new place.
+    let learnt: Statistics = [10e6, 0.2, 1000, 1];
+    for (let i = 0; i < 12; i++) learnt = withSession(learnt, 40e6, 0.2);
+    expect(learnt[0]).toBeGreaterThan(35e6);
   });
 });

@@ -1,16 +1,10 @@
 /**
  * Forecasts the start of a session from the throughput of earlier ones, until this session has observed its own; stores
- * this session's throughput for the next. Last in the chain.
+ * this session's throughput for the next, per origin of the stream. Last in the chain. A storage that is full, blocked
+ * or has foreign content is no error.
  */
 
-import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import {
-  type LinkStatistics,
-  loadStatistics,
-  type OpenStorage,
-  saveStatistics,
-  withSession,
-} from './link-statistics.ts';
+import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
 
 /** Throughput is averaged over this much download time. */
 const BIN_SECONDS = 1;
@@ -31,30 +25,42 @@ const LEAST_FACTOR = 2;
 const STEP_ENDS_SECONDS = [2, 4, 8, 16, 32, 64];
 const RANK_CORRELATION = 0.9;
 
+export const STORAGE_KEY = 'leo-abr';
+const MAX_ORIGINS = 20;
+/** Older statistics may be of another link. */
+const MAX_AGE_DAYS = 30;
+/** The past counts for at most this many sessions, so that new ones still matter. */
+const MAX_WEIGHT = 4;
+const MS_PER_DAY = 86_400_000;
+
+/**
+ * What earlier sessions predict: the median throughput, the standard deviation of ln(throughput) within and between
+ * sessions, their number, and the UTC day of the last, counted from 1970.
+ */
+export type Statistics = [medianBps: number, spread: number, sessions: number, day: number];
+
 export interface PriorForecasterOptions {
   /** The stream's origin, asked at the start of each session. */
   origin: () => string | undefined;
-  storage: OpenStorage;
+  /** Returns the page's storage; throws if it is blocked. */
+  storage: () => Pick<Storage, 'getItem' | 'setItem'> | undefined;
 }
 
 export class PriorForecaster implements Forecaster {
   readonly name = 'prior';
-  readonly #options: PriorForecasterOptions;
   #origin: string | undefined;
-  #past: LinkStatistics | undefined;
+  #past: Statistics | undefined;
   #ratesBps: number[] = [];
   #binCount = 0;
   #bits = 0;
   #seconds = 0;
 
-  constructor(options: PriorForecasterOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PriorForecasterOptions) {}
 
-  start(_: SessionContext): void {
+  start(): void {
     this.save();
-    this.#origin = this.#options.origin();
-    this.#past = this.#origin === undefined ? undefined : loadStatistics(this.#options.storage, this.#origin);
+    this.#origin = this.options.origin();
+    this.#past = this.#origin === undefined ? undefined : this.#stored()[this.#origin];
     this.#ratesBps = [];
     this.#binCount = 0;
     this.#bits = 0;
@@ -74,12 +80,11 @@ export class PriorForecaster implements Forecaster {
   }
 
   latest(nowSeconds: number): QuantileForecast | undefined {
-    const past = this.#past;
-    if (past === undefined || this.#binCount > 0 || this.#seconds > EVIDENCE_SECONDS) return undefined;
-    const { medianBps, spread, sessions } = past;
+    if (this.#past === undefined || this.#binCount > 0 || this.#seconds > EVIDENCE_SECONDS) return undefined;
+    const [medianBps, spread, sessions] = this.#past;
     // Fewer sessions give a wider forecast.
     const least = Math.log(LEAST_FACTOR) * (1 + 1 / sessions);
-    const deviation = Math.max(spread, least / LEVEL_SCORES[LEVEL_SCORES.length - 1]!);
+    const deviation = Math.max(spread, least / LEVEL_SCORES.at(-1)!);
     const quantiles = LEVEL_SCORES.map((score) => medianBps * Math.exp(score * deviation));
     return {
       issuedAtMs: nowSeconds * 1000,
@@ -100,6 +105,46 @@ export class PriorForecaster implements Forecaster {
     if (!(medianBps > 0)) return;
     const squares = rates.map((rate) => Math.log(Math.max(rate / medianBps, FLOOR_SHARE)) ** 2);
     const spread = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
-    saveStatistics(this.#options.storage, this.#origin, withSession(this.#past, { medianBps, spread }));
+    const all = { ...this.#stored(), [this.#origin]: withSession(this.#past, medianBps, spread) };
+    const newest = Object.entries(all).sort(([, a], [, b]) => b[3] - a[3]);
+    attempt(() => {
+      const text = JSON.stringify(Object.fromEntries(newest.slice(0, MAX_ORIGINS)));
+      this.options.storage()?.setItem(STORAGE_KEY, text);
+    });
+  }
+
+  /** By origin. */
+  #stored(): Record<string, Statistics> {
+    const stored: unknown = attempt(() => JSON.parse(this.options.storage()?.getItem(STORAGE_KEY) ?? '{}'));
+    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value)));
+  }
+}
+
+/** Statistics after one more session; a difference from the past widens the spread. */
+export function withSession(past: Statistics | undefined, medianBps: number, spread: number): Statistics {
+  const [pastBps, pastSpread, sessions] = past ?? [medianBps, spread, 0];
+  const share = 1 / (Math.min(sessions, MAX_WEIGHT) + 1);
+  const change = Math.log(medianBps / pastBps);
+  const variance = (1 - share) * pastSpread ** 2 + share * spread ** 2 + share * (1 - share) * change ** 2;
+  const rounded = Math.round(1000 * Math.sqrt(variance)) / 1000;
+  return [Math.round(pastBps * Math.exp(share * change)), rounded, sessions + 1, today()];
+}
+
+function isRecent(value: unknown): value is Statistics {
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(Number.isFinite)) return false;
+  const [medianBps, spread, sessions, day] = value as Statistics;
+  const ageDays = today() - day;
+  return medianBps > 0 && spread >= 0 && spread < 10 && sessions >= 1 && ageDays >= -1 && ageDays <= MAX_AGE_DAYS;
+}
+
+function today(): number {
+  return Math.floor(Date.now() / MS_PER_DAY);
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
   }
 }

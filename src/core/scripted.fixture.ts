@@ -3,16 +3,19 @@
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
 import type { Forecaster, Observation, SessionContext } from '../../abr/forecast.ts';
 
+const decision = (representation: number, reason = 'scripted') => ({ representation, controller: 'scripted', reason });
+
 export class Scripted implements Controller {
   readonly name = 'scripted';
-  next: Decision | (() => Decision) = { representation: 0, controller: 'scripted', reason: 'scripted' };
+  /** The representation to choose. */
+  next: number | (() => Decision) = 0;
   instead: number | 'keep' | undefined;
   readonly states: PlayerState[] = [];
   readonly inFlights: InFlight[] = [];
 
   decide(state: PlayerState): Decision {
     this.states.push(state);
-    return typeof this.next === 'function' ? this.next() : this.next;
+    return typeof this.next === 'function' ? this.next() : decision(this.next);
   }
 }
 
@@ -20,9 +23,7 @@ export class ScriptedAbandoning extends Scripted {
   reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     this.states.push(state);
     this.inFlights.push(inFlight);
-    return typeof this.instead === 'number'
-      ? { representation: this.instead, controller: 'scripted', reason: 'slow' }
-      : 'keep';
+    return typeof this.instead === 'number' ? decision(this.instead, 'slow') : 'keep';
   }
 }
 
@@ -37,7 +38,7 @@ export class ScriptedPacing extends Scripted {
   }
 
   override decide(): Decision {
-    return { representation: 0, controller: 'scripted', reason: 'scripted' };
+    return decision(0);
   }
 
   pace(state: PlayerState): Pace {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Outcome } from '../../predictor/segment-download.ts';
-import { downloadsOf, inFlightOf, isBlind, isOutdated, requestedBitsOf, Session } from './session.ts';
-import { VideoDownload } from './video-download.ts';
+import type { Outcome } from '../../predictor/link/segment-download.ts';
+import { Session, VideoDownload } from './session.ts';
 
 const period = { id: '0', startSeconds: 0, firstIndex: 0, segmentCount: 100, segmentsAfter: 0 };
 const segment = (index: number, bitrateBps: number) => ({
@@ -21,7 +20,7 @@ function begin(session: Session, index: number, bitrateBps: number, asked = segm
 /** The download ends with these bits; `outcome` and duration by default: whole, 1 s. */
 function end(session: Session, download: VideoDownload, bits: number, outcome: Outcome = 'whole', seconds = 1): void {
   const atSeconds = download.requestedAtSeconds + 0.5;
-  for (const receivedBits of [bits / 2, bits]) download.progressed(atSeconds, { receivedBits }, 0);
+  for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits }, 0);
   download.ended(atSeconds, outcome);
   session.end(download, outcome, seconds);
 }
@@ -30,9 +29,9 @@ describe('a session', () => {
   test('records downloads, the last segment and the one before', () => {
     const session = new Session();
     const first = begin(session, 0, 1e6);
-    first.progressed(0.25, { receivedBits: 1e6 }, 0);
-    first.progressed(0.5, { receivedBits: 1e6 }, 0);
-    expect(inFlightOf(session.record, 9)).toEqual({
+    first.received(0.25, { totalBits: 1e6 }, 0);
+    first.received(0.5, { totalBits: 1e6 }, 0);
+    expect(session.record.inFlight(9)).toEqual({
       segmentIndex: 0,
       bitrateBps: 1e6,
       sizeBits: 4e6,
@@ -45,11 +44,11 @@ describe('a session', () => {
       sessionWastedBits: 0,
     });
     end(session, first, 3e6);
-    expect(inFlightOf(session.record, 9)).toBeUndefined();
-    expect(requestedBitsOf(session.record)).toBe(3e6);
+    expect(session.record.inFlight(9)).toBeUndefined();
+    expect(session.record.requestedBits).toBe(3e6);
     begin(session, 1, 2e6);
     expect(session.record.last).toEqual(segment(1, 2e6));
-    expect(session.record.beforeLast).toEqual(segment(0, 1e6));
+    expect(session.record.beforeLastBps).toBe(1e6);
     expect(session.record.measured).toEqual([
       {
         segmentIndex: 0,
@@ -69,15 +68,15 @@ describe('a session', () => {
     end(session, begin(session, 0, 1e6), 4e6);
     for (const [abandonments, bitrateBps] of [4e6, 2e6].entries()) {
       const active = begin(session, 1, bitrateBps);
-      expect(inFlightOf(session.record, 9)?.abandonments).toBe(abandonments);
+      expect(session.record.inFlight(9)?.abandonments).toBe(abandonments);
       end(session, active, 1e6, 'abandoned');
     }
     begin(session, 1, 1e6);
-    expect(inFlightOf(session.record, 9)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
-    expect(session.record.beforeLast?.index).toBe(0);
+    expect(session.record.inFlight(9)).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
+    expect(session.record.beforeLastBps).toBe(1e6);
     expect(session.record.measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
     begin(session, 2, 1e6);
-    expect(inFlightOf(session.record, 9)?.abandonments).toBe(0);
+    expect(session.record.inFlight(9)?.abandonments).toBe(0);
   });
 
   test('counts the abandonments of the current segment, not of the previous one', () => {
@@ -86,23 +85,23 @@ describe('a session', () => {
     end(session, begin(session, 4, 1e6), 0, 'failed');
     end(session, begin(session, 5, 1e6), 0, 'failed');
     begin(session, 5, 1e6);
-    expect(inFlightOf(session.record, 9)?.abandonments).toBe(0);
+    expect(session.record.inFlight(9)?.abandonments).toBe(0);
   });
 
   test('counts segments from the start of the presentation', () => {
     const session = new Session();
-    const later = { ...segment(2, 1e6), period: { ...period, id: '1', firstIndex: 10 } };
+    const later = { ...segment(2, 3e6), period: { ...period, id: '1', firstIndex: 10 } };
     begin(session, 0, 1e6, later);
-    expect(inFlightOf(session.record, 9)?.segmentIndex).toBe(12);
+    expect(session.record.inFlight(9)?.segmentIndex).toBe(12);
     // The same index in another period is another segment.
     begin(session, 2, 1e6);
-    expect(session.record.beforeLast).toBe(later);
+    expect(session.record.beforeLastBps).toBe(3e6);
   });
 
   test('drops failed downloads, and keeps at most 32', () => {
     const session = new Session();
     end(session, begin(session, 0, 1e6), 0, 'failed');
-    expect(requestedBitsOf(session.record)).toBe(0);
+    expect(session.record.requestedBits).toBe(0);
     expect(session.record).toMatchObject({ active: undefined, measured: [] });
     for (let i = 1; i <= 40; i++) end(session, begin(session, i, 1e6), 4e6);
     expect(session.record.measured).toHaveLength(32);
@@ -114,7 +113,7 @@ describe('a session', () => {
     const took = (index: number, downloadSeconds: number, outcome?: Outcome) =>
       end(session, begin(session, index, 1e6), 4e6, outcome, downloadSeconds);
     const seen = () =>
-      downloadsOf(session.record).map(({ segmentIndex, downloadSeconds }) => [segmentIndex, downloadSeconds]);
+      session.record.downloads.map(({ segmentIndex, downloadSeconds }) => [segmentIndex, downloadSeconds]);
     took(0, 0.002);
     took(0, 0.001, 'abandoned');
     took(1, 0);
@@ -128,27 +127,27 @@ describe('a session', () => {
     took(3, 0.002);
     took(4, 0.002);
     expect(seen()).toEqual([[2, 0.5]]);
-    expect(isOutdated(session.record)).toBe(false);
+    expect(session.record.isOutdated).toBe(false);
     took(5, 0.002);
-    expect(isOutdated(session.record)).toBe(true);
+    expect(session.record.isOutdated).toBe(true);
     expect(seen()).toEqual([3, 4, 5].map((index) => [index, 0.01]));
     took(6, 1);
-    expect(isOutdated(session.record)).toBe(false);
+    expect(session.record.isOutdated).toBe(false);
     expect(seen()).toEqual([
       [2, 0.5],
       [6, 1],
     ]);
-    expect(requestedBitsOf(session.record)).toBe(32e6);
+    expect(session.record.requestedBits).toBe(32e6);
   });
 
   test('is blind after three downloads that could not be measured, until one can', () => {
     const session = new Session();
     for (let ended = 1; ended <= 3; ended++) {
-      expect(isBlind(session.record)).toBe(false);
+      expect(session.record.isBlind).toBe(false);
       end(session, begin(session, ended - 1, 1e6), 0);
     }
-    expect(isBlind(session.record)).toBe(true);
+    expect(session.record.isBlind).toBe(true);
     end(session, begin(session, 3, 1e6), 4e6);
-    expect(isBlind(session.record)).toBe(false);
+    expect(session.record.isBlind).toBe(false);
   });
 });

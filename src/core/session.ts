@@ -3,10 +3,14 @@
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { OffRate } from '../../abr/off-rate.ts';
-import { LiveEdge } from '../../predictor/live-waits.ts';
-import { knownBps, type Outcome, type SegmentDownload } from '../../predictor/segment-download.ts';
+import { LiveEdge } from '../../predictor/link/live-waits.ts';
+import {
+  type DownloadContext,
+  knownBps,
+  type Outcome,
+  SegmentDownload,
+} from '../../predictor/link/segment-download.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
-import { VideoDownload } from './video-download.ts';
 
 /** Controllers look back at most 16 downloads. */
 const DOWNLOADS_KEPT = 32;
@@ -20,60 +24,104 @@ const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
 
-interface MutableRecord {
-  /** Sessions are counted from 1, the player's first source. */
-  number: number;
-  videoEdge: LiveEdge;
-  audioEdge: LiveEdge;
+/** The part of `InFlight` that a download knows without its session. */
+type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 'sessionWastedBits'>;
+
+/** The download of a video segment. */
+export class VideoDownload extends SegmentDownload {
+  constructor(
+    readonly segment: SegmentRequest,
+    requestedAtSeconds: number,
+    context: DownloadContext,
+  ) {
+    super(requestedAtSeconds, context);
+  }
+
+  /** Counted from the start of the presentation. */
+  get segmentIndex(): number {
+    const { period, index } = this.segment;
+    return period.firstIndex + index;
+  }
+
+  /** A copy of its state, for a controller. */
+  state(nowSeconds: number): DownloadState {
+    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds, lastProgressAtSeconds } =
+      this;
+    const { bitrateBps } = this.segment.representation;
+    const times = { requestedAtSeconds, firstByteAtSeconds, lastProgressAtSeconds };
+    return { segmentIndex, bitrateBps, sizeBits, receivedBits, ...this.withoutWaits(times, nowSeconds) };
+  }
+}
+
+class MutableRecord {
+  /** Audio and video have encoders of their own. */
+  readonly videoEdge = new LiveEdge();
+  readonly audioEdge = new LiveEdge();
   /** Media of a live stream were requested. */
-  isLive: boolean;
+  isLive = false;
   /** The player has had media to show. */
-  started: boolean;
+  started = false;
   /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
-  measured: readonly Download[];
+  measured: readonly Download[] = [];
   /** Faster ones since the last measured one, counted as `FAST_SECONDS` long: lower bounds of the throughput. */
-  bounds: readonly Download[];
+  bounds: readonly Download[] = [];
   /** Complete video downloads. */
-  wholeDownloads: number;
+  wholeDownloads = 0;
   /** The video segment requested last; undefined at the start and after a seek. */
-  last?: SegmentRequest | undefined;
-  /** The one before it. */
-  beforeLast?: SegmentRequest | undefined;
+  last: SegmentRequest | undefined;
+  /** Bitrate of the segment before it. */
+  beforeLastBps: number | undefined;
   /** The video download in flight. */
-  active?: VideoDownload | undefined;
+  active: VideoDownload | undefined;
   /** Abandoned downloads of the segment requested last. */
-  abandonments: number;
+  abandonments = 0;
   /** Sizes of the ended video downloads. */
-  endedBits: number;
-  wastedBits: number;
+  endedBits = 0;
+  wastedBits = 0;
   /** The latest decision. */
-  decision?: Decision;
+  decision: Decision | undefined;
   /** The choice for the next segment and what it was made for, until a request begins or ends. */
-  choice?: { made: Choice; situation: Situation } | undefined;
+  choice: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */
-  forecast?: ValidForecast | undefined;
+  forecast: ValidForecast | undefined;
   /** Undefined before the first pace. */
-  offRate?: OffRate;
+  offRate: OffRate | undefined;
+
+  /** Sessions are counted from 1, the player's first source. */
+  constructor(readonly number: number) {}
+
+  /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
+  get downloads(): readonly Download[] {
+    return this.measured.length === 0 || this.isOutdated ? this.bounds : this.measured;
+  }
+
+  /** Downloads complete, but none could be measured. */
+  get isBlind(): boolean {
+    return this.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.downloads.length === 0;
+  }
+
+  /** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
+  get isOutdated(): boolean {
+    return this.measured.length > 0 && this.bounds.length >= BOUNDS_TO_COUNT;
+  }
+
+  /** Bits of video requested, without failed downloads. */
+  get requestedBits(): number {
+    return this.endedBits + (this.active?.sizeBits ?? 0);
+  }
+
+  /** A copy of the video download in flight, for a controller. */
+  inFlight(nowSeconds: number): InFlight | undefined {
+    const { active, abandonments, wastedBits, requestedBits } = this;
+    const totals = { abandonments, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
+    return active && { ...active.state(nowSeconds), ...totals };
+  }
 }
 
 export type SessionRecord = Readonly<MutableRecord>;
 
-const newRecord = (number: number): MutableRecord => ({
-  number,
-  videoEdge: new LiveEdge(),
-  audioEdge: new LiveEdge(),
-  isLive: false,
-  started: false,
-  measured: [],
-  bounds: [],
-  wholeDownloads: 0,
-  abandonments: 0,
-  endedBits: 0,
-  wastedBits: 0,
-});
-
 export class Session {
-  #record = newRecord(1);
+  #record = new MutableRecord(1);
 
   get record(): SessionRecord {
     return this.#record;
@@ -81,7 +129,7 @@ export class Session {
 
   /** The player has another source: forgets everything. */
   next(): void {
-    this.#record = newRecord(this.#record.number + 1);
+    this.#record = new MutableRecord(this.#record.number + 1);
   }
 
   /** The player has media to show. */
@@ -92,7 +140,7 @@ export class Session {
   /** A seek. Returns false before the first picture: the player only seeks to its start position. */
   seeked(): boolean {
     if (!this.#record.started) return false;
-    Object.assign(this.#record, { last: undefined, beforeLast: undefined, choice: undefined });
+    Object.assign(this.#record, { last: undefined, beforeLastBps: undefined, choice: undefined });
     return true;
   }
 
@@ -105,7 +153,7 @@ export class Session {
     const { segment } = download;
     record.choice = undefined;
     if (last?.index !== segment.index || last.period.id !== segment.period.id) {
-      record.beforeLast = last;
+      record.beforeLastBps = last?.representation.bitrateBps;
       record.abandonments = 0;
     }
     record.last = segment;
@@ -126,7 +174,7 @@ export class Session {
       record.wastedBits += receivedBits;
       record.abandonments++;
     }
-    const linkSeconds = download.linkSeconds(downloadSeconds, knownBps(downloadsOf(record)));
+    const linkSeconds = download.linkSeconds(downloadSeconds, knownBps(record.downloads));
     if (linkSeconds === undefined) return;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
@@ -158,33 +206,6 @@ export class Session {
   counted(offRate: OffRate): void {
     this.#record.offRate = offRate;
   }
-}
-
-/** The downloads that show the throughput, oldest first: the lower bounds if none was measured or all are outdated. */
-export function downloadsOf(record: SessionRecord): readonly Download[] {
-  return record.measured.length === 0 || isOutdated(record) ? record.bounds : record.measured;
-}
-
-/** Downloads complete, but none could be measured. */
-export function isBlind(record: SessionRecord): boolean {
-  return record.wholeDownloads >= DOWNLOADS_TO_MEASURE && downloadsOf(record).length === 0;
-}
-
-/** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
-export function isOutdated({ measured, bounds }: SessionRecord): boolean {
-  return measured.length > 0 && bounds.length >= BOUNDS_TO_COUNT;
-}
-
-/** Bits of video requested, without failed downloads. */
-export function requestedBitsOf({ endedBits, active }: SessionRecord): number {
-  return endedBits + (active?.sizeBits ?? 0);
-}
-
-/** A copy of the video download in flight, for a controller. */
-export function inFlightOf(record: SessionRecord, nowSeconds: number): InFlight | undefined {
-  const { active, abandonments, wastedBits } = record;
-  const totals = { abandonments, sessionRequestedBits: requestedBitsOf(record), sessionWastedBits: wastedBits };
-  return active && { ...active.state(nowSeconds), ...totals };
 }
 
 const kept = (downloads: readonly Download[], download: Download) => [...downloads, download].slice(-DOWNLOADS_KEPT);

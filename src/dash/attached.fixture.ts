@@ -6,14 +6,18 @@ import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { asPlayer, FakePlayer } from './fake-player.fixture.ts';
 
 /** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
-export function attached(options: LeoAbrOptions = {}, player = new FakePlayer(), attach = attachLeoAbr) {
+export function attached<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C } = {},
+  player = new FakePlayer(),
+  attach = attachLeoAbr,
+) {
   const handle = attach(asPlayer(player), { logger: null, ...options });
   const decisions: DecisionEvent[] = [];
   const faults: FaultEvent[] = [];
   handle.on('decision', (event) => decisions.push(event));
   handle.on('fault', (event) => faults.push(event));
   player.instantiateRules();
-  return { player, handle, decisions, faults };
+  return { controller: options.controller as C, player, handle, decisions, faults };
 }
 
 /** Downloads a segment of `bits` in `seconds` from its request, with progress every 50 ms. */

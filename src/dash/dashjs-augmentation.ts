@@ -6,13 +6,6 @@
 import type {} from 'dashjs';
 
 declare module 'dashjs' {
-  interface RulesContext {
-    /** Declared as returning a SwitchRequest; returns the request in flight, only in `abandonFragmentRules`. */
-    getCurrentRequest(): FragmentRequest;
-    /** Declared as `getSwitchHistory`, which does not exist. */
-    getSwitchRequestHistory(): SwitchRequestHistory;
-  }
-
   interface AbrController {
     /** `forceAbandon` aborts the segment in flight and requests it again in `representation`. */
     setPlaybackQuality(
@@ -21,13 +14,6 @@ declare module 'dashjs' {
       representation: Representation,
       reason?: { forceAbandon?: boolean; forceReplace?: boolean; message?: string },
     ): boolean;
-  }
-
-  interface ThroughputController {
-    /** Declared as a number. */
-    getRawThroughputData(mediaType: MediaType): ThroughputDictValue[];
-    /** Declared with three required parameters; the last two have defaults. */
-    getSafeAverageThroughput(mediaType: MediaType, calculationMode?: string | null, sampleSize?: number): number;
   }
 
   interface ScheduleController {
@@ -49,10 +35,6 @@ declare module 'dashjs' {
     getRepresentationById(id: string): Representation | null;
   }
 
-  interface StreamProcessor {
-    getLastSegment(): Segment | null;
-  }
-
   interface FragmentRequest {
     bandwidth: number;
     endDate: Date | null;
@@ -60,17 +42,10 @@ declare module 'dashjs' {
     range: string | null;
     /** Progress of the download: from `s`, `d` milliseconds, `b[0]` bytes. */
     traces: { s: Date; d: number; b: number[] }[];
-    isInitializationRequest(): boolean;
   }
 
   interface MediaPlayerClass {
     /** Fires at each progress event of a download (some 50 ms apart). */
     on(type: 'loadingProgress', listener: (event: { request: FragmentRequest }) => void, scope?: object): void;
-    /** The source buffer is full; dash.js then cuts its buffer targets and loads the segment again. */
-    on(
-      type: 'quotaExceeded',
-      listener: (event: { criticalBufferLevel: number; quotaExceededTime: number; mediaType?: MediaType }) => void,
-      scope?: object,
-    ): void;
   }
 }

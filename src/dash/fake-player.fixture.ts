@@ -15,11 +15,7 @@ function defaultSettings() {
         maxDrift: Number.NaN,
         playbackRate: { min: Number.NaN, max: Number.NaN },
       },
-      buffer: {
-        fastSwitchEnabled: null as boolean | null,
-        bufferTimeDefault: 18,
-        bufferTimeAtTopQuality: 30,
-      },
+      buffer: { fastSwitchEnabled: null as boolean | null, bufferTimeDefault: 18, bufferTimeAtTopQuality: 30 },
       abr: {
         hybridSwitchBufferTime: 12 as number | undefined,
         rules: {
@@ -100,6 +96,7 @@ export class FakePlayer {
   };
   readonly qualitySet: { id: string; reason: object }[] = [];
   readonly #listeners = new Map<string, ((event: object) => void)[]>();
+  readonly #sent = new WeakMap<object, object>();
 
   getVersion = () => '5.2.1';
   getCurrentLiveLatency = () => (this.live ? 100 - (this.element?.currentTime ?? 0) : Number.NaN);
@@ -214,7 +211,25 @@ export class FakePlayer {
       ...more,
     };
     this.trigger('fragmentLoadingStarted', { request });
+    this.send(request);
     return request;
+  }
+
+  /** dash.js's next attempt at the request. */
+  send(request: object): void {
+    const customData = { request };
+    for (const intercept of this.interceptors) void intercept({ customData });
+    this.#sent.set(request, customData);
+  }
+
+  /** In low-latency mode, a whole chunk arrives: dash.js reads its bytes, and then says so. */
+  chunk(request: object, response: ArrayBuffer): void {
+    const value = new Uint8Array(response);
+    // biome-ignore lint/suspicious/noThenProperty: as a promise, but at once.
+    const part = { then: (read: (part: object) => void) => read({ value }) };
+    const customData = Object.assign(this.#sent.get(request)!, { reader: { read: () => part } });
+    customData.reader.read();
+    this.trigger('fragmentLoadingProgress', { request, response });
   }
 }
 

@@ -3,17 +3,15 @@
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import { EMITTER_METHODS, listen } from '../core/listen.ts';
+import { EMITTER_METHODS, listen, UndoList } from '../core/hooks.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
-import { UndoList } from '../core/undo-list.ts';
+import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
-import type { createCatchUp } from './catch-up.ts';
-import { dashPort } from './dash-port.ts';
-import type { TimeOffsetEvent } from './live-clock.ts';
+import type { TimeOffsetEvent } from './live.ts';
 import { type DashPlayer, whyUnsupported } from './player.ts';
-import { requestHandlers } from './requests.ts';
-import { SWITCH_RULE, switchRule } from './rules.ts';
-import { applySettings, override } from './settings-guard.ts';
+import { DashPort, type NewCatchUp } from './port.ts';
+import { Requests } from './requests.ts';
+import { applySettings, overrideSettings } from './settings.ts';
 
 /**
  * Implements `attachLeoAbr` of all entries: `resolve` checks the options, now and at every change. Without `newCatchUp`,
@@ -23,13 +21,13 @@ export function attach<O extends object>(
   player: DashPlayer,
   options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
-  newCatchUp?: typeof createCatchUp,
+  newCatchUp?: NewCatchUp,
 ): LeoAbrHandle {
   return createHandle(options, resolve, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return install(player, resolved, events, newCatchUp);
+    else return new DashInstallation(player, resolved, events, newCatchUp);
     return undefined;
   });
 }
@@ -38,81 +36,83 @@ function isInstalled(player: DashPlayer): boolean {
   return player.getABRCustomRules().some((rule: { rulename?: unknown }) => rule.rulename === SWITCH_RULE);
 }
 
-function install(
-  player: DashPlayer,
-  options: ResolvedOptions,
-  events: Events,
-  newCatchUp?: typeof createCatchUp,
-): Installation {
-  const port = dashPort(player, options, newCatchUp);
-  const adaptation = new Adaptation(port, options, events);
-  const { guard, session, planner } = adaptation;
-  const decide = switchRule(port, adaptation);
-  const { handlers, intercept } = requestHandlers(adaptation, port.clock);
-  let restoreSettings = () => {};
-  let restoreTarget = () => {};
-  let target: unknown;
+class DashInstallation implements Installation {
+  readonly adaptation: Adaptation;
+  readonly #port: DashPort;
+  readonly #requests: Requests;
+  readonly #rule: ReturnType<typeof switchRule>;
+  readonly #undo = new UndoList();
+  #restoreSettings = () => {};
+  #restoreTarget = () => {};
+  #target: unknown;
 
-  function setTarget(): void {
-    restoreTarget();
-    target = options.live.targetLatencySeconds;
-    restoreTarget = override(player, typeof target === 'number' ? [['delay.liveDelay', target]] : []);
+  constructor(
+    private readonly player: DashPlayer,
+    private readonly options: ResolvedOptions,
+    events: Events,
+    newCatchUp: NewCatchUp | undefined,
+  ) {
+    this.#port = new DashPort(player, options, newCatchUp);
+    this.adaptation = new Adaptation(this.#port, options, events);
+    this.#rule = switchRule(this.#port, this.adaptation);
+    this.#requests = new Requests(this.adaptation, this.#port.clock);
+    const handlers = { ...this.#requests.handlers, ...this.#handlers };
+    this.#undo.add(
+      listen(player, EMITTER_METHODS, handlers, this.adaptation.guard),
+      () => player.removeABRCustomRule(SWITCH_RULE),
+      () => player.removeRequestInterceptor(this.#requests.intercept),
+      () => this.#restoreSettings(),
+      () => this.#restoreTarget(),
+    );
+    this.#addRule();
   }
 
-  /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
-  function addRule(): void {
-    if (isInstalled(player)) return;
-    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, decide);
-    player.removeRequestInterceptor?.(intercept);
-    player.addRequestInterceptor?.(intercept);
-    restoreSettings = applySettings(player, options.cmcd);
-    setTarget();
+  changed(): void {
+    const { guard, planner } = this.adaptation;
+    // At each change of its setting, dash.js forgets a latency that the viewer chose.
+    if (this.options.live.targetLatencySeconds !== this.#target) guard(() => this.#setTarget());
+    planner.renew();
   }
 
-  const undo = new UndoList();
-  const stopListening = listen(
-    player,
-    EMITTER_METHODS,
-    {
-      ...handlers,
-      streamTeardownComplete() {
-        adaptation.sourceEnded();
-        port.sourceEnded();
-        // player.reset(), whose last event this is, removes the rule and the settings after it.
-        queueMicrotask(() => guard(addRule));
-      },
-      manifestLoadingStarted: addRule,
-      playbackSeeking() {
-        if (session.seeked()) port.gauge.forget();
-      },
-      playbackPlaying: () => session.playing(),
-      bufferLevelUpdated: (event: BufferLevelEvent) => port.gauge.update(event),
-      updateTimeSyncOffset: (event: TimeOffsetEvent) => port.clock.synchronised(event),
-      quotaExceeded() {
-        port.gauge.isQuotaExceeded = true;
-      },
-    },
-    guard,
-  );
-  addRule();
-  undo.add(
-    stopListening,
-    () => player.removeABRCustomRule(SWITCH_RULE),
-    () => player.removeRequestInterceptor?.(intercept),
-    () => restoreSettings(),
-    () => restoreTarget(),
-  );
+  detach(): void {
+    this.adaptation.stop();
+    this.#undo.run();
+  }
 
-  return {
-    adaptation,
-    changed() {
-      // At each change of its setting, dash.js forgets a latency that the viewer chose.
-      if (options.live.targetLatencySeconds !== target) guard(setTarget);
-      planner.renew();
+  readonly #handlers = {
+    streamTeardownComplete: () => {
+      this.adaptation.sourceEnded();
+      this.#port.sourceEnded();
+      // player.reset(), whose last event this is, removes the rule and the settings after it.
+      queueMicrotask(() => this.adaptation.guard(() => this.#addRule()));
     },
-    detach() {
-      adaptation.stop();
-      undo.run();
+    manifestLoadingStarted: () => this.#addRule(),
+    playbackSeeking: () => {
+      if (this.adaptation.session.seeked()) this.#port.gauge.forget();
+    },
+    playbackPlaying: () => this.adaptation.session.playing(),
+    bufferLevelUpdated: (event: BufferLevelEvent) => this.#port.gauge.update(event),
+    updateTimeSyncOffset: (event: TimeOffsetEvent) => this.#port.clock.synchronised(event),
+    quotaExceeded: () => {
+      this.#port.gauge.isQuotaExceeded = true;
     },
   };
+
+  /** Adds the rule before the settings: dash.js instantiates it when a setting switches one of its own rules. */
+  #addRule(): void {
+    const { player, options } = this;
+    if (isInstalled(player)) return;
+    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this.#rule);
+    player.removeRequestInterceptor(this.#requests.intercept);
+    player.addRequestInterceptor(this.#requests.intercept);
+    this.#restoreSettings = applySettings(player, options.cmcd);
+    this.#setTarget();
+  }
+
+  #setTarget(): void {
+    this.#restoreTarget();
+    this.#target = this.options.live.targetLatencySeconds;
+    const wanted = typeof this.#target === 'number' ? ([['delay.liveDelay', this.#target]] as const) : [];
+    this.#restoreTarget = overrideSettings(this.player, wanted);
+  }
 }

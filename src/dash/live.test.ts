@@ -87,7 +87,7 @@ describe('low-latency downloads', () => {
     const sent = request(index);
     wait(0.02);
     for (let number = 0; number < 8; number++) {
-      player.trigger('fragmentLoadingProgress', { request: sent, response: chunk(31_250) });
+      player.chunk(sent, chunk(31_250));
       if (number < 7) wait(0.25);
     }
     Object.assign(sent, { endDate: new Date() });
@@ -118,7 +118,7 @@ describe('low-latency downloads', () => {
     player.ask();
     const sent = request(50);
     wait(0.02);
-    player.trigger('fragmentLoadingProgress', { request: sent, response: chunk(31_250) });
+    player.chunk(sent, chunk(31_250));
     const before = controller.inFlights.length;
     wait(0.2);
     expect(controller.inFlights).toHaveLength(before);
@@ -155,7 +155,7 @@ describe('low-latency downloads', () => {
     const request = player.request(50, 0, more);
     for (let number = 0; number < 8; number++) {
       wait(number === 0 ? 0.02 : 0.25);
-      player.trigger('fragmentLoadingProgress', { request, response: chunk(1000) });
+      player.chunk(request, chunk(1000));
     }
     expect(steady.observations.filter((one) => one.kind === 'throughput' && one.bits === 0)).toEqual([]);
   });

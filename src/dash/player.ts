@@ -4,29 +4,27 @@ import type { MediaPlayerClass } from 'dashjs';
 import './dashjs-augmentation.ts';
 
 /** A dash.js player or a compatible object. */
-export type DashPlayer = Pick<
-  MediaPlayerClass,
-  | 'getVersion'
-  | 'getSettings'
-  | 'updateSettings'
-  | 'addABRCustomRule'
-  | 'removeABRCustomRule'
-  | 'getABRCustomRules'
-  | 'getVideoElement'
-  | 'on'
-  | 'off'
-> &
-  Partial<Pick<MediaPlayerClass, 'addRequestInterceptor' | 'removeRequestInterceptor'>>;
+export type DashPlayer = Pick<MediaPlayerClass, (typeof METHODS)[number]>;
 
-const METHODS =
-  'getVersion getSettings updateSettings addABRCustomRule removeABRCustomRule getABRCustomRules getVideoElement on off';
+const METHODS = [
+  'getVersion',
+  'getSettings',
+  'updateSettings',
+  'addABRCustomRule',
+  'removeABRCustomRule',
+  'getABRCustomRules',
+  'addRequestInterceptor',
+  'removeRequestInterceptor',
+  'getVideoElement',
+  'on',
+  'off',
+] as const satisfies (keyof MediaPlayerClass)[];
 
 /** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {
   if (!player) return `expected a dash.js player, got ${player}`;
-  for (const name of METHODS.split(' ')) {
-    if (typeof player[name as keyof DashPlayer] !== 'function') return `the player has no ${name}()`;
-  }
+  const missing = METHODS.find((name) => typeof player[name] !== 'function');
+  if (missing) return `the player has no ${missing}()`;
   const version = player.getVersion();
   // Rule priorities exist since 5.1: without them the plugin could not decide on video while dash.js decides on audio.
   const isServed = /^5\./.test(version) && setting(player, 'abr.rules.throughputRule.priority') !== undefined;

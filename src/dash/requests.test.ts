@@ -8,8 +8,7 @@ useManualClock();
 
 describe('requests', () => {
   test('cached segments are not measured, failed ones not recorded', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     download(player, 0, 0, 3e6, 0.05);
     const cached = player.request(1, 0);
     Object.assign(cached, { bytesLoaded: 5e5, bytesTotal: 5e5, startDate: new Date(0), endDate: new Date(9) });
@@ -23,8 +22,7 @@ describe('requests', () => {
   });
 
   test('that is abandoned counts as wasted', () => {
-    const controller = new ScriptedAbandoning();
-    const { player, handle } = attached({ controller });
+    const { player, handle } = attached({ controller: new ScriptedAbandoning() });
     player.ask();
     const request = player.request(0, 2);
     expect(handle.state).toMatchObject({ requestedBits: 16e6, wastedBits: 0 });
@@ -73,13 +71,12 @@ describe('bytes are counted with any headers', () => {
   });
 
   test('in low-latency mode, from the parts of the body', () => {
-    const controller = new ScriptedAbandoning();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new ScriptedAbandoning() });
     player.ask();
     const request = player.request(0, 0, { startDate: new Date() });
     for (let part = 1; part <= 4; part++) {
       wait(0.25);
-      player.trigger('fragmentLoadingProgress', { request, response: new ArrayBuffer(100e3) });
+      player.chunk(request, new ArrayBuffer(100e3));
     }
     wait(0.1);
     expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
@@ -90,17 +87,17 @@ describe('bytes are counted with any headers', () => {
   });
 
   test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.ask();
-    const request = player.request(0, 0, { startDate: new Date(), retryAttempts: 0 });
+    const request = player.request(0, 0, { startDate: new Date() });
     const part = () => {
       wait(0.25);
-      player.trigger('fragmentLoadingProgress', { request, response: new ArrayBuffer(100e3) });
+      player.chunk(request, new ArrayBuffer(100e3));
     };
     part();
     part();
-    Object.assign(request, { retryAttempts: 1, startDate: new Date() });
+    Object.assign(request, { startDate: new Date() });
+    player.send(request);
     part();
     part();
     part();
@@ -131,8 +128,7 @@ describe('bytes are counted with any headers', () => {
   });
 
   test('without progress events, from the body', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.ask();
     const startDate = new Date();
     const request = player.request(0);
@@ -143,21 +139,5 @@ describe('bytes are counted with any headers', () => {
     const [download] = controller.states[1]!.downloads;
     expect(download).toMatchObject({ receivedBits: 2e6, downloadSeconds: 0.5 });
     expect(download).not.toHaveProperty('latencySeconds');
-  });
-
-  test('after three downloads without a measurement, dash.js decides until there is one, with one fault', async () => {
-    const controller = new Scripted();
-    const { player, faults } = attached({ controller });
-    for (let index = 0; index < 5; index++) {
-      expect(player.ask()).toBe(index < 3 ? 'v0' : null);
-      player.trigger('fragmentLoadingCompleted', { request: player.request(index) });
-    }
-    await Promise.resolve();
-    expect(faults.map(({ code, message }) => [code, message])).toEqual([
-      ['nothing-measured', 'no download could be measured: dash.js decides until one can'],
-    ]);
-    downloadWithoutLength(player, 5, 500e3, 1);
-    expect(player.ask()).toBe('v0');
-    expect(controller.states.at(-1)!.downloads).toHaveLength(1);
   });
 });

@@ -2,10 +2,8 @@
 
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
-import type { Handlers } from '../core/listen.ts';
-import type { LiveRequest, SegmentRequest } from '../core/player-port.ts';
-import { bodyReader } from './body-reader.ts';
-import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
+import type { SegmentRequest } from '../core/player-port.ts';
+import type { LiveClock } from './live.ts';
 import { rangeBits } from './player.ts';
 import { periodOf, segmentDuration } from './situation.ts';
 
@@ -24,78 +22,99 @@ interface MetricEvent {
   value: { url?: string; responsecode?: number };
 }
 
-export function requestHandlers(adaptation: Adaptation, clock: LiveClock) {
-  const { guard, downloads } = adaptation;
-  /** Bodies that arrive in parts, by dash.js's number of the attempt. */
-  const bodies = new WeakMap<
-    FragmentRequest,
-    { readBytes: number; chunkBytes: number; chunks: number; attempt: unknown }
-  >();
+/** dash.js's request before it is sent. It reads a body in parts with `reader`, which it sets at the response. */
+interface CustomData {
+  request?: FragmentRequest;
+  reader?: ReadableStreamDefaultReader<Uint8Array>;
+}
+
+export class Requests {
   /** The latest request by media type. */
-  const latest = new Map<string, FragmentRequest>();
+  readonly #latest = new Map<string, FragmentRequest>();
 
-  function bodyOf(request: FragmentRequest) {
-    // dash.js's types lack this field.
-    const { retryAttempts: attempt } = request as { retryAttempts?: number };
-    let body = bodies.get(request);
-    if (body?.attempt !== attempt || body === undefined) {
-      body = { readBytes: 0, chunkBytes: 0, chunks: 0, attempt };
-      bodies.set(request, body);
-    }
-    return body;
-  }
+  constructor(
+    private readonly adaptation: Adaptation,
+    private readonly clock: LiveClock,
+  ) {}
 
-  function progressed(request: FragmentRequest, bodyBytes = 0): void {
-    const { readBytes = 0, chunkBytes = 0, chunks } = bodies.get(request) ?? {};
-    const bytes = Math.max(bytesLoaded(request), readBytes, chunkBytes, bodyBytes);
-    downloads.progressed(request, { receivedBits: bytes * 8, sizeBits: request.bytesTotal * 8, chunks });
-  }
-
-  function ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
-    if (!error) progressed(request, outcome === 'whole' ? response?.byteLength : 0);
-    const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
-    downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
-  }
-
-  const handlers: Handlers = {
-    fragmentLoadingStarted({ request }: RequestEvent) {
+  readonly handlers = {
+    fragmentLoadingStarted: ({ request }: RequestEvent) => {
       const { type, mediaType } = request;
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      const isVideoSegment = isMedia && isVideo;
-      latest.set(mediaType, request);
-      const live = isMedia ? liveRequestOf(request, clock) : undefined;
-      downloads.begun(request, isMedia, isVideoSegment ? segmentOf(request) : undefined, live);
+      this.#latest.set(mediaType, request);
+      this.adaptation.downloads.requested(request, {
+        isMedia,
+        segment: isMedia && isVideo ? segmentOf(request) : undefined,
+        live: isMedia ? this.#liveRequest(request) : undefined,
+      });
     },
     // dash.js retries without another event of its own.
-    metricAdded({ metric, value }: MetricEvent) {
+    metricAdded: ({ metric, value }: MetricEvent) => {
       if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
-      for (const request of latest.values()) if (request.url === value.url) downloads.refused(request);
+      for (const request of this.#latest.values())
+        if (request.url === value.url) this.adaptation.downloads.refused(request);
     },
-    loadingProgress: ({ request }: RequestEvent) => progressed(request),
-    // Low-latency mode: whole chunks.
-    fragmentLoadingProgress({ request, response }: RequestEvent) {
-      const body = bodyOf(request);
-      body.chunkBytes += response?.byteLength ?? 0;
-      body.chunks += chunksIn(response);
-      progressed(request);
-    },
-    fragmentLoadingCompleted: (event: RequestEvent) => ended(event, 'whole'),
-    fragmentLoadingAbandoned: (event: RequestEvent) => ended(event, 'abandoned'),
+    loadingProgress: ({ request }: RequestEvent) => this.#received(request),
+    // Low-latency mode: whole chunks, whose bytes have been read before.
+    fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
+      this.adaptation.downloads.received(request, { addedBits: 0, chunks: chunksIn(response) }),
+    fragmentLoadingCompleted: (event: RequestEvent) => this.#ended(event, 'whole'),
+    fragmentLoadingAbandoned: (event: RequestEvent) => this.#ended(event, 'abandoned'),
   };
-  const readBody = bodyReader((request, bytes) => {
-    guard(() => {
-      bodyOf(request).readBytes += bytes;
-      progressed(request);
-    });
-  });
-  /** After dash.js's own interceptor, which writes CMCD. */
-  const intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
+
+  /** A request interceptor, after dash.js's own, which writes CMCD. dash.js calls it at each attempt. */
+  readonly intercept = <T extends { url: string; headers?: Record<string, string> }>(outgoing: T): Promise<T> => {
+    const { adaptation } = this;
+    const { customData } = outgoing as { customData?: CustomData };
+    const { request } = customData ?? {};
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
-    return readBody(outgoing);
+    if (request) {
+      adaptation.guard(() => adaptation.downloads.restarted(request));
+      watchReader(customData!, (bytes) =>
+        adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
+      );
+    }
+    return Promise.resolve(outgoing);
   };
-  return { handlers, intercept };
+
+  #received(request: FragmentRequest, bodyBytes = 0): void {
+    const totalBits = Math.max(bytesLoaded(request), bodyBytes) * 8;
+    this.adaptation.downloads.received(request, { totalBits, sizeBits: request.bytesTotal * 8 });
+  }
+
+  #ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
+    if (!error) this.#received(request, outcome === 'whole' ? response?.byteLength : 0);
+    const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
+    this.adaptation.downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
+  }
+
+  #liveRequest({ representation, startTime, duration }: FragmentRequest) {
+    const time = this.clock.time(representation!.mediaInfo!.streamInfo!, representation!);
+    return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
+  }
+}
+
+/** Sees the bytes of a low-latency body before dash.js does: its own events come with whole chunks only. */
+function watchReader(customData: CustomData, received: (bytes: number) => void): void {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  Object.defineProperty(customData, 'reader', {
+    configurable: true,
+    get: () => reader,
+    set(original: ReadableStreamDefaultReader<Uint8Array>) {
+      const read = original.read.bind(original);
+      original.read = () => {
+        const part = read();
+        part.then(
+          ({ value }) => received(value?.length ?? 0),
+          () => {},
+        );
+        return part;
+      };
+      reader = original;
+    },
+  });
 }
 
 function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {
@@ -112,20 +131,6 @@ function segmentOf({ representation, index, startTime, duration, range }: Fragme
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),
-  };
-}
-
-function liveRequestOf(
-  { representation, startTime, duration }: FragmentRequest,
-  clock: LiveClock,
-): LiveRequest | undefined {
-  const nowSeconds = clock.nowSeconds(representation!.mediaInfo!.streamInfo!);
-  if (nowSeconds === undefined) return undefined;
-  const announced = firstChunkSeconds(representation!);
-  return {
-    secondsToFirstChunk: startTime + announced - nowSeconds,
-    segmentSeconds: duration,
-    chunkSeconds: Math.min(duration, announced),
   };
 }
 

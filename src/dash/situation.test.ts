@@ -10,8 +10,7 @@ useManualClock();
 
 describe('the situation', () => {
   test('after a seek there is no previous bitrate, and the next segment follows the buffer', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.ask();
     download(player, 0, 0, 3e6, 1);
     player.trigger('playbackPlaying');
@@ -27,8 +26,7 @@ describe('the situation', () => {
   });
 
   test('after a track switch, the next segment is the one at the end of the buffer', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.ask();
     for (let index = 0; index < 6; index++) download(player, index, 0, 3e6, 0.5);
     player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 24 });
@@ -40,8 +38,7 @@ describe('the situation', () => {
   });
 
   test('a new period keeps the history and counts segments from the start of the presentation', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     const manifestInfo = { isDynamic: false, duration: 40 };
     player.representations = fakeVideo(6, { manifestInfo });
     player.ask();
@@ -57,8 +54,7 @@ describe('the situation', () => {
   });
 
   test('a live stream has no end and short buffer targets count without the segment', () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.representations = fakeVideo(6, { start: 1000, manifestInfo: { isDynamic: true, duration: Number.NaN } });
     player.bufferTarget = 3;
     player.ask();
@@ -71,8 +67,7 @@ describe('the situation', () => {
   });
 
   test("after a full source buffer, the cap is dash.js's reduced target", () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.settings.streaming.buffer.bufferTimeAtTopQuality = 6.5;
     player.ask();
     player.trigger('quotaExceeded');
@@ -81,8 +76,7 @@ describe('the situation', () => {
   });
 
   test("the first segment has the page's initial bitrate", () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.settings.streaming.abr.initialBitrate.video = 2000;
     player.current = 1;
     expect(player.ask()).toBe('v1');
@@ -93,8 +87,7 @@ describe('the situation', () => {
   });
 
   test('sizes from byte ranges of the index, and from a file', async () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     for (const one of player.representations) {
       one.segments = [{ mediaRange: '0-99' }, { mediaRange: '100-349' }];
     }
@@ -126,10 +119,7 @@ describe('playback rate and pause', () => {
   }
 
   test('before the first picture, a paused element waits for data', () => {
-    expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({
-      started: false,
-      isPaused: false,
-    });
+    expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({ started: false, isPaused: false });
   });
 
   test('come from the media element', () => {

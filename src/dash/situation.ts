@@ -1,19 +1,14 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
-import type { Representation, RulesContext, StreamInfo } from 'dashjs';
-import { bufferCapSeconds } from '../core/buffer-cap.ts';
+import type { PlaybackController, Representation, RulesContext, StreamInfo } from 'dashjs';
 import type { LivePosition, Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { CatchUp } from './catch-up.ts';
-import { firstChunkSeconds, type LiveClock } from './live-clock.ts';
+import type { LiveClock } from './live.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
 
 /** The plugin sets no rate. */
-const UNPACED = {
-  playbackRates: { min: 1, max: 1 },
-  maxLatencySeconds: Number.POSITIVE_INFINITY,
-  isPaceable: false,
-};
+const UNPACED = { playbackRates: { min: 1, max: 1 }, maxLatencySeconds: Number.POSITIVE_INFINITY, isPaceable: false };
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
@@ -27,33 +22,17 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 export function readSituation(
   player: DashPlayer,
   context: RulesContext,
-  { gauge, clock, catchUp }: { gauge: BufferGauge; clock: LiveClock; catchUp: CatchUp | undefined },
+  parts: { gauge: BufferGauge; clock: LiveClock; rate: CatchUp | undefined },
 ): Situation {
+  const { gauge } = parts;
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
   const current = context.getRepresentation();
   const period = periodOf(streamInfo, current);
-  const segmentSeconds = segmentDuration(current);
   const schedule = context.getScheduleController();
   const playback = schedule.getPlaybackController?.();
   const streams = playback?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
-  let target = schedule.getBufferTarget();
-  if (gauge.isQuotaExceeded) {
-    // dash.js cuts only the targets of the top quality, but the plan may reach it.
-    target = Math.min(target, Number(setting(player, 'buffer.bufferTimeAtTopQuality')));
-  }
-  // dash.js compares buffer level + segment duration with its target; for targets up to a segment and low latency, the
-  // level alone.
-  const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
-  const targetCapSeconds = isLevelAlone ? target + segmentSeconds : target;
-  const live = livePosition(
-    streamInfo,
-    current,
-    clock,
-    playback?.getLiveDelay?.(),
-    catchUp?.limits(streamInfo, playback),
-  );
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
@@ -67,14 +46,14 @@ export function readSituation(
     period,
     ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
     playback: {
-      segmentSeconds,
+      segmentSeconds: segmentDuration(current),
       bufferLevelSeconds,
-      bufferCapSeconds: bufferCapSeconds(targetCapSeconds, segmentSeconds, live),
+      bufferCapSeconds: bufferCapSeconds(player, context, gauge),
       ...gauge.playback(),
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
-    live,
+    live: livePosition(streamInfo, current, playback, parts),
     indexedBits(id, index) {
       const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
       return rangeBits(segments?.[index]?.mediaRange);
@@ -82,23 +61,33 @@ export function readSituation(
   };
 }
 
+/** dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone. */
+function bufferCapSeconds(player: DashPlayer, context: RulesContext, { isQuotaExceeded }: BufferGauge): number {
+  const schedule = context.getScheduleController();
+  const segmentSeconds = segmentDuration(context.getRepresentation());
+  // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
+  const most = isQuotaExceeded ? Number(setting(player, 'buffer.bufferTimeAtTopQuality')) : Number.POSITIVE_INFINITY;
+  const target = Math.min(schedule.getBufferTarget(), most);
+  const isLevelAlone = target <= segmentSeconds || schedule.getPlaybackController?.()?.getLowLatencyModeEnabled?.();
+  return isLevelAlone ? target + segmentSeconds : target;
+}
+
 function livePosition(
   stream: StreamInfo,
   representation: Representation,
-  clock: LiveClock,
-  targetLatencySeconds = 0,
-  limits: ReturnType<CatchUp['limits']> = UNPACED,
+  playback: PlaybackController | undefined,
+  { clock, rate }: { clock: LiveClock; rate: CatchUp | undefined },
 ): LivePosition | undefined {
-  const nowSeconds = clock.nowSeconds(stream);
-  return nowSeconds === undefined
-    ? undefined
-    : {
-        latencySeconds: clock.latencySeconds() ?? targetLatencySeconds,
-        targetLatencySeconds,
-        nowSeconds,
-        firstChunkSeconds: firstChunkSeconds(representation),
-        ...limits,
-      };
+  const time = clock.time(stream, representation);
+  const targetLatencySeconds = playback?.getLiveDelay?.() ?? 0;
+  return (
+    time && {
+      ...time,
+      latencySeconds: clock.latencySeconds() ?? targetLatencySeconds,
+      targetLatencySeconds,
+      ...(rate?.limits(stream, playback) ?? UNPACED),
+    }
+  );
 }
 
 /** The period; all representations have the same number of segments. */

@@ -202,8 +202,8 @@ export class FakePlayer {
 }
 
 /** A player with the plugin, and its events. */
-export function attached(
-  options: LeoAbrOptions = {},
+export function attached<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C } = {},
   {
     Player = Hls,
     config = {},
@@ -217,5 +217,5 @@ export function attached(
   handle.on('decision', (event) => decisions.push(event));
   handle.on('fault', (event) => faults.push(event));
   const player = new FakePlayer(Player, { abrController: leoAbr, ...config }, files).start();
-  return { leoAbr, handle, decisions, faults, player, hls: player.hls };
+  return { controller: options.controller as C, leoAbr, handle, decisions, faults, player, hls: player.hls };
 }

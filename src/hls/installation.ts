@@ -1,61 +1,167 @@
-/** The core behind hls.js's ABR controller, for the players that the page makes with it, one after the other. */
+/** Installs the core in the players that the page makes with the controller, one after the other; and removes it. */
 
 import type Hls from 'hls.js';
+import type { HlsListeners, LevelLoadedData, MediaAttachedData } from 'hls.js';
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import type { Installation } from '../core/handle.ts';
-import type { PlayerPort } from '../core/player-port.ts';
+import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../core/hooks.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
-import { createCatchUp } from './catch-up.ts';
-import { Connection } from './connection.ts';
-import { originOf, whyUnsupported } from './player.ts';
-import { readSituation } from './situation.ts';
+import { keepPartEnds } from './part-ends.ts';
+import { classOf, whyUnsupported } from './player.ts';
+import { HlsPort } from './port.ts';
+import { installCmcd, Requests } from './requests.ts';
 
-export type Plugin = ReturnType<typeof createPlugin>;
+export class HlsInstallation implements Installation {
+  readonly adaptation: Adaptation;
+  readonly #port: HlsPort;
+  #requests!: Requests;
+  readonly #undo = new UndoList();
+  readonly #mediaUndo = new UndoList();
+  #restoreTarget = () => {};
+  #target: unknown;
+  #hasSource = false;
+  #isInCharge = false;
+  #isDetached = false;
 
-export function createPlugin(options: ResolvedOptions, events: Events) {
-  let connection: Connection | undefined;
-  let isDetached = false;
-  const catchUp = createCatchUp(options, () => connection?.hls);
-  const port: PlayerPort = {
-    name: 'hls.js',
-    isPolled: true,
-    origin: () => connection && originOf(connection.hls),
-    situation() {
-      const levels = connection?.allowed() ?? [];
-      const context = { playlistSeconds: connection?.playlistSeconds ?? 0, catchUp };
-      return levels.length > 0 ? readSituation(connection!.hls, levels, context) : undefined;
-    },
-    abandon: (choice) => connection?.abandon(choice),
-    rate: catchUp.rate,
-  };
-  const adaptation = new Adaptation(port, options, events);
+  constructor(
+    options: ResolvedOptions,
+    private readonly events: Events,
+  ) {
+    this.#port = new HlsPort(options);
+    this.adaptation = new Adaptation(this.#port, options, events);
+  }
 
-  return {
-    adaptation,
-    isActive: () => connection !== undefined,
-    /** Undefined, after a fault, for a player that the plugin leaves to hls.js. */
-    connect(hls: Hls, firstLevel: () => number): Connection | undefined {
-      const problem = whyUnsupported(hls);
-      if (problem !== undefined) events.fault('unsupported-player', problem);
-      else if (connection) events.fault('already-attached', 'another player has this controller');
-      else if (!isDetached) connection = new Connection(hls, firstLevel, adaptation);
-      return connection?.hls === hls ? connection : undefined;
-    },
-    /** The player is destroyed; another one may follow. */
-    playerEnded(): void {
-      adaptation.sourceEnded();
-      connection?.disconnect();
-      connection = undefined;
-    },
-    changed(): void {
-      connection?.setTarget();
-      adaptation.planner.renew();
-    },
-    detach(): void {
-      isDetached = true;
-      adaptation.stop();
-      connection?.disconnect();
-    },
-  } satisfies Installation & Record<string, unknown>;
+  isActive(): boolean {
+    return this.#port.connection !== undefined;
+  }
+
+  /** Whether the plugin chose the level that plays, and watches its downloads. */
+  get isInCharge(): boolean {
+    return this.#isInCharge;
+  }
+
+  /** Returns false, after a fault, for a player that the plugin leaves to hls.js. */
+  connect(hls: Hls, firstLevel: () => number): boolean {
+    const { adaptation } = this;
+    const { config } = hls;
+    const problem = whyUnsupported(hls);
+    if (problem !== undefined) this.events.fault('unsupported-player', problem);
+    else if (this.isActive()) this.events.fault('already-attached', 'another player has this controller');
+    if (problem !== undefined || this.isActive() || this.#isDetached) return false;
+    const requests = new Requests(hls, adaptation);
+    this.#requests = requests;
+    this.#port.connection = { hls, firstLevel, loading: () => requests.loading() };
+    const setTest = (isOn: boolean) => {
+      config.testBandwidth = isOn;
+    };
+    this.#undo.add(
+      // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
+      override(false, () => config.testBandwidth, setTest),
+      installCmcd(config, adaptation),
+      keepPartEnds(hls),
+      listen(hls, EMITTER_METHODS, this.#handlers(hls), adaptation.guard),
+    );
+    return true;
+  }
+
+  /** The level to load next; undefined leaves it to hls.js. hls.js asks ten times a second and oftener. */
+  choose(): number | undefined {
+    const { hls } = this.#port.connection!;
+    const { guard, decisions, session } = this.adaptation;
+    return guard(() => {
+      if (this.#port.allowed().length === 0) return undefined;
+      // hls.js would load the playlist of another level at once.
+      if (hls.loadLevel >= 0 && this.#port.isBusy(session.record.last?.index)) return hls.loadLevel;
+      const choice = decisions.decide();
+      this.#isInCharge = choice !== undefined;
+      return choice && this.#port.levelOf(choice);
+    });
+  }
+
+  /** The player is destroyed; another one may follow. */
+  playerEnded(): void {
+    this.adaptation.sourceEnded();
+    this.#disconnect();
+    this.#port.connection = undefined;
+    this.#hasSource = false;
+    this.#port.playlistSeconds = 0;
+    this.#target = undefined;
+  }
+
+  changed(): void {
+    this.#setTarget();
+    this.adaptation.planner.renew();
+  }
+
+  detach(): void {
+    this.#isDetached = true;
+    this.adaptation.stop();
+    this.#disconnect();
+  }
+
+  /** Leaves the player, which goes on or is being destroyed. */
+  #disconnect(): void {
+    if (!this.isActive()) return;
+    this.#isInCharge = false;
+    this.#mediaUndo.run();
+    this.#undo.run();
+    this.#restoreTarget();
+    this.#requests.forget();
+  }
+
+  /** Applies the option's target latency. */
+  #setTarget(): void {
+    const { hls } = this.#port.connection ?? {};
+    const { targetLatencySeconds } = this.adaptation.options.live;
+    // Before it has a source, hls.js may still be under construction.
+    if (!hls || targetLatencySeconds === this.#target || !this.#hasSource) return;
+    this.#target = targetLatencySeconds;
+    this.#restoreTarget();
+    this.#restoreTarget = () => {};
+    if (typeof targetLatencySeconds !== 'number') return;
+    const { config } = hls;
+    // A setter of hls.js marks this setting as the page's.
+    const { liveSyncDuration } = config;
+    hls.targetLatency = targetLatencySeconds;
+    this.#restoreTarget = () => {
+      if (config.liveSyncDuration === targetLatencySeconds) Object.assign(config, { liveSyncDuration });
+    };
+  }
+
+  #handlers(hls: Hls): HlsHandlers {
+    const { Events } = classOf(hls);
+    const requests = this.#requests;
+    return {
+      [Events.MANIFEST_LOADING]: () => this.#sourceBegins(),
+      [Events.MEDIA_ATTACHED]: (event) => this.#mediaAttached(event),
+      [Events.MEDIA_DETACHING]: () => this.#mediaUndo.run(),
+      [Events.LEVEL_LOADED]: (event) => this.#levelLoaded(event),
+      [Events.FRAG_LOADING]: requests.begun,
+      [Events.FRAG_LOADED]: requests.loaded,
+      [Events.ERROR]: requests.failed,
+    };
+  }
+
+  #sourceBegins(): void {
+    if (this.#hasSource) {
+      this.adaptation.sourceEnded();
+      this.#requests.forget();
+    }
+    this.#hasSource = true;
+    this.#setTarget();
+  }
+
+  #mediaAttached({ media }: MediaAttachedData): void {
+    const { session, guard } = this.adaptation;
+    const handlers = { seeking: () => session.seeked(), playing: () => session.playing() };
+    this.#mediaUndo.add(listen(media, DOM_METHODS, handlers, guard));
+  }
+
+  #levelLoaded({ stats: { loading }, deliveryDirectives }: LevelLoadedData): void {
+    // A server answers a blocking request when the playlist has grown.
+    if (deliveryDirectives?.msn === undefined) this.#port.playlistSeconds = (loading.end - loading.start) / 1000;
+  }
 }
+
+type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };

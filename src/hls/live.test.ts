@@ -88,7 +88,7 @@ describe('a live stream', () => {
     };
     for (const part of parts) load(part);
     // Between parts, the level stays.
-    controller.next = { representation: 2, controller: 'scripted', reason: 'scripted' };
+    controller.next = 2;
     expect([player.ask(), decisions.length]).toEqual([0, made]);
     const more = Array.from({ length: 4 }, (_, i) => {
       const part = Object.create(parts[3]!) as Part;

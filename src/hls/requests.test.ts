@@ -12,8 +12,7 @@ const bitsOf = ({ observations }: Steady) => observations.reduce((sum, one) => s
 
 describe('requests', () => {
   test('bits count when the loader counts them, and the response time from the first', () => {
-    const controller = new ScriptedAbandoning();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new ScriptedAbandoning() });
     const frag = player.fragment(0, player.ask());
     const stats = player.request(frag);
     wait(0.25);
@@ -39,8 +38,7 @@ describe('requests', () => {
 
   test('audio is measured and not decided on, subtitles and init segments are neither', () => {
     const steady = new Steady();
-    const controller = new Scripted();
-    const { player, decisions } = attached({ controller, forecasters: [steady] });
+    const { controller, player, decisions } = attached({ controller: new Scripted(), forecasters: [steady] });
     player.ask();
     const video = player.fragment(0);
     const other = (changes: object) => Object.assign(Object.create(video), { stats: {} }, changes) as MediaFragment;
@@ -69,8 +67,7 @@ describe('requests', () => {
   });
 
   test('failed ones are not recorded; hls.js repeats them', () => {
-    const controller = new Scripted();
-    const { player, handle } = attached({ controller });
+    const { controller, player, handle } = attached({ controller: new Scripted() });
     player.ask();
     const frag = player.fragment(0);
     player.request(frag);
@@ -97,8 +94,7 @@ describe('requests', () => {
   });
 
   test('that hls.js aborts, at a seek, count as abandoned', () => {
-    const controller = new Scripted();
-    const { player, handle } = attached({ controller });
+    const { controller, player, handle } = attached({ controller: new Scripted() });
     player.download(0, 4e6, 1);
     player.media.plays();
     const frag = player.fragment(1, player.ask());
@@ -115,8 +111,7 @@ describe('requests', () => {
   });
 
   test('the error of an abort does not end the next request for the same segment', () => {
-    const controller = new Scripted();
-    const { hls, player } = attached({ controller });
+    const { controller, hls, player } = attached({ controller: new Scripted() });
     player.ask();
     const frag = player.fragment(0);
     const stats = player.request(frag);
@@ -141,8 +136,7 @@ describe('requests', () => {
   });
 
   test("those of a page's loader that hides an abort end with the next request", () => {
-    const controller = new Scripted();
-    const { player } = attached({ controller });
+    const { controller, player } = attached({ controller: new Scripted() });
     player.ask();
     const frag = player.fragment(0);
     player.request(frag);

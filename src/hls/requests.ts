@@ -1,114 +1,146 @@
 /**
- * Reports hls.js's segment requests to the core: milliseconds and bytes become seconds and bits here. A segment of a
- * low-latency stream comes in parts, each with a request of its own; to the core, that is one request with chunks.
+ * Reports hls.js's segment requests to the core, in bits. A segment of a low-latency stream comes in parts, each with a
+ * request of its own; to the core, that is one request with chunks.
  */
 
 import type Hls from 'hls.js';
-import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, LoaderStats } from 'hls.js';
+import type {
+  ErrorData,
+  FragLoadedData,
+  FragLoadingData,
+  Fragment,
+  HlsConfig,
+  LoaderContext,
+  LoaderStats,
+} from 'hls.js';
 import type { Adaptation } from '../core/adaptation.ts';
-import { liveRequestOf, segmentOf, wholeSeconds } from './situation.ts';
+import { liveTime } from './live.ts';
+import { segmentOf, wholeSeconds } from './situation.ts';
 
 /** A segment's request, or requests. */
 interface Request {
   frag: Fragment;
-  startMs: number;
-  /** Of complete parts: bytes, number in the segment, and end in the presentation. */
-  bytes: number;
+  isInParts: boolean;
+  /** Parts of the segment up to the latest complete one, and its end in the presentation. */
   parts: number;
   untilSeconds: number;
-  isInParts: boolean;
+  /** Bytes of the present part that the core knows. */
+  partBytes: number;
 }
 
-export function createRequests(hls: Hls, { guard, downloads }: Adaptation) {
+export class Requests {
   /** By `frag.type`. */
-  const requests = new Map<string, Request>();
+  readonly #requests = new Map<string, Request>();
 
-  function end(request: Request, outcome: 'whole' | 'abandoned' | 'failed', endMs = performance.now()): void {
-    if (requests.get(request.frag.type) !== request) return;
-    requests.delete(request.frag.type);
-    downloads.ended(request, outcome, (endMs - request.startMs) / 1000);
+  constructor(
+    private readonly hls: Hls,
+    private readonly adaptation: Adaptation,
+  ) {}
+
+  /** The video segment that hls.js is loading; in parts, also between them. */
+  loading(): Fragment | undefined {
+    const request = this.#requests.get('main');
+    const isLoading = request && (request.frag.loader || (request.isInParts && !this.#isComplete(request)));
+    return isLoading ? request.frag : undefined;
   }
 
-  function progressed(request: Request, { loaded, total, aborted }: LoaderStats): void {
-    const { isInParts, parts } = request;
-    const receivedBits = (request.bytes + loaded) * 8;
-    downloads.progressed(request, { receivedBits, ...(isInParts ? { chunks: parts } : { sizeBits: total * 8 }) });
-    if (aborted) end(request, 'abandoned');
+  readonly begun = ({ frag, part }: FragLoadingData): void => {
+    if (frag.sn === 'initSegment' || frag.type === 'subtitle') return;
+    let request = this.#requests.get(frag.type);
+    const isSame = part && request?.isInParts && request.frag.sn === frag.sn && request.frag.level === frag.level;
+    if (!isSame) {
+      // Without an event: parts of a segment that turned out to be all, or an abort that a page's loader hides.
+      if (request) this.#end(request, this.#isComplete(request) && request.isInParts ? 'whole' : 'abandoned');
+      request = { frag, isInParts: Boolean(part), parts: 0, untilSeconds: 0, partBytes: 0 };
+      this.#requests.set(frag.type, request);
+      this.#requested(request);
+    }
+    request!.frag = frag;
+    this.#follow(request!);
+  };
+
+  readonly loaded = ({ frag, part }: FragLoadedData): void => {
+    const request = this.#requests.get(frag.type);
+    if (request?.frag !== frag) return;
+    this.#received(request, (part ?? frag).stats, part ? part.index + 1 : 0);
+    if (part) {
+      request.untilSeconds = part.end;
+      request.partBytes = 0;
+    }
+    if (!part || this.#isComplete(request)) this.#end(request, 'whole');
+    // hls.js now requests the next part that is listed, without an event.
+    else queueMicrotask(() => this.#follow(request));
+  };
+
+  readonly failed = ({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void => {
+    const request = frag && this.#requests.get(frag.type);
+    // The loader has told an abort; this is later, when hls.js may be loading the same segment again.
+    if (request && request.frag === frag && String(details) !== 'aborted') this.#end(request, 'failed');
+  };
+
+  /** The source is another one, or there is no player any more. */
+  forget(): void {
+    this.#requests.clear();
+  }
+
+  #requested(request: Request): void {
+    const { hls, adaptation } = this;
+    const { frag } = request;
+    // A test of the bandwidth is loaded again to be played.
+    const isVideo = frag.type === 'main' && !frag.bitrateTest;
+    const time = liveTime(hls);
+    adaptation.downloads.requested(request, {
+      isMedia: true,
+      segment: isVideo ? segmentOf(hls, frag) : undefined,
+      live: time && { ...time, startSeconds: frag.start, segmentSeconds: wholeSeconds(frag, hls.latestLevelDetails) },
+    });
+  }
+
+  /** `parts`: complete ones. */
+  #received(request: Request, { loaded, total }: LoaderStats, parts = 0): void {
+    const { downloads } = this.adaptation;
+    if (!request.isInParts) {
+      downloads.received(request, { totalBits: loaded * 8, sizeBits: total * 8 });
+      return;
+    }
+    const chunks = Math.max(0, parts - request.parts);
+    const addedBits = Math.max(0, loaded - request.partBytes) * 8;
+    request.parts += chunks;
+    request.partBytes = loaded;
+    downloads.received(request, { addedBits, chunks });
+  }
+
+  #end(request: Request, outcome: 'whole' | 'abandoned' | 'failed'): void {
+    const { type } = request.frag;
+    if (this.#requests.get(type) !== request) return;
+    this.#requests.delete(type);
+    this.adaptation.downloads.ended(request, outcome);
   }
 
   /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
-  function follow(request: Request): void {
+  #follow(request: Request): void {
+    const { guard, downloads } = this.adaptation;
     const { stats } = request.frag.loader ?? {};
-    if (stats) watch(stats, () => guard(() => progressed(request, stats)));
+    if (!stats) return;
+    let { loaded } = stats;
+    watch(stats, () =>
+      guard(() => {
+        if (stats.loaded < loaded && !request.isInParts) downloads.restarted(request);
+        loaded = stats.loaded;
+        this.#received(request, stats);
+        if (stats.aborted) this.#end(request, 'abandoned');
+      }),
+    );
   }
 
   /** All parts that the segment will have are here. */
-  function isComplete({ frag, untilSeconds }: Request): boolean {
-    const { latestLevelDetails: details } = hls;
+  #isComplete({ frag, untilSeconds }: Request): boolean {
+    const { latestLevelDetails: details } = this.hls;
     // hls.js makes another object for each update of the playlist.
     const newest = details?.fragments[Number(frag.sn) - details.startSN] ?? frag;
     const endSeconds = frag.start + wholeSeconds(newest, details);
     return untilSeconds > endSeconds - (details?.partTarget ?? 0) / 2;
   }
-
-  return {
-    /** The video segment that hls.js is loading; in parts, also between them. */
-    loading(): Fragment | undefined {
-      const request = requests.get('main');
-      return request && (request.frag.loader || (request.isInParts && !isComplete(request))) ? request.frag : undefined;
-    },
-
-    begun({ frag, part }: FragLoadingData): void {
-      if (frag.sn === 'initSegment' || frag.type === 'subtitle') return;
-      let request = requests.get(frag.type);
-      const isSame = part && request?.isInParts && request.frag.sn === frag.sn && request.frag.level === frag.level;
-      if (!isSame) {
-        // Without an event: parts of a segment that turned out to be all, or an abort that a page's loader hides.
-        if (request) end(request, isComplete(request) && request.isInParts ? 'whole' : 'abandoned');
-        request = {
-          frag,
-          startMs: performance.now(),
-          bytes: 0,
-          parts: 0,
-          untilSeconds: 0,
-          isInParts: Boolean(part),
-        };
-        requests.set(frag.type, request);
-        // A test of the bandwidth is loaded again to be played.
-        const isVideo = frag.type === 'main' && !frag.bitrateTest;
-        downloads.begun(request, true, isVideo ? segmentOf(hls, frag) : undefined, liveRequestOf(hls, frag));
-      }
-      request!.frag = frag;
-      follow(request!);
-    },
-
-    loaded({ frag, part }: FragLoadedData): void {
-      const request = requests.get(frag.type);
-      if (request?.frag !== frag) return;
-      const { stats } = part ?? frag;
-      if (!part) {
-        progressed(request, stats);
-        end(request, 'whole', stats.loading.end);
-        return;
-      }
-      request.bytes += stats.loaded;
-      request.parts = part.index + 1;
-      request.untilSeconds = part.end;
-      downloads.progressed(request, { receivedBits: request.bytes * 8, chunks: request.parts });
-      if (isComplete(request)) end(request, 'whole', stats.loading.end);
-      // hls.js now requests the next part that is listed, without an event.
-      else queueMicrotask(() => follow(request));
-    },
-
-    failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
-      const request = frag && requests.get(frag.type);
-      // The loader has told an abort; this is later, when hls.js may be loading the same segment again.
-      if (request && request.frag === frag && String(details) !== 'aborted') end(request, 'failed');
-    },
-
-    /** The source is another one, or there is no player any more. */
-    forget: () => requests.clear(),
-  };
 }
 
 /** Calls `changed` when a loader counts bytes or aborts: hls.js has no event for either. */
@@ -126,4 +158,24 @@ function watch(stats: LoaderStats, changed: () => void): void {
       },
     });
   }
+}
+
+/**
+ * With the option `cmcd`, turns CMCD on where the page has not, and puts loaders with the plugin's keys inside those
+ * that hls.js's controller of CMCD makes: it is made after the ABR controller. Returns a function that restores.
+ */
+export function installCmcd(config: HlsConfig, adaptation: Adaptation): () => void {
+  if (!adaptation.options.cmcd) return () => {};
+  const { cmcd, fLoader, pLoader, loader } = config;
+  const withKeys = (pageLoader: unknown = loader) =>
+    class extends (pageLoader as HlsConfig['loader']) {
+      override load(context: LoaderContext, ...more: [never, never]): void {
+        context.url = adaptation.withCmcd(context.url, context.headers);
+        super.load(context, ...more);
+      }
+    };
+  Object.assign(config, { cmcd: cmcd ?? {}, fLoader: withKeys(fLoader), pLoader: withKeys(pLoader) });
+  return () => {
+    if (!cmcd) Object.assign(config, { cmcd, fLoader, pLoader });
+  };
 }

@@ -2,17 +2,43 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails } from 'hls.js';
-import { bufferCapSeconds } from '../core/buffer-cap.ts';
-import type { LivePosition, LiveRequest, Period, SegmentRequest, Situation } from '../core/player-port.ts';
-import { type CatchUp, nowSeconds } from './catch-up.ts';
-import { representationOf } from './levels.ts';
+import type { LivePosition, Period, Representation, SegmentRequest, Situation } from '../core/player-port.ts';
+import type { CatchUp } from './catch-up.ts';
+import { liveTime, segmentDuration } from './live.ts';
 
 /** HLS has discontinuities, but one sequence of segments. */
 const PERIOD_ID = '0';
-/** Apple's recommendation for authors, until a media playlist is loaded. */
-const USUAL_SEGMENT_SECONDS = 6;
 /** Browsers cut the ends of pictures to microseconds: a buffer ends up to 1 us before its last segment does. */
 const ROUNDING_SECONDS = 1e-5;
+
+/**
+ * Levels within the page's limits, ascending in bitrate. As hls.js does, they keep to the codecs and the video range
+ * that play (at the start: that hls.js chooses) and avoid levels that failed, for as long as hls.js avoids them.
+ * `firstLevel`: what hls.js's own controller would play first.
+ */
+export function allowedLevels(hls: Hls, firstLevel: () => number): Level[] {
+  const { levels, minAutoLevel, maxAutoLevel } = hls;
+  const like = hls.loadLevelObj ?? levels[firstLevel()];
+  const isLike = ({ codecSet, videoRange }: Level) =>
+    !like || (codecSet === like.codecSet && videoRange === like.videoRange);
+  return levels
+    .slice(minAutoLevel, maxAutoLevel + 1)
+    .filter((level) => level === like || (isLike(level) && isUsable(level, hls.config)))
+    .sort((a, b) => a.averageBitrate - b.averageBitrate);
+}
+
+function isUsable(level: Level, { errorPenaltyExpireMs }: HlsConfig): boolean {
+  const { supportedResult, loadError, fragmentError, loadErrorTime } = level;
+  if (supportedResult?.decodingInfoResults?.some(({ smooth }) => smooth === false)) return false;
+  // Before 1.7, hls.js never forgives.
+  const isForgiven = loadError > 0 && performance.now() - loadErrorTime > (errorPenaltyExpireMs || Infinity);
+  return isForgiven || loadError + fragmentError === 0;
+}
+
+/** HLS names no variants; the attribute `BANDWIDTH` tells those of one codec apart, whatever hls.js removes. */
+export function representationOf({ bitrate, averageBitrate }: Level): Representation {
+  return { id: String(bitrate), bitrateBps: averageBitrate };
+}
 
 /** `levels`: the allowed ones, ascending, at least one. `playlistSeconds`: time that a media playlist takes to load. */
 export function readSituation(
@@ -24,15 +50,13 @@ export function readSituation(
   const segmentSeconds = segmentDuration(details);
   const bufferLevelSeconds = hls.mainForwardBufferInfo?.len ?? 0;
   const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds + ROUNDING_SECONDS;
-  const live = details?.live ? livePosition(hls, details, catchUp) : undefined;
-  const capSeconds = bufferTargetSeconds(hls.config, levels.at(-1)!) + segmentSeconds;
   return {
     period: periodOf(details),
     ladder: levels.map(representationOf),
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds: bufferCapSeconds(capSeconds, segmentSeconds, live),
+      bufferCapSeconds: bufferTargetSeconds(hls.config, levels.at(-1)!) + segmentSeconds,
       playbackRate: media?.playbackRate || 1,
       isPaused: media?.paused ?? false,
       // On a live stream, hls.js loads the playlist again at every switch.
@@ -42,12 +66,34 @@ export function readSituation(
     },
     bufferedUntilSeconds: endSeconds,
     playableUntilSeconds: endSeconds,
-    live,
+    live: livePosition(hls, catchUp),
     indexedBits(id, index) {
       const listed = levels.find(({ bitrate }) => String(bitrate) === id)?.details;
       return listed && listedBits(listed.fragments[index - listed.startSN]);
     },
   };
+}
+
+/** Undefined while the fragment's level is not known. */
+export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): SegmentRequest | undefined {
+  const level = levels[frag.level];
+  const segmentSeconds = wholeSeconds(frag, latestLevelDetails);
+  return (
+    level && {
+      period: periodOf(latestLevelDetails),
+      representation: representationOf(level),
+      index: Number(frag.sn),
+      segmentSeconds,
+      endSeconds: frag.start + segmentSeconds,
+      indexedBits: listedBits(frag),
+    }
+  );
+}
+
+/** Duration of a segment, also of one of which some parts exist so far. */
+export function wholeSeconds({ sn, duration }: Fragment, details: LevelDetails | null): number {
+  const isPartial = details?.partList && Number(sn) > details.endSN;
+  return isPartial ? segmentDuration(details) : duration;
 }
 
 /**
@@ -71,57 +117,19 @@ function periodOf(details: LevelDetails | null): Period {
   };
 }
 
-/** Undefined while the fragment's level is not known. */
-export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): SegmentRequest | undefined {
-  const level = levels[frag.level];
-  const segmentSeconds = wholeSeconds(frag, latestLevelDetails);
+function livePosition(hls: Hls, catchUp: CatchUp): LivePosition | undefined {
+  const time = liveTime(hls);
+  const { media } = hls;
+  const targetLatencySeconds = hls.targetLatency ?? 0;
   return (
-    level && {
-      period: periodOf(latestLevelDetails),
-      representation: representationOf(level),
-      index: Number(frag.sn),
-      segmentSeconds,
-      endSeconds: frag.start + segmentSeconds,
-      indexedBits: listedBits(frag),
+    time && {
+      ...time,
+      latencySeconds: media?.played.length ? time.nowSeconds - media.currentTime : targetLatencySeconds,
+      targetLatencySeconds,
+      ...catchUp.limits(hls),
     }
   );
 }
-
-export function liveRequestOf(hls: Hls, frag: Fragment): LiveRequest | undefined {
-  const { latestLevelDetails: details } = hls;
-  if (!details?.live) return undefined;
-  const segmentSeconds = wholeSeconds(frag, details);
-  const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds(hls, details));
-  return { secondsToFirstChunk: frag.start + chunkSeconds - nowSeconds(details), segmentSeconds, chunkSeconds };
-}
-
-/** Duration of a segment, also of one of which some parts exist so far. */
-export function wholeSeconds({ sn, duration }: Fragment, details: LevelDetails | null): number {
-  const isPartial = details?.partList && Number(sn) > details.endSN;
-  return isPartial ? segmentDuration(details) : duration;
-}
-
-/** The mean over the playlist. */
-function segmentDuration(details: LevelDetails | null): number {
-  return details?.averagetargetduration || details?.targetduration || USUAL_SEGMENT_SECONDS;
-}
-
-function livePosition(hls: Hls, details: LevelDetails, catchUp: CatchUp): LivePosition {
-  const { media } = hls;
-  const targetLatencySeconds = hls.targetLatency ?? 0;
-  const now = nowSeconds(details);
-  return {
-    latencySeconds: media?.played.length ? now - media.currentTime : targetLatencySeconds,
-    targetLatencySeconds,
-    nowSeconds: now,
-    firstChunkSeconds: firstChunkSeconds(hls, details),
-    ...catchUp.limits(hls, details),
-  };
-}
-
-/** A part exists when it is listed, and so does a segment without parts. */
-const firstChunkSeconds = ({ config }: Hls, details: LevelDetails) =>
-  (config.lowLatencyMode && details.partTarget) || segmentDuration(details);
 
 /** By `EXT-X-BYTERANGE`, an earlier response or `EXT-X-BITRATE`; undefined without. */
 function listedBits(frag: Fragment | undefined): number | undefined {

@@ -3,25 +3,41 @@
 import type { DecisionEvent, FaultEvent } from '../core/events.ts';
 import { wait } from '../core/manual-clock.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
-import {
-  type AbrManager,
-  type BufferedRange,
-  type Manifest,
-  MEDIA_SEGMENT,
-  type Request,
-  type RequestFilter,
-  type SegmentReference,
-  type ShakaPlayer,
-  type Stream,
-  type SwitchCallback,
-  type Variant,
-} from './player.ts';
+import { MEDIA_SEGMENT, type ShakaPlayer } from './player.ts';
+
+/** Of Shaka's own types, what the plugin uses. */
+interface SegmentIndex {
+  find(seconds: number): number | null;
+  get(position: number): ReturnType<typeof segmentAt> | null;
+}
+interface Stream {
+  id: number;
+  originalId: string | null;
+  type: string;
+  bandwidth?: number;
+  width?: number;
+  height?: number;
+  segmentIndex: SegmentIndex | null;
+}
+interface Variant {
+  id: number;
+  bandwidth: number;
+  audio: Stream | null;
+  video: Stream | null;
+}
+export interface Request {
+  uris: string[];
+  headers: object;
+  streamDataCallback?: (part: ArrayBufferView) => Promise<unknown>;
+}
+type RequestFilter = (type: number, request: Request, context: object) => void;
+type SwitchCallback = (variant: Variant) => void;
 
 const SEGMENTS = 10;
 const SEGMENT_SECONDS = 4;
 
 /** Chooses the highest variant that its estimate carries and the element's height allows. */
-export class OwnManager implements AbrManager {
+export class OwnManager {
   variants: Variant[] = [];
   maxHeight = Number.POSITIVE_INFINITY;
   switchTo: SwitchCallback | undefined;
@@ -42,7 +58,7 @@ export class OwnManager implements AbrManager {
     this.calls.push(`setVariants ${more.length}`);
     return true;
   }
-  chooseVariant(): Variant {
+  chooseVariant(_isFast?: boolean): Variant {
     const fits = ({ bandwidth, video }: Variant) =>
       bandwidth <= this.getBandwidthEstimate() && (video?.height ?? 0) <= this.maxHeight;
     return this.variants.filter(fits).at(-1) ?? this.variants[0]!;
@@ -50,14 +66,14 @@ export class OwnManager implements AbrManager {
   enable() {
     this.calls.push('enable');
   }
-  segmentDownloaded(_milliseconds: number, bytes: number) {
+  segmentDownloaded(_milliseconds: number, bytes: number, ..._more: unknown[]) {
     this.calls.push(`downloaded ${bytes}`);
   }
   trySuggestStreams() {}
   getBandwidthEstimate() {
     return 1.5e6;
   }
-  setMediaElement() {}
+  setMediaElement(_: object) {}
   /** One that the adapter does not know. */
   ofTomorrow() {
     this.calls.push('ofTomorrow');
@@ -69,7 +85,7 @@ export function videoStream(id: number, bandwidth: number, height: number): Stre
   return { id, originalId: `v${id}`, type: 'video', bandwidth, width, height, segmentIndex: null };
 }
 
-export function segmentAt(index: number, startByte = 0, endByte: number | null = null): SegmentReference {
+export function segmentAt(index: number, startByte = 0, endByte: number | null = null) {
   return {
     getStartTime: () => index * SEGMENT_SECONDS,
     getEndTime: () => (index + 1) * SEGMENT_SECONDS,
@@ -78,7 +94,7 @@ export function segmentAt(index: number, startByte = 0, endByte: number | null =
   };
 }
 
-export class FakePlayer implements ShakaPlayer {
+export class FakePlayer {
   readonly own: OwnManager[] = [];
   readonly element = Object.assign(new EventTarget(), {
     currentTime: 0,
@@ -87,7 +103,7 @@ export class FakePlayer implements ShakaPlayer {
     defaultPlaybackRate: 1,
   });
   readonly config = {
-    abrFactory: (): AbrManager => {
+    abrFactory: (): OwnManager => {
       this.own.push(new OwnManager());
       return this.own.at(-1)!;
     },
@@ -120,13 +136,13 @@ export class FakePlayer implements ShakaPlayer {
   /** Undefined until a source is loaded. */
   active: Variant | undefined;
   readonly switches: Variant[] = [];
-  buffered: BufferedRange[] = [];
+  buffered: { start: number; end: number }[] = [];
   isLiveStream = false;
-  manifest: Manifest | null = null;
+  manifest: object | null = null;
   end = SEGMENTS * SEGMENT_SECONDS;
   readonly filters = new Set<RequestFilter>();
   readonly listeners = new Map<string, Set<(event: unknown) => void>>();
-  manager: AbrManager | undefined;
+  manager: OwnManager | undefined;
 
   getConfiguration() {
     return structuredCloneOf(this.config);
@@ -138,7 +154,7 @@ export class FakePlayer implements ShakaPlayer {
   }: {
     streaming?: Record<string, unknown>;
     cmcd?: object;
-    abrFactory?: () => AbrManager;
+    abrFactory?: () => OwnManager;
   }) {
     const { liveSync = {}, ...more } = streaming as { liveSync?: object };
     Object.assign(this.config.streaming, more);
@@ -179,7 +195,7 @@ export class FakePlayer implements ShakaPlayer {
       },
       () => {},
     );
-    manager.setMediaElement(this.element as unknown as HTMLMediaElement);
+    manager.setMediaElement(this.element);
     manager.setVariants(variants, false);
     this.active = manager.chooseVariant(true);
     if (this.config.abr.enabled) manager.enable();
@@ -230,18 +246,21 @@ export class FakePlayer implements ShakaPlayer {
 }
 
 /** Functions stay the same. */
-function structuredCloneOf<T extends FakePlayer['config']>({ abrFactory, ...config }: T) {
-  return { abrFactory, ...structuredClone(config) } as T;
+function structuredCloneOf({ abrFactory, ...config }: FakePlayer['config']) {
+  return { abrFactory, ...structuredClone(config) };
 }
 
 /** The plugin configured in a player. */
-export function attached(options: LeoAbrOptions = {}, player = new FakePlayer()) {
-  const factory = createLeoAbrFactory(player, { logger: null, ...options });
+export function attached<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C } = {},
+  player = new FakePlayer(),
+) {
+  const factory = createLeoAbrFactory(player as unknown as ShakaPlayer, { logger: null, ...options });
   player.configure({ abrFactory: factory });
   const { handle } = factory;
   const decisions: DecisionEvent[] = [];
   const faults: FaultEvent[] = [];
   handle.on('decision', (event) => decisions.push(event));
   handle.on('fault', (event) => faults.push(event));
-  return { player, factory, handle, decisions, faults };
+  return { controller: options.controller as C, player, factory, handle, decisions, faults };
 }

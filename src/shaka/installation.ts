@@ -4,13 +4,13 @@ import { InputError } from '../../abr/errors.ts';
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
+import { override, UndoList } from '../core/hooks.ts';
 import { has } from '../core/options.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
-import { UndoList } from '../core/undo-list.ts';
-import { type ManagerParts, PluginManager } from './manager.ts';
+import { type ManagerParts, PluginManager } from './abr.ts';
 import { type AbrManager, type ShakaPlayer, whyUnsupported } from './player.ts';
-import { requestReports } from './requests.ts';
-import { createShakaPort } from './shaka-port.ts';
+import { ShakaPort } from './port.ts';
+import { Requests } from './requests.ts';
 
 /** For `player.configure({ abrFactory })`. */
 export interface LeoAbrFactory {
@@ -52,7 +52,7 @@ function isAttached(factory: (() => AbrManager) & { handle?: LeoAbrHandle }): bo
 class ShakaInstallation implements Installation {
   readonly adaptation: Adaptation;
   readonly #undo = new UndoList();
-  readonly #managerParts: Omit<ManagerParts, 'inner'>;
+  readonly #managerParts: ManagerParts;
   /** The manager that the player has. */
   #manager: PluginManager | undefined;
   #isDetached = false;
@@ -63,18 +63,16 @@ class ShakaInstallation implements Installation {
     options: ResolvedOptions,
     private readonly events: Events,
   ) {
-    const port = createShakaPort(player, options, () => this.#manager!);
+    const port = new ShakaPort(player, options, () => this.#manager!);
     const adaptation = new Adaptation(port, options, events);
-    const reports = requestReports(port, adaptation, (stream) => this.#manager?.decideLate(stream));
+    const requests = new Requests(port, adaptation, (stream) => this.#manager?.decideLate(stream));
     const released = () => {
       this.#manager = undefined;
     };
     this.adaptation = adaptation;
-    this.#managerParts = { player, port, reports, adaptation, released };
-    if (!options.cmcd || player.getConfiguration().cmcd.enabled) return;
-    const enableCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
-    enableCmcd(true);
-    this.#undo.add(() => enableCmcd(false));
+    this.#managerParts = { player, port, requests, adaptation, released };
+    const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
+    if (options.cmcd) this.#undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
 
   newManager(): AbrManager {
@@ -85,7 +83,7 @@ class ShakaInstallation implements Installation {
       return inner;
     }
     this.#manager?.end();
-    this.#manager = new PluginManager({ inner, ...this.#managerParts });
+    this.#manager = new PluginManager(inner, this.#managerParts);
     return this.#manager.proxy();
   }
 

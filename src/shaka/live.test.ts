@@ -64,8 +64,7 @@ test('a live stream whose end is known is live from Shaka 5, on demand in Shaka 
 
 test('a segment that does not exist yet stays requested until Shaka gives up', () => {
   const player = livePlayer();
-  const controller = new Scripted();
-  const { handle } = attached({ controller }, player);
+  const { handle } = attached({ controller: new Scripted() }, player);
   player.load();
   const { request } = player.request(24);
   wait(0.5);

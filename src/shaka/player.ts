@@ -1,7 +1,13 @@
-/**
- * The parts of Shaka Player (4.16, 5.2) that the adapter uses, as types of its own, which Shaka's own types fit. Seconds,
- * bytes and bit/s.
- */
+/** The part of Shaka Player (4.16, 5) that the plugin uses. The page passes the player in; Shaka is never imported. */
+
+import type shaka from 'shaka-player';
+
+export type AbrManager = shaka.extern.AbrManager;
+export type Request = shaka.extern.Request;
+export type RequestContext = shaka.extern.RequestContext;
+export type SegmentReference = shaka.media.SegmentReference;
+export type Stream = shaka.extern.Stream;
+export type Variant = shaka.extern.Variant;
 
 /** Of `AdvancedRequestType`. */
 export const INIT_SEGMENT = 0;
@@ -9,142 +15,6 @@ export const MEDIA_SEGMENT = 1;
 /** Of `Error.Code`. */
 export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
-
-export interface SegmentReference {
-  getStartTime(): number;
-  getEndTime(): number;
-  getStartByte(): number;
-  /** Null where unknown. */
-  getEndByte(): number | null;
-}
-
-export interface SegmentIndex {
-  /** Position of the segment at this time, counted from the first of the stream. */
-  find(seconds: number): number | null;
-  get(position: number): SegmentReference | null;
-}
-
-export interface Stream {
-  id: number;
-  /** The id in the manifest. */
-  originalId: string | null;
-  type: string;
-  bandwidth?: number;
-  width?: number;
-  height?: number;
-  frameRate?: number;
-  /** Null until Shaka plays the stream, and again after it. */
-  segmentIndex: SegmentIndex | null;
-}
-
-/** A video stream together with an audio stream. */
-export interface Variant {
-  id: number;
-  bandwidth: number;
-  audio: Stream | null;
-  video: Stream | null;
-}
-
-export interface RequestContext {
-  type?: number;
-  stream?: Stream;
-  segment?: SegmentReference | null;
-}
-
-export interface Request {
-  uris: string[];
-  headers: Record<string, string>;
-  /** Called with each part of the body as it arrives. */
-  streamDataCallback?: ((part: ArrayBuffer | ArrayBufferView) => Promise<unknown>) | null;
-}
-
-export type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;
-
-export type SwitchCallback = (variant: Variant) => void;
-
-/** Shaka's `AbrManager`, without what the adapter only passes on. */
-export interface AbrManager {
-  init(switchTo: SwitchCallback, ...more: unknown[]): void;
-  stop(): void;
-  release(): void;
-  setVariants(variants: Variant[], ...more: unknown[]): unknown;
-  chooseVariant(...how: unknown[]): Variant;
-  enable(): void;
-  segmentDownloaded(
-    milliseconds: number,
-    bytes: number,
-    allowSwitch: boolean,
-    request?: object,
-    context?: RequestContext,
-  ): void;
-  trySuggestStreams(): void;
-  getBandwidthEstimate(): number;
-  setMediaElement(element: HTMLMediaElement): void;
-}
-
-export interface BufferedRange {
-  start: number;
-  end: number;
-}
-
-export interface LiveSync {
-  enabled: boolean;
-  targetLatency: number;
-  targetLatencyTolerance: number;
-  minPlaybackRate: number;
-  maxPlaybackRate: number;
-  panicMode: boolean;
-}
-
-type Bounds = 'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'Bandwidth';
-export type Restrictions = { [K in `${'min' | 'max'}${Bounds}`]: number };
-
-export interface Configuration {
-  // biome-ignore lint/suspicious/noExplicitAny: Shaka's own type has more members than `AbrManager` here.
-  abrFactory: () => any;
-  abr: { enabled: boolean; restrictions: Restrictions };
-  cmcd: { enabled: boolean };
-  streaming: { bufferingGoal: number; rebufferingGoal: number; segmentPrefetchLimit: number; liveSync: LiveSync };
-}
-
-/** Not covered by Shaka's promise of compatible versions. */
-export interface Manifest {
-  presentationTimeline: {
-    getSegmentAvailabilityEnd(): number;
-    getAvailabilityTimeOffset(): number;
-    getMaxSegmentDuration(): number;
-  };
-  serviceDescription?: {
-    targetLatency?: number | null;
-    maxLatency?: number | null;
-    minPlaybackRate?: number | null;
-    maxPlaybackRate?: number | null;
-  } | null;
-}
-
-/** `shaka.Player`. */
-export interface ShakaPlayer {
-  getConfiguration(): Configuration;
-  configure(config: object): boolean;
-  getNetworkingEngine(): {
-    registerRequestFilter(filter: RequestFilter): void;
-    unregisterRequestFilter(filter: RequestFilter): void;
-  } | null;
-  // biome-ignore lint/suspicious/noExplicitAny: events of Shaka's own.
-  addEventListener(type: string, listener: (event: any) => void): void;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  removeEventListener(type: string, listener: (event: any) => void): void;
-  getBufferedInfo(): { video: BufferedRange[]; total: BufferedRange[] };
-  getVariantTracks(): { id: number; active: boolean }[];
-  getStats(): { maxSegmentDuration: number };
-  getAssetUri(): string | null;
-  getManifest(): Manifest | null;
-  getPlaybackRate(): number;
-  isLive(): boolean;
-  /** From Shaka 5: also a live stream whose end is known. */
-  isDynamic?(): boolean;
-  seekRange(): BufferedRange;
-}
 
 const METHODS = [
   'configure',
@@ -159,7 +29,13 @@ const METHODS = [
   'getPlaybackRate',
   'isLive',
   'seekRange',
-] as const satisfies (keyof ShakaPlayer)[];
+] as const satisfies (keyof shaka.Player)[];
+
+/** `shaka.Player`. */
+export type ShakaPlayer = Pick<shaka.Player, (typeof METHODS)[number] | 'getConfiguration'> & {
+  /** From Shaka 5: also a live stream whose end is known. */
+  isDynamic?(): boolean;
+};
 
 /** The reason why the plugin cannot adapt this player; undefined if it can. */
 export function whyUnsupported(player: ShakaPlayer): string | undefined {
@@ -167,13 +43,8 @@ export function whyUnsupported(player: ShakaPlayer): string | undefined {
   return missing && `leo-abr needs Shaka Player 4.16, or 5: ${missing}() is missing`;
 }
 
-/** Shaka 4 plays a live stream whose end is known from its start, as on demand. */
-export function isLive(player: ShakaPlayer): boolean {
-  return player.isDynamic?.() ?? player.isLive();
-}
-
-/** Bits from the first to the last byte; undefined where the manifest does not say. */
-export function rangeBits(segment: SegmentReference | null | undefined): number | undefined {
-  const end = segment?.getEndByte();
-  return end == null ? undefined : 8 * (end - segment!.getStartByte() + 1);
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+export function originOf(player: ShakaPlayer): string | undefined {
+  const uri = player.getAssetUri();
+  return uri === null ? undefined : new URL(uri, globalThis.location?.href).origin;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
-import { attached, FakePlayer, segmentAt } from './fake-player.fixture.ts';
-import { INIT_SEGMENT, type Request } from './player.ts';
+import { attached, FakePlayer, type Request, segmentAt } from './fake-player.fixture.ts';
+import { INIT_SEGMENT } from './player.ts';
 
 useManualClock();
 

@@ -3,7 +3,7 @@
 use polling::{Event, Events, Poller};
 use quiche::{Config, Connection, ConnectionId, Header, RecvInfo, Type};
 use rustix::net::{recvfrom, sockopt, RecvFlags};
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,15 +31,13 @@ struct Flow<A> {
 }
 
 pub struct Endpoint<A> {
-    /// By a number in order of appearance.
-    flows: HashMap<u64, Flow<A>>,
+    /// By the client's address; connections do not migrate.
+    flows: HashMap<SocketAddr, Flow<A>>,
     /// `notify` ends the wait.
     pub poller: Arc<Poller>,
     socket: UdpSocket,
     local: SocketAddr,
     config: Config,
-    flow_of_id: HashMap<Vec<u8>, u64>,
-    next_number: u64,
     datagram: Vec<u8>,
 }
 
@@ -77,8 +75,6 @@ impl<A: App> Endpoint<A> {
             local: socket.local_addr()?,
             socket,
             config,
-            flow_of_id: HashMap::new(),
-            next_number: 0,
             datagram: vec![0; 65536],
         })
     }
@@ -99,8 +95,6 @@ impl<A: App> Endpoint<A> {
             wake_at = [wake_at, flow.connection.timeout_instant(), releases_at].into_iter().flatten().min();
         }
         self.flows.retain(|_, flow| !flow.connection.is_closed());
-        let flows = &self.flows;
-        self.flow_of_id.retain(|_, number| flows.contains_key(number));
         let wait = wake_at.map(|at| at.saturating_duration_since(Instant::now()));
         self.poller.wait(&mut Events::new(), wait)?;
         Ok(())
@@ -114,31 +108,19 @@ impl<A: App> Endpoint<A> {
                 Err(error) => return Err(error.into()),
             };
             let Ok(header) = Header::from_slice(&mut self.datagram[..length], ID_BYTES) else { continue };
-            let given = header.dcid.to_vec();
-            let number = match self.flow_of_id.get(&given) {
-                Some(number) => *number,
-                None if header.ty == Type::Initial && quiche::version_is_supported(header.version) => {
+            let flow = match self.flows.entry(from) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) if header.ty == Type::Initial && quiche::version_is_supported(header.version) => {
                     let id = new_id();
-                    let connection =
-                        quiche::accept(&ConnectionId::from_ref(&id), None, self.local, from, &mut self.config);
-                    let Ok(connection) = connection else { continue };
-                    self.add(connection, accept(), [given, id])
+                    let id = ConnectionId::from_ref(&id);
+                    let Ok(connection) = quiche::accept(&id, None, self.local, from, &mut self.config) else { continue };
+                    new.insert(Flow { connection, app: accept() })
                 },
-                None => continue,
+                Entry::Vacant(_) => continue,
             };
             // A wrong packet ends or does not change the connection; quiche decides.
-            if let Some(flow) = self.flows.get_mut(&number) {
-                let _ = flow.connection.recv(&mut self.datagram[..length], RecvInfo { from, to: self.local });
-            }
+            let _ = flow.connection.recv(&mut self.datagram[..length], RecvInfo { from, to: self.local });
         }
-    }
-
-    fn add<const N: usize>(&mut self, connection: Connection, app: A, ids: [Vec<u8>; N]) -> u64 {
-        let number = self.next_number;
-        self.next_number += 1;
-        self.flow_of_id.extend(ids.map(|id| (id, number)));
-        self.flows.insert(number, Flow { connection, app });
-        number
     }
 }
 

@@ -1,7 +1,6 @@
 //! HTTP/3 under a chosen congestion control, for the tier `quic` and for downloads in simulated time. README.md beside
 //! `Cargo.toml` has the commands and their output.
 
-mod arguments;
 mod certificate;
 mod clock;
 mod congestion;
@@ -10,15 +9,13 @@ mod link;
 mod server;
 mod simulate;
 
-use arguments::Arguments;
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut given = std::env::args().skip(1);
-    let command = given.next().unwrap_or_default();
-    let arguments = Arguments::parse(given)?;
-    match command.as_str() {
-        "serve" => server::serve(&arguments),
-        "simulate" => simulate::simulate(&arguments),
-        _ => Err("usage: leo-abr-transport serve|simulate --name value ...".into()),
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    match given.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["serve", listen, congestion, upstream] => server::serve(listen.parse()?, congestion, upstream.parse()?),
+        ["simulate", groups, seconds, seed] => simulate::simulate(groups, seconds.parse()?, seed.parse()?),
+        _ => Err("usage: leo-abr-transport serve <ip:port> <congestion control> <upstream ip:port>\n\
+             or leo-abr-transport simulate <n>*<congestion control>[+...] <seconds> <seed>"
+            .into()),
     }
 }

@@ -1,6 +1,5 @@
 //! Downloads over the emulated link in simulated time: both ends of each connection in this process, without sockets.
 
-use crate::arguments::Arguments;
 use crate::clock;
 use crate::endpoint::{configure, new_id, send_due, App, DATAGRAM_BYTES};
 use crate::link;
@@ -41,15 +40,14 @@ struct Download {
     buffer: Vec<u8>,
 }
 
-pub fn simulate(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    let seconds: f64 = arguments.required("seconds")?.parse()?;
-    quiche::seed_randomness(arguments.required("seed")?.parse()?);
+pub fn simulate(groups: &str, seconds: f64, seed: u64) -> Result<(), Box<dyn std::error::Error>> {
+    quiche::seed_randomness(seed);
     clock::set(0);
     link::read_trace();
     let start = Instant::now();
     let mut flows = Vec::new();
-    for (group, setting) in arguments.required("groups")?.split('+').enumerate() {
-        let (count, congestion) = setting.split_once('*').ok_or("--groups: expected <count>*<congestion>+...")?;
+    for (group, setting) in groups.split('+').enumerate() {
+        let (count, congestion) = setting.split_once('*').ok_or("groups: expected <count>*<congestion>+...")?;
         let (mut config, _) = server_config(congestion)?;
         for _ in 0..count.parse()? {
             flows.push(Flow::new(group, &mut config)?);

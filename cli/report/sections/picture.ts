@@ -1,101 +1,56 @@
 /** The picture that opens a report: QoE by algorithm, per data set. */
 
-import { tooFewSessions } from '../../../replay/evaluation/verdicts.ts';
-import type { SummaryRow } from '../../../replay/results.ts';
-import { type QoeRow, qoeChart } from '../charts.ts';
+import { largeDatasets, tooFewSessions } from '../../../replay/evaluation/verdicts.ts';
+import { ALL_DATASETS, type SummaryRow } from '../../../replay/results.ts';
+import { qoeChart } from '../charts.ts';
 import type { Block, Figure, SeriesStyle } from '../document.ts';
 import { count, fixed } from '../format.ts';
 import type { Run } from '../runs.ts';
-import { type Scope, type ScopeGroup, scopeGroupsOf } from './scopes.ts';
 
-/** `runTitle` names a run where there are several. */
+/** A figure per data set with more than one recording, or one of all together. `runTitle` names a run among several. */
 export function openingBlocks(
   runs: readonly Run[],
   { styles, runTitle }: { styles: ReadonlyMap<string, SeriesStyle>; runTitle(run: Run): string },
 ): Block[] {
-  const played = runs.filter(({ results }) => results.sessions.length > 0);
-  const shown = played.flatMap((run) => openingGroups(run).map((group) => ({ run, group })));
-  const figures = shown.map(({ run, group }) => ({
-    ...figureOf(run, group, styles),
-    title: played.length > 1 ? `${runTitle(run)}: ${group.title}` : group.title,
-  }));
-  // In the other figures, the algorithms are the names of the lines.
-  const legend = shown
-    .filter(({ group }) => group.scopes.length > 1)
-    .flatMap(({ run }) => run.algorithms)
-    .filter((algorithm, i, all) => all.indexOf(algorithm) === i)
-    .map((algorithm) => ({ name: algorithm, style: styles.get(algorithm)! }));
-  const verdicts = played.flatMap((run) => {
-    const verdict = tooFewSessions(run.results.summary);
-    return verdict === undefined ? [] : [played.length > 1 ? `${runTitle(run)}: ${verdict}` : verdict];
-  });
-  const text =
+  const prefix = (run: Run) => (runs.length > 1 ? `${runTitle(run)}: ` : '');
+  const figures = runs.flatMap((run) =>
+    largeDatasets(run.results.summary).map((dataset) => figureOf(run, dataset, { styles, prefix: prefix(run) })),
+  );
+  const texts = [
     'Mean QoE of the sessions; to the right is better. A line is the 95 % interval of the difference from the ' +
-    'baseline, drawn around the mean: where it crosses the dashed line, which is the baseline, these sessions do not ' +
-    'show which of the two is better.';
-  return [
-    { kind: 'figures', width: 'half', figures, ...(legend.length > 0 && { legend }) },
-    { kind: 'text', text },
-    ...verdicts.map((verdict) => ({ kind: 'text' as const, text: verdict })),
+      'baseline, drawn around the mean: where it crosses the dashed line, which is the baseline, these sessions do not ' +
+      'show which of the two is better.',
+    ...runs.flatMap((run) => {
+      const verdict = tooFewSessions(run.results.summary);
+      return verdict === undefined ? [] : [`${prefix(run)}${verdict}`];
+    }),
   ];
+  return [{ kind: 'figures', width: 'half', figures }, ...texts.map((text) => ({ kind: 'text' as const, text }))];
 }
 
-/** The data sets; all together only if no data set has more than one recording. */
-function openingGroups(run: Run): ScopeGroup[] {
-  const groups = scopeGroupsOf(run);
-  const isLarge = ({ scopes }: ScopeGroup) => scopes.length === 1 && run.datasets.includes(scopes[0]!.dataset);
-  return groups.some(isLarge) ? groups.filter((group) => isLarge(group) || group.scopes.length > 1) : groups;
-}
-
-function figureOf(run: Run, { title, scopes }: ScopeGroup, styles: ReadonlyMap<string, SeriesStyle>): Figure {
-  const rows = scopes.flatMap((scope) => rowsOf(run, scope, scopes.length > 1));
-  const intervals = hasIntervals(run, scopes) ? '' : '; no intervals';
-  const numbers = rows.map(({ label, algorithm, value }) => {
-    const of = scopes.length > 1 ? `${label} ${algorithm}` : algorithm;
-    return `${of} ${fixed(value, 1)}`;
-  });
+function figureOf(
+  { results, baseline }: Run,
+  dataset: string,
+  { styles, prefix }: { styles: ReadonlyMap<string, SeriesStyle>; prefix: string },
+): Figure {
+  const summary = results.summary.filter((row) => row.dataset === dataset);
+  const rows = summary.map(qoeRow);
+  const title = dataset === ALL_DATASETS ? 'all data sets' : dataset;
+  const hasIntervals = summary.some(({ vsBaseline }) => vsBaseline?.qoeDiff.ci95 != null);
+  const most = count(Math.max(...summary.map(({ sessions }) => sessions)), 'session');
+  const numbers = rows.map(({ algorithm, value }) => `${algorithm} ${fixed(value, 1)}`);
   return {
-    caption: `${sessionsText(run, scopes)}${intervals}.`,
+    title: `${prefix}${title}`,
+    caption: `${most} per algorithm${hasIntervals ? '' : '; no intervals'}.`,
     label: `Mean QoE by algorithm in Mbit/s, ${title}: ${numbers.join(', ')}.`,
-    draw: () => qoeChart(rows, { baseline: scopes.length > 1 ? undefined : run.baseline, styles }),
+    draw: () => qoeChart(rows, { baseline, styles }),
   };
 }
 
-function hasIntervals({ results }: Run, scopes: readonly Scope[]): boolean {
-  return results.summary.some(
-    ({ dataset, vsBaseline }) => vsBaseline?.qoeDiff.ci95 != null && scopes.some((scope) => scope.dataset === dataset),
-  );
-}
-
-/** A line per algorithm, or per data set with a mark per algorithm. */
-function rowsOf({ results }: Run, { dataset, title }: Scope, isShared: boolean): QoeRow[] {
-  return results.summary
-    .filter((row) => row.dataset === dataset)
-    .map((row) => {
-      const { qoe, difference } = figuresOf(row);
-      const [low, high] = difference?.ci95 ?? [difference?.value ?? 0, difference?.value ?? 0];
-      const offset = qoe - (difference?.value ?? 0);
-      return {
-        label: isShared ? title : row.algorithm,
-        algorithm: row.algorithm,
-        value: qoe,
-        low: low + offset,
-        high: high + offset,
-      };
-    });
-}
-
-function figuresOf({ qoeMean, live, vsBaseline }: SummaryRow) {
-  return live === undefined
-    ? { qoe: qoeMean, difference: vsBaseline?.qoeDiff }
-    : { qoe: live.qoe, difference: vsBaseline?.live?.qoeDiff };
-}
-
-function sessionsText({ algorithms }: Run, scopes: readonly Scope[]): string {
-  const most = Math.max(
-    ...scopes.flatMap(({ sessions }) =>
-      algorithms.map((name) => sessions.filter(({ algorithm }) => algorithm === name).length),
-    ),
-  );
-  return `${scopes.length > 1 ? 'Up to ' : ''}${count(most, 'session')} per algorithm`;
+/** The interval of the difference is drawn around the mean. */
+function qoeRow({ algorithm, qoeMean, live, vsBaseline }: SummaryRow) {
+  const value = live?.qoe ?? qoeMean;
+  const difference = live ? vsBaseline?.live?.qoeDiff : vsBaseline?.qoeDiff;
+  const [low, high] = (difference?.ci95 ?? []).map((end) => value - difference!.value + end);
+  return { algorithm, value, low: low ?? value, high: high ?? value };
 }

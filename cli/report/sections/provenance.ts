@@ -1,265 +1,162 @@
 /** Provenance of the results (program, machine, seeds, command, scenario) for others to reproduce, and what they lack. */
 
-import {
-  type BenchNotes,
-  type BenchPart,
-  benchNotesOf,
-  playersOf,
-  type Rejection,
-} from '../../../replay/browser/bench-notes.ts';
-import { TOLERATED_LATE_SHARE } from '../../../replay/browser/lateness.ts';
+import { type BenchNotes, type BenchPart, benchNotesOf, playersOf } from '../../../replay/browser/bench-notes.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import type { ResolvedScenario, ToolInfo } from '../../../replay/results.ts';
-import { type LiveStream, SCENARIOS } from '../../../replay/scenarios.ts';
-import { ALGORITHM, type Block, type Column, type Table, tableOf } from '../document.ts';
+import { SCENARIOS } from '../../../replay/scenarios.ts';
+import { type Block, tableOf } from '../document.ts';
 import { count, fixed, percent } from '../format.ts';
-import { byAlgorithm, type Run } from '../runs.ts';
+import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
 
 export function provenanceBlocks(run: Run): Block[] {
-  const { results, scenario } = run;
-  const blocks: Block[] = [
-    {
-      kind: 'table',
-      caption: `${run.scenarioLabel}, ${run.tier}: how it was made.`,
-      names: ['what', 'value'],
-      endsInText: true,
-      rows: [
-        ['command', commandOf(run)],
-        ['files', run.files.join(', ')],
-        ...toolRows(run.tools),
-        ['sessions', `${count(results.sessions.length, 'session')} of ${count(run.algorithms.length, 'algorithm')}`],
-        ['traces', tracesText(run)],
-        ...scenarioRows(scenario),
-      ],
-    },
+  const { results, algorithms, tools, files } = run;
+  const distinct = (of: (tool: ToolInfo) => unknown) =>
+    [...new Set(tools.map((tool) => String(of(tool) ?? 'unknown')))].join(', ');
+  const rows: [what: string, value: string][] = [
+    ['command', commandOf(run)],
+    ['files', files.join(', ')],
+    ['program', distinct(({ name, version }) => `${name} ${version}`)],
+    ['commit', distinct(({ commit }) => commit)],
+    ['seed', distinct(({ seed }) => seed)],
+    ['sessions', `${count(results.sessions.length, 'session')} of ${count(algorithms.length, 'algorithm')}`],
+    ['traces', tracesText(run)],
+    ...scenarioRows(run.scenario),
+    ...tools.flatMap((tool, i): [string, string][] => {
+      const notes = benchNotesOf(tool);
+      return notes === undefined ? [] : [[files[i]!, benchText(notes)]];
+    }),
   ];
-  for (const [i, tool] of run.tools.entries()) {
-    const notes = benchNotesOf(tool);
-    if (notes === undefined) continue;
-    const { parts } = notes;
-    if (parts.length > 0) {
-      blocks.push(partsTable(parts, { file: run.files[i]!, contexts: notes.contexts, notes }));
-      const calibrations = calibrationTable(parts);
-      if (calibrations !== undefined) blocks.push(calibrations);
-    } else {
-      const { userAgent = 'an unknown browser', contexts } = notes;
-      const players = playersOf(notes) ?? 'a player of an unknown version';
-      const text =
-        `\`${run.files[i]}\`: ${userAgent}, ${players}, ${contexts} sessions at the same time. ` +
-        'The file has no further notes on its making.';
-      blocks.push({ kind: 'text', text });
-    }
-  }
-  return blocks;
+  const caption = `${run.scenarioLabel}, ${run.tier}: how it was made.`;
+  const columns = [
+    { title: 'what', of: ([what]: [string, string]) => what },
+    { title: 'value', of: ([, value]: [string, string]) => value },
+  ];
+  return [{ ...tableOf(caption, columns, rows), endsInText: true }];
 }
 
 /** The command, as far as results record it; they do not record the folders of the traces. */
 function commandOf({ results, scenario, algorithms, tools }: Run): string {
   const { command, seed, baseline, starts, foldModels } = results.tool;
   const named = SCENARIOS[scenario.name];
-  const { tier, kernel } = (tools[0] && benchNotesOf(tools[0])) ?? {};
+  const target = scenario.live?.targetLatencySeconds;
+  const { tier, kernel } = benchNotesOf(tools[0]!) ?? {};
   const flags = [
     '--traces <the traces below>',
-    `--algorithms ${algorithms.join(',')}`,
-    `--scenario ${scenario.name}`,
-    ...(scenario.segmentCount < (named?.segmentCount ?? 0) ? [`--segments ${scenario.segmentCount}`] : []),
-    ...(typeof starts === 'string' ? [`--starts ${starts}`] : []),
-    ...(named?.live && scenario.live && scenario.live.targetLatencySeconds !== named.live.targetLatencySeconds
-      ? [`--target-latency ${scenario.live.targetLatencySeconds}`]
-      : []),
-    `--baseline ${baseline}`,
-    `--seed ${seed}`,
-    ...(typeof foldModels === 'string' ? [`--fold-models ${foldModels}`] : []),
-    ...(kernel === undefined ? [] : [`--tier ${tier} --congestion ${kernel.congestionControl}`]),
-    ...(kernel !== undefined && kernel.impairment.loss === 0 ? ['--impairment none'] : []),
+    `--algorithms ${algorithms.join(',')} --scenario ${scenario.name}`,
+    scenario.segmentCount < (named?.segmentCount ?? 0) && `--segments ${scenario.segmentCount}`,
+    typeof starts === 'string' && `--starts ${starts}`,
+    named?.live && target !== named.live.targetLatencySeconds && `--target-latency ${target}`,
+    `--baseline ${baseline} --seed ${seed}`,
+    typeof foldModels === 'string' && `--fold-models ${foldModels}`,
+    kernel && `--tier ${tier} --congestion ${kernel.congestionControl}`,
+    kernel?.impairment.loss === 0 && '--impairment none',
   ];
-  return `\`leo-abr ${command} ${flags.join(' ')}\``;
-}
-
-function toolRows(tools: readonly ToolInfo[]): string[][] {
-  const distinct = (of: (tool: ToolInfo) => unknown) =>
-    [...new Set(tools.map((tool) => String(of(tool) ?? 'unknown')))].join(', ');
-  return [
-    ['program', distinct(({ name, version }) => `${name} ${version}`)],
-    ['commit', distinct(({ commit }) => commit)],
-    ['seed', distinct(({ seed }) => seed)],
-  ];
+  return `\`leo-abr ${command} ${flags.filter(Boolean).join(' ')}\``;
 }
 
 function tracesText({ results, datasets }: Run): string {
-  return datasets
-    .map((dataset) => {
-      const own = results.sessions.filter((session) => session.dataset === dataset);
-      const traces = new Set(own.map(({ trace }) => trace)).size;
-      const groups = new Set(own.map(({ group }) => group)).size;
-      return `${dataset}: ${count(traces, 'trace')} in ${count(groups, 'recording group')}`;
-    })
-    .join('; ');
+  const texts = datasets.map((dataset) => {
+    const own = sessionsOf(results, dataset);
+    const [traces, groups] = [new Set(own.map(({ trace }) => trace)), new Set(own.map(({ group }) => group))];
+    return `${dataset}: ${count(traces.size, 'trace')} in ${count(groups.size, 'recording group')}`;
+  });
+  return texts.join('; ');
 }
 
-function scenarioRows(scenario: ResolvedScenario): string[][] {
+function scenarioRows(scenario: ResolvedScenario): [string, string][] {
   const { ladderBps, segmentSeconds, segmentCount, bufferCapSeconds, rttSeconds, mu, lambda, live } = scenario;
   const scale =
     'factor' in scenario.traceScale
       ? `× ${scenario.traceScale.factor}`
       : `to a mean of ${scenario.traceScale.meanBps / 1e6} Mbit/s`;
+  const rates = live?.playbackRates;
   return [
     ['ladder', `${ladderBps.map((bps) => bps / 1e6).join(', ')} Mbit/s`],
     ['media', `${segmentCount} segments of ${segmentSeconds} s, buffer cap ${bufferCapSeconds} s`],
     ['link', `traces ${scale} × ${scenario.payloadShare} payload, ${1000 * rttSeconds} ms per request`],
-    ...liveRows(live),
+    ...(live
+      ? [
+          [
+            'live',
+            `target latency ${live.targetLatencySeconds} s, chunks of ${live.chunkSeconds} s, encoder latency ` +
+              `${live.encoderLatencySeconds} s, join ${live.timeShiftSeconds} s into the stream` +
+              (rates ? `, playback rates ${rates.min} to ${rates.max}` : ''),
+          ] as [string, string],
+        ]
+      : []),
     ['QoE', `q = Mbit/s, μ = ${mu}, λ = ${lambda}, per 4 s of media`],
   ];
 }
 
-function liveRows(live: LiveStream | undefined): string[][] {
-  if (live === undefined) return [];
-  const { chunkSeconds, encoderLatencySeconds, targetLatencySeconds, timeShiftSeconds, playbackRates } = live;
-  const rates = playbackRates ? `, playback rates ${playbackRates.min} to ${playbackRates.max}` : '';
-  return [
-    [
-      'live',
-      `target latency ${targetLatencySeconds} s, chunks of ${chunkSeconds} s, encoder latency ` +
-        `${encoderLatencySeconds} s, join ${timeShiftSeconds} s into the stream${rates}`,
-    ],
-  ];
+/** The browser, and for each call of the command the machine and its load. */
+function benchText(notes: BenchNotes): string {
+  const { parts, contexts, lateShare } = notes;
+  const head =
+    `${playersOf(notes) ?? 'a player of an unknown version'}, ${contexts} sessions at the same time, rejected with more ` +
+    `than ${percent(lateShare, 0)} of late downloads.`;
+  return [head, ...parts.map(partText)].join(' ');
 }
 
-function partsTable(
-  parts: readonly BenchPart[],
-  { file, contexts, notes }: { file: string; contexts: number; notes: BenchNotes },
-): Table {
-  const loads = (values: readonly number[]) => values.map((value) => fixed(value, 2)).join(' ');
-  const names: Column<BenchPart>[] = [
-    ['started (UTC)', ({ startedAt }) => clockOf(startedAt)],
-    ['ended', ({ endedAt }) => clockOf(endedAt)],
-    ['sessions', ({ sessions }) => String(sessions)],
-    ['load before', ({ load }) => loads(load.before)],
-    ['after', ({ load }) => loads(load.after)],
-    ['highest', ({ load }) => fixed(load.highest, 2)],
-    ['browser', ({ environment: { browser, browserSource } }) => `${browser} (${browserSource})`],
-    ['player', () => playersOf(notes) ?? '–'],
-    ['Node', ({ environment }) => environment.node],
-    [
-      'system',
-      ({ environment: { system, processor, cores, memoryBytes } }) =>
-        `${system}; ${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB`,
-    ],
-  ];
-  const caption =
-    `${file}: each call of the command, ${contexts} sessions at the same time; rejected were those with more than ` +
-    `${fixed(100 * (notes.lateShare ?? TOLERATED_LATE_SHARE), 0)} % of late downloads. ` +
-    'Load: runnable threads, mean of 1, 5 and 15 minutes.';
-  return tableOf(caption, { names, numbers: [] }, parts);
-}
-
-function clockOf(iso: string): string {
-  return iso.slice(0, 19).replace('T', ' ');
-}
-
-function calibrationTable(parts: readonly BenchPart[]): Table | undefined {
-  const rows = parts.flatMap(({ startedAt, calibration }) =>
-    (['before', 'after'] as const).flatMap((side) =>
-      (calibration[side] ?? []).map((row) => ({ ...row, when: `${side} the sessions of ${clockOf(startedAt)}` })),
-    ),
+function partText({ startedAt, endedAt, sessions, environment, load }: BenchPart): string {
+  const { browser, browserSource, node, system, processor, cores, memoryBytes } = environment;
+  const [from, to] = [startedAt, endedAt].map((iso) => iso.slice(0, 19).replace('T', ' '));
+  return (
+    `${from} to ${to} UTC: ${count(sessions, 'session')}; browser ${browser} (${browserSource}), Node ${node}, ${system}, ` +
+    `${processor}, ${cores} cores, ${fixed(memoryBytes / 2 ** 30, 0)} GiB, load at most ${fixed(load.highest, 2)}.`
   );
-  type Row = (typeof rows)[number];
-  const names: Column<Row>[] = [
-    ['when', ({ when }) => when],
-    ['trace', ({ trace }) => trace],
-  ];
-  const numbers: Column<Row>[] = [
-    ['downloads', ({ downloads }) => String(downloads)],
-    ['goodput / trace', ({ goodputShare }) => fixed(goodputShare, 4)],
-    ['error, median', ({ errorMedian }) => percent(errorMedian, 2)],
-    ['error, p95', ({ errorP95 }) => percent(errorP95, 2)],
-  ];
-  const caption =
-    'Accuracy of the origin on known traces in this browser: received bits over the bits that the link carries, ' +
-    'and the error of download times.';
-  return rows.length === 0 ? undefined : tableOf(caption, { names, numbers }, rows);
 }
 
 /** What the figures lack: rejected runs, sessions that ended early, places without a pair. */
-export function leftOutBlocks(run: Run): Block[] {
-  const { results, tools, files } = run;
-  const items: string[] = [];
-  for (const [i, { complete }] of tools.entries()) {
-    if (complete === false) items.push(`\`${files[i]}\` holds partial results: sessions are missing.`);
-  }
-  if (results.tool['complete'] === false && items.length === 0) items.push('The results are not complete.');
-
+export function leftOutBlocks({ results, tools, files, isSimulated }: Run): Block[] {
+  const partial = tools.flatMap(({ complete }, i) =>
+    complete === false ? [`\`${files[i]}\` holds partial results: sessions are missing.`] : [],
+  );
   const leftOut = new Set(
     tools.flatMap((tool) => tool.leftOut ?? []).map((one) => `${one.trace} at ${one.startSeconds} s (${one.reason})`),
   );
-  if (leftOut.size > 0) items.push(`${count(leftOut.size, 'start')} left out: ${[...leftOut].join(', ')}.`);
-  for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
-    const past = sessions.flatMap(({ pastTraceSeconds }) => pastTraceSeconds ?? []);
-    if (past.length === 0) continue;
-    items.push(
-      `\`${algorithm}\`: ${count(past.length, 'session')} ran past the end of the recording, which then began again, ` +
-        `by up to ${fixed(Math.max(...past), 1)} s.`,
-    );
-  }
-
-  const early = results.sessions.filter(({ endedBy }) => endedBy !== 'end');
-  for (const [algorithm, sessions] of byAlgorithm(early)) {
-    const faults = sessions.filter(({ endedBy }) => endedBy === 'fault');
-    const cut = sessions.length - faults.length;
-    if (cut > 0) {
-      const sessionsCut = `${count(cut, 'session')} cut off after 600 s of waiting`;
-      items.push(`\`${algorithm}\`: ${sessionsCut}; they count with the QoE until then.`);
-    }
-    if (faults.length > 0) {
-      const first = faults[0]!.fault ?? 'unknown';
-      items.push(`\`${algorithm}\`: ${count(faults.length, 'session')} ended by a fault; the first: ${first}.`);
-    }
-  }
-
   const places = new Set(results.sessions.map(placeKey));
-  for (const [algorithm, sessions] of byAlgorithm(results.sessions)) {
+  const byName = [...byAlgorithm(results.sessions)].flatMap(([algorithm, sessions]) => {
+    const past = sessions.flatMap(({ pastTraceSeconds }) => pastTraceSeconds ?? []);
+    const cut = sessions.filter(({ endedBy }) => endedBy === 'cutoff').length;
+    const faults = sessions.filter(({ endedBy }) => endedBy === 'fault');
     const missing = places.size - new Set(sessions.map(placeKey)).size;
-    if (missing > 0)
-      items.push(`\`${algorithm}\`: no session at ${missing} of ${places.size} places; pairs come from the others.`);
-  }
-
-  const notes = tools.flatMap((tool) => benchNotesOf(tool) ?? []);
-  const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections ?? []));
-  const rejectedRuns = notes.reduce((sum, { rejectedRuns: runs }) => sum + runs, 0);
-  const blocks: Block[] = [];
-  if (!run.isSimulated) {
-    items.push(
-      notes.some(({ kernel }) => kernel !== undefined)
-        ? 'The kernel tier rejects no run, because nothing prescribes when a download ends.'
-        : rejectedRuns === 0
-          ? 'No run was rejected.'
-          : `${count(rejectedRuns, 'run')} rejected and repeated, because more than 2 % of a run's downloads ended ` +
-            'later than the trace prescribes (by more than 3 % and 50 ms): the machine was too busy to measure.',
-    );
-  }
+    const items = [
+      past.length > 0 &&
+        `${count(past.length, 'session')} ran past the end of the recording, which then began again, by up to ` +
+          `${fixed(Math.max(...past), 1)} s.`,
+      cut > 0 && `${count(cut, 'session')} cut off after 600 s of waiting; they count with the QoE until then.`,
+      faults.length > 0 &&
+        `${count(faults.length, 'session')} ended by a fault; the first: ${faults[0]!.fault ?? 'unknown'}.`,
+      missing > 0 && `no session at ${missing} of ${places.size} places; pairs come from the others.`,
+    ];
+    return items.filter((item) => item !== false).map((item) => `\`${algorithm}\`: ${item}`);
+  });
+  const items = [
+    ...partial,
+    ...(leftOut.size > 0 ? [`${count(leftOut.size, 'start')} left out: ${[...leftOut].join(', ')}.`] : []),
+    ...byName,
+    ...(isSimulated ? [] : rejectedItems(tools.flatMap((tool) => benchNotesOf(tool) ?? []))),
+  ];
   if (items.length === 0) items.push('Nothing: every planned session is in the figures and played to its end.');
-  blocks.push({ kind: 'list', items });
-  if (rejections.length > 0) blocks.push(rejectionTable(run, rejections));
-  return blocks;
+  return [{ kind: 'list', items }];
 }
 
-/** Rejections by algorithm: if the shares differ, the accepted sessions are a biased selection. */
-function rejectionTable({ results, algorithms }: Run, rejections: readonly Rejection[]): Table {
-  const accepted = byAlgorithm(results.sessions);
-  const rejected = groupBy(rejections, ({ algorithm }) => algorithm);
-  const rows = [...new Set([...algorithms, ...rejected.keys()])].map((algorithm) => ({
-    algorithm,
-    played: accepted.get(algorithm)?.length ?? 0,
-    own: rejected.get(algorithm) ?? [],
-  }));
-  const numbers: Column<(typeof rows)[number]>[] = [
-    ['sessions', ({ played }) => String(played)],
-    ['runs rejected', ({ own }) => String(own.length)],
-    ['share of runs', ({ played, own }) => percent(own.length / Math.max(1, own.length + played), 1)],
-    ['traces', ({ own }) => [...new Set(own.map(({ trace }) => trace))].slice(0, 4).join(', ') || '–'],
+/** Rejections by algorithm: if their numbers differ, the accepted sessions are a biased selection. */
+function rejectedItems(notes: readonly BenchNotes[]): string[] {
+  if (notes.some(({ kernel }) => kernel)) {
+    return ['The kernel tier rejects no run, because nothing prescribes when a download ends.'];
+  }
+  const runs = notes.reduce((sum, { rejectedRuns }) => sum + rejectedRuns, 0);
+  if (runs === 0) return ['No run was rejected.'];
+  const rejections = notes.flatMap(({ parts }) => parts.flatMap((part) => part.rejections));
+  const byName = Array.from(
+    groupBy(rejections, ({ algorithm }) => algorithm),
+    ([algorithm, own]) => `\`${algorithm}\` ${own.length}`,
+  );
+  return [
+    `${count(runs, 'run')} rejected and repeated, because too many of a run's downloads ended later than the trace ` +
+      `prescribes (by more than 3 % and 50 ms): the machine was too busy to measure. By algorithm: ${byName.join(', ')}. ` +
+      'If these differ much, the accepted sessions are a biased selection.',
   ];
-  const caption =
-    'Runs rejected, by algorithm. If the shares differ much, the accepted sessions are a biased selection.';
-  return tableOf(caption, { names: [ALGORITHM], numbers }, rows);
 }

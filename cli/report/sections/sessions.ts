@@ -23,20 +23,18 @@ export function sessionBlocks(
 ): Block[] {
   const { digits } = run;
   const rows = [...byAlgorithm(run.results.sessions)].flatMap(([algorithm, sessions]) => chosen(algorithm, sessions));
-  const names: Column<Chosen>[] = [
+  const columns: Column<Chosen>[] = [
     ALGORITHM,
-    ['session', ({ name }) => name],
-    ['data set', ({ session }) => session.dataset],
-    ['trace', ({ session }) => placeName(session)],
-  ];
-  const numbers: Column<Chosen>[] = [
-    ['QoE', ({ session }) => fixed(session.qoe.linear, digits)],
-    ['bitrate, Mbit/s', ({ session }) => fixed(session.meanBitrateBps / 1e6, digits)],
-    ['stalls, s', ({ session }) => fixed(session.stallSeconds, 2)],
-    ['stalls', ({ session }) => String(session.stallCount)],
-    ['startup, s', ({ session }) => fixed(session.startupSeconds, 2)],
-    ['switches', ({ session }) => String(session.switches)],
-    ['ended by', ({ session }) => session.endedBy],
+    { title: 'session', of: ({ name }) => name },
+    { title: 'recordings', of: ({ session }) => session.dataset },
+    { title: 'trace', of: ({ session }) => placeName(session) },
+    { title: 'ended by', of: ({ session }) => session.endedBy },
+    { title: 'QoE', digits, of: ({ session }) => session.qoe.linear },
+    { title: 'Mbit/s', digits, of: ({ session }) => session.meanBitrateBps / 1e6 },
+    { title: 'stalls, s', digits: 2, of: ({ session }) => session.stallSeconds },
+    { title: 'stalls', digits: 0, of: ({ session }) => session.stallCount },
+    { title: 'startup, s', digits: 2, of: ({ session }) => session.startupSeconds },
+    { title: 'switches', digits: 0, of: ({ session }) => session.switches },
   ];
   const hasCapacity = traceOf.size > 0;
   const text =
@@ -45,7 +43,7 @@ export function sessionBlocks(
   return [
     { kind: 'text', text },
     { kind: 'figures', figures: rows.flatMap((row) => figureOf(row, run, { traceOf, styles }) ?? []), width: 'third' },
-    tableOf('The sessions above in numbers.', { names, numbers }, rows),
+    tableOf('The sessions above in numbers.', columns, rows),
   ];
 }
 
@@ -74,13 +72,10 @@ function placeName({ trace, startSeconds }: SessionResult): string {
   return `${trace}${startSeconds > 0 ? ` from ${startSeconds} s` : ''}`;
 }
 
-/** Best, median and worst session; one or two of them if there are fewer than three sessions. */
+/** Best, median and worst session; fewer if there are fewer sessions. */
 function chosen(algorithm: string, sessions: readonly SessionResult[]): Chosen[] {
   const ranked = [...sessions].sort((a, b) => b.qoe.linear - a.qoe.linear);
-  const roles = [
-    { name: 'best', session: ranked[0] },
-    { name: 'median', session: ranked.length > 2 ? ranked[Math.floor((ranked.length - 1) / 2)] : undefined },
-    { name: 'worst', session: ranked.length > 1 ? ranked.at(-1) : undefined },
-  ];
-  return roles.flatMap(({ name, session }) => (session === undefined ? [] : [{ algorithm, name, session }]));
+  const last = ranked.length - 1;
+  const ranks = { best: 0, ...(last > 1 && { median: Math.floor(last / 2) }), ...(last > 0 && { worst: last }) };
+  return Object.entries(ranks).map(([name, rank]) => ({ algorithm, name, session: ranked[rank]! }));
 }

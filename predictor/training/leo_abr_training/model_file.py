@@ -1,4 +1,4 @@
-"""The model file, which predictor/built-in/model-file.ts reads. A weight is one character, for one of 63 steps."""
+"""The model file, which predictor/forecast/model-file.ts reads. A weight is one character, for one of 63 steps."""
 
 from __future__ import annotations
 

@@ -5,8 +5,19 @@ import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr/live';
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, isInSlot } from '../../catch-up.ts';
 import type { LiveStream } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
-import { FREE_CHOICE, playerSettings } from './player-settings.ts';
-import type { PlayerContext, TestPlayer } from './test-player.ts';
+import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
+
+/** dash.js's rules that are on by default. */
+const DEFAULT_RULES = [
+  'throughputRule',
+  'bolaRule',
+  'insufficientBufferRule',
+  'switchHistoryRule',
+  'abandonRequestsRule',
+];
+
+/** Set this once dash.js has begun at the lowest representation; from then on the algorithm decides. */
+const FREE_CHOICE = { streaming: { abr: { initialBitrate: { video: -1 } } } };
 
 export function dashPlayer({ config, video, requests, clock, onFault, onNotAllowed }: PlayerContext): TestPlayer {
   const { live } = config.scenario;
@@ -38,6 +49,55 @@ export function dashPlayer({ config, video, requests, clock, onFault, onNotAllow
       // dash.js cannot destroy a player that was not initialized.
       if (player.isReady()) player.destroy();
       else handle?.detach();
+    },
+  };
+}
+
+/** The same for every algorithm. */
+function playerSettings({ scenario, algorithm }: PlayerContext['config']): object {
+  const { bufferCapSeconds, ladderBps, live } = scenario;
+  const { rule, catchUp } = browserAlgorithm(algorithm);
+  return {
+    streaming: {
+      // The scenario's buffer cap, at every quality.
+      buffer: {
+        bufferTimeDefault: bufferCapSeconds,
+        bufferTimeAtTopQuality: bufferCapSeconds,
+        bufferTimeAtTopQualityLongForm: bufferCapSeconds,
+        bufferToKeep: BUFFER_BEHIND_SECONDS,
+        // A switch up must not download buffered segments again.
+        fastSwitchEnabled: false,
+      },
+      // With the default of 500 ms and a full buffer, requests would be up to half a second late.
+      scheduling: { defaultTimeout: 20 },
+      // A switch back to a known representation costs no request.
+      cacheInitSegments: true,
+      fragmentRequestTimeout: REQUEST_TIMEOUT_MS,
+      // No memory from one session to the next.
+      lastBitrateCachingInfo: { enabled: false },
+      lastMediaSettingsCachingInfo: { enabled: false },
+      saveLastMediaSettingsForCurrentStreamingSession: false,
+      // The manifest of a live stream names the origin's clock; on demand nobody asks for the time.
+      utcSynchronization: { enabled: live !== undefined },
+      ...(live && {
+        liveCatchup: {
+          enabled: true,
+          mode: catchUp?.law === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
+        },
+      }),
+      abr: {
+        // The lowest representation.
+        initialBitrate: { video: ladderBps[0]! / 1000 },
+        // Resource timing gives the first entry of a URL, which may be that of an abandoned request.
+        throughput: { useResourceTimingApi: false },
+        // Of several rules' requests dash.js takes the lowest.
+        ...(rule !== undefined && {
+          rules: {
+            ...Object.fromEntries(DEFAULT_RULES.map((name) => [name, { active: false }])),
+            [rule]: { active: true },
+          },
+        }),
+      },
     },
   };
 }

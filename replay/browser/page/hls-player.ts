@@ -28,8 +28,7 @@ const LOAD_POLICY = {
 };
 
 export function hlsPlayer(context: PlayerContext): TestPlayer {
-  const { config, video, requests, onFault } = context;
-  const { scenario, sessionUrl } = config;
+  const { scenario, sessionUrl } = context.config;
   const { live, segmentSeconds } = scenario;
   const goalSeconds = bufferGoalSeconds(scenario);
   const settings = {
@@ -46,55 +45,8 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
       liveSyncOnStallIncrease: 0,
     }),
   };
-  const chunkCount = live ? Math.round(segmentSeconds / live.chunkSeconds) : 1;
   let hls: Hls | undefined;
   const idByBandwidth = new Map<string, string>();
-
-  function listen(player: Hls): void {
-    const { Events } = Hls;
-    let loading: Fragment | undefined;
-    /** Nothing of it has arrived. */
-    let isFirst = true;
-    /** The parts of a segment are one download; hls.js makes another object for each update of the playlist. */
-    const requestOf = (frag: Fragment) => (loading?.sn === frag.sn && loading.level === frag.level ? loading : frag);
-    function end(frag: Fragment, outcome: 'complete' | 'abandoned' | 'failed', bytes: number | undefined): void {
-      const request = requestOf(frag);
-      requests.ended(request, outcome, bytes);
-      if (request === loading) loading = undefined;
-    }
-    player.on(Events.FRAG_LOADING, (_, { frag, part }) => {
-      if (frag.type !== 'main' || frag.sn === 'initSegment' || (part && requestOf(frag) === loading)) return;
-      // hls.js ends a request without an event where it loads another level instead.
-      if (loading) end(loading, 'abandoned', loading.stats.loaded);
-      loading = frag;
-      isFirst = true;
-      // A segment that is still in production has no URL.
-      const [, representationId] = /(video-\d+)\.m3u8/.exec(player.levels[frag.level]!.uri)!;
-      requests.started(frag, {
-        index: frag.sn,
-        representationId: representationId!,
-        loadedBytes: () => frag.stats.loaded,
-        ownReason: () => estimateText('hls.js', player.bandwidthEstimate),
-      });
-    });
-    player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
-      const request = requestOf(frag);
-      // The first part is requested after the initialisation segment, a whole segment with it.
-      const sentAtMs = part && isFirst ? part.stats.loading.start : undefined;
-      isFirst = false;
-      requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'), sentAtMs);
-      if (part) requests.received(request, part.stats.loaded);
-      if (part && part.index < chunkCount - 1) return;
-      end(frag, 'complete', part ? undefined : frag.stats.loaded);
-    });
-    player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => end(frag, 'abandoned', frag.stats.loaded));
-    player.on(Events.ERROR, (_, { frag, part, stats, fatal, details, error }) => {
-      // Of an earlier load of the same segment.
-      const isOld = !part && stats !== undefined && stats !== frag?.stats;
-      if (frag && !isOld) end(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
-      if (fatal) onFault(`hls.js: ${details}: ${error.message}`);
-    });
-  }
 
   return {
     version: Hls.version,
@@ -120,13 +72,62 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
         // As the plugin does: sessions compare ABRs, not a flaw of hls.js.
         keepPartEnds(hls);
       }
-      listen(hls);
+      record(hls, context);
       hls.loadSource(`${sessionUrl}master.m3u8`);
-      hls.attachMedia(video);
+      hls.attachMedia(context.video);
       playElement(context);
     },
     representationId: (bandwidth) => idByBandwidth.get(bandwidth) ?? bandwidth,
     rest: () => hls?.stopLoad(),
     destroy: () => hls?.destroy(),
   };
+}
+
+/** Records requests: of a live segment those for its parts. */
+function record(player: Hls, { config, requests, onFault }: PlayerContext): void {
+  const { live, segmentSeconds } = config.scenario;
+  const chunkCount = live ? Math.round(segmentSeconds / live.chunkSeconds) : 1;
+  const { Events } = Hls;
+  let loading: Fragment | undefined;
+  /** Nothing of it has arrived. */
+  let isFirst = true;
+  /** The parts of a segment are one download; hls.js makes another object for each update of the playlist. */
+  const requestOf = (frag: Fragment) => (loading?.sn === frag.sn && loading.level === frag.level ? loading : frag);
+  function end(frag: Fragment, outcome: 'complete' | 'abandoned' | 'failed', bytes: number | undefined): void {
+    const request = requestOf(frag);
+    requests.ended(request, outcome, bytes);
+    if (request === loading) loading = undefined;
+  }
+  player.on(Events.FRAG_LOADING, (_, { frag, part }) => {
+    if (frag.type !== 'main' || frag.sn === 'initSegment' || (part && requestOf(frag) === loading)) return;
+    // hls.js ends a request without an event where it loads another level instead.
+    if (loading) end(loading, 'abandoned', loading.stats.loaded);
+    loading = frag;
+    isFirst = true;
+    // A segment that is still in production has no URL.
+    const [, representationId] = /(video-\d+)\.m3u8/.exec(player.levels[frag.level]!.uri)!;
+    requests.started(frag, {
+      index: frag.sn,
+      representationId: representationId!,
+      loadedBytes: () => frag.stats.loaded,
+      ownReason: () => estimateText('hls.js', player.bandwidthEstimate),
+    });
+  });
+  player.on(Events.FRAG_LOADED, (_, { frag, part, networkDetails }) => {
+    const request = requestOf(frag);
+    // The first part is requested after the initialisation segment, a whole segment with it.
+    const sentAtMs = part && isFirst ? part.stats.loading.start : undefined;
+    isFirst = false;
+    requests.responded(request, (networkDetails as XMLHttpRequest).getResponseHeader('x-trace-seconds'), sentAtMs);
+    if (part) requests.received(request, part.stats.loaded);
+    if (part && part.index < chunkCount - 1) return;
+    end(frag, 'complete', part ? undefined : frag.stats.loaded);
+  });
+  player.on(Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag }) => end(frag, 'abandoned', frag.stats.loaded));
+  player.on(Events.ERROR, (_, { frag, part, stats, fatal, details, error }) => {
+    // Of an earlier load of the same segment.
+    const isOld = !part && stats !== undefined && stats !== frag?.stats;
+    if (frag && !isOld) end(frag, frag.stats.aborted ? 'abandoned' : 'failed', frag.stats.loaded);
+    if (fatal) onFault(`hls.js: ${details}: ${error.message}`);
+  });
 }

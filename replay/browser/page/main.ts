@@ -1,9 +1,9 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
-import type { Controller } from 'leo-abr/live';
+import type { Controller, Forecaster } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
-import { createBuiltInForecaster } from '../../../predictor/built-in/built-in-forecaster.ts';
-import { SubSecond } from '../../../predictor/sub-second.ts';
+import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
@@ -15,82 +15,93 @@ import { PlaybackEnd } from './playback-end.ts';
 import { PlaybackMeter } from './playback-meter.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { ScreenRecorder } from './screen-recorder.ts';
+import type { TestPlayer } from './test-player.ts';
 import { TraceClock } from './trace-clock.ts';
 
 const SAMPLE_MS = 25;
 /** A session is stuck if it exceeds media + cutoff by this. */
 const STUCK_SECONDS = 60;
 
-let play: (() => Promise<SessionRecord>) | undefined;
+let prepared: BenchSession | undefined;
+let record: Promise<SessionRecord> | undefined;
 
 window.leoAbrBench = {
   async prepare(config) {
-    const session = await prepareSession(config);
-    let record: Promise<SessionRecord> | undefined;
-    play = () => {
-      record ??= session.play();
-      return record;
-    };
+    prepared = await BenchSession.prepare(config);
   },
-  play() {
-    if (play === undefined) throw new Error('play(): call prepare() first');
-    return play();
+  async play() {
+    if (prepared === undefined) throw new Error('play(): call prepare() first');
+    record ??= prepared.play();
+    return record;
   },
 };
 
-async function prepareSession(config: SessionConfig) {
-  const { sessionUrl, scenario, segmentCount, joinSeconds } = config;
-  const { live } = scenario;
-  const video = document.querySelector('video')!;
-  const requests = new RequestRecorder(video, scenario.ladderBps);
-  const clock = new TraceClock(`${sessionUrl}time`, () => requests.nowSeconds);
-  await clock.synchronise();
-  const decisions: DecisionRecord[] = [];
-  const decisionMillis: number[] = [];
-  let fault: string | undefined;
+class BenchSession {
+  readonly #video = document.querySelector('video')!;
+  readonly #requests: RequestRecorder;
+  readonly #clock: TraceClock;
+  readonly #decisions: DecisionRecord[] = [];
+  readonly #decisionMillis: number[] = [];
+  /** Set by `prepare`. */
+  #player!: TestPlayer;
+  #oracle: BrowserOracle | undefined;
+  #fault: string | undefined;
 
-  const { player: playerName, controller: name, forecaster, catchUp } = browserAlgorithm(config.algorithm);
-  const onFault = (message: string) => {
-    fault ??= message;
-  };
-  const newPlayer = await loadPlayer(playerName);
-  const player = newPlayer({ config, video, requests, clock, onFault });
-  let oracle: BrowserOracle | undefined;
-  if (forecaster === 'oracle') {
-    const link = (await (await fetch(`${sessionUrl}link`)).json()) as PublishedLink;
-    oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
-    requests.onResponse = oracle.anchor;
+  private constructor(private readonly config: SessionConfig) {
+    this.#requests = new RequestRecorder(this.#video, config.scenario.ladderBps);
+    this.#clock = new TraceClock(`${config.sessionUrl}time`, () => this.#requests.nowSeconds);
   }
-  if (name !== undefined) {
-    const sizes = await (await fetch(`${sessionUrl}sizes.json`)).json();
-    const { seed, own } = config;
+
+  static async prepare(config: SessionConfig): Promise<BenchSession> {
+    const session = new BenchSession(config);
+    await session.#clock.synchronise();
+    const { player: name, controller } = browserAlgorithm(config.algorithm);
+    const newPlayer = await loadPlayer(name);
+    const [video, requests, clock] = [session.#video, session.#requests, session.#clock];
+    session.#player = newPlayer({ config, video, requests, clock, onFault: (message) => session.#onFault(message) });
+    if (controller !== undefined) await session.#attach(controller);
+    return session;
+  }
+
+  #onFault(message: string): void {
+    this.#fault ??= message;
+  }
+
+  /** Attaches the plugin with a controller of this name, with the forecaster that the algorithm names. */
+  async #attach(name: string): Promise<void> {
+    const { sessionUrl, scenario, joinSeconds, seed, own, model, algorithm } = this.config;
+    const { forecaster, catchUp } = browserAlgorithm(algorithm);
+    const json = async (path: string) => (await fetch(`${sessionUrl}${path}`)).json();
+    const forecasters: Forecaster[] = [];
+    if (forecaster === 'oracle') {
+      const link = (await json('link')) as PublishedLink;
+      this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
+      this.#requests.onResponse = this.#oracle.anchor;
+      forecasters.push(this.#oracle.forecaster);
+    } else if (forecaster?.startsWith('built-in')) {
+      const newSubSecond = scenario.live && (() => new SubSecond());
+      const handover = forecaster === 'built-in';
+      forecasters.push(createBuiltInForecaster({ handover, newSubSecond, ...(model && { model }) }));
+    }
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });
-    const handle = player.attach({
-      // An explicit catch-up takes the place of the controller's pace.
-      controller: withWeights(controller, config, { decisionMillis, isPacing: catchUp === undefined }),
-      sizes,
-      timeSource: clock,
+    // An explicit catch-up takes the place of the controller's pace.
+    const isPacing = catchUp === undefined;
+    const handle = this.#player.attach({
+      controller: withWeights(controller, scenario, { decisionMillis: this.#decisionMillis, isPacing }),
+      sizes: await json('sizes.json'),
+      timeSource: this.#clock,
       seed,
-      ...(oracle && { forecasters: [oracle.forecaster] }),
-      ...(forecaster?.startsWith('built-in') && {
-        forecasters: [
-          createBuiltInForecaster({
-            handover: forecaster === 'built-in',
-            newSubSecond: live && (() => new SubSecond()),
-            ...(config.model && { model: config.model }),
-          }),
-        ],
-      }),
+      ...(forecasters.length > 0 && { forecasters }),
     });
     handle.on('fault', ({ code, message, cause }) => {
-      onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
+      this.#onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });
     handle.on('decision', ({ kind, representationId, decision, state, inFlight, forecast }) => {
       const { weights, ...rest } = state;
-      decisions.push({
+      this.#decisions.push({
         kind,
-        representationId: player.representationId?.(representationId) ?? representationId,
+        representationId: this.#player.representationId?.(representationId) ?? representationId,
         decision,
         state: rest,
         ...(inFlight && { inFlight }),
@@ -98,87 +109,98 @@ async function prepareSession(config: SessionConfig) {
       });
     });
   }
-  return {
-    async play(): Promise<SessionRecord> {
-      const meter = new PlaybackMeter(video);
-      const playback = new PlaybackEnd(video);
-      const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
-      const protocols = countProtocols();
-      for (const type of ['timeupdate', 'playing', 'ended', 'pause', 'ratechange', 'seeking']) {
-        video.addEventListener(type, () => meter.sample(requests.nowSeconds));
-      }
-      video.addEventListener('waiting', () => meter.onWaiting(requests.nowSeconds));
-      // Shaka Player lets a stalled element wait at rate 0.
-      video.addEventListener('ratechange', () => {
-        if (video.playbackRate === 0) meter.onWaiting(requests.nowSeconds);
-      });
-      const manifestUrl = `${sessionUrl}manifest.mpd`;
-      const liveEndSeconds = live && liveSessionSeconds({ ...scenario, live, segmentCount });
-      if (live) requests.startClock((await startOfLive(manifestUrl, clock)) + joinSeconds * 1000);
-      // The link's clock runs without this session.
-      else if (joinSeconds > 0) await clock.startedAtMs();
-      player.start();
 
-      const longestSeconds = segmentCount * scenario.segmentSeconds + CUTOFF_SECONDS + STUCK_SECONDS;
-      const begunMs = performance.now();
-      const endedBy = await new Promise<SessionRecord['endedBy']>((resolve) => {
-        const timer = setInterval(() => {
-          const now = requests.nowSeconds;
-          meter.sample(now);
-          if ((performance.now() - begunMs) / 1000 > longestSeconds) onFault('the session did not end');
-          const isOver = now >= (liveEndSeconds ?? Number.POSITIVE_INFINITY) || playback.isOver(now);
-          const end = fault !== undefined ? 'fault' : isOver ? 'end' : undefined;
-          const cutoff = meter.waitedSeconds(now) >= CUTOFF_SECONDS ? 'cutoff' : undefined;
-          const endedBy = end ?? cutoff;
-          if (endedBy === undefined) return;
-          clearInterval(timer);
-          resolve(endedBy);
-        }, SAMPLE_MS);
-      });
-      const endSeconds = requests.nowSeconds;
-      const shownLatencySeconds = player.latencySeconds?.();
-      if (live) meter.end(endSeconds);
-      requests.end();
-      screen.stop();
-      const quality = video.getVideoPlaybackQuality();
-      await player.destroy();
-      return {
-        endedBy,
-        ...(fault !== undefined && { fault }),
-        requests: requests.requests,
-        decisions,
-        ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
-        stalls: meter.stalls,
-        ...(live && {
-          live: {
-            positions: meter.positions,
-            jumps: meter.jumps,
-            endSeconds,
-            ...(shownLatencySeconds !== undefined && { shownLatencySeconds }),
-          },
-        }),
-        // On demand nothing seeks.
-        unaccountedSeconds: meter.unaccountedSeconds() + (live ? 0 : meter.jumpedSeconds),
-        widthsOnScreen: screen.widths,
-        droppedFrames: quality.droppedVideoFrames,
-        presentedFrames: quality.totalVideoFrames,
-        decisionMillis,
-        protocols,
-        ...(oracle && { oracleOffsetSeconds: oracle.offsetSeconds }),
-        userAgent: navigator.userAgent,
-        playerVersion: player.version,
-      };
-    },
-  };
+  async play(): Promise<SessionRecord> {
+    const { scenario, segmentCount } = this.config;
+    const [video, requests, player] = [this.#video, this.#requests, this.#player];
+    const meter = meterOf(video, () => requests.nowSeconds);
+    const screen = new ScreenRecorder(video, scenario.segmentSeconds, segmentCount);
+    const protocols = countProtocols();
+    await this.#startClock();
+    player.start();
+    const endedBy = await this.#untilEnd(meter);
+    const endSeconds = requests.nowSeconds;
+    const shownLatencySeconds = player.latencySeconds?.();
+    if (scenario.live) meter.end(endSeconds);
+    requests.end();
+    screen.stop();
+    await player.destroy();
+    const live = {
+      ...{ positions: meter.positions, jumps: meter.jumps, endSeconds },
+      ...(shownLatencySeconds !== undefined && { shownLatencySeconds }),
+    };
+    return {
+      endedBy,
+      ...(this.#fault !== undefined && { fault: this.#fault }),
+      requests: requests.requests,
+      decisions: this.#decisions,
+      ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
+      stalls: meter.stalls,
+      ...(scenario.live && { live }),
+      // On demand nothing seeks.
+      unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
+      widthsOnScreen: screen.widths,
+      decisionMillis: this.#decisionMillis,
+      protocols,
+      ...(this.#oracle && { oracleOffsetSeconds: this.#oracle.offsetSeconds }),
+      userAgent: navigator.userAgent,
+      playerVersion: player.version,
+    };
+  }
+
+  /** On demand without a household the first request starts the clock. */
+  async #startClock(): Promise<void> {
+    const { sessionUrl, scenario, joinSeconds } = this.config;
+    if (scenario.live) {
+      // The manifest starts the origin's clock.
+      await fetch(`${sessionUrl}manifest.mpd`);
+      this.#requests.startClock((await this.#clock.startedAtMs()) + joinSeconds * 1000);
+    } else if (joinSeconds > 0) await this.#clock.startedAtMs();
+  }
+
+  #untilEnd(meter: PlaybackMeter): Promise<SessionRecord['endedBy']> {
+    const { scenario, segmentCount } = this.config;
+    const { live } = scenario;
+    const liveEndSeconds = live ? liveSessionSeconds({ ...scenario, live, segmentCount }) : Number.POSITIVE_INFINITY;
+    const playback = new PlaybackEnd(this.#video);
+    const longestMs = 1000 * (segmentCount * scenario.segmentSeconds + CUTOFF_SECONDS + STUCK_SECONDS);
+    const begunMs = performance.now();
+    return new Promise((resolve) => {
+      const timer = setInterval(() => {
+        const now = this.#requests.nowSeconds;
+        meter.sample(now);
+        if (performance.now() - begunMs > longestMs) this.#onFault('the session did not end');
+        const isOver = now >= liveEndSeconds || playback.isOver(now);
+        if (this.#fault !== undefined) resolve('fault');
+        else if (isOver) resolve('end');
+        else if (meter.waitedSeconds(now) >= CUTOFF_SECONDS) resolve('cutoff');
+        else return;
+        clearInterval(timer);
+      }, SAMPLE_MS);
+    });
+  }
+}
+
+/** A meter that samples at the element's events. */
+function meterOf(video: HTMLVideoElement, nowSeconds: () => number): PlaybackMeter {
+  const meter = new PlaybackMeter(video);
+  for (const type of ['timeupdate', 'playing', 'ended', 'pause', 'ratechange', 'seeking']) {
+    video.addEventListener(type, () => meter.sample(nowSeconds()));
+  }
+  video.addEventListener('waiting', () => meter.onWaiting(nowSeconds()));
+  // Shaka Player lets a stalled element wait at rate 0.
+  video.addEventListener('ratechange', () => {
+    if (video.playbackRate === 0) meter.onWaiting(nowSeconds());
+  });
+  return meter;
 }
 
 /** The controller with the scenario's weights instead of the plugin's, with timed decisions, without pace if wanted. */
 function withWeights(
   controller: Controller,
-  { scenario }: SessionConfig,
+  { ladderBps, mu, lambda }: SessionConfig['scenario'],
   { decisionMillis, isPacing }: { decisionMillis: number[]; isPacing: boolean },
 ): Controller {
-  const { ladderBps, mu, lambda } = scenario;
   const weights = { ...qoeWeights('linear', ladderBps), mu, lambda };
   const { reconsider, pace } = controller;
   return {
@@ -210,10 +232,4 @@ function countProtocols(): Record<string, number> {
     }
   }).observe({ type: 'resource' });
   return counts;
-}
-
-/** Starts the origin's clock; returns the time of `performance.now()` at its second 0. */
-async function startOfLive(manifestUrl: string, clock: TraceClock): Promise<number> {
-  await fetch(manifestUrl);
-  return clock.startedAtMs();
 }

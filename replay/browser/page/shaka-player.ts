@@ -15,8 +15,8 @@ import {
 const RETRY_PARAMETERS = { maxAttempts: 1000, timeout: 0, stallTimeout: 0, connectionTimeout: 0 };
 
 export function shakaPlayer(context: PlayerContext): TestPlayer {
-  const { config, video, requests, onFault } = context;
-  const { scenario, sessionUrl } = config;
+  const { video, onFault } = context;
+  const { scenario, sessionUrl } = context.config;
   const player = new shaka.Player();
   player.configure({
     // Shaka's own ABR begins, like dash.js's, at the lowest variant.
@@ -35,12 +35,37 @@ export function shakaPlayer(context: PlayerContext): TestPlayer {
     },
   });
 
+  record(player, context);
+  player.addEventListener('error', (event) => {
+    const { code, severity } = (event as unknown as { detail: { code: number; severity: number } }).detail;
+    if (severity === shaka.util.Error.Severity.CRITICAL) onFault(`Shaka Player: error ${code}`);
+  });
+  return {
+    version: shaka.Player.version,
+    attach(options) {
+      const abrFactory = createLeoAbrFactory(player, options);
+      player.configure({ abrFactory });
+      return abrFactory.handle;
+    },
+    start() {
+      player
+        .attach(video)
+        .then(() => player.load(`${sessionUrl}manifest.mpd`))
+        .then(() => playElement(context))
+        .catch((error: unknown) => onFault(`Shaka Player: ${error}`));
+    },
+    rest: () => void player.configure({ streaming: { stopFetchingOnPause: true } }),
+    destroy: () => player.destroy(),
+  };
+}
+
+function record(player: shaka.Player, { config, requests }: PlayerContext): void {
   const { SEGMENT } = shaka.net.NetworkingEngine.RequestType;
   const { MEDIA_SEGMENT } = shaka.net.NetworkingEngine.AdvancedRequestType;
   player.getNetworkingEngine()!.registerRequestFilter((type, request, requested) => {
     const { stream, segment } = requested ?? {};
     if (type !== SEGMENT || requested?.type !== MEDIA_SEGMENT || stream?.type !== 'video' || !segment) return;
-    const index = Math.round(segment.getStartTime() / scenario.segmentSeconds);
+    const index = Math.round(segment.getStartTime() / config.scenario.segmentSeconds);
     requests.started(request, {
       index,
       representationId: stream.originalId!,
@@ -75,26 +100,4 @@ export function shakaPlayer(context: PlayerContext): TestPlayer {
   listen('downloadfailed', ({ request, error }) => {
     requests.ended(request, error?.code === shaka.util.Error.Code.OPERATION_ABORTED ? 'abandoned' : 'failed');
   });
-  player.addEventListener('error', (event) => {
-    const { code, severity } = (event as unknown as { detail: { code: number; severity: number } }).detail;
-    if (severity === shaka.util.Error.Severity.CRITICAL) onFault(`Shaka Player: error ${code}`);
-  });
-
-  return {
-    version: shaka.Player.version,
-    attach(options) {
-      const abrFactory = createLeoAbrFactory(player, options);
-      player.configure({ abrFactory });
-      return abrFactory.handle;
-    },
-    start() {
-      player
-        .attach(video)
-        .then(() => player.load(`${sessionUrl}manifest.mpd`))
-        .then(() => playElement(context))
-        .catch((error: unknown) => onFault(`Shaka Player: ${error}`));
-    },
-    rest: () => void player.configure({ streaming: { stopFetchingOnPause: true } }),
-    destroy: () => player.destroy(),
-  };
 }

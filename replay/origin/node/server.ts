@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { pipeline, Readable, type Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { createOrigin, type Origin, type OriginOptions } from '../origin.ts';
+import { Origin, type OriginOptions } from '../origin.ts';
 import type { ReplaySession } from '../session.ts';
 import { requestPath } from './request-path.ts';
 
@@ -20,7 +20,7 @@ export interface ServerOptions extends Omit<OriginOptions, 'folder'> {
 }
 
 /** An origin that listens. */
-export interface RunningOrigin extends Pick<Origin, 'createSession' | 'session' | 'removeSession'> {
+export type RunningOrigin = Origin & {
   /** Without a trailing slash. */
   url: string;
   port: number;
@@ -29,7 +29,7 @@ export interface RunningOrigin extends Pick<Origin, 'createSession' | 'session' 
   manifestUrl(session: ReplaySession): string;
   /** Closes all connections and stops listening. */
   close(): Promise<void>;
-}
+};
 
 /** Longer than a player with a full buffer waits, so that no request is sent on a connection that is closing. */
 const KEEP_ALIVE_MS = 10 * 60_000;
@@ -37,7 +37,7 @@ const KEEP_ALIVE_MS = 10 * 60_000;
 /** Starts a server. Rejects if it cannot listen. */
 export async function startOrigin(options: ServerOptions = {}): Promise<RunningOrigin> {
   const { port = 0, host = '127.0.0.1', socket, fallback } = options;
-  const origin = createOrigin(options);
+  const origin = new Origin(options);
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     const isOwn = origin.owns(requestPath(request));
     if (isOwn) void answer(origin, request, response);
@@ -60,21 +60,15 @@ export async function startOrigin(options: ServerOptions = {}): Promise<RunningO
   const { port: listening, family, address } = server.address() as AddressInfo;
   const name = socket === undefined ? host : address;
   const url = `http://${family === 'IPv6' ? `[${name}]` : name}:${listening}`;
-  const { createSession, session, removeSession } = origin;
-  return {
-    createSession,
-    session,
-    removeSession,
-    handle,
-    url,
-    port: listening,
-    manifestUrl: ({ id }) => `${url}/session/${id}/manifest.mpd`,
+  return Object.assign(origin, {
+    ...{ url, port: listening, handle },
+    manifestUrl: ({ id }: ReplaySession) => `${url}/session/${id}/manifest.mpd`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-  };
+  });
 }
 
 async function answer(origin: Origin, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -86,7 +80,7 @@ async function answer(origin: Origin, request: IncomingMessage, response: Server
     const hasBody = method !== 'GET' && method !== 'HEAD';
     const target = new URL('http://origin');
     target.pathname = requestPath(request);
-    target.search = url.split('#', 1)[0]!.split('?').slice(1).join('?');
+    target.search = /\?([^#]*)/.exec(url)?.[1] ?? '';
     const answered = await origin.fetch(
       new Request(target, {
         method,

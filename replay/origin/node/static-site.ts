@@ -6,12 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
 import { requestPath } from './request-path.ts';
 
-interface SiteFile {
-  body: Buffer;
-  headers: Record<string, string | number>;
-}
+type Headers = Record<string, string>;
 
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES: Readonly<Headers> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -26,19 +23,13 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Vite puts a hash of the content into these names, so a file never changes under its name. */
 const HASHED = /^assets[\\/]/;
 
-interface SiteOptions {
-  /** The folder's path in URLs. */
-  at?: string;
-  /** In addition to a file's own, or in their place. */
-  headers?: Record<string, string>;
-}
-
 /**
  * A handler that answers GET and HEAD for the files of `folder` (`at` is `index.html`) and 405 for other methods. It
- * returns false, without an answer, for any other path. Throws the file system's errors if `folder` cannot be read.
+ * returns false, without an answer, for any other path. `at`: the folder's path in URLs; `headers`: in addition to a
+ * file's own, or in their place. Throws the file system's errors if `folder` cannot be read.
  */
-export function staticSite(folder: string, { at = '/', headers = {} }: SiteOptions = {}) {
-  const files = new Map<string, SiteFile>();
+export function staticSite(folder: string, { at = '/', headers = {} }: { at?: string; headers?: Headers } = {}) {
+  const files = new Map<string, { body: Buffer; headers: Headers }>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const file = join(folder, name);
     if (!statSync(file).isFile()) continue;
@@ -67,7 +58,7 @@ export function staticSite(folder: string, { at = '/', headers = {} }: SiteOptio
   };
 }
 
-function headersOf(name: string, body: Buffer): Record<string, string> {
+function headersOf(name: string, body: Buffer): Headers {
   return {
     'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
     'cache-control': HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',

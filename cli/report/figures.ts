@@ -1,0 +1,123 @@
+/** The figures of a summary, described once for the terminal, the report and the tables of docs/ (`result-rows.ts`). */
+
+import type { HouseholdSummary } from '../../replay/evaluation/household-figures.ts';
+import type { ComponentDifference } from '../../replay/evaluation/qoe-components.ts';
+import { shownGapClosed } from '../../replay/evaluation/verdicts.ts';
+import { ALL_DATASETS, type Estimate, type ResolvedScenario, type SummaryRow } from '../../replay/results.ts';
+import type { Column } from './document.ts';
+import { scaled } from './format.ts';
+
+export interface Figures<Row> {
+  means: Column<Row>[];
+  differences: Column<Row>[];
+}
+
+/** A row of a summary, and with what a report adds to it. */
+export interface ShownRow extends SummaryRow {
+  gapClosed: Estimate | undefined;
+  components?: ComponentDifference | undefined;
+}
+
+export function shownRows(summary: readonly SummaryRow[]): ShownRow[] {
+  return summary.map((row) => ({ ...row, gapClosed: shownGapClosed(row, summary) }));
+}
+
+/** The columns that say what a row is of; without the data set if there is only one. */
+export function rowNames<Row extends { dataset: string; algorithm: string }>(rows: readonly Row[]): Column<Row>[] {
+  const dataset = {
+    title: 'recordings',
+    of: (row: Row) => (row.dataset === ALL_DATASETS ? 'all data sets' : row.dataset),
+  };
+  const isSeveral = rows.some((row) => row.dataset !== rows[0]!.dataset);
+  return [...(isSeveral ? [dataset] : []), { title: 'algorithm', of: ({ algorithm }) => algorithm }];
+}
+
+function figure<Row>(title: string, digits: number, of: Column<Row>['of']): Column<Row> {
+  return { title, digits, of };
+}
+
+function difference<Row>(title: string, digits: number, of: Column<Row>['of']): Column<Row> {
+  return { title: `${title}, difference`, digits, isDifference: true, of };
+}
+
+/** Digits to show of a QoE: hundredths of Mbit/s on large ladders, thousandths on small ones. */
+export function qoeDigits({ ladderBps }: Pick<ResolvedScenario, 'ladderBps'>): number {
+  return ladderBps.at(-1)! >= 10e6 ? 2 : 3;
+}
+
+export function summaryFigures(scenario: Pick<ResolvedScenario, 'ladderBps' | 'live'>): Figures<ShownRow> {
+  const digits = qoeDigits(scenario);
+  return scenario.live ? LIVE : onDemand(digits);
+}
+
+function onDemand(digits: number): Figures<ShownRow> {
+  return {
+    means: [
+      figure('sessions', 0, ({ sessions }) => sessions),
+      figure('QoE', digits, ({ qoeMean }) => qoeMean),
+      figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
+      figure('median', digits - 1, ({ qoeMedian }) => qoeMedian),
+      figure('p95', digits - 1, ({ qoeP95 }) => qoeP95),
+      figure('Mbit/s', digits, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
+      figure('stalls, s', 2, ({ stallSecondsMean }) => stallSecondsMean),
+      figure('worst 5 %, s', 1, ({ stallSecondsWorst5pct }) => stallSecondsWorst5pct),
+      figure('over 10 s, %', 1, ({ severeShare }) => 100 * severeShare),
+      figure('startup, s', 2, ({ startupSecondsMean }) => startupSecondsMean),
+      figure('wasted, %', 1, ({ wastedShare }) => 100 * wastedShare),
+    ],
+    differences: [
+      difference('QoE', digits, ({ vsBaseline }) => vsBaseline?.qoeDiff),
+      difference('worst 5 %', 1, ({ vsBaseline }) => vsBaseline?.worst5pctDiff),
+      difference('over 10 s', 1, ({ vsBaseline: versus }) => versus && scaled(versus.severeShareDiff, 100)),
+      figure('QoE ratio', 2, ({ vsBaseline }) => vsBaseline?.qoeMeanRatio),
+      figure('gap closed', 2, ({ gapClosed }) => gapClosed),
+    ],
+  };
+}
+
+/** The parts of the QoE's difference, above 0 where the algorithm is better. */
+export function componentFigures(scenario: Pick<ResolvedScenario, 'ladderBps'>): Column<ShownRow>[] {
+  const parts = { quality: 'from bitrate', stalls: 'from stalls', startup: 'from startup', switches: 'from switches' };
+  return Object.entries(parts).map(([part, title]) => ({
+    ...{ title, digits: qoeDigits(scenario), isDifference: true },
+    of: ({ components }) => components && scaled(components[part as keyof typeof parts], part === 'quality' ? 1 : -1),
+  }));
+}
+
+const LIVE: Figures<ShownRow> = {
+  means: [
+    figure('sessions', 0, ({ sessions }) => sessions),
+    figure('QoE', 2, ({ live }) => live?.qoe),
+    figure('Mbit/s', 2, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
+    figure('stalls / min', 2, ({ live }) => live?.stallsPerMinute),
+    figure('stall s / min', 2, ({ live }) => live?.stallSecondsPerMinute),
+    figure('latency, s', 2, ({ live }) => live?.latencySecondsMean),
+    figure('latency p95, s', 2, ({ live }) => live?.latencySecondsP95),
+    figure('off rate 1, %', 1, ({ live }) => live && 100 * live.offRateShare),
+    figure('jumps / min', 2, ({ live }) => live?.jumpsPerMinute),
+  ],
+  differences: [
+    difference('QoE', 2, ({ vsBaseline }) => vsBaseline?.live?.qoeDiff),
+    difference('Mbit/s', 2, ({ vsBaseline: versus }) => versus?.live && scaled(versus.live.bitrateBpsDiff, 1e-6)),
+    difference('stalls / min', 2, ({ vsBaseline }) => vsBaseline?.live?.stallsPerMinuteDiff),
+    difference('stall s / min', 2, ({ vsBaseline }) => vsBaseline?.live?.stallSecondsPerMinuteDiff),
+    difference('latency, s', 2, ({ vsBaseline }) => vsBaseline?.live?.latencySecondsDiff),
+  ],
+};
+
+export function householdFigures(digits: number): Column<HouseholdSummary>[] {
+  return [
+    figure('households', 0, ({ households }) => households),
+    figure('QoE, sum', digits, ({ qoeSum }) => qoeSum),
+    figure('least', digits, ({ qoeLeast }) => qoeLeast),
+    figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
+    figure('stalls, s', 2, ({ stallSecondsMean }) => stallSecondsMean),
+    figure('worst 5 %, s', 1, ({ stallSecondsWorst5pct }) => stallSecondsWorst5pct),
+    figure('unfairness, QoE', 3, ({ qoeUnfairness }) => qoeUnfairness),
+    figure('bitrate', 3, ({ bitrateUnfairness }) => bitrateUnfairness),
+    figure('instability', 3, ({ instability }) => instability),
+    figure('utilisation, %', 1, ({ linkUtilisation }) => 100 * linkUtilisation),
+    difference('sum', digits, (row) => row.difference?.qoeSum),
+    difference('least', digits, (row) => row.difference?.qoeLeast),
+  ];
+}

@@ -1,0 +1,130 @@
+/** The means of each algorithm, its paired differences from the baseline, households, and the simulator's agreement. */
+
+import { householdSummary } from '../../../replay/evaluation/household-figures.ts';
+import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/qoe-components.ts';
+import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
+import { sameJson } from '../../../replay/evaluation/same-json.ts';
+import { type TierAgreement, tierAgreement } from '../../../replay/evaluation/tier-agreement.ts';
+import { largeDatasets } from '../../../replay/evaluation/verdicts.ts';
+import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
+import { ALGORITHM, type Block, type Column, type Table, tableOf } from '../document.ts';
+import { componentFigures, householdFigures, rowNames, shownRows, summaryFigures } from '../figures.ts';
+import { cellText, count, estimateCell, scaled } from '../format.ts';
+import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
+import { intervalsText } from '../summary-table.ts';
+
+const MEANS = {
+  live:
+    'Means over sessions. QoE is LoL+’s, in Mbit/s per 4 s of media; latency counts from the capture of a picture, and ' +
+    '95 % of the time it is at most "p95"; "off rate 1" is the share of the time that playback is at least 1 % faster or ' +
+    'slower than normal; jumps are seeks to the live edge.',
+  onDemand:
+    'Means over sessions. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of ' +
+    'sessions with stalls of more than 10 s.',
+};
+const DIFFERENCES = {
+  live: 'Better is above 0 for QoE and bitrate, below 0 for the others.',
+  onDemand:
+    'The parts of QoE add up to its difference, in Mbit/s of undisturbed media, above 0 where the algorithm is better; ' +
+    '"worst 5 %" is in seconds of stalls, "over 10 s" in percentage points of the sessions, below 0 where it is better.',
+};
+
+export function summaryBlocks(run: Run): Block[] {
+  const { scenario, results } = run;
+  const { means, differences } = summaryFigures(scenario);
+  const rows = shownRows(results.summary);
+  const names = rowNames(rows);
+  const kind = scenario.live ? 'live' : 'onDemand';
+  const compared = rows
+    .filter(({ vsBaseline }) => vsBaseline)
+    .map((row) => ({ ...row, components: scenario.live ? undefined : componentsOf(run, row) }));
+  const caption = `Pairs of sessions of the same trace and start. ${DIFFERENCES[kind]} Bold intervals exclude 0. ${intervalsText(results.summary)}`;
+  const parts = scenario.live ? [] : componentFigures(scenario);
+  const [first, ...others] = differences;
+  const blocks: Block[] = [tableOf(MEANS[kind], [...names, ...means], rows)];
+  if (compared.length > 0) blocks.push(tableOf(caption, [...names, first!, ...parts, ...others], compared));
+  return blocks;
+}
+
+/** The paired difference from the baseline and its parts; undefined without pairs. */
+function componentsOf(
+  { results, scenario, baseline }: Run,
+  { dataset, algorithm }: { dataset: string; algorithm: string },
+): ComponentDifference | undefined {
+  const groups = byAlgorithm(sessionsOf(results, dataset));
+  const options = { scenario, ways: unitsByDataset(results.sessions), seed: results.tool.seed, label: dataset };
+  return componentDifference(groups.get(algorithm) ?? [], groups.get(baseline) ?? [], options);
+}
+
+/** A sentence per data set with more than one recording, in the same form for a gain and a loss. */
+export function headlines(run: Run): string[] {
+  const { algorithms, baseline, results, digits } = run;
+  const isChallenger = (name: string) => name !== baseline && name !== 'mpc-o' && !name.endsWith('@oracle');
+  const challenger = ['mpc-l', ...algorithms].find((name) => algorithms.includes(name) && isChallenger(name));
+  const text = (estimate: Estimate) => cellText(estimateCell(estimate, { digits }));
+  return largeDatasets(results.summary).flatMap((dataset) => {
+    const versus = results.summary.find((row) => row.dataset === dataset && row.algorithm === challenger)?.vsBaseline;
+    if (!versus) return [];
+    const place = dataset === ALL_DATASETS ? 'all data sets' : dataset;
+    const start = `${place}: \`${challenger}\` against \`${baseline}\` over ${count(versus.pairs, 'pair')}: `;
+    if (versus.live) {
+      const { stallsPerMinuteDiff, latencySecondsDiff, bitrateBpsDiff, qoeDiff } = versus.live;
+      return (
+        `${start}stalls per minute ${text(stallsPerMinuteDiff)}, mean latency ${text(latencySecondsDiff)} s, bitrate ` +
+        `${text(scaled(bitrateBpsDiff, 1e-6))} Mbit/s, QoE ${text(qoeDiff)}.`
+      );
+    }
+    const { qoe, quality, stalls } = componentsOf(run, { dataset, algorithm: challenger! })!;
+    const parts = `of which bitrate ${text(quality)} and stalls ${text(scaled(stalls, -1))}`;
+    return `${start}QoE ${text(qoe)}, ${parts}: ${verdictOf(qoe)}.`;
+  });
+}
+
+function verdictOf({ ci95 }: Estimate): string {
+  if (ci95 === null) return 'one recording gives no interval';
+  if (ci95[0] > 0) return 'better, at 95 %';
+  return ci95[1] < 0 ? 'worse, at 95 %' : 'the interval includes no difference';
+}
+
+/** Means of each given algorithm, and differences from the baseline's households; empty without households. */
+export function householdBlocks({ results, digits, baseline, datasets }: Run): Block[] {
+  if (results.households === undefined) return [];
+  const rows = [...datasets, ...(datasets.length > 1 ? [ALL_DATASETS] : [])].flatMap((dataset) =>
+    householdSummary(results, dataset).map((row) => ({ dataset, ...row })),
+  );
+  const caption =
+    'Means over households; "p5" is the 5th percentile of QoE over all their players, stalls are per player, with the ' +
+    'mean of the worst 5 %. Unfairness is sqrt(1 − Jain’s index); instability is FESTIVE’s; utilisation is the share of ' +
+    `the link’s bits that arrived. Differences are from the households of ${baseline} on the same places.`;
+  return [tableOf(caption, [...rowNames(rows), ...householdFigures(digits)], rows)];
+}
+
+/** Simulator against browser: a table for each pair of runs on demand with common sessions. */
+export function tierBlocks(runs: readonly Run[]): Block[] {
+  const [simulated, browsers] = [true, false].map((isSimulated) =>
+    runs.filter((run) => run.isSimulated === isSimulated && run.scenario.live === undefined),
+  );
+  return simulated!.flatMap((simulator) =>
+    browsers!
+      .filter(({ scenario }) => sameJson(scenario, simulator.scenario))
+      .flatMap((browser) => tierTable(simulator, browser) ?? []),
+  );
+}
+
+function tierTable(simulator: Run, { results, digits, scenarioLabel, tier }: Run): Table | undefined {
+  const agreement = tierAgreement(simulator.results.sessions, results.sessions, results.tool.seed);
+  const caption =
+    `${scenarioLabel}, ${tier} against simulator: sessions that ended normally in both. ` +
+    'Differences are browser minus simulator, with 95 % intervals.';
+  const columns: Column<TierAgreement>[] = [
+    ALGORITHM,
+    { title: 'sessions', digits: 0, of: ({ pairs }) => pairs },
+    { title: 'QoE, browser', digits, of: ({ browserQoe }) => browserQoe.value },
+    { title: 'QoE, simulator', digits, of: ({ simulatorQoe }) => simulatorQoe.value },
+    { title: 'difference', digits, isDifference: true, of: ({ qoeDiff }) => qoeDiff },
+    { title: 'stalls, s', digits: 2, isDifference: true, of: ({ stallSecondsDiff }) => stallSecondsDiff },
+    { title: 'startup, s', digits: 2, isDifference: true, of: ({ startupSecondsDiff }) => startupSecondsDiff },
+    { title: 'same representation, %', digits: 1, of: (row) => 100 * row.sameRepresentation.value },
+  ];
+  return agreement.length === 0 ? undefined : tableOf(caption, columns, agreement);
+}

@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import { testLiveMetrics, testResults, testSession } from '../../replay/evaluation/test-sessions.fixture.ts';
+import type { SessionResult } from '../../replay/results.ts';
+import { summaryTable } from './summary-table.ts';
+
+/** Sessions of `mpc-d` (0) and `mpc-l` (1) on nine recordings each. */
+const played = (of: (algorithm: number, i: number) => Partial<SessionResult> & { qoeLinear?: number }) =>
+  ['mpc-d', 'mpc-l'].flatMap((algorithm, a) =>
+    Array.from({ length: 9 }, (_, i) => testSession({ algorithm, trace: `t${i}`, group: `g${i}`, ...of(a, i) })),
+  );
+
+test('aligned columns, dashes for values that do not apply, notes below', () => {
+  const sessions = played((a, i) => ({
+    qoeLinear: 50 + (i % 3) + 5 * a,
+    stallSeconds: (1 - a) * i,
+    endedBy: i === 0 && a === 1 ? 'cutoff' : 'end',
+  }));
+  expect(summaryTable(testResults(sessions))).toMatchInlineSnapshot(`
+"algorithm  sessions    QoE    p5  median   p95  Mbit/s  stalls, s  worst 5 %, s  over 10 s, %  startup, s  wasted, %  QoE, difference  worst 5 %, difference  over 10 s, difference  QoE ratio  gap closed
+mpc-d             9  51.00  50.0    51.0  52.0    3.00       4.00           8.0           0.0        1.00        0.0                –                      –                      –          –           –
+mpc-l             9  56.00  55.0    56.0  57.0    3.00       0.00           0.0           0.0        1.00        0.0            +5.00    −8.0 (−8.0 to −5.5)                    0.0       1.10           –
+Differences are from mpc-d. 95 % intervals resample 9 groups of set.
+set, mpc-l: 1 cut off.
+"
+`);
+  expect(summaryTable(testResults([]))).toBe('');
+});
+
+test('several data sets have a column, and those with too few sessions are named', () => {
+  const sessions = ['a', 'b'].flatMap((dataset) =>
+    played(() => ({ dataset })).filter((_, i) => dataset === 'a' || i % 9 < 1),
+  );
+  const [titles, row, ...others] = summaryTable(testResults(sessions)).split('\n');
+  expect([titles, row].map((line) => line!.split(/ {2,}/).slice(0, 3))).toEqual([
+    ['recordings', 'algorithm', 'sessions'],
+    ['a', 'mpc-d', '9'],
+  ]);
+  expect(others.slice(5)).toEqual([
+    'Differences are from mpc-d. 95 % intervals resample 9 groups of a, 10 groups or recordings of all data sets. ' +
+      'One recording, so no intervals: b.',
+    'One session per algorithm decides nothing: b.',
+    '',
+  ]);
+});
+
+test('live sessions have columns of their own', () => {
+  const sessions = played((a) => ({ live: testLiveMetrics({ latencySecondsMean: 1.2 + a / 10 }) }));
+  const [titles, , row] = summaryTable(testResults(sessions))
+    .split('\n')
+    .map((line) => line.trim().split(/ {2,}/));
+  expect(titles).toEqual([
+    ...['algorithm', 'sessions', 'QoE', 'Mbit/s', 'stalls / min', 'stall s / min', 'latency, s', 'latency p95, s'],
+    ...['off rate 1, %', 'jumps / min', 'QoE, difference', 'Mbit/s, difference', 'stalls / min, difference'],
+    ...['stall s / min, difference', 'latency, s, difference'],
+  ]);
+  expect(row).toEqual([
+    ...['mpc-l', '9', '20.00', '3.00', '0.75', '0.50', '1.30', '1.50', '25.0', '0.50'],
+    ...['0.00', '0.00', '0.00', '0.00', '+0.10'],
+  ]);
+});

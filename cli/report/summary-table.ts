@@ -1,0 +1,59 @@
+/** The summary as a text table for a terminal. */
+
+import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { tooFewSessions } from '../../replay/evaluation/verdicts.ts';
+import { textTable } from '../../replay/formats/text-table.ts';
+import { ALL_DATASETS, type Results, type SummaryRow } from '../../replay/results.ts';
+import { cellOf } from './document.ts';
+import { rowNames, shownRows, summaryFigures } from './figures.ts';
+import { cellText } from './format.ts';
+
+/**
+ * A line per data set and algorithm, then what the differences are from, sessions that ended early, and data sets with too
+ * few sessions. Ends with a line break; empty for an empty summary.
+ */
+export function summaryTable({ summary, scenario }: Pick<Results, 'summary' | 'scenario'>): string {
+  if (summary.length === 0) return '';
+  const { means, differences } = summaryFigures(scenario);
+  const names = rowNames(summary);
+  const columns = [...names, ...means, ...differences];
+  const cells = shownRows(summary).map((row) => columns.map((column) => cellText(cellOf(column, row))));
+  const verdict = tooFewSessions(summary);
+  const lines = [
+    ...textTable([columns.map(({ title }) => title), ...cells], names.length),
+    intervalsText(summary),
+    ...summary.filter(({ dataset }) => dataset !== ALL_DATASETS).flatMap(earlyEnds),
+    verdict ?? '',
+  ];
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** What the differences are from, and what the intervals of each data set resample. Empty without a comparison. */
+export function intervalsText(summary: readonly SummaryRow[]): string {
+  const compared = [...groupBy(summary, ({ dataset }) => dataset)].flatMap(([dataset, rows]) => {
+    const versus = rows.find(({ vsBaseline }) => vsBaseline !== null)?.vsBaseline;
+    return versus ? [{ ...versus, name: dataset === ALL_DATASETS ? 'all data sets' : dataset }] : [];
+  });
+  if (compared.length === 0) return '';
+  const resampled = compared
+    .filter(({ units }) => units > 1)
+    .map(({ name, units, resampledBy: by }) => `${units} ${by === 'mixed' ? 'groups or recordings' : by} of ${name}`);
+  const single = compared.filter(({ units }) => units < 2).map(({ name }) => name);
+  return [
+    `Differences are from ${compared[0]!.baseline}.`,
+    ...(resampled.length > 0 ? [`95 % intervals resample ${resampled.join(', ')}.`] : []),
+    ...(single.length > 0 ? [`One recording, so no intervals: ${single.join(', ')}.`] : []),
+  ].join(' ');
+}
+
+function earlyEnds({ dataset, algorithm, cutoffs, faults, pastTrace = 0 }: SummaryRow): string[] {
+  const ends = [
+    ...(cutoffs > 0 ? [`${cutoffs} cut off`] : []),
+    ...(faults > 0 ? [`${faults} ended by a fault`] : []),
+    ...(pastTrace > 0 ? [`${pastTrace} ran past the trace's end, into its beginning`] : []),
+  ];
+  return ends.length === 0 ? [] : [`${dataset}, ${algorithm}: ${ends.join(', ')}.`];
+}

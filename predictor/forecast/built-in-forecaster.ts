@@ -1,0 +1,58 @@
+/**
+ * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
+ * history and small networks. docs/how-it-works.md describes their training and accuracy. Pure, deterministic, constant
+ * memory; no clock and no I/O.
+ */
+
+import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import { FEATURE_COUNT } from '../link/link-history.ts';
+import shipped from '../models/shipped.json' with { type: 'json' };
+import { type Model, type ModelFile, type PackedModel, unpackModel } from './model-file.ts';
+import { ModelSession, type ModelSessionOptions } from './model-session.ts';
+import { QuantileNetworks } from './quantile-network.ts';
+
+/** The plugin's model; `npm run ship-model` makes the file. */
+export const SHIPPED_MODEL: PackedModel = shipped;
+/** A forecast is reused for this long. */
+const LIFETIME_SECONDS = 0.2;
+
+export interface BuiltInForecasterOptions extends ModelSessionOptions {
+  /** A model of `leo-abr train`: a result of `parseModel`, or JSON that it accepts. Default: the shipped one. */
+  model?: Model | ModelFile;
+}
+
+export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}): BuiltInForecaster {
+  return new BuiltInForecaster(options);
+}
+
+export class BuiltInForecaster extends ModelSession implements Forecaster {
+  readonly name = 'built-in';
+  readonly #networks: QuantileNetworks;
+  readonly #features = new Float64Array(FEATURE_COUNT);
+  readonly #values: Float64Array;
+  #newest: QuantileForecast | undefined;
+
+  constructor({ model, ...options }: BuiltInForecasterOptions) {
+    super(options);
+    const parsed = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
+    const { networks, stepEndsSeconds, levels } = parsed;
+    this.#networks = new QuantileNetworks(networks, levels.length);
+    this.#values = new Float64Array(stepEndsSeconds.length * levels.length);
+    this.useModel(parsed);
+  }
+
+  override start(context: SessionContext): void {
+    this.#newest = undefined;
+    super.start(context);
+  }
+
+  latest(nowSeconds: number): Forecast | undefined {
+    const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NaN) / 1000;
+    if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
+    const moment = this.moment(nowSeconds, this.#features);
+    if (moment === undefined) return undefined;
+    this.#networks.evaluate(this.#features, this.#values);
+    this.#newest = this.forecast(moment, this.name, this.#values);
+    return this.#newest;
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * A chain of forecasters in order of trust: service, model, built-in. It gives the first valid forecast that is not
+ * stale. A forecaster that fails is reported once and skipped. Without any forecast MPC-L decides like MPC-D.
+ */
+
+import {
+  ageSecondsOf,
+  EPOCH_SECONDS,
+  type Forecast,
+  type Forecaster,
+  type Observation,
+  type SessionContext,
+  type ValidForecast,
+} from '../../abr/forecast.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
+
+export interface ForecasterFault {
+  /** Name of the forecaster. */
+  forecaster: string;
+  /** The method that failed. */
+  during: 'start' | 'observe' | 'tellTime' | 'latest';
+  /** The error, for a log. */
+  message: string;
+  /** The thrown value, if any. */
+  cause?: unknown;
+}
+
+export interface ForecastChainOptions {
+  /** Receives the first fault of each forecaster and session. */
+  onFault?: (fault: ForecasterFault) => void;
+  /** Called when a forecaster that failed at `latest` has a new forecast; its next fault is reported again. */
+  onRecovery?: ((forecaster: string) => void) | undefined;
+  /** A forecast of this age is stale. Default 15, one epoch: after a handover another satellite serves. */
+  staleSeconds?: number;
+}
+
+/** Forecasts may be this far ahead of now, because clocks round. */
+const FUTURE_SLACK_SECONDS = 0.1;
+
+/** The chain is a forecaster itself; it never throws. The most trusted forecaster comes first. */
+export class ForecastChain implements Forecaster {
+  readonly name = 'chain';
+  readonly #forecasters: readonly Forecaster[];
+  readonly #options: ForecastChainOptions;
+  readonly #reported = new Map<Forecaster, ForecasterFault['during']>();
+  /** The newest valid forecast of each, to validate every forecast once only. */
+  readonly #newest = new Map<Forecaster, ValidForecast>();
+
+  constructor(forecasters: readonly Forecaster[], options: ForecastChainOptions = {}) {
+    this.#forecasters = forecasters;
+    this.#options = options;
+  }
+
+  start(context: SessionContext): void {
+    this.#reported.clear();
+    this.#newest.clear();
+    for (const one of this.#forecasters) this.#guarded(one, 'start', () => one.start(context));
+  }
+
+  observe(observation: Observation): void {
+    for (const one of this.#forecasters) this.#guarded(one, 'observe', () => one.observe(observation));
+  }
+
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
+    for (const one of this.#forecasters) {
+      this.#guarded(one, 'tellTime', () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
+    }
+  }
+
+  latest(nowSeconds: number): ValidForecast | undefined {
+    const { staleSeconds = EPOCH_SECONDS } = this.#options;
+    for (const one of this.#forecasters) {
+      const forecast = this.#guarded(one, 'latest', () => this.#validated(one, one.latest(nowSeconds)));
+      if (forecast === undefined) continue;
+      const ageSeconds = ageSecondsOf(forecast, nowSeconds);
+      if (ageSeconds < staleSeconds && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
+    }
+    return undefined;
+  }
+
+  #validated(forecaster: Forecaster, forecast: Forecast | undefined): ValidForecast | undefined {
+    const newest = this.#newest.get(forecaster);
+    if (forecast === undefined || forecast === newest) return forecast && newest;
+    const valid = validForecast(forecast);
+    this.#newest.set(forecaster, valid);
+    const { onRecovery } = this.#options;
+    if (onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
+      this.#reported.delete(forecaster);
+      onRecovery(forecaster.name);
+    }
+    return valid;
+  }
+
+  #guarded<T>(forecaster: Forecaster, during: ForecasterFault['during'], act: () => T): T | undefined {
+    try {
+      return act();
+    } catch (cause) {
+      if (this.#reported.has(forecaster)) return undefined;
+      this.#reported.set(forecaster, during);
+      const message = cause instanceof Error ? cause.message : String(cause);
+      try {
+        this.#options.onFault?.({ forecaster: forecaster.name, during, message, cause });
+      } catch {
+        // A listener's error must not stop playback.
+      }
+      return undefined;
+    }
+  }
+}

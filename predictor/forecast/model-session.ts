@@ -1,0 +1,132 @@
+/**
+ * The common part of forecasters with a model: the session's history, handovers, recalibration, and forecasts from the
+ * model's outputs. The caller evaluates the model. No clock and no I/O.
+ */
+
+import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
+import { LinkHistory } from '../link/link-history.ts';
+import type { SubSecond } from '../link/sub-second.ts';
+import type { ModelOutline } from './model-file.ts';
+import { Recalibration } from './recalibration.ts';
+
+export interface ModelSessionOptions {
+  /** Use the positions of handovers, once the link has shown them. Default true. */
+  handover?: boolean | undefined;
+  /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
+  newSubSecond?: (() => SubSecond) | undefined;
+}
+
+/** What a forecast needs besides the model's outputs, at the time of the features. */
+export interface ForecastMoment {
+  nowSeconds: number;
+  referenceBps: number;
+  handovers: readonly ExpectedHandover[];
+}
+
+/**
+ * Probability of a LEO link from which the position in the epoch is a feature; it starts at 0.5. It is below the
+ * probability for announcing a handover (`HandoverClock`): the networks also learnt from sessions with hardly visible
+ * boundaries, so an error costs little, and a delay costs more (docs/findings.md).
+ */
+const LEO_PROBABILITY = 0.7;
+/** Limit of |ln(rate / reference)|. */
+const GREATEST_LOG_RATIO = 7;
+
+export class ModelSession {
+  /**
+   * Of the present session; undefined with `handover: false`. Accepts better times and hints; the session reports its
+   * observations to it.
+   */
+  handoverClock: HandoverClock | undefined;
+  readonly #options: ModelSessionOptions;
+  #history = new LinkHistory();
+  #subSecond: SubSecond | undefined;
+  #outline: ModelOutline | undefined;
+  #recalibration: Recalibration | undefined;
+  #utcMsAtStart: number | undefined;
+
+  constructor(options: ModelSessionOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Sets the model whose outputs `forecast` will receive. */
+  useModel(outline: ModelOutline): void {
+    this.#outline = outline;
+    this.#recalibration = new Recalibration(outline);
+  }
+
+  /** Begins a new session with the same model. */
+  start(context: SessionContext): void {
+    const { handover = true, newSubSecond } = this.#options;
+    this.#history = new LinkHistory();
+    this.#subSecond = newSubSecond?.();
+    this.#utcMsAtStart = context.utcMsAtStart;
+    if (this.#outline !== undefined) this.useModel(this.#outline);
+    this.handoverClock = handover ? new HandoverClock(context) : undefined;
+  }
+
+  /** Ignores impossible observations (not finite, negative, out of order). */
+  observe(observation: Observation): void {
+    this.handoverClock?.observe(observation);
+    if (!this.#history.observe(observation) || observation.kind !== 'throughput') return;
+    const { startSeconds, endSeconds, bits } = observation;
+    this.#recalibration?.observe(startSeconds, endSeconds, bits);
+    if (this.#subSecond === undefined) return;
+    const estimate = this.handoverClock?.isLeo ? this.handoverClock.estimate(endSeconds) : undefined;
+    this.#subSecond.observe(startSeconds, endSeconds, bits, estimate?.phaseSeconds ?? Number.NaN);
+  }
+
+  tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
+    if (!Number.isFinite(atSeconds + utcMs)) return;
+    this.#utcMsAtStart = utcMs - atSeconds * 1000;
+    this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
+  }
+
+  /** Writes the present features into `features` (length `FEATURE_COUNT`); undefined without observations. */
+  moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
+    if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
+    const clock = this.handoverClock;
+    const isKnown = clock !== undefined && clock.leoProbability >= LEO_PROBABILITY;
+    const estimate = isKnown || clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
+    const handoverSeconds = isKnown ? estimate!.phaseSeconds : Number.NaN;
+    const referenceBps = this.#history.referenceBps();
+    if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
+    const utcMs = this.#utcMsAtStart;
+    const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
+    const dip = estimate && this.#subSecond?.dip(estimate.spreadSeconds);
+    const handovers = next.map(({ atSeconds, confidence }) => ({
+      atMs: utcMs! + atSeconds * 1000,
+      confidence,
+      ...(dip && { dip }),
+    }));
+    return { nowSeconds, referenceBps, handovers };
+  }
+
+  /**
+   * The forecast from the model's outputs, `[step * levels + level]`, ln(rate / reference), which are recalibrated in
+   * place. Requires `useModel`.
+   */
+  forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
+    const { nowSeconds, referenceBps, handovers } = moment;
+    const { stepEndsSeconds, levels, rankCorrelation } = this.#outline!;
+    this.#recalibration?.apply(nowSeconds, referenceBps, values);
+    return {
+      issuedAtMs: nowSeconds * 1000,
+      source,
+      stepEndsSeconds,
+      levels,
+      quantilesBps: stepEndsSeconds.map((_, step) => {
+        const row: number[] = [];
+        for (let at = step * levels.length; row.length < levels.length; at++) {
+          const value = Math.min(GREATEST_LOG_RATIO, Math.max(-GREATEST_LOG_RATIO, values[at]!));
+          row.push(referenceBps * Math.exp(value));
+        }
+        return row;
+      }),
+      rankCorrelation,
+      handovers,
+      ...(this.#subSecond && { fluctuation: this.#subSecond.fluctuation() }),
+    };
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Finds short dips of the rate, as at handovers: 0.15 to 0.4 s, of which a mean over a second shows little. Also seen
+ * between the pauses of a live stream.
+ */
+
+import type { Observation } from '../../../abr/forecast.ts';
+
+const { abs, exp, floor, log, max, min } = Math;
+
+export const SLOTS_PER_SECOND = 10;
+/** Longer pieces hide a dip. */
+const LONGEST_PIECE_SECONDS = 0.12;
+/** The least downloading in a slot; fewer bits came in few reads. */
+const LEAST_BUSY_SECONDS = 0.01;
+/** Time constant of the rate that a dip is compared with, and the least downloading in it. */
+const REFERENCE_SECONDS = 4;
+const LEAST_REFERENCE_SECONDS = 0.15;
+/** A dip's least depth in ln rate, also in mean distances of the last slots from the reference, which are limited. */
+const LEAST_DEPTH = 0.4;
+const LEAST_DISTANCES = 1.5;
+const LARGEST_DISTANCE = 1.5;
+const FIRST_DISTANCE = 0.3;
+const DISTANCE_MEMORY_SLOTS = 60;
+/** Share of that depth at which a dip ends. */
+const END_SHARE = 0.75;
+/** A longer dip is a change of the rate. */
+const LONGEST_DIP_SLOTS = 8;
+/** The share of dips is averaged over this many slots, and counts as one of 26 at first. */
+const SHARE_MEMORY_SLOTS = 150;
+const FIRST_SLOTS = 26;
+
+export class Dips {
+  #slot = Number.NEGATIVE_INFINITY;
+  #bits = 0;
+  #seconds = 0;
+  #referenceBits = 0;
+  #referenceSeconds = 0;
+  #distance = FIRST_DISTANCE;
+  #slots = 0;
+  /** The last compared slot, and the first one of the dip at it. */
+  #comparedSlot = Number.NEGATIVE_INFINITY;
+  #dipSlot: number | undefined;
+  #recentDips = 0;
+  #recentSlots = 0;
+
+  /**
+   * `emit` receives, in order, each slot of 0.1 s of the session's clock that a dip began in or that was no dip, and the
+   * recent share of dips in them. The rest of a dip, and what is too short or long, are left out.
+   */
+  constructor(private readonly emit: (slot: number, isDip: boolean, share: number) => void) {}
+
+  /** `startSeconds` to `endSeconds` are possible, and not before those of the last call. */
+  observe({ startSeconds, endSeconds, bits }: Extract<Observation, { kind: 'throughput' }>): void {
+    if (endSeconds - startSeconds > LONGEST_PIECE_SECONDS) return;
+    const slot = floor(((startSeconds + endSeconds) / 2) * SLOTS_PER_SECOND);
+    if (slot !== this.#slot) {
+      if (this.#seconds >= LEAST_BUSY_SECONDS) this.#close();
+      this.#slot = slot;
+      this.#bits = 0;
+      this.#seconds = 0;
+    }
+    this.#bits += bits;
+    this.#seconds += endSeconds - startSeconds;
+  }
+
+  #close(): void {
+    const slot = this.#slot;
+    const keep = exp(-max(0, slot - this.#comparedSlot) / SLOTS_PER_SECOND / REFERENCE_SECONDS);
+    this.#referenceBits *= keep;
+    this.#referenceSeconds *= keep;
+    this.#comparedSlot = slot;
+    if (this.#referenceSeconds >= LEAST_REFERENCE_SECONDS && this.#referenceBits > 0) {
+      const rate = this.#bits / this.#seconds;
+      const distance = log(max(rate / (this.#referenceBits / this.#referenceSeconds), Number.MIN_VALUE));
+      const depth = max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance);
+      // A dip ends well above the least depth, or else noise would end a step of the rate.
+      if (distance < (this.#dipSlot === undefined ? -depth : -END_SHARE * depth)) this.#dipSlot ??= slot;
+      else {
+        const dipSlots = slot - (this.#dipSlot ?? slot);
+        if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) this.#count(this.#dipSlot!, true);
+        this.#dipSlot = undefined;
+        this.#count(slot, false);
+      }
+      const memory = min(++this.#slots, DISTANCE_MEMORY_SLOTS);
+      this.#distance += (min(abs(distance), LARGEST_DISTANCE) - this.#distance) / memory;
+    }
+    this.#referenceBits += this.#bits;
+    this.#referenceSeconds += this.#seconds;
+  }
+
+  #count(slot: number, isDip: boolean): void {
+    this.emit(slot, isDip, (1 + this.#recentDips) / (FIRST_SLOTS + this.#recentSlots));
+    const keep = 1 - 1 / SHARE_MEMORY_SLOTS;
+    this.#recentDips = this.#recentDips * keep + (isDip ? 1 : 0);
+    this.#recentSlots = this.#recentSlots * keep + 1;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The evidence: a robust Kalman filter of the link's capacity state per hypothesis on the position of handovers, and
+ * some without handovers. A hypothesis gains if the state changes at its boundaries and is steady elsewhere.
+ *
+ * Local-level model (Harvey 1989, section 2.3) in units of the session's own volatility, which makes it independent of
+ * the link's rate and variability: the state is a random walk with an extra step at each boundary of the hypothesis; a
+ * measurement is the state, minus a dip just after a boundary, plus noise. Innovations have Student's distribution with
+ * 3 degrees of freedom, because outages and steps with other causes are frequent.
+ */
+
+import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
+import { SLOTS_PER_SECOND } from './dips.ts';
+
+// Local bindings, because the loop over the cells dominates the cost.
+const { floor, max, min, sqrt } = Math;
+
+/** Hypotheses on the boundary's position in the epoch, 0.1 s apart. */
+export const CELLS = EPOCH_SECONDS * SLOTS_PER_SECOND;
+
+/** A mean over some time, on the session's clock. */
+export interface Measurement {
+  /** The middle of that time, and its length. */
+  atSeconds: number;
+  seconds: number;
+  /** ln of a rate or of a latency. */
+  value: number;
+}
+
+/** Variances are in units of the volatility squared. */
+export interface FilterParameters {
+  /** Variance that the state gains per second. */
+  drift: number;
+  /** Variance that the state gains at a boundary. */
+  jump: number;
+  /** Variance of a measurement around the state. */
+  noise: number;
+  /** Reduction of a measurement inside the dip, in volatilities. */
+  dipDepth: number;
+  dipSeconds: number;
+  /** Delay of the dip after the boundary; negative if bins that end at the boundary are lower too. */
+  lagSeconds: number;
+  /** Drift and noise of each hypothesis without epochs; the first one also estimates the volatility. */
+  steady: readonly (readonly [drift: number, noise: number])[];
+  /** Initial volatility (standard deviation of the value). */
+  firstVolatility: number;
+  /** Measurements over which the volatility is averaged: few, so that variable periods have less weight. */
+  volatilityMemory: number;
+  /** Limit of a squared innovation in the volatility, in expected ones. */
+  volatilityLimit: number;
+  /** Power of densities, because measurements are not independent. */
+  weight: number;
+}
+
+/** The volatility of timers alone. */
+const LEAST_VOLATILITY = 0.003;
+
+export class StateFilters {
+  /**
+   * Density of the last measurement to the power of `weight`, up to a common factor: per cell, then per hypothesis
+   * without epochs.
+   */
+  readonly densities: Float64Array;
+  readonly #parameters: FilterParameters;
+  readonly #states: Float64Array;
+  readonly #variances: Float64Array;
+  #volatility: number;
+  #count = 0;
+  #lastSeconds = 0;
+
+  constructor(parameters: FilterParameters) {
+    this.#parameters = parameters;
+    this.#volatility = parameters.firstVolatility;
+    const hypotheses = CELLS + parameters.steady.length;
+    this.#states = new Float64Array(hypotheses);
+    this.#variances = new Float64Array(hypotheses);
+    this.densities = new Float64Array(hypotheses);
+  }
+
+  /**
+   * Updates all filters. Cell c is the hypothesis of boundaries at session second `c * 15 / CELLS` plus multiples of
+   * 15.
+   */
+  observe({ atSeconds, seconds, value }: Measurement): void {
+    const { drift, jump, noise, dipDepth, dipSeconds, lagSeconds, steady } = this.#parameters;
+    const elapsed = atSeconds - this.#lastSeconds;
+    this.#lastSeconds = atSeconds;
+    if (this.#count++ === 0 || elapsed < 0) {
+      this.#states.fill(value);
+      this.#variances.fill(noise);
+      this.densities.fill(1);
+      return;
+    }
+    const dip = (dipDepth * this.#volatility) / seconds;
+    for (let cell = 0; cell < CELLS; cell++) {
+      const epochs = (atSeconds - lagSeconds) / EPOCH_SECONDS - cell / CELLS;
+      const epoch = floor(epochs);
+      const crossed = epoch !== floor(epochs - elapsed / EPOCH_SECONDS);
+      const middle = (epochs - epoch) * EPOCH_SECONDS;
+      // The last bin of an epoch may overlap the next dip.
+      const dipped = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
+      this.#update(cell, value + dip * dipped, drift * elapsed + (crossed ? jump : 0), noise);
+    }
+    let squared = 0;
+    for (let i = steady.length - 1; i >= 0; i--) {
+      const [ownDrift, ownNoise] = steady[i]!;
+      squared = this.#update(CELLS + i, value, ownDrift * elapsed, ownNoise);
+    }
+    const { volatilityLimit, volatilityMemory } = this.#parameters;
+    const change = (min(squared, volatilityLimit) - 1) / min(this.#count, volatilityMemory);
+    this.#volatility = max(LEAST_VOLATILITY, this.#volatility * sqrt(1 + change));
+  }
+
+  /** One step of one filter; returns the squared innovation / the expected one. */
+  #update(i: number, value: number, gained: number, noise: number): number {
+    const variance = this.#variances[i]! + gained;
+    const expected = variance + noise;
+    const innovation = value - this.#states[i]!;
+    const squared = (innovation / this.#volatility) ** 2 / expected;
+    // Student's density with 3 degrees of freedom. A root is a fifth of the cost of a power.
+    const density = 1 / (sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
+    const { weight } = this.#parameters;
+    this.densities[i] = weight === 0.5 ? sqrt(density) : density ** weight;
+    const gain = (variance / expected) * min(1, 4 / (3 + squared));
+    this.#states[i]! += gain * innovation;
+    this.#variances[i] = variance * (1 - gain);
+    return squared;
+  }
+}
+
+/** How much of the `seconds` around `middle` is within [0, until]. */
+function overlap(middle: number, seconds: number, until: number): number {
+  return max(0, min(until, middle + seconds / 2) - max(0, middle - seconds / 2));
+}

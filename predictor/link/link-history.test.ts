@@ -1,0 +1,159 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Observation } from '../../abr/forecast.ts';
+import { FEATURES } from './features.ts';
+import { throughput } from './handover-clock/links.fixture.ts';
+import { LinkHistory } from './link-history.ts';
+
+const index = (name: string) => FEATURES.findIndex((feature) => feature.name === name);
+
+/** A history of pieces of a tenth of a second. */
+function historyOf(seconds: number, rateAt: (second: number) => number): LinkHistory {
+  const history = new LinkHistory();
+  for (let n = 0; n < seconds * 10; n++) history.observe(throughput(n / 10, (n + 1) / 10, rateAt(n / 10)));
+  return history;
+}
+
+function featuresOf(history: LinkHistory, nowSeconds: number, handoverSeconds = Number.NaN): Float64Array {
+  const features = new Float64Array(FEATURES.length);
+  expect(history.features(nowSeconds, handoverSeconds, features)).toBe(true);
+  return features;
+}
+
+describe('LinkHistory', () => {
+  test('has no features before the first bits', () => {
+    const history = new LinkHistory();
+    const features = new Float64Array(FEATURES.length);
+    expect(history.referenceBps()).toBeUndefined();
+    expect(history.features(0, Number.NaN, features)).toBe(false);
+    history.observe(throughput(0, 3, 0));
+    expect(history.referenceBps()).toBeUndefined();
+    expect(history.features(3, Number.NaN, features)).toBe(false);
+  });
+
+  test('a constant link is its own reference, and has no spread', () => {
+    const history = historyOf(60, () => 5e6);
+    expect(history.referenceBps()).toBeCloseTo(5e6, 3);
+    const features = featuresOf(history, 60, 7);
+    for (const name of [
+      'level-0.4s',
+      'level-120s',
+      'lowest-40s',
+      'highest-40s',
+      'mean-90s',
+      'epoch-level',
+      'epochs-mean',
+    ]) {
+      expect(features[index(name)]).toBeCloseTo(0, 9);
+    }
+    for (const name of ['spread-15s', 'spread-90s', 'epochs-spread', 'silence', 'unseen']) {
+      expect(features[index(name)]).toBeCloseTo(0, 6);
+    }
+  });
+
+  test('has the rate of each epoch', () => {
+    // Epochs begin at 7, 22, 37, 52: rates 1, 2, 4, 8, 16 Mbit/s.
+    const history = historyOf(60, (second) => 1e6 * 2 ** Math.floor((second + 8) / 15));
+    const features = featuresOf(history, 60, 7);
+    const reference = history.referenceBps()!;
+    expect(features[index('epoch-level')]).toBeCloseTo(Math.log(16e6 / reference), 6);
+    const before = [1, 2, 4, 8].map((rate) => Math.log((rate * 1e6) / reference));
+    expect(features[index('epochs-mean')]).toBeCloseTo(before.reduce((sum, level) => sum + level) / 4, 6);
+    expect(features[index('epochs-count')]).toBe(4 / 8);
+    expect(features[index('handover-known')]).toBe(1);
+    const phases = Array.from({ length: 8 }, (_, i) => features[index(`epoch-phase-${i}`)]!);
+    // 8 of 15 s have passed: 4.27 of 8 hats.
+    expect(phases.reduce((sum, weight) => sum + weight)).toBeCloseTo(1, 9);
+    expect(phases[4]).toBeCloseTo(1 - 4 / 15, 9);
+  });
+
+  test('marks unknown features of the handover', () => {
+    const features = featuresOf(
+      historyOf(20, () => 1e6),
+      20,
+    );
+    FEATURES.forEach(({ unknown }, i) => {
+      if (unknown !== undefined) expect(features[i]).toBe(unknown);
+    });
+  });
+
+  test('sees an outage grow', () => {
+    const history = historyOf(20, (second) => (second < 18 ? 8e6 : 0));
+    const features = featuresOf(history, 21);
+    expect(features[index('silence')]).toBeCloseTo(2 / 3, 6);
+    expect(features[index('unseen')]).toBeCloseTo(1 / 4, 6);
+    expect(features[index('level-0.4s')]).toBeCloseTo(Math.log(0.01), 6);
+  });
+
+  test('does not depend on the lengths of observations', () => {
+    const rates = [4e6, 9e6, 1e6, 6e6, 3e6, 8e6];
+    const cutIn = (pieces: number) => {
+      const history = new LinkHistory();
+      rates.forEach((rate, second) => {
+        for (let i = 0; i < pieces; i++)
+          history.observe(throughput(second + i / pieces, second + (i + 1) / pieces, rate));
+      });
+      return featuresOf(history, 6);
+    };
+    const whole = cutIn(1);
+    cutIn(8).forEach((value, i) => {
+      expect(value).toBeCloseTo(whole[i]!, 9);
+    });
+  });
+
+  test('is scale-free', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 1e3, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 200 }),
+        fc.double({ min: 0, max: 15, noNaN: true }),
+        fc.integer({ min: -8, max: 8 }),
+        (rates, handover, power) => {
+          const scale = 2 ** power;
+          const plain = historyOf(rates.length / 10, (second) => rates[Math.round(second * 10)]!);
+          const scaled = historyOf(rates.length / 10, (second) => scale * rates[Math.round(second * 10)]!);
+          const now = rates.length / 10;
+          expect(scaled.referenceBps()! / plain.referenceBps()!).toBeCloseTo(scale, 9);
+          const expected = featuresOf(plain, now, handover);
+          featuresOf(scaled, now, handover).forEach((value, i) => {
+            expect(value).toBeCloseTo(expected[i]!, 9);
+          });
+        },
+      ),
+      { seed: 1, numRuns: 100 },
+    );
+  });
+
+  test('ignores impossible observations, and stays finite for all others', () => {
+    const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }), fc.constant(0));
+    const observation = fc.record({
+      kind: fc.constantFrom('throughput', 'idle'),
+      startSeconds: number,
+      endSeconds: number,
+      bits: number,
+    });
+    fc.assert(
+      fc.property(fc.array(observation, { maxLength: 60 }), number, number, (observations, now, handover) => {
+        const history = new LinkHistory();
+        for (const one of observations) {
+          const { startSeconds, endSeconds, bits } = one;
+          const used = history.observe(one as Observation);
+          if (one.kind === 'idle' || !(endSeconds > startSeconds) || !(bits >= 0)) expect(used).toBe(false);
+        }
+        if (!Number.isFinite(now)) return;
+        const features = new Float64Array(FEATURES.length);
+        if (history.features(now, handover, features)) {
+          features.forEach((value) => {
+            expect(Number.isFinite(value)).toBe(true);
+          });
+        }
+      }),
+      { seed: 2, numRuns: 2000 },
+    );
+  });
+
+  test('ignores an observation of an earlier time', () => {
+    const history = historyOf(10, () => 1e6);
+    expect(history.observe(throughput(5, 6, 9e9))).toBe(false);
+    expect(history.referenceBps()).toBeCloseTo(1e6, 3);
+  });
+});

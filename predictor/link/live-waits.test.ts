@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { LiveEdge, LiveWaits } from './live-waits.ts';
+
+const SEGMENT = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25 };
+const CHUNK_BITS = 1e6;
+const CHUNKS = 8;
+
+interface Delivery {
+  requestedAtSeconds?: number;
+  /** Arrival of each chunk. */
+  arrivals: readonly number[];
+  segment?: typeof SEGMENT;
+  edge?: LiveEdge;
+}
+
+function download({ requestedAtSeconds = 10, arrivals, segment = SEGMENT, edge = new LiveEdge() }: Delivery) {
+  const live = new LiveWaits(edge, segment, requestedAtSeconds);
+  const parts = arrivals.map((at) => live.received(at, CHUNK_BITS, 1));
+  live.ended(arrivals.at(-1)!, true);
+  const downloadSeconds = arrivals.at(-1)! - requestedAtSeconds;
+  const rateBps = (knownBps: number) => {
+    const seconds = live.linkSeconds(downloadSeconds, knownBps);
+    return seconds === undefined ? undefined : (arrivals.length * CHUNK_BITS) / seconds;
+  };
+  return { live, edge, parts, rateBps };
+}
+
+/** Each chunk is on its way for so long after it came into being. */
+const atTheEdge = (transferSeconds: number, firstSeconds = 10) =>
+  Array.from({ length: CHUNKS }, (_, chunk) => firstSeconds + chunk * 0.25 + transferSeconds);
+
+describe('a download of a live segment', () => {
+  test('that the encoder limits shows a lower bound, which counts where it is higher than what is known', () => {
+    const { live, parts, rateBps } = download({ arrivals: atTheEdge(0.05) });
+    expect(parts.slice(1).every((sinceSeconds) => sinceSeconds !== undefined)).toBe(true);
+    const times = live.withoutWaits({ requestedAtSeconds: 10, firstByteAtSeconds: 10.05 }, 12);
+    expect(times.requestedAtSeconds).toBeCloseTo(10 + 7 * 0.2);
+    expect(times.firstByteAtSeconds).toBeCloseTo(10.05 + 7 * 0.2);
+    // 8 Mbit in 8 x 0.05 s, where the encoder needs 1.8 s.
+    expect(rateBps(1e6)).toBeCloseTo(20e6);
+    expect(rateBps(25e6)).toBeUndefined();
+  });
+
+  test('that exists as a whole is measured as it comes', () => {
+    const { live, rateBps } = download({ requestedAtSeconds: 14, arrivals: atTheEdge(0, 14.3) });
+    expect(live.withoutWaits({ requestedAtSeconds: 14 }, 16)).toEqual({ requestedAtSeconds: 14 });
+    expect(rateBps(100e6)).toBeCloseTo(8e6 / 2.05);
+  });
+
+  test('that the link limits from some chunk on is measured from there on', () => {
+    const arrivals = [10.05, 10.3, 10.6, 11.1, 11.6, 12.1, 12.6, 13.1];
+    const { parts, rateBps } = download({ arrivals });
+    expect(parts.map((sinceSeconds) => sinceSeconds !== undefined)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(rateBps(20e6)).toBeCloseTo(2e6);
+  });
+
+  test('knows when its next chunk comes, also if the encoder is late or the clock is wrong', () => {
+    for (const lag of [0, 0.3, -0.4]) {
+      const edge = new LiveEdge();
+      for (let segment = 0; segment < 5; segment++) {
+        const firstChunkAtSeconds = 10 + segment * 2;
+        const first = firstChunkAtSeconds + lag;
+        const seen = download({
+          requestedAtSeconds: first,
+          arrivals: atTheEdge(0.02, first),
+          segment: { ...SEGMENT, firstChunkAtSeconds },
+          edge,
+        });
+        if (segment === 0) continue;
+        expect(seen.parts.slice(1).every((sinceSeconds) => sinceSeconds !== undefined)).toBe(true);
+        expect(seen.rateBps(1000e6)).toBeUndefined();
+      }
+      const next = new LiveWaits(edge, { ...SEGMENT, firstChunkAtSeconds: 20 }, 20 + lag);
+      next.received(20 + lag + 0.02, CHUNK_BITS, 1);
+      expect(next.nextChunkAtSeconds - (20.25 + lag)).toBeGreaterThan(0);
+      expect(next.nextChunkAtSeconds - (20.25 + lag)).toBeLessThan(0.05);
+    }
+  });
+
+  test('learns the duration of chunks that the stream does not announce', () => {
+    const edge = new LiveEdge();
+    const segment = { ...SEGMENT, chunkSeconds: 2 };
+    download({ requestedAtSeconds: 15, arrivals: atTheEdge(0, 15), segment, edge });
+    expect(edge.chunkSeconds).toBe(0.25);
+  });
+
+  test('that was refused waited for the encoder', () => {
+    const live = new LiveWaits(new LiveEdge(), SEGMENT, 11);
+    live.refused(12);
+    live.received(12.5, 4e6, undefined);
+    live.received(13.5, 4e6, undefined);
+    expect(live.linkSeconds(2.5, 0)).toBeCloseTo(2);
+    expect(live.withoutWaits({ requestedAtSeconds: 11 }, 14).requestedAtSeconds).toBeCloseTo(12);
+  });
+
+  test('that is abandoned in an outage shows the outage', () => {
+    const live = new LiveWaits(new LiveEdge(), SEGMENT, 9.8);
+    live.ended(11, false);
+    expect(live.linkSeconds(1.2, 20e6)).toBeCloseTo(1);
+  });
+
+  test('shows the rate of the link or nothing, wherever in the segment it begins', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 2e6, max: 40e6, noNaN: true }),
+        fc.double({ min: -0.2, max: 4, noNaN: true }),
+        (linkBps, requestedAfterSeconds) => {
+          const requestedAtSeconds = 10 + requestedAfterSeconds;
+          let at = requestedAtSeconds;
+          const arrivals = Array.from({ length: CHUNKS }, (_, chunk) => {
+            at = Math.max(at, 10 + chunk * 0.25) + CHUNK_BITS / linkBps;
+            return at;
+          });
+          const { rateBps } = download({ requestedAtSeconds, arrivals });
+          expect(rateBps(linkBps * 1.001) ?? linkBps).toBeGreaterThan(linkBps * 0.999);
+          expect(rateBps(0)).toBeLessThan(linkBps * 1.5);
+        },
+      ),
+    );
+  });
+});

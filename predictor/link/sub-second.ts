@@ -1,0 +1,187 @@
+/**
+ * What a link does within a second: how the capacity of 0.1 s varies about its mean, and how much a handover costs. Both
+ * begin with what recordings have (docs/how-it-works.md) and are learnt in the session. Pure, constant memory.
+ *
+ * A download that is slow lasts longer, so slow moments are seen for longer than fast ones. Therefore a piece also
+ * stands for the unseen time before it.
+ */
+
+import { EPOCH_SECONDS, type Fluctuation, type HandoverDip } from '../../abr/forecast.ts';
+import { levelShare } from '../../abr/quantile.ts';
+
+const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+/** ln(capacity of 0.1 s / mean) at `LEVELS`, before observations. */
+const FIRST_LOGS = [-1, -0.35, -0.2, -0.07, 0.01, 0.07, 0.15, 0.2, 0.35];
+/** The first values count as this many observations of 0.1 s. */
+const FIRST_WEIGHT = 50;
+const FIRST_CORRELATION = { value: 0.43, weight: 30 };
+/** Limits of a ratio to the mean. */
+const RATIO_LIMITS = { least: 0.01, most: 100 };
+/** Shorter pieces show too little. */
+const LEAST_PIECE_SECONDS = 0.03;
+/** A piece stands for at most this much unseen time. */
+const MOST_UNSEEN_SECONDS = 0.3;
+/** A longer piece moves the quantiles no further than one of this duration. */
+const MOST_WEIGHED_SECONDS = 0.1 + MOST_UNSEEN_SECONDS;
+/** Time constant of the mean, and the time after which it is used. */
+const MEAN_SECONDS = 1;
+const FIRST_MEAN_SECONDS = 0.5;
+/** What belongs to a handover: from before it until after it; the mean before it is over this many seconds. */
+const HANDOVER = { beforeSeconds: 0.3, afterSeconds: 1.5, meanSeconds: 4 };
+const HANDOVER_SECONDS = HANDOVER.beforeSeconds + HANDOVER.afterSeconds;
+/** Least time of downloading in the mean before a handover, and about it. */
+const LEAST_BEFORE_SECONDS = 0.5;
+const LEAST_SEEN_SECONDS = 0.4;
+/** Share of the capacity that a dip loses. Its duration follows from the seconds that are lost. */
+const DEPTH = 0.8;
+/** Seconds lost at a handover beyond those in mid-epoch, before observations: median, and weight in epochs. */
+const FIRST_LOST = { seconds: 0.18, weight: 4 };
+const FIRST_CONTROL = { seconds: 0.06, weight: 4 };
+const LOST_LIMITS = { least: 0.03, most: 0.6 };
+/** Durations at the quantile levels 0.1, 0.5 and 0.9, relative to the median. */
+const DURATIONS = { levels: [0.1, 0.5, 0.9], ratios: [0.5, 1, 2] };
+/** A loss above `LOST_LIMITS.most` is a collapse; these have the given share before observations. */
+const FIRST_COLLAPSES = { share: 0.05, weight: 10 };
+const COLLAPSE = { depth: 0.6, seconds: 1.5 };
+/** The begin of dips varies by this about their time. */
+const TIMING_SECONDS = 0.05;
+
+interface Piece {
+  startSeconds: number;
+  endSeconds: number;
+  bps: number;
+}
+
+export class SubSecond {
+  readonly #logs = Float64Array.from(FIRST_LOGS);
+  #weight = FIRST_WEIGHT;
+  #products = FIRST_CORRELATION.value * FIRST_CORRELATION.weight;
+  #squares = FIRST_CORRELATION.weight;
+  #previousLog: number | undefined;
+  /** Of the mean: bits and seconds, fading. */
+  #meanBits = 0;
+  #meanSeconds = 0;
+  #silentSeconds = 0;
+  /** Of the last seconds, for handovers. */
+  #pieces: Piece[] = [];
+  #lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
+  #control = { seconds: FIRST_CONTROL.seconds * FIRST_CONTROL.weight, epochs: FIRST_CONTROL.weight };
+  #collapses = { count: FIRST_COLLAPSES.share * FIRST_COLLAPSES.weight, epochs: FIRST_COLLAPSES.weight };
+  /** The handover and the mid-epoch that were counted last. */
+  #countedHandover = Number.NEGATIVE_INFINITY;
+  #countedControl = Number.NEGATIVE_INFINITY;
+
+  /** `bits` arrived between two seconds of the session, in order. `handoverSeconds`: of any handover; NaN = unknown. */
+  observe(startSeconds: number, endSeconds: number, bits: number, handoverSeconds: number): void {
+    const seconds = endSeconds - startSeconds;
+    const bps = bits / seconds;
+    const seenSeconds = this.#pieces[this.#pieces.length - 1]?.endSeconds ?? startSeconds;
+    const standsFor = seconds + Math.min(MOST_UNSEEN_SECONDS, Math.max(0, startSeconds - seenSeconds));
+    const sinceHandover = modulo(endSeconds - handoverSeconds);
+    const isNear = modulo(sinceHandover + HANDOVER.beforeSeconds) < HANDOVER_SECONDS;
+    if (seconds >= LEAST_PIECE_SECONDS && this.#meanSeconds > FIRST_MEAN_SECONDS && this.#meanBits > 0 && !isNear) {
+      const ratio = (bps * this.#meanSeconds) / this.#meanBits;
+      this.#learn(Math.log(Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, ratio))), standsFor);
+    } else this.#previousLog = undefined;
+    const keep = Math.exp(-standsFor / MEAN_SECONDS);
+    this.#meanBits = this.#meanBits * keep + bps * standsFor;
+    this.#meanSeconds = this.#meanSeconds * keep + standsFor;
+    this.#silentSeconds = bits > 0 ? 0 : this.#silentSeconds + standsFor;
+    // An outage is no fluctuation; the mean begins anew after it.
+    if (this.#silentSeconds > MEAN_SECONDS) this.#meanBits = this.#meanSeconds = 0;
+
+    this.#pieces.push({ startSeconds, endSeconds, bps });
+    const oldest = endSeconds - HANDOVER_SECONDS - HANDOVER.meanSeconds;
+    while (this.#pieces[0]!.endSeconds < oldest) this.#pieces.shift();
+    if (!Number.isNaN(handoverSeconds)) this.#countHandover(endSeconds, sinceHandover);
+  }
+
+  fluctuation(): Fluctuation {
+    const ratios = [...this.#logs].map(Math.exp);
+    const mean = ratios.reduce((sum, ratio, i) => sum + ratio * levelShare(LEVELS, i), 0);
+    const correlation = Math.min(0.95, Math.max(0, this.#products / this.#squares));
+    return { levels: LEVELS, ratios: ratios.map((ratio) => ratio / mean), correlation };
+  }
+
+  /** `uncertaintySeconds`: standard deviation of the handover's time. */
+  dip(uncertaintySeconds: number): HandoverDip {
+    const middle = Math.exp(this.#lost.logs / this.#lost.epochs) / DEPTH;
+    return {
+      timingSeconds: Math.hypot(TIMING_SECONDS, uncertaintySeconds),
+      depth: DEPTH,
+      levels: DURATIONS.levels,
+      seconds: DURATIONS.ratios.map((ratio) => ratio * middle),
+      collapse: { probability: this.#collapses.count / this.#collapses.epochs, ...COLLAPSE },
+    };
+  }
+
+  /** Moves each quantile by the gradient of its pinball loss (Robbins and Monro, 1951), in steps of the spread. */
+  #learn(log: number, standsForSeconds: number): void {
+    const weight = Math.min(MOST_WEIGHED_SECONDS, standsForSeconds) / 0.1;
+    this.#weight += weight;
+    const spread = Math.max(0.01, this.#logs[6]! - this.#logs[2]!);
+    const step = (spread * weight) / Math.sqrt(this.#weight);
+    let least = Number.NEGATIVE_INFINITY;
+    for (const [i, level] of LEVELS.entries()) {
+      // Rare values move a low quantile too little otherwise.
+      const speed = level < 0.1 ? 3 : 1;
+      const moved = this.#logs[i]! + step * speed * (log > this.#logs[i]! ? level : level - 1);
+      least = Math.max(least, moved);
+      this.#logs[i] = least;
+    }
+    if (this.#previousLog !== undefined) {
+      this.#products += log * this.#previousLog;
+      this.#squares += log ** 2;
+    }
+    this.#previousLog = log;
+  }
+
+  /** Counts the last handover, and the last mid-epoch for comparison, when they are over. */
+  #countHandover(nowSeconds: number, sinceHandover: number): void {
+    const isNew = (at: number, counted: number) =>
+      nowSeconds > at + HANDOVER.afterSeconds && at > counted + EPOCH_SECONDS / 2;
+    const control = nowSeconds - modulo(sinceHandover + EPOCH_SECONDS / 2);
+    if (isNew(control, this.#countedControl)) {
+      this.#countedControl = control;
+      const lost = this.#lostAt(control);
+      if (lost !== undefined) {
+        this.#control.seconds += Math.min(LOST_LIMITS.most, lost);
+        this.#control.epochs++;
+      }
+    }
+    const handover = nowSeconds - sinceHandover;
+    if (!isNew(handover, this.#countedHandover)) return;
+    this.#countedHandover = handover;
+    const lost = this.#lostAt(handover);
+    if (lost === undefined) return;
+    const extra = lost - this.#control.seconds / this.#control.epochs;
+    this.#lost.logs += Math.log(Math.min(LOST_LIMITS.most, Math.max(LOST_LIMITS.least, extra)));
+    this.#lost.epochs++;
+    if (extra > LOST_LIMITS.most) this.#collapses.count++;
+    this.#collapses.epochs++;
+  }
+
+  /** Seconds of the mean capacity that were lost about a moment; undefined if the link was hardly in use. */
+  #lostAt(atSeconds: number): number | undefined {
+    const from = atSeconds - HANDOVER.beforeSeconds;
+    let bits = 0;
+    let before = 0;
+    let lost = 0;
+    let seen = 0;
+    for (const { startSeconds, endSeconds, bps } of this.#pieces) {
+      const seconds = endSeconds - startSeconds;
+      if (endSeconds < from) {
+        bits += bps * seconds;
+        before += seconds;
+      } else if (startSeconds >= from && endSeconds <= atSeconds + HANDOVER.afterSeconds) {
+        seen += seconds;
+        if (bits > 0) lost += Math.max(0, 1 - (bps * before) / bits) * seconds;
+      }
+    }
+    return before >= LEAST_BEFORE_SECONDS && seen >= LEAST_SEEN_SECONDS ? lost : undefined;
+  }
+}
+
+function modulo(seconds: number): number {
+  return seconds - EPOCH_SECONDS * Math.floor(seconds / EPOCH_SECONDS);
+}

@@ -1,0 +1,53 @@
+/** Means over pairs of sessions or households that were played at the same places, with intervals. */
+
+import type { Estimate, ResampledBy, SessionResult } from '../results.ts';
+import { meansWithInterval } from './bootstrap.ts';
+import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
+
+/** Of pairs. */
+export interface PairedSample {
+  pairs: number;
+  resampledBy: ResampledBy;
+  /** Number of units with pairs. */
+  units: number;
+}
+
+export interface Pairing<T, Name extends string> {
+  /** Pairs have the same. */
+  keyOf(one: T): string;
+  /** Of a pair; see `differences`. */
+  valuesOf(one: T, other: T): Record<Name, number>;
+  /** `unitsByDataset` of all sessions. */
+  ways: ReadonlyMap<string, DatasetUnits>;
+  /** Of the resamples. */
+  seed: number;
+}
+
+/** The mean of each value over the pairs of `own` and `others`; undefined without pairs. Cost: resamples x units. */
+export function pairedMeans<T extends Pick<SessionResult, 'dataset' | 'trace' | 'group'>, Name extends string>(
+  own: readonly T[],
+  others: readonly T[],
+  { keyOf, valuesOf, ways, seed }: Pairing<T, Name>,
+): (PairedSample & Record<Name, Estimate>) | undefined {
+  const otherAt = new Map(others.map((one) => [keyOf(one), one]));
+  const paired = own.filter((one) => otherAt.has(keyOf(one)));
+  if (paired.length === 0) return undefined;
+  const { unitOf, unitCount, resampledBy } = resamplingUnits(paired, ways);
+  const values = paired.map((one) => valuesOf(one, otherAt.get(keyOf(one))!));
+  const names = Object.keys(values[0]!) as Name[];
+  const samples = Object.fromEntries(names.map((name) => [name, values.map((of) => of[name])])) as Record<
+    Name,
+    number[]
+  >;
+  const units = { unitOf: paired.map(unitOf), unitCount, seed };
+  return { pairs: paired.length, units: unitCount, resampledBy, ...meansWithInterval(samples, units) };
+}
+
+/** For `valuesOf`: the first one's values minus the other's. */
+export function differences<T, Name extends string>(valuesOf: (one: T) => Record<Name, number>) {
+  return (one: T, other: T): Record<Name, number> => {
+    const [own, others] = [valuesOf(one), valuesOf(other)];
+    const entries = (Object.keys(own) as Name[]).map((name) => [name, own[name] - others[name]]);
+    return Object.fromEntries(entries) as Record<Name, number>;
+  };
+}

@@ -1,0 +1,73 @@
+/** Parses the bodies of POST requests: sessions to create, and traces to upload. */
+
+import { InputError } from '../../abr/errors.ts';
+import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
+import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
+import type { ResolvedScenario } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
+import type { Trace } from '../trace.ts';
+import type { ReplaySession, SessionSpec } from './session.ts';
+
+/** Enough for a trace of a day, in samples of a second with all columns. */
+export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
+
+export interface Catalogue {
+  traces: ReadonlyMap<string, Trace>;
+  scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
+  sessions: ReadonlyMap<string, ReplaySession>;
+}
+
+const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds', 'link'];
+
+/**
+ * `{"trace": name, "scenario": name, "startSeconds"?: 0, "link"?: the id of a session that shares its link}`.
+ * @throws {InputError} that names the field
+ */
+export function parseSessionRequest(text: string, { traces, scenarios, sessions }: Catalogue): SessionSpec {
+  const request = bodyObject(text);
+  const unknown = Object.keys(request).find((key) => !SESSION_FIELDS.includes(key));
+  if (unknown !== undefined) throw new InputError(unknown, `one of ${SESSION_FIELDS.join(', ')}`, request[unknown]);
+  const { startSeconds = 0, link: id } = request;
+  if (typeof startSeconds !== 'number' || !(startSeconds >= 0)) {
+    throw new InputError('startSeconds', 'a number >= 0', startSeconds);
+  }
+  const link = sessions.get(String(id));
+  if (id !== undefined && link === undefined) throw new InputError('link', 'the id of a session', id);
+  return {
+    trace: named('trace', request, traces),
+    scenario: named('scenario', request, new Map(Object.entries(scenarios))),
+    startSeconds,
+    ...(link && { link }),
+  };
+}
+
+/**
+ * `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`; `file` gives the trace's name and format. A text with gaps
+ * gives several traces. @throws {InputError} that names file, line and field
+ */
+export function parseTraceUpload(body: string): Trace[] {
+  const { file, text, sidecar } = bodyObject(body);
+  const name = typeof file === 'string' ? traceNameOf(file) : '';
+  if (typeof file !== 'string' || name === '') throw new InputError('file', 'the name of a file', file);
+  if (typeof text !== 'string') throw new InputError('text', 'a text', text);
+  if (sidecar !== undefined && typeof sidecar !== 'string') throw new InputError('sidecar', 'a text', sidecar);
+  const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, `${name}.json`);
+  return parseTraces(text, { name, file, metadata });
+}
+
+function named<T>(field: string, request: Record<string, unknown>, known: ReadonlyMap<string, T>): T {
+  const found = known.get(String(request[field]));
+  if (found !== undefined) return found;
+  throw new InputError(field, `one of ${[...known.keys()].join(', ') || '(none available)'}`, request[field]);
+}
+
+function bodyObject(text: string): Record<string, unknown> {
+  let value: unknown = text;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The error below quotes the text.
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new InputError('body', 'a JSON object', value);
+}

@@ -1,0 +1,42 @@
+/** Where dash.js asks: the plugin as one of its quality switch rules. */
+
+import type { RulesContext } from 'dashjs';
+import type { Adaptation } from '../core/adaptation.ts';
+import type { Choice } from '../core/player-port.ts';
+import type { DashPort } from './port.ts';
+
+export const SWITCH_RULE = 'LeoAbrRule';
+
+/** dash.js's DEFAULT: above the throughput rule (see settings.ts), equal to DroppedFramesRule. */
+const PRIORITY = 0.5;
+
+/**
+ * Makes the rule factory for `addABRCustomRule`. dash.js calls the rule before each segment's request; the rule has no
+ * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
+ * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
+ */
+export function switchRule(port: DashPort, { guard, decisions }: Adaptation) {
+  function decide(context: RulesContext): Choice | undefined {
+    if (context.getMediaType() !== 'video') return undefined;
+    port.context = context;
+    return decisions.decide();
+  }
+
+  let newest: object;
+  return () => ({
+    create() {
+      const instance = {
+        getClassName: () => SWITCH_RULE,
+        getSwitchRequest(context: RulesContext) {
+          const opinion = guard(() => {
+            const choice = instance === newest ? decide(context) : undefined;
+            return choice && { representation: port.representation(choice), reason: { message: choice.message } };
+          });
+          return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };
+        },
+      };
+      newest = instance;
+      return instance;
+    },
+  });
+}

@@ -1,0 +1,341 @@
+import { describe, expect, test } from '@jest/globals';
+import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
+import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
+import { attached, FakePlayer, playlists, SEGMENTS, useWindow, VERSIONS } from './fake-player.fixture.ts';
+
+useManualClock();
+useWindow();
+
+describe.each(VERSIONS)('hls.js %s', (_, Player) => {
+  const scripted = (first = 0, controller = new ScriptedAbandoning()) => {
+    controller.next = first;
+    return attached({ controller }, { Player });
+  };
+
+  test('starts at the level that the controller decides on, and loads its playlist alone', () => {
+    const { hls, handle, decisions } = scripted(1);
+    expect(hls.loadLevel).toBe(1);
+    expect(hls.levels.map(({ details }) => details !== undefined)).toEqual([false, true, false]);
+    expect(decisions).toMatchObject([{ representationId: '2000000', streamId: '0', session: 1 }]);
+    expect(handle.state).toMatchObject({ status: 'attached', session: 1, faults: [] });
+  });
+
+  test('decides once per segment', () => {
+    const { hls, controller, player, decisions } = scripted();
+    player.ask();
+    expect(decisions).toHaveLength(1);
+    player.download(0, 4e6, 1);
+    controller.next = 2;
+    expect([player.ask(), player.ask(), hls.nextAutoLevel, hls.firstAutoLevel]).toEqual([2, 2, 2, 2]);
+    expect(decisions).toHaveLength(2);
+    expect(controller.states.at(-1)).toMatchObject({
+      segmentIndex: 1,
+      segmentsRemaining: 9,
+      segmentSeconds: 4,
+      bufferLevelSeconds: 4,
+      ladderBps: [1e6, 2e6, 4e6],
+      previousBitrateBps: 1e6,
+      downloads: [{ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 4e6, downloadSeconds: 1 }],
+      started: true,
+      isPaused: false,
+    });
+  });
+
+  test('decides only when hls.js may load a segment', () => {
+    const { controller, player, decisions } = scripted();
+    player.download(0, 4e6, 1);
+    controller.next = 1;
+    // 60 MB of 1 Mbit/s.
+    player.bufferLevelSeconds = 480;
+    expect([player.ask(), decisions.length]).toEqual([0, 1]);
+    player.bufferLevelSeconds = 200;
+    expect([player.ask(), decisions.length]).toEqual([1, 2]);
+    wait(1);
+    player.request(player.fragment(1));
+    controller.next = 2;
+    expect([player.ask(), decisions.length]).toEqual([1, 2]);
+  });
+
+  test('decides nothing after the last segment, until a seek', () => {
+    const { player, decisions, controller } = scripted();
+    for (let i = 0; i < SEGMENTS; i++) player.download(i, 4e6, 1);
+    controller.next = 2;
+    expect([player.ask(), decisions.length]).toEqual([0, SEGMENTS]);
+    player.media.plays();
+    player.media.dispatchEvent(new Event('seeking'));
+    player.bufferLevelSeconds = 0;
+    expect([player.ask(), decisions.length]).toEqual([2, SEGMENTS + 1]);
+  });
+
+  test('decides on the next segment after a seek, though browsers cut times to microseconds', () => {
+    const { player, controller } = scripted();
+    player.download(0, 4e6, 1);
+    player.media.plays();
+    for (const bufferLevelSeconds of [11.999999, 11.9]) {
+      player.media.dispatchEvent(new Event('seeking'));
+      player.bufferLevelSeconds = bufferLevelSeconds;
+      player.ask();
+    }
+    expect(controller.states.slice(-2).map(({ segmentIndex }) => segmentIndex)).toEqual([3, 2]);
+  });
+
+  test("keeps to the page's limits", () => {
+    const { hls, controller, player } = scripted();
+    player.download(0, 4e6, 1);
+    controller.next = 1;
+    hls.autoLevelCapping = 1;
+    hls.config.minAutoBitrate = 1.5e6;
+    controller.next = 0;
+    expect(player.ask()).toBe(1);
+    expect(controller.states.at(-1)!.ladderBps).toEqual([2e6]);
+  });
+
+  test('makes no decisions while the page has chosen a level', () => {
+    const { hls, controller, player, decisions } = scripted(2, new ScriptedAbandoning());
+    player.download(0, 16e6, 1);
+    const made = decisions.length;
+    hls.loadLevel = 1;
+    wait(1);
+    controller.instead = 0;
+    player.download(1, 8e6, 2);
+    expect([player.ask(), decisions.length]).toEqual([1, made]);
+    hls.loadLevel = -1;
+    expect([player.ask(), decisions.length]).toEqual([2, made + 1]);
+  });
+
+  test("loads the page's start level first", () => {
+    const { hls, player } = attached({ controller: new Scripted() }, { Player, config: { startLevel: 2 } });
+    expect([hls.loadLevel, player.ask()]).toEqual([2, 2]);
+    player.download(0, 16e6, 1);
+    expect(player.ask()).toBe(0);
+  });
+
+  test.each([-1, undefined])('with start level %s, loads no segment to test the bandwidth', (startLevel) => {
+    const config = startLevel === undefined ? {} : { startLevel };
+    const { hls, handle } = attached({ controller: Object.assign(new Scripted(), { next: 1 }) }, { Player, config });
+    expect([hls.loadLevel, hls.config.testBandwidth]).toEqual([1, false]);
+    handle.detach();
+    expect(hls.config.testBandwidth).toBe(true);
+  });
+
+  test("leaves hls.js's error recovery alone: its level plays until a segment of it is here", () => {
+    const { hls, controller, player } = scripted(2);
+    player.download(0, 16e6, 1);
+    // As its error controller does.
+    hls.levels[2]!.fragmentError = 1;
+    hls.levels[2]!.loadError = 1;
+    hls.nextAutoLevel = 1;
+    hls.nextLoadLevel = hls.nextAutoLevel;
+    wait(1);
+    const asked = controller.states.length;
+    expect([player.ask(), player.ask(), controller.states.length]).toEqual([1, 1, asked]);
+    controller.next = 1;
+    player.download(1, 8e6, 1);
+    expect(player.ask()).toBe(1);
+    expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6]);
+    hls.levels[2]!.loadError = hls.levels[2]!.fragmentError = 0;
+    player.download(2, 8e6, 1);
+    player.ask();
+    expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6, 4e6]);
+  });
+
+  test("chooses among levels of hls.js's own codecs and video range", () => {
+    const controller = new Scripted();
+    const files = playlists();
+    files['main.m3u8'] = files['main.m3u8']!.replace('=4000000,', '=4000000,VIDEO-RANGE=PQ,');
+    const { hls } = attached({ controller }, { Player, files });
+    expect(hls.levels.map(({ videoRange }) => videoRange)).toEqual(['SDR', 'SDR', 'PQ']);
+    expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6]);
+  });
+
+  test('goes on where hls.js removes a level', () => {
+    const { hls, controller, player, faults } = scripted(1);
+    player.download(0, 8e6, 1);
+    player.download(1, 8e6, 1);
+    hls.removeLevel(0);
+    expect(player.ask()).toBe(1);
+    expect(controller.states.at(-1)).toMatchObject({ ladderBps: [2e6, 4e6], previousBitrateBps: 2e6 });
+    expect(faults).toEqual([]);
+  });
+
+  test('plans with the time of a playlist that is still to be loaded', () => {
+    const { controller, player } = scripted();
+    player.download(0, 4e6, 1);
+    player.ask();
+    expect(controller.states.at(-1)!.setupSeconds!.map((one) => Math.round(one * 1000))).toEqual([0, 100, 100]);
+    controller.next = 2;
+    player.download(1, 4e6, 1);
+    player.ask();
+    wait(1);
+    player.download(2, 16e6, 1);
+    player.ask();
+    expect(controller.states.at(-1)!.setupSeconds).toMatchObject([0, expect.closeTo(0.1), 0]);
+  });
+
+  describe('abandons a download', () => {
+    const slow = () => {
+      const seen = scripted(2);
+      const { player, controller } = seen;
+      player.download(0, 16e6, 1);
+      const frag = player.fragment(1, player.ask());
+      const stats = player.request(frag);
+      const emergencies: unknown[] = [];
+      seen.hls.on(Player.Events.FRAG_LOAD_EMERGENCY_ABORTED, (_, { frag: aborted }) => emergencies.push(aborted));
+      wait(0.5);
+      stats.loaded = 1e5;
+      controller.instead = 0;
+      return { ...seen, frag, stats, emergencies };
+    };
+
+    test('and loads the segment at the lower level', () => {
+      const { player, controller, decisions, frag, stats, emergencies, handle } = slow();
+      wait(0.2);
+      expect([stats.aborted, player.hls.loadLevel, emergencies]).toEqual([true, 0, [frag]]);
+      expect(decisions.at(-1)).toMatchObject({ kind: 'abandon', representationId: '1000000' });
+      expect(controller.inFlights.at(-1)).toMatchObject({ segmentIndex: 1, bitrateBps: 4e6, receivedBits: 8e5 });
+      expect(handle.state.wastedBits).toBe(8e5);
+      controller.instead = undefined;
+      const asked = controller.states.length;
+      // The level holds for this segment, whatever the controller would choose.
+      expect([player.ask(), player.ask(), controller.states.length]).toEqual([0, 0, asked]);
+      player.download(1, 4e6, 1);
+      player.ask();
+      expect(controller.states.at(-1)).toMatchObject({
+        segmentIndex: 2,
+        downloads: [{ segmentIndex: 0 }, { segmentIndex: 1, abandoned: true, receivedBits: 8e5 }, { segmentIndex: 1 }],
+      });
+    });
+
+    test("while the page's own choice of a level is loaded, none", () => {
+      const { player, stats } = slow();
+      player.hls.loadLevel = 2;
+      wait(1);
+      expect(stats.aborted).toBe(false);
+    });
+
+    test('hls.js itself does not', () => {
+      const { player, controller, emergencies } = slow();
+      player.media.plays();
+      controller.instead = undefined;
+      player.bufferLevelSeconds = 0.1;
+      wait(10);
+      expect(emergencies).toEqual([]);
+    });
+
+    test('hls.js itself does where it decides', () => {
+      const { player, handle, emergencies } = slow();
+      handle.detach();
+      player.media.plays();
+      player.request(player.fragment(1, 2));
+      player.bufferLevelSeconds = 0.1;
+      wait(3);
+      expect(emergencies).not.toEqual([]);
+    });
+  });
+
+  test('hls.js decides where the controller fails, with one fault', async () => {
+    const { controller, player, handle, faults, hls } = scripted();
+    controller.next = 7;
+    player.download(0, 4e6, 0.1);
+    hls.bandwidthEstimate = 50e6;
+    expect([player.ask(), player.ask()]).toEqual([2, 2]);
+    await Promise.resolve();
+    expect(faults.map(({ code }) => code)).toEqual(['controller-failed']);
+    expect(handle.state.status).toBe('attached');
+    controller.next = 1;
+    expect(player.ask()).toBe(1);
+  });
+
+  test('leaves nothing behind when it is detached', () => {
+    const { hls, player, handle, controller } = scripted(1);
+    player.download(0, 8e6, 1);
+    const frag = player.fragment(1, player.ask());
+    const stats = player.request(frag);
+    handle.detach();
+    handle.detach();
+    const asked = controller.states.length;
+    wait(5);
+    stats.loaded = 1000;
+    player.loaded(frag, 1e6);
+    expect([handle.state.status, controller.states.length]).toEqual(['detached', asked]);
+    expect(player.ask()).toBeGreaterThanOrEqual(0);
+    expect(hls.listenerCount(Player.Events.FRAG_LOADING)).toBe(
+      attached({ controller: new Scripted() }, { Player }).hls.listenerCount(Player.Events.FRAG_LOADING) - 1,
+    );
+  });
+
+  test('serves a player after another one was destroyed, as a new session', () => {
+    const { leoAbr, hls, player, handle, controller, faults } = scripted(1);
+    player.download(0, 8e6, 1);
+    player.request(player.fragment(1, player.ask()));
+    hls.destroy();
+    expect(handle.state).toMatchObject({ status: 'inactive', session: 2 });
+    const asked = controller.states.length;
+    wait(5);
+    expect(controller.states).toHaveLength(asked);
+    const next = new FakePlayer(Player, { abrController: leoAbr }).start();
+    expect(next.hls.loadLevel).toBe(1);
+    expect(handle.state).toMatchObject({ status: 'attached', session: 2 });
+    expect(controller.states.at(-1)).toMatchObject({ downloads: [], previousBitrateBps: undefined });
+    expect(faults).toEqual([]);
+  });
+
+  test('a second player at the same time has its own ABR, with one fault', async () => {
+    const { leoAbr, handle, faults, controller } = scripted(2);
+    const asked = controller.states.length;
+    const other = new FakePlayer(Player, { abrController: leoAbr }).start();
+    await Promise.resolve();
+    expect(faults.map(({ code }) => code)).toEqual(['already-attached']);
+    expect(other.hls.loadLevel).toBe(0);
+    other.hls.destroy();
+    expect([handle.state.status, controller.states.length]).toEqual(['attached', asked]);
+  });
+
+  test('another source is a new session', () => {
+    const { hls, player, handle, controller } = scripted(1);
+    player.download(0, 8e6, 1);
+    expect(handle.state.session).toBe(1);
+    hls.loadSource('https://media.example/main.m3u8');
+    expect(handle.state).toMatchObject({ session: 2, requestedBits: 0 });
+    wait(1);
+    hls.startLoad();
+    expect(controller.states.at(-1)).toMatchObject({ downloads: [] });
+  });
+
+  test('is refused as the default of all players', () => {
+    const { leoAbr } = scripted();
+    class Mine extends Player {}
+    Object.defineProperty(Mine, 'DefaultConfig', { value: { ...Player.DefaultConfig, abrController: leoAbr } });
+    expect(() => new Mine({ abrController: leoAbr })).toThrow('Hls.DefaultConfig');
+  });
+
+  test('an unsupported version plays with its own ABR, with one fault', async () => {
+    class OwnAbr {
+      nextAutoLevel = 3;
+      readonly hls: unknown;
+      constructor(hls: unknown) {
+        this.hls = hls;
+      }
+    }
+    const { leoAbr, handle, faults } = scripted();
+    const older = { constructor: { version: '1.5.20', DefaultConfig: { abrController: OwnAbr } } };
+    expect(new leoAbr(older as never).nextAutoLevel).toBe(3);
+    await Promise.resolve();
+    expect(faults.map(({ code }) => code)).toEqual(['unsupported-player']);
+    expect(handle.state.faults[0]!.message).toContain('hls.js 1.5.20');
+  });
+});
+
+test('hls.js 1.7 forgives a level after a while', () => {
+  const { controller, hls, player } = attached(
+    { controller: new Scripted() },
+    { config: { errorPenaltyExpireMs: 60_000 } },
+  );
+  player.download(0, 4e6, 1);
+  Object.assign(hls.levels[2]!, { loadError: 1, loadErrorTime: performance.now() });
+  player.download(1, 4e6, 1);
+  expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6]);
+  wait(60);
+  player.ask();
+  expect(controller.states.at(-1)!.ladderBps).toEqual([1e6, 2e6, 4e6]);
+});
