@@ -15,7 +15,7 @@ import { ABOUT, isBrowser, PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { type Refusal, refusalLog, refuse, refuseTooMany, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
-import type { ObservationsRequest, PlayerReport } from './wire.ts';
+import type { ObservationsRequest } from './wire.ts';
 
 export interface ApiLimits {
   /** Largest request body. */
@@ -84,7 +84,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   await app.register(cors, {
     origin: (origin, done) => done(null, origin !== undefined && isOriginAllowed(origin, security)),
     methods: ['GET', 'POST'],
-    allowedHeaders: ['authorization', 'content-type', 'last-event-id'],
+    allowedHeaders: ['authorization', 'content-type'],
     exposedHeaders: ['retry-after'],
     strictPreflight: false,
     maxAge: 600,
@@ -152,28 +152,15 @@ function newServer({ trustedProxies = [], limits, tls }: ApiOptions): FastifyIns
 function takeReports(app: FastifyInstance, service: PredictionService, metrics: Metrics): void {
   const options = { ...OPERATIONS.observations, preHandler };
   app.post<{ Body: ObservationsRequest }>('/v1/observations', options, async (request, reply) => {
-    const { others, ...first } = request.body;
-    let isAnyAccepted = false;
-    const take = (given: PlayerReport, path: string) => {
-      const report = new ReportReader(given.observations, request, `${path}.observations`);
-      const answer = service.observe({ ...given, observations: report.observations }, request.ip);
-      if (typeof answer === 'string') return answer;
-      const { serverUtcMs, verdicts, share } = answer;
-      const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-      isAnyAccepted ||= accepted > 0;
-      const rejected = report.rejections(verdicts, serverUtcMs);
-      metrics.observeReport({ accepted, rejected });
-      return { accepted, rejected, share };
-    };
-    const taken = take(first, 'body');
-    const takenOthers = others?.map((other, i) => {
-      const answer = take(other, `body.others[${i}]`);
-      return typeof answer === 'string' ? null : answer;
-    });
-    const serverUtcMs = service.clock.utcMs();
-    if (isAnyAccepted) await service.recorded();
-    if (typeof taken === 'string') return refuseTooMany(reply, taken);
-    return { serverUtcMs, protocol: PROTOCOL, ...taken, ...(takenOthers && { others: takenOthers }) };
+    const report = new ReportReader(request);
+    const answer = service.observe({ ...request.body, observations: report.observations }, request.ip);
+    if (typeof answer === 'string') return refuseTooMany(reply, answer);
+    const { serverUtcMs, verdicts, share } = answer;
+    const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+    const rejected = report.rejections(verdicts, serverUtcMs);
+    metrics.observeReport({ accepted, rejected });
+    if (accepted > 0) await service.recorded();
+    return { serverUtcMs, protocol: PROTOCOL, accepted, rejected, share };
   });
 }
 
@@ -194,10 +181,8 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
-    const { next, missed } = stream.resume(request.headers['last-event-id']?.toString());
-    const hello = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
-    const opening = missed === undefined ? hello : hello + eventText('missed', { reason: missed });
-    stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
+    const opening = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
+    stream.add({ response: raw, socket, address, types: types && new Set(types) }, opening);
   });
 }
 
@@ -250,7 +235,7 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
     const code = status === 413 ? 'body-too-large' : status === 415 ? 'not-json' : 'bad-request';
     const [first] = error.validation ?? [];
     const place = error.validationContext ?? 'body';
-    const value = place === 'body' ? request.body : place === 'headers' ? request.headers : request.query;
+    const value = place === 'body' ? request.body : request.query;
     const message = first === undefined ? error.message : validationMessage(first, { value, place });
     return refuse(reply, { status, code, message });
   });
