@@ -4,7 +4,7 @@ import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
 import { check, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc-d.ts';
-import { createLiveMpcL as createMpcL } from './mpc-l/live/live-mpc-l.ts';
+import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
@@ -21,46 +21,49 @@ export interface ControllerOptions {
   outlook?: boolean;
 }
 
+type Create = (options: ControllerOptions) => Controller;
+
 /** Risks with their own names (`mpc-l:risk-0.25`), for the curve of mean against tail in docs/findings.md. */
 const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
 
-const ALGORITHMS: Readonly<Record<string, (options: ControllerOptions) => Controller>> = {
-  'mpc-d': (options) => createMpcD({ ...options, live: new PathPlan() }),
-  'mpc-d:abandon': (options) => createMpcD({ ...options, abandon: true, live: new PathPlan() }),
-  'mpc-d:cap': (options) => createMpcD({ ...options, bufferCap: true, live: new PathPlan() }),
+/** An MPC-L under its name in the table. */
+const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
+  name,
+  (options) => createLiveMpcL({ ...options, ...own, name }),
+];
+
+const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
+  ['mpc-d', (options) => createMpcD({ ...options, live: new PathPlan() })],
+  ['mpc-d:abandon', (options) => createMpcD({ ...options, abandon: true, live: new PathPlan() })],
+  ['mpc-d:cap', (options) => createMpcD({ ...options, bufferCap: true, live: new PathPlan() })],
   // The same on demand; live it does not know that playback begins with the first chunk.
-  'mpc-d:textbook': (options) => createMpcD({ ...options, name: 'mpc-d:textbook' }),
-  'mpc-l': (options) => createMpcL({ ...options, name: 'mpc-l' }),
-  'mpc-l:auto-target': (options) => createMpcL({ ...options, name: 'mpc-l:auto-target', autoTarget: true }),
-  'mpc-l:no-rate': (options) => createMpcL({ ...options, name: 'mpc-l:no-rate', rate: false }),
-  'mpc-l:no-abandon': (options) => createMpcL({ ...options, name: 'mpc-l:no-abandon', abandon: false }),
-  'mpc-l:no-forecast': (options) => createMpcL({ ...options, name: 'mpc-l:no-forecast', forecast: false }),
-  'mpc-l:no-startup': (options) => createMpcL({ ...options, name: 'mpc-l:no-startup', startup: false }),
+  ['mpc-d:textbook', (options) => createMpcD({ ...options, name: 'mpc-d:textbook' })],
+  mpcL('mpc-l'),
+  mpcL('mpc-l:auto-target', { autoTarget: true }),
+  mpcL('mpc-l:no-rate', { rate: false }),
+  mpcL('mpc-l:no-abandon', { abandon: false }),
+  mpcL('mpc-l:no-forecast', { forecast: false }),
+  mpcL('mpc-l:no-startup', { startup: false }),
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
-  'mpc-l:no-handover': (options) => createMpcL({ ...options, name: 'mpc-l:no-handover' }),
-  ...Object.fromEntries(
-    NAMED_RISKS.map((risk) => [
-      `mpc-l:risk-${risk}`,
-      (options: ControllerOptions) => createMpcL({ ...options, name: `mpc-l:risk-${risk}`, risk }),
-    ]),
-  ),
+  mpcL('mpc-l:no-handover'),
+  ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   // With MPC-L's aversion to risk, so that both pursue the same objective.
-  'mpc-o': (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) }),
-  bola: () => createBola(),
-  throughput: () => createThroughput(),
-};
+  ['mpc-o', (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) })],
+  ['bola', createBola],
+  ['throughput', createThroughput],
+] satisfies [string, Create][]);
 
 const OPTION_NAMES: readonly string[] = ['horizon', 'seed', 'outlook'] satisfies (keyof ControllerOptions)[];
 
 /** The names that `createController` accepts. */
-export const ALGORITHM_NAMES: readonly string[] = Object.keys(ALGORITHMS);
+export const ALGORITHM_NAMES: readonly string[] = [...ALGORITHMS.keys()];
 
 /**
  * A new controller, for one session. Throws `InputError` for an unknown name (the message lists the known ones) and for
  * an invalid option.
  */
 export function createController(name: string, options: ControllerOptions = {}): Controller {
-  const create = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined;
+  const create = ALGORITHMS.get(name);
   check(create !== undefined, 'algorithm', `one of ${ALGORITHM_NAMES.join(', ')}`, name);
   for (const key of Object.keys(options)) {
     check(OPTION_NAMES.includes(key), `options.${key}`, `one of ${OPTION_NAMES.join(', ')}`, key);

@@ -38,7 +38,7 @@ export interface PiecewisePathOptions {
   /** Rate within each step in bit/s, >= 0. */
   ratesBps: ArrayLike<number>;
   /** Added to each request. Default 0. */
-  latencySeconds?: number;
+  latencySeconds?: number | undefined;
   /** Time of the receiver for a response after its last bit, with the link idle. Default: none. */
   response?: ResponseTime;
 }
@@ -49,168 +49,134 @@ export interface ResponseTime {
   secondsPerBit: number;
 }
 
-const NO_RESPONSE_TIME: ResponseTime = { seconds: 0, secondsPerBit: 0 };
-
-/**
- * A link with a constant rate in each step, which repeats its steps for ever. Look-ups guess a step and then search by
- * halves, so that steps may have any length and a path of days costs no more than a short one.
- */
+/** A link with a constant rate in each step, which repeats its steps for ever. */
 export class PiecewisePath implements CapacityPath {
-  private readonly ends: Float64Array;
-  private readonly cumulative: Float64Array;
-  private readonly rates: Float64Array;
-  private readonly durationSeconds: number;
-  private readonly totalBits: number;
-  private readonly latencySeconds: number;
-  private readonly originSeconds: number;
   private readonly originBits: number;
-  private readonly response: ResponseTime;
-  /** Mean number of steps in a second, for the guess. */
-  private readonly stepsPerSecond: number;
 
-  constructor(options: PiecewisePathOptions | { of: PiecewisePath; originSeconds: number; latencySeconds?: number }) {
-    if ('of' in options) {
-      const { of } = options;
-      this.ends = of.ends;
-      this.cumulative = of.cumulative;
-      this.rates = of.rates;
-      this.latencySeconds = options.latencySeconds ?? of.latencySeconds;
-      this.originSeconds = options.originSeconds;
-      this.response = of.response;
-    } else {
-      const n = options.stepEndsSeconds.length;
-      this.ends = Float64Array.from(options.stepEndsSeconds);
-      this.rates = Float64Array.from(options.ratesBps);
-      this.cumulative = new Float64Array(n + 1);
-      let start = 0;
-      for (let i = 0; i < n; i++) {
-        const end = this.ends[i]!;
-        this.cumulative[i + 1] = this.cumulative[i]! + this.rates[i]! * (end - start);
-        start = end;
-      }
-      this.latencySeconds = options.latencySeconds ?? 0;
-      this.originSeconds = 0;
-      this.response = options.response ?? NO_RESPONSE_TIME;
-    }
-    this.durationSeconds = this.ends[this.ends.length - 1] ?? 0;
-    this.totalBits = this.cumulative[this.ends.length]!;
-    this.stepsPerSecond = this.ends.length / this.durationSeconds;
-    this.originBits = this.absoluteBits(this.originSeconds);
+  /** `from` gives the steps and the origin; otherwise they follow from the options. */
+  constructor(
+    private readonly options: PiecewisePathOptions,
+    private readonly steps = new Steps(options),
+    private readonly originSeconds = 0,
+  ) {
+    this.originBits = steps.bitsAt(originSeconds);
   }
 
   /** The same link from `originSeconds` on this path's time axis; shares the steps. */
-  from(originSeconds: number, latencySeconds?: number): PiecewisePath {
-    return new PiecewisePath({
-      of: this,
-      originSeconds: this.originSeconds + originSeconds,
-      latencySeconds: latencySeconds ?? this.latencySeconds,
-    });
+  from(originSeconds: number, latencySeconds = this.options.latencySeconds): PiecewisePath {
+    return new PiecewisePath({ ...this.options, latencySeconds }, this.steps, this.originSeconds + originSeconds);
   }
 
   cumulativeBits(seconds: number): number {
-    return this.absoluteBits(this.originSeconds + Math.max(0, seconds)) - this.originBits;
+    return this.steps.bitsAt(this.originSeconds + Math.max(0, seconds)) - this.originBits;
   }
 
   downloadSeconds(startSeconds: number, sizeBits: number): number {
-    const { seconds, secondsPerBit } = this.response;
+    const { seconds = 0, secondsPerBit = 0 } = this.options.response ?? {};
     return this.transferSeconds(startSeconds, sizeBits) + (seconds + secondsPerBit * sizeBits);
   }
 
   /** `downloadSeconds` without the receiver's time after the last bit. */
   transferSeconds(startSeconds: number, sizeBits: number): number {
     const sentAt = this.originSeconds + startSeconds;
-    const firstByteAt = sentAt + this.latencySeconds;
-    const step = this.stepAt(firstByteAt);
-    const bits = this.bitsInStep(firstByteAt, step);
-    return this.absoluteSecondsAt(bits + sizeBits, firstByteAt, step) - sentAt;
+    return this.steps.arrivalSeconds(sentAt + (this.options.latencySeconds ?? 0), sizeBits) - sentAt;
+  }
+}
+
+/** The steps of a path, repeated for ever. Look-ups begin at a guess, so that a path of days costs no more than a short one. */
+class Steps {
+  private readonly ends: Float64Array;
+  private readonly rates: Float64Array;
+  /** Bits before each step, and after the last one. */
+  private readonly cumulative: Float64Array;
+  private readonly durationSeconds: number;
+  private readonly totalBits: number;
+
+  constructor({ stepEndsSeconds, ratesBps }: PiecewisePathOptions) {
+    const count = stepEndsSeconds.length;
+    this.ends = Float64Array.from(stepEndsSeconds);
+    this.rates = Float64Array.from(ratesBps);
+    this.cumulative = new Float64Array(count + 1);
+    for (let i = 0; i < count; i++) {
+      this.cumulative[i + 1] = this.cumulative[i]! + this.rates[i]! * (this.ends[i]! - this.startOf(i));
+    }
+    this.durationSeconds = this.ends[count - 1] ?? 0;
+    this.totalBits = this.cumulative[count]!;
   }
 
-  private absoluteBits(seconds: number): number {
+  bitsAt(seconds: number): number {
     return this.bitsInStep(seconds, this.stepAt(seconds));
   }
 
-  /** Whole rounds before `seconds`. */
-  private roundsBefore(seconds: number): number {
-    return seconds >= this.durationSeconds ? Math.floor(seconds / this.durationSeconds) : 0;
+  /** When `sizeBits` have arrived that start at `startSeconds`; `Infinity` if they never do. */
+  arrivalSeconds(startSeconds: number, sizeBits: number): number {
+    const step = this.stepAt(startSeconds);
+    const bits = this.bitsInStep(startSeconds, step) + sizeBits;
+    if (bits <= this.totalBits) return Math.max(this.secondsWithin(bits, step), startSeconds);
+    if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
+    const rounds = Math.ceil(bits / this.totalBits) - 1;
+    const within = this.secondsWithin(bits - rounds * this.totalBits, step);
+    return Math.max(rounds * this.durationSeconds + within, startSeconds);
   }
 
-  private withinRound(seconds: number): number {
-    const rounds = this.roundsBefore(seconds);
-    return rounds > 0 ? seconds - rounds * this.durationSeconds : seconds;
+  private startOf(step: number): number {
+    return step === 0 ? 0 : this.ends[step - 1]!;
+  }
+
+  /** Whole rounds before `seconds`, and the seconds since then. */
+  private roundOf(seconds: number): [rounds: number, within: number] {
+    const rounds = seconds >= this.durationSeconds ? Math.floor(seconds / this.durationSeconds) : 0;
+    return [rounds, rounds > 0 ? seconds - rounds * this.durationSeconds : seconds];
   }
 
   /** The step at `seconds` (the first one that ends later, within a round); the number of steps after the last one. */
   private stepAt(seconds: number): number {
     const { ends } = this;
-    const within = this.withinRound(seconds);
-    let low = 0;
-    let high = ends.length;
-    if (within >= this.durationSeconds) return high;
-    const guess = Math.min(high - 1, Math.max(0, Math.floor(within * this.stepsPerSecond)));
-    for (let i = Math.max(0, guess - 1); i <= guess + 1 && i < high; i++) {
-      if (ends[i]! > within) high = i;
-      else low = i + 1;
-    }
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ends[middle]! > within) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    const [, within] = this.roundOf(seconds);
+    const guess = Math.floor((within * ends.length) / this.durationSeconds);
+    return firstIndex(ends.length, guess, (i) => ends[i]! > within);
   }
 
   /** Bits until `seconds`, which lie in `step`. */
   private bitsInStep(seconds: number, step: number): number {
-    const rounds = this.roundsBefore(seconds);
-    const within = this.withinRound(seconds);
-    let bits = this.totalBits;
-    if (step < this.ends.length) {
-      const start = step === 0 ? 0 : this.ends[step - 1]!;
-      bits = this.cumulative[step]! + this.rates[step]! * (within - start);
-    }
+    const [rounds, within] = this.roundOf(seconds);
+    const bits =
+      step < this.ends.length
+        ? this.cumulative[step]! + this.rates[step]! * (within - this.startOf(step))
+        : this.totalBits;
     return rounds > 0 ? rounds * this.totalBits + bits : bits;
   }
 
-  /** The moment when `bits` are reached, but at least `notBefore`; `hint` is a step near it. */
-  private absoluteSecondsAt(bits: number, notBefore: number, hint: number): number {
-    let at: number;
-    if (bits <= this.totalBits) at = this.secondsWithin(bits, hint);
-    else if (this.totalBits <= 0) return Number.POSITIVE_INFINITY;
-    else {
-      const rounds = Math.ceil(bits / this.totalBits) - 1;
-      at = rounds * this.durationSeconds + this.secondsWithin(bits - rounds * this.totalBits, hint);
-    }
-    return Math.max(at, notBefore);
-  }
-
-  private secondsWithin(bits: number, hint: number): number {
-    const { cumulative } = this;
-    // First step at whose end `bits` are reached.
-    let low = 0;
-    let high = this.ends.length - 1;
-    if (hint < high && cumulative[hint]! < bits) {
-      // After the hint: strides that double.
-      low = hint;
-      let stride = 1;
-      while (low + stride <= high) {
-        if (cumulative[low + stride]! >= bits) {
-          high = low + stride - 1;
-          break;
-        }
-        low += stride;
-        stride *= 2;
-      }
-    }
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (cumulative[middle + 1]! >= bits) high = middle;
-      else low = middle + 1;
-    }
-    const start = low === 0 ? 0 : this.ends[low - 1]!;
-    const rate = this.rates[low]!;
+  /** When `bits` of a round have come; `guess` is a step near it. */
+  private secondsWithin(bits: number, guess: number): number {
+    const { cumulative, ends } = this;
+    const step = firstIndex(ends.length - 1, guess, (i) => cumulative[i + 1]! >= bits);
+    const start = this.startOf(step);
+    const rate = this.rates[step]!;
     if (rate <= 0) return start;
-    return Math.min(this.ends[low]!, start + (bits - cumulative[low]!) / rate);
+    return Math.min(ends[step]!, start + (bits - cumulative[step]!) / rate);
   }
+}
+
+/** The first index below `end` at which `holds`, which then holds for all later ones; `end` without one. */
+function firstIndex(end: number, guess: number, holds: (i: number) => boolean): number {
+  let low = 0;
+  let high = end;
+  // From the guess by strides that double, then by halves.
+  let at = Math.min(end - 1, Math.max(0, guess));
+  for (let stride = 1; low < high; stride *= 2) {
+    if (holds(at)) high = at;
+    else low = at + 1;
+    const next = high === at ? at - stride : at + stride;
+    if (next < low || next >= high) break;
+    at = next;
+  }
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** A path from `originSeconds` (>= 0) on its own time axis. */

@@ -11,8 +11,7 @@ import type { Controller, Decision, InFlight, Pace, PlayerState } from './contro
 import { requireInteger } from './errors.ts';
 import type { Forecast } from './forecast.ts';
 import { sizesAt } from './ladder.ts';
-import { outlookOnPath } from './outlook.ts';
-import { bestPlan, describePlan, MAX_HORIZON, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
+import { MAX_HORIZON, type PathPlanner, SegmentPlanner, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 export interface MpcDOptions {
@@ -28,20 +27,6 @@ export interface MpcDOptions {
   outlook?: boolean;
   /** The plan of live streams. Default: the textbook's, which does not know that playback begins with the first chunk. */
   live?: LivePlan;
-}
-
-/** A plan on one capacity path, whose second 0 is the state's now. */
-interface PathPlanner {
-  /** `evidence`: where the path comes from, for the reason. */
-  decide(
-    state: PlayerState,
-    path: CapacityPath,
-    evidence: string,
-  ): Pick<Decision, 'representation' | 'reason' | 'candidates'>;
-  /** A running download is kept unless it is expected to stall playback for this long. */
-  readonly lateSeconds: number;
-  /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
-  reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
 }
 
 /** Plans live streams, which begin to play with the first chunk of a segment. */
@@ -74,48 +59,23 @@ const MAX_ABANDONMENTS = 2;
 
 /** Throws `InputError` for an invalid option. */
 export function createMpcD(options: MpcDOptions = {}): Controller {
-  return options.abandon ? new AbandoningMpcD(options) : new MpcD(options);
-}
-
-/** Plans whole segments, as RobustMPC does. */
-class TextbookPlan implements PathPlanner {
-  readonly lateSeconds = 0;
-  readonly #options: PlannerOptions;
-  readonly #outlook: boolean;
-
-  constructor(options: PlannerOptions, outlook: boolean) {
-    this.#options = options;
-    this.#outlook = outlook;
-  }
-
-  decide(state: PlayerState, path: CapacityPath, evidence: string) {
-    const plan = bestPlan(state, path, this.#options);
-    return {
-      representation: plan.representation,
-      reason: `${evidence}: ${describePlan(plan, state.segmentSeconds)}`,
-      ...(this.#outlook && { candidates: outlookOnPath(state, path) }),
-    };
-  }
-
-  reconsider(state: PlayerState, path: CapacityPath, { bitrateBps, sizeBits, receivedBits }: InFlight) {
-    const [...sizesBits] = sizesAt(state, 0);
-    sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
-    const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
-    return (first: number) => bestPlan(resumed, path, { ...this.#options, first }).value;
-  }
+  return new MpcD(options);
 }
 
 class MpcD implements Controller {
   readonly name: string;
-  readonly #textbook: PathPlanner;
+  /** Only with the option `abandon`. */
+  readonly reconsider?: NonNullable<Controller['reconsider']>;
+  readonly #onDemand: PathPlanner;
   readonly #live: LivePlan | undefined;
 
-  constructor(options: MpcDOptions) {
-    const { bufferCap = false, abandon = false, outlook = false, horizon = DEFAULT_HORIZON } = options;
-    this.name = options.name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
+  constructor({ name, horizon = DEFAULT_HORIZON, live, ...ablations }: MpcDOptions) {
+    const { bufferCap = false, abandon = false, outlook = false } = ablations;
+    this.name = name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
     requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
-    this.#textbook = new TextbookPlan({ horizon, bufferCap }, outlook);
-    this.#live = options.live;
+    this.#onDemand = new SegmentPlanner({ horizon, bufferCap, outlook });
+    this.#live = live;
+    if (abandon) this.reconsider = (state, inFlight) => this.#reconsider(state, inFlight);
   }
 
   decide(state: PlayerState): Decision {
@@ -128,36 +88,32 @@ class MpcD implements Controller {
     return {
       controller: this.name,
       plannedThroughputBps: robustBps,
-      ...this.planOf(state).decide(state, new ConstantPath(robustBps), evidence),
+      ...this.#plannerOf(state).decide(state, new ConstantPath(robustBps), evidence),
     };
   }
 
-  protected planOf(state: PlayerState): PathPlanner {
-    return (state.live && this.#live) ?? this.#textbook;
+  #plannerOf(state: PlayerState): PathPlanner {
+    return (state.live && this.#live) ?? this.#onDemand;
   }
-}
 
-class AbandoningMpcD extends MpcD {
   /**
    * Abandons a download on three conditions: at its rate so far, its remaining bits would outlast the buffer (live, by
    * `lateSeconds`); a lower representation has fewer bits than remain; and a plan that begins with it is worth more than
    * the plan that completes the download.
    */
-  reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
-    if (state.isPaused) return 'keep';
+  #reconsider(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
     const current = state.ladderBps.lastIndexOf(inFlight.bitrateBps);
     const elapsedSeconds = state.nowSeconds - inFlight.requestedAtSeconds;
-    if (current <= 0 || inFlight.abandonments >= MAX_ABANDONMENTS || elapsedSeconds < GRACE_SECONDS) {
-      return 'keep';
-    }
+    const isLimited = inFlight.abandonments >= MAX_ABANDONMENTS || elapsedSeconds < GRACE_SECONDS;
+    if (state.isPaused || current <= 0 || isLimited) return 'keep';
     const rateBps = Math.max(inFlight.receivedBits, PACKET_BITS) / elapsedSeconds;
     const restBits = Math.max(0, inFlight.sizeBits - inFlight.receivedBits);
     const playableSeconds = state.bufferLevelSeconds / state.playbackRate;
-    const plan = this.planOf(state);
-    if (restBits / rateBps <= playableSeconds + plan.lateSeconds) return 'keep';
+    const planner = this.#plannerOf(state);
+    if (restBits / rateBps <= playableSeconds + planner.lateSeconds) return 'keep';
 
     const sizes = sizesAt(state, 0);
-    const planValue = plan.reconsider(state, new ConstantPath(rateBps), inFlight);
+    const planValue = planner.reconsider(state, new ConstantPath(rateBps), inFlight);
     let best = current;
     let bestValue = planValue(current);
     for (let r = current - 1; r >= 0; r--) {
@@ -170,8 +126,8 @@ class AbandoningMpcD extends MpcD {
       representation: best,
       controller: this.name,
       reason:
-        `${megabits(rateBps)} so far: the rest takes ${seconds(restBits / rateBps)}, ` +
-        `the buffer lasts ${seconds(playableSeconds)}`,
+        `${megabits(rateBps)} so far: the rest takes ${(restBits / rateBps).toFixed(1)} s, ` +
+        `the buffer lasts ${playableSeconds.toFixed(1)} s`,
       plannedThroughputBps: rateBps,
     };
   }
@@ -179,8 +135,4 @@ class AbandoningMpcD extends MpcD {
 
 function megabits(bps: number): string {
   return `${(bps / 1e6).toPrecision(3)} Mbit/s`;
-}
-
-function seconds(value: number): string {
-  return `${value.toFixed(1)} s`;
 }

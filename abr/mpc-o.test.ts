@@ -5,7 +5,7 @@ import type { PathForecast, ValidForecast } from './forecast.ts';
 import { horizonOf } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
-import { LaterSegments } from './mpc-l/later-segments.ts';
+import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
@@ -53,7 +53,7 @@ describe('mpc-o', () => {
         const state = { ...any, ...sizes, segmentsRemaining: 48 };
         const forecast = forecastOf(path, state.nowSeconds);
         futures.draw(forecast, 0);
-        const { stages } = new LaterSegments(resolveMpcLOptions({})).problem(state, futures, 0);
+        const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
         expect(stages).toHaveLength(horizon - 1);
         expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
         expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);

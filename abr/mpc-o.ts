@@ -6,11 +6,9 @@
 
 import { ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
-import type { Forecast } from './forecast.ts';
-import { horizonOf } from './horizon.ts';
+import { ageSecondsOf, type Forecast } from './forecast.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
-import { outlookOnPath } from './outlook.ts';
-import { bestPlan, describePlan } from './planner.ts';
+import { type PathPlanner, SegmentPlanner } from './planner.ts';
 
 export interface MpcOOptions {
   /** Planned segments. Default: MPC-L's (horizon.ts). */
@@ -30,42 +28,38 @@ class MpcO implements Controller {
   readonly name = 'mpc-o';
   /** Only with a plan of live streams: towards the target without a single path. */
   readonly pace?: NonNullable<Controller['pace']>;
-  private readonly options: MpcOOptions;
-  private readonly fallback: Controller;
+  readonly #onDemand: PathPlanner;
+  readonly #live: LivePlan | undefined;
+  readonly #fallback: Controller;
 
   constructor(options: MpcOOptions) {
-    this.options = options;
-    this.fallback = createMpcD(options);
-    const { live } = options;
+    const { horizon, outlook = false, live } = options;
+    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook });
+    this.#live = live;
+    this.#fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));
   }
 
   /** Decides as MPC-D does unless the forecast is a single path. */
   decide(state: PlayerState, forecast?: Forecast): Decision {
-    const { live, outlook } = this.options;
     const future = trueFuture(state, forecast);
     if (future === undefined) {
-      const decision = this.fallback.decide(state);
+      const decision = this.#fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no path: mpc-d, ${decision.reason}` };
     }
-    const { path, ageSeconds, source } = future;
-    const common = { controller: this.name, forecastSource: source, forecastAgeSeconds: ageSeconds };
-    if (state.live && live) return { ...common, ...live.decide(state, path, 'true path') };
-    const plan = bestPlan(state, path, { horizon: horizonOf(state, this.options), bufferCap: true });
-    const decision: Decision = {
-      ...common,
-      representation: plan.representation,
-      reason: `true path: ${describePlan(plan, state.segmentSeconds)}`,
+    return {
+      controller: this.name,
+      forecastSource: future.source,
+      forecastAgeSeconds: future.ageSeconds,
+      ...((state.live && this.#live) ?? this.#onDemand).decide(state, future.path, 'true path'),
     };
-    if (outlook) decision.candidates = outlookOnPath(state, path);
-    return decision;
   }
 }
 
 /** The single path of a forecast from now on; undefined without one. */
 function trueFuture(state: PlayerState, forecast?: Forecast) {
   if (forecast?.kind !== 'paths' || forecast.paths.length !== 1) return undefined;
-  const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
+  const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
   const issued = forecast.paths[0]!.path;
   const { source, handovers } = forecast;
   return { path: ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued, ageSeconds, source, handovers };

@@ -6,7 +6,7 @@ import type { ValidForecast } from './forecast.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
-import { outlookOnPath } from './outlook.ts';
+import { outlookOnPath } from './planner.ts';
 import { qoeWeights, sessionQoe } from './qoe.ts';
 import { anyDownloads, anyState } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';

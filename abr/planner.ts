@@ -25,8 +25,9 @@
  * the largest |q|, so that neither pruning nor the order of additions decides.
  */
 
-import { type CapacityPath, ConstantPath } from './capacity-path.ts';
-import type { PlayerState } from './controller.ts';
+import type { CapacityPath } from './capacity-path.ts';
+import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
+import { horizonOf } from './horizon.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
 
@@ -35,6 +36,20 @@ export const TIE_TOLERANCE = 1e-9;
 
 /** Longest horizon that controllers accept, in segments. */
 export const MAX_HORIZON = 20;
+
+/** A controller's plan on one capacity path, whose second 0 is the state's now. */
+export interface PathPlanner {
+  /** `evidence`: where the path comes from, for the reason. */
+  decide(
+    state: PlayerState,
+    path: CapacityPath,
+    evidence: string,
+  ): Pick<Decision, 'representation' | 'reason' | 'candidates'>;
+  /** A running download is kept unless it is expected to stall playback for this long. */
+  readonly lateSeconds: number;
+  /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
+  reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
+}
 
 export interface PlannerOptions {
   /** Planned segments, at least 1; a plan ends with the stream. */
@@ -67,12 +82,6 @@ interface PartialPlan {
   timeSeconds: number;
   /** How long the buffer lasts then. */
   bufferSeconds: number;
-}
-
-/** `a` dominates `b` if it comes no later in the order and `holds(a, b)`. */
-interface Dominance {
-  order: (plan: PartialPlan) => number;
-  holds: (a: PartialPlan, b: PartialPlan) => boolean;
 }
 
 const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY };
@@ -134,7 +143,6 @@ class PlanSearch {
       bufferSeconds: this.#state.bufferLevelSeconds / this.#state.playbackRate,
     };
     const leastValue = this.#knownValue(root) - this.#tieMargin / 2;
-    const dominance = this.#dominance();
     /** Partial plans per last representation. */
     let plans: PartialPlan[][] = [[root]];
     for (let k = 0; k < this.#segments; k++) {
@@ -148,7 +156,7 @@ class PlanSearch {
           }
         }
       }
-      plans = extended.map((candidates) => undominated(candidates, dominance));
+      plans = extended.map((candidates) => this.#undominated(candidates));
     }
     const { first, value, stallSeconds } = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
     return { representation: first, value: value + first * this.#tieMargin, stallSeconds, segments: this.#segments };
@@ -200,42 +208,75 @@ class PlanSearch {
     return knownValue;
   }
 
-  #dominance(): Dominance {
-    const { mu } = this.#state.weights;
-    const endSeconds = (plan: PartialPlan) => plan.timeSeconds + plan.bufferSeconds;
-    if (this.#path instanceof ConstantPath) {
-      // On a constant path the time makes no difference, and a second of buffer is worth at most mu.
-      return { order: (plan) => -plan.value - mu * plan.bufferSeconds, holds: (a, b) => a.value >= b.value };
+  /** The partial plans that no other dominates. */
+  #undominated(plans: PartialPlan[]): PartialPlan[] {
+    const kept: PartialPlan[] = [];
+    /** Plans in `kept` that no later plan dominates. */
+    let front: PartialPlan[] = [];
+    for (const plan of plans.sort((a, b) => a.timeSeconds - b.timeSeconds || b.value - a.value)) {
+      if (front.some((earlier) => this.#dominates(earlier, plan))) continue;
+      front = front.filter((earlier) => !this.#dominates(plan, earlier));
+      front.push(plan);
+      kept.push(plan);
     }
+    return kept;
+  }
+
+  /** Whether every continuation of `a` is worth at least as much as the same one of `b`, if `a` is no later. */
+  #dominates(a: PartialPlan, b: PartialPlan): boolean {
+    const aheadSeconds = a.timeSeconds + a.bufferSeconds - (b.timeSeconds + b.bufferSeconds);
+    // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
+    if (aheadSeconds > 0 && this.#options.bufferCap) return false;
+    return a.value + this.#state.weights.mu * Math.min(0, aheadSeconds) >= b.value;
+  }
+}
+
+/** Plans whole segments. `horizon`: default as MPC-L's. `outlook`: whether decisions have `candidates`. */
+export class SegmentPlanner implements PathPlanner {
+  readonly lateSeconds = 0;
+  readonly #options: { horizon: number | undefined; bufferCap: boolean; outlook: boolean };
+
+  constructor(options: { horizon: number | undefined; bufferCap: boolean; outlook: boolean }) {
+    this.#options = options;
+  }
+
+  decide(state: PlayerState, path: CapacityPath, evidence: string) {
+    const { representation, value, stallSeconds, segments } = this.#plan(state, path);
+    const qoe = ((value * QOE_UNIT_SECONDS) / (segments * state.segmentSeconds)).toFixed(2);
+    const outcome =
+      value === Number.NEGATIVE_INFINITY
+        ? 'no plan ever ends'
+        : `QoE ${qoe} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${segments} segments`;
     return {
-      order: (plan) => plan.timeSeconds,
-      holds: (a, b) => {
-        const aheadSeconds = endSeconds(a) - endSeconds(b);
-        // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
-        if (aheadSeconds > 0 && this.#options.bufferCap) return false;
-        return a.value + mu * Math.min(0, aheadSeconds) >= b.value;
-      },
+      representation,
+      reason: `${evidence}: ${outcome}`,
+      ...(this.#options.outlook && { candidates: outlookOnPath(state, path) }),
     };
   }
-}
 
-/** Expected QoE and stall of a plan, in words for a decision's reason. */
-export function describePlan({ value, stallSeconds, segments }: Plan, segmentSeconds: number): string {
-  if (value === Number.NEGATIVE_INFINITY) return 'no plan ever ends';
-  const qoe = (value * QOE_UNIT_SECONDS) / (segments * segmentSeconds);
-  return `QoE ${qoe.toFixed(2)} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${segments} segments`;
-}
-
-/** The partial plans that no other dominates. */
-function undominated(plans: PartialPlan[], { order, holds }: Dominance): PartialPlan[] {
-  const kept: PartialPlan[] = [];
-  /** Plans in `kept` that no later plan dominates. */
-  let front: PartialPlan[] = [];
-  for (const plan of plans.sort((a, b) => order(a) - order(b) || b.value - a.value)) {
-    if (front.some((earlier) => holds(earlier, plan))) continue;
-    front = front.filter((earlier) => !holds(plan, earlier));
-    front.push(plan);
-    kept.push(plan);
+  reconsider(state: PlayerState, path: CapacityPath, { bitrateBps, sizeBits, receivedBits }: InFlight) {
+    const [...sizesBits] = sizesAt(state, 0);
+    sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
+    const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
+    return (first: number) => this.#plan(resumed, path, { first }).value;
   }
-  return kept;
+
+  #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
+    return bestPlan(state, path, { ...this.#options, horizon: horizonOf(state, this.#options), ...first });
+  }
+}
+
+/** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */
+export function outlookOnPath(state: PlayerState, path: CapacityPath): CandidateOutlook[] {
+  const { ladderBps, weights, segmentSeconds, previousBitrateBps } = state;
+  const sizesBits = sizesAt(state, 0);
+  const playableSeconds = state.started ? state.bufferLevelSeconds / state.playbackRate : 0;
+  return ladderBps.map((bitrateBps, r) => {
+    const downloadSeconds = path.downloadSeconds(0, sizesBits[r]!);
+    const isEndless = downloadSeconds === Number.POSITIVE_INFINITY;
+    const expectedStallSeconds = state.isPaused ? 0 : Math.max(0, downloadSeconds - playableSeconds);
+    const costs = switchCost(weights, previousBitrateBps, bitrateBps) + weights.mu * expectedStallSeconds;
+    const qoe = weights.quality(bitrateBps) - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
+    return { bitrateBps, expectedQoe: isEndless ? Number.NEGATIVE_INFINITY : qoe, expectedStallSeconds };
+  });
 }

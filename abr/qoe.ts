@@ -32,26 +32,19 @@ const PENSIEVE_LADDER_BPS = [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3];
 const PENSIEVE_HD_QUALITY = [1, 2, 3, 12, 15, 20];
 const PENSIEVE_HD_MU = 8;
 
-/** `qoeWeights` for the two forms that every ladder (bit/s, ascending) has. */
+/** The weights of the two forms that every ladder (bit/s, ascending) has; mu is the quality of the top bitrate. */
 export function bitrateWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights {
   const lowestBps = ladderBps[0] ?? 1;
-  const topBps = ladderBps[ladderBps.length - 1] ?? 1;
-  return form === 'linear'
-    ? { quality: (bps) => bps / 1e6, mu: topBps / 1e6, lambda: 1 }
-    : { quality: (bps) => Math.log(bps / lowestBps), mu: Math.log(topBps / lowestBps), lambda: 1 };
+  const quality = (bps: number) => (form === 'linear' ? bps / 1e6 : Math.log(bps / lowestBps));
+  return { quality, mu: quality(ladderBps[ladderBps.length - 1] ?? 1), lambda: 1 };
 }
 
-/**
- * The weights of one form of QoE for a ladder (bit/s, ascending): `linear` has mu = top bitrate in Mbit/s, `log` has
- * mu = ln(Rmax/Rmin), `hd` has Pensieve's. Defaults: lambda 1. `undefined` for `hd` on another ladder.
- */
+/** `bitrateWeights`, or Pensieve's for `hd`: `undefined` on another ladder than Pensieve's. */
 export function qoeWeights(form: 'linear' | 'log', ladderBps: readonly number[]): QoeWeights;
 export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined;
 export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeights | undefined {
   if (form !== 'hd') return bitrateWeights(form, ladderBps);
-  const isPensieves =
-    ladderBps.length === PENSIEVE_LADDER_BPS.length && ladderBps.every((bps, i) => bps === PENSIEVE_LADDER_BPS[i]);
-  if (!isPensieves) return undefined;
+  if (ladderBps.join() !== PENSIEVE_LADDER_BPS.join()) return undefined;
   return {
     quality: (bps) => PENSIEVE_HD_QUALITY[PENSIEVE_LADDER_BPS.indexOf(bps)] ?? Number.NaN,
     mu: PENSIEVE_HD_MU,

@@ -40,3 +40,9 @@ export function levelShare(levels: readonly number[], i: number): number {
   const low = i === 0 ? 0 : (levels[i - 1]! + levels[i]!) / 2;
   return (i === levels.length - 1 ? 1 : (levels[i]! + levels[i + 1]!) / 2) - low;
 }
+
+/** The index of the level that is nearest to `wanted`; the lowest of equally near ones. */
+export function nearestLevel(levels: readonly number[], wanted: number): number {
+  const distances = levels.map((level) => Math.abs(level - wanted));
+  return distances.indexOf(Math.min(...distances));
+}

@@ -29,35 +29,28 @@ export interface RobustThroughput {
  */
 export function robustThroughput(downloads: readonly Download[]): RobustThroughput | undefined {
   // Newest first; WINDOW errors need twice as many, because each compares with a mean of WINDOW.
-  const secondsPerBit = new Float64Array(2 * WINDOW);
-  let count = 0;
-  for (let i = downloads.length - 1; i >= 0 && count < 2 * WINDOW; i--) {
-    let bits = downloads[i]!.receivedBits;
-    let seconds = downloads[i]!.downloadSeconds;
+  const secondsPerBit: number[] = [];
+  for (let i = downloads.length - 1; i >= 0 && secondsPerBit.length < 2 * WINDOW; i--) {
+    let { receivedBits: bits, downloadSeconds: seconds } = downloads[i]!;
     while (i > 0 && downloads[i - 1]!.abandoned && downloads[i - 1]!.segmentIndex === downloads[i]!.segmentIndex) {
       i--;
       bits += downloads[i]!.receivedBits;
       seconds += downloads[i]!.downloadSeconds;
     }
-    if (bits > 0 && seconds > 0 && Number.isFinite(bits) && Number.isFinite(seconds)) {
-      secondsPerBit[count++] = seconds / bits;
-    }
+    if (bits > 0 && seconds > 0 && Number.isFinite(bits) && Number.isFinite(seconds))
+      secondsPerBit.push(seconds / bits);
   }
-  if (count === 0) return undefined;
-
+  if (secondsPerBit.length === 0) return undefined;
+  /** Harmonic mean of up to WINDOW measurements from `first` on. */
+  const meanFrom = (first: number) => {
+    const window = secondsPerBit.slice(first, first + WINDOW);
+    return window.length / window.reduce((sum, value) => sum + value, 0);
+  };
   let maxError = 0;
-  for (let i = Math.min(WINDOW, count - 1) - 1; i >= 0; i--) {
+  for (let i = 0; i < Math.min(WINDOW, secondsPerBit.length - 1); i++) {
     // Error of the mean before measurement i: |est - C| / C with C = 1 / secondsPerBit[i].
-    maxError = Math.max(maxError, Math.abs(harmonicMean(secondsPerBit, i + 1, count) * secondsPerBit[i]! - 1));
+    maxError = Math.max(maxError, Math.abs(meanFrom(i + 1) * secondsPerBit[i]! - 1));
   }
-  const meanBps = harmonicMean(secondsPerBit, 0, count);
+  const meanBps = meanFrom(0);
   return { meanBps, maxError, robustBps: meanBps / (1 + maxError) };
-}
-
-/** Harmonic mean of up to WINDOW measurements from `from` on. */
-function harmonicMean(secondsPerBit: Float64Array, from: number, count: number): number {
-  const to = Math.min(from + WINDOW, count);
-  let sum = 0;
-  for (let i = from; i < to; i++) sum += secondsPerBit[i]!;
-  return (to - from) / sum;
 }

@@ -3,7 +3,7 @@
 import type { PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
 import { Futures } from './futures.ts';
-import { LaterSegments } from './later-segments.ts';
+import { laterSegments } from './later-segments.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
 import { type Evaluation, SegmentOutcomes } from './segment-outcomes.ts';
 import { ValueFunction } from './value-function.ts';
@@ -15,9 +15,8 @@ export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOption
   const options = resolveMpcLOptions(given);
   const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
-  const later = new ValueFunction();
-  later.solve(new LaterSegments(options).problem(state, futures, LATENCY_SECONDS));
-  const outcomes = new SegmentOutcomes(state, options, futures, () => later);
+  const later = new ValueFunction(laterSegments(state, options, futures, LATENCY_SECONDS));
+  const outcomes = new SegmentOutcomes(state, options, futures);
   return { futures, later, outcomes };
 }
 

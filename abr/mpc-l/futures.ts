@@ -30,40 +30,22 @@ const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 6
 
 /** A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. */
 export class Futures {
+  /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
+  readonly marginal: Float64Array;
   /** Number of steps, their ends, and the seconds since their second 0. */
   #steps = 0;
   readonly #stepEnds = new Float64Array(MAX_STEPS);
   #ageSeconds = 0;
-  #floorBps = FLOOR_BPS;
   /** Correlation of ranks from one step to the next. */
   #correlation = 0;
-  /**
-   * `[future][step]`: bit/s, computed for the first `#ratedSteps` steps, as many as were asked for; and the bin of its
-   * rank among the futures (`drawnBins` or `pathBins`).
-   */
+  /** `[future][step]`: bit/s, and the bin of its rank among the futures. */
   readonly #rates: Float64Array;
-  #ratedSteps = 0;
-  #binOf: Uint8Array;
-  readonly #marginal: Float64Array;
-  #hasMarginal = false;
-
+  readonly #binOf: Uint8Array;
   /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
   readonly #innovations: Float64Array;
-  /** `[future][step]`: the scores that follow from `drawnCorrelation`, and their bins. */
-  readonly #scores: Float64Array;
-  readonly #drawnBins: Uint8Array;
-  #drawnCorrelation = Number.NaN;
-  readonly #rankScores: Float64Array;
-  /** `[level]`: its normal score. `[step][level]`: ln of its quantile, and the slope of ln over the score below it. */
-  #levelScores = new Float64Array(0);
-  #logs = new Float64Array(0);
-  #slopes = new Float64Array(0);
-
-  readonly #pathBins: Uint8Array;
-  /** Per future: the bits of its path before the current step. */
-  readonly #bitsBefore: Float64Array;
+  readonly #binScores: Float64Array;
   /** Per future: the score or rate that ranks it in the current step; futures in that order. */
-  readonly #carried: Float64Array;
+  readonly #ranking: Float64Array;
   readonly #order: Uint16Array;
 
   constructor(
@@ -71,36 +53,23 @@ export class Futures {
     readonly bins: number,
     seed: number,
   ) {
+    this.marginal = new Float64Array(MAX_STEPS * bins);
     this.#rates = new Float64Array(count * MAX_STEPS);
-    this.#marginal = new Float64Array(MAX_STEPS * bins);
+    this.#binOf = new Uint8Array(count * MAX_STEPS);
     this.#innovations = drawInnovations(count, seed);
-    this.#scores = new Float64Array(count * MAX_STEPS);
-    this.#drawnBins = new Uint8Array(count * MAX_STEPS);
-    this.#rankScores = binScores(bins);
-    this.#pathBins = new Uint8Array(count * MAX_STEPS);
-    this.#bitsBefore = new Float64Array(count);
-    this.#carried = new Float64Array(count);
+    this.#binScores = binScores(bins);
+    this.#ranking = new Float64Array(count);
     this.#order = new Uint16Array(count);
-    this.#binOf = this.#drawnBins;
   }
 
   /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
   draw(forecast: Forecast, ageSeconds: number): void {
-    this.#ageSeconds = Math.max(0, ageSeconds);
-    if (forecast.kind === 'paths') this.#readPaths(forecast);
-    else this.#readQuantiles(forecast);
-  }
-
-  /** Capacity of each rank bin, `[step * bins + bin]` in bit/s; the next `draw` overwrites it. */
-  get marginal(): Float64Array {
-    const { bins } = this;
-    if (!this.#hasMarginal) {
-      for (let i = 0; i < this.#steps * bins; i++) {
-        this.#marginal[i] = this.#rateAt(Math.floor(i / bins), this.#rankScores[i % bins]!);
-      }
-    }
-    this.#hasMarginal = true;
-    return this.#marginal;
+    const stepEndsSeconds = forecast.kind === 'paths' ? PATH_STEP_ENDS : forecast.stepEndsSeconds;
+    this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
+    this.#stepEnds.set(stepEndsSeconds.slice(0, MAX_STEPS));
+    for (let future = 0; future < this.count; future++) this.#order[future] = future;
+    if (forecast.kind === 'paths') this.#samplePaths(forecast, Math.max(0, ageSeconds));
+    else this.#drawQuantiles(forecast, Math.max(0, ageSeconds));
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
@@ -113,7 +82,6 @@ export class Futures {
     let at = begin;
     let left = bits;
     for (let step = this.#stepAt(begin); step < last; step++) {
-      if (step >= this.#ratedSteps) this.#rate(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
       const possible = rate * (end - at);
@@ -121,12 +89,11 @@ export class Futures {
       left -= possible;
       at = end;
     }
-    return at + left / this.stepBps(future, last) - begin;
+    return at + left / rates[row + last]! - begin;
   }
 
   /** Capacity of a future in a step of the forecast, in bit/s. */
   stepBps(future: number, step: number): number {
-    if (step >= this.#ratedSteps) this.#rate(step);
     return this.#rates[future * MAX_STEPS + step]!;
   }
 
@@ -137,14 +104,7 @@ export class Futures {
 
   /** End of each step in seconds from now; the last step goes on. */
   stepEndsSeconds(): number[] {
-    const ends: number[] = [];
-    for (let step = 0; step < this.#steps; step++) ends.push(this.#stepEnds[step]! - this.#ageSeconds);
-    return ends;
-  }
-
-  /** Capacity of each rank bin in the last step, bit/s. */
-  lastMarginal(): Float64Array {
-    return this.marginal.slice((this.#steps - 1) * this.bins, this.#steps * this.bins);
+    return Array.from(this.#stepEnds.subarray(0, this.#steps), (end) => end - this.#ageSeconds);
   }
 
   /** Correlation of ranks between two moments, in seconds from now. */
@@ -162,151 +122,100 @@ export class Futures {
     return step;
   }
 
-  #readSteps(stepEndsSeconds: readonly number[]): void {
-    this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
-    for (let step = 0; step < this.#steps; step++) this.#stepEnds[step] = stepEndsSeconds[step]!;
-  }
-
-  #readQuantiles(forecast: QuantileForecast): void {
-    this.#readSteps(forecast.stepEndsSeconds);
-    this.#correlation = Math.min(MAX_CORRELATION, Math.max(0, forecast.rankCorrelation));
-    this.#drawScores();
-    this.#readLevels(forecast);
-    this.#ratedSteps = 0;
-    this.#hasMarginal = false;
-    this.#binOf = this.#drawnBins;
-  }
-
-  /** Computes the rates up to `step`. */
-  #rate(step: number): void {
-    for (; this.#ratedSteps <= step; this.#ratedSteps++) {
-      for (let at = this.#ratedSteps; at < this.#rates.length; at += MAX_STEPS) {
-        this.#rates[at] = this.#rateAt(this.#ratedSteps, this.#scores[at]!);
-      }
-    }
-  }
-
-  /** Computes the scores of all steps if the correlation has changed, which is rare. */
-  #drawScores(): void {
+  #drawQuantiles(forecast: QuantileForecast, ageSeconds: number): void {
     const { count, bins } = this;
-    const correlation = this.#correlation;
     const innovations = this.#innovations;
-    const scores = this.#scores;
-    const carried = this.#carried;
-    const order = this.#order;
-    if (correlation === this.#drawnCorrelation) return;
-    this.#drawnCorrelation = correlation;
+    const scores = this.#ranking;
+    const correlation = Math.min(MAX_CORRELATION, forecast.rankCorrelation);
     const spread = Math.sqrt(1 - correlation ** 2);
-    for (let future = 0; future < count; future++) order[future] = future;
-    for (let step = 0; step < MAX_STEPS; step++) {
+    const rateAt = capacityCurves(forecast, this.#steps);
+    this.#ageSeconds = ageSeconds;
+    this.#correlation = correlation;
+    for (let step = 0; step < this.#steps; step++) {
       for (let future = 0; future < count; future++) {
         const fresh = innovations[step * count + future]!;
-        carried[future] = step === 0 ? fresh : correlation * carried[future]! + spread * fresh;
+        scores[future] = step === 0 ? fresh : correlation * scores[future]! + spread * fresh;
       }
-      sortBy(order, carried);
+      this.#rank(step);
       for (let rank = 0; rank < count; rank++) {
-        const at = order[rank]! * MAX_STEPS + step;
         // Step 0 of the innovations has the scores in ascending order.
-        scores[at] = innovations[rank]!;
-        this.#drawnBins[at] = Math.floor(((rank + 0.5) / count) * bins);
+        this.#rates[this.#order[rank]! * MAX_STEPS + step] = rateAt(step, innovations[rank]!);
       }
+      for (let bin = 0; bin < bins; bin++) this.marginal[step * bins + bin] = rateAt(step, this.#binScores[bin]!);
     }
   }
 
-  #readLevels({ levels, quantilesBps }: QuantileForecast): void {
-    const n = levels.length;
-    if (n !== this.#levelScores.length) {
-      this.#levelScores = new Float64Array(n);
-      this.#logs = new Float64Array(MAX_STEPS * n);
-      this.#slopes = new Float64Array(MAX_STEPS * n);
-    }
-    const levelScores = this.#levelScores;
-    const logs = this.#logs;
-    const slopes = this.#slopes;
-    for (let i = 0; i < n; i++) levelScores[i] = normalQuantile(levels[i]!);
-    let highestBps = 0;
-    for (let step = 0; step < this.#steps; step++) {
-      for (let i = 0; i < n; i++) highestBps = Math.max(highestBps, quantilesBps[step]![i]!);
-    }
-    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
-    for (let step = 0; step < this.#steps; step++) {
-      const row = quantilesBps[step]!;
-      const at = step * n;
-      let highest = this.#floorBps;
-      for (let i = 0; i < n; i++) {
-        // Repairs quantiles that cross.
-        highest = Math.max(highest, row[i]!);
-        logs[at + i] = Math.log(highest);
-        if (i === 0) continue;
-        const width = levelScores[i]! - levelScores[i - 1]!;
-        slopes[at + i] = width > 0 ? (logs[at + i]! - logs[at + i - 1]!) / width : 0;
-      }
-    }
-  }
-
-  /** Capacity at a normal score: ln capacity is linear in the score between the quantile levels and beyond them. */
-  #rateAt(step: number, score: number): number {
-    const levelScores = this.#levelScores;
-    const logs = this.#logs;
-    const levelCount = levelScores.length;
-    const at = step * levelCount;
-    if (levelCount === 1) return Math.min(GREATEST_BPS, Math.exp(logs[at]!));
-    let i = 1;
-    while (i < levelCount - 1 && score > levelScores[i]!) i++;
-    const log = logs[at + i - 1]! + this.#slopes[at + i]! * (score - levelScores[i - 1]!);
-    return Math.min(GREATEST_BPS, Math.max(this.#floorBps, Math.exp(log)));
-  }
-
-  #readPaths({ paths }: PathForecast): void {
+  /** Samples the paths from now on, so that the age of the futures is 0. */
+  #samplePaths({ paths }: PathForecast, ageSeconds: number): void {
     const { count, bins } = this;
-    const rates = this.#rates;
-    const bitsBefore = this.#bitsBefore;
-    const carried = this.#carried;
     const order = this.#order;
-    const ageSeconds = this.#ageSeconds;
-    this.#readSteps(PATH_STEP_ENDS);
-    this.#correlation = MAX_CORRELATION;
-    const pathOf = resampled(paths, count);
-    for (let future = 0; future < count; future++) {
-      bitsBefore[future] = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds);
-      order[future] = future;
-    }
+    const rates = this.#ranking;
     const lastEnd = PATH_STEP_ENDS[this.#steps - 1]!;
-    let highestBps = 0;
-    for (let i = 0; i < paths.length; i++) {
-      const { path: given } = paths[i]!;
-      const bits = given.cumulativeBits(ageSeconds + lastEnd) - given.cumulativeBits(ageSeconds);
-      highestBps = Math.max(highestBps, bits / lastEnd);
-    }
-    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
+    const highestBits = Math.max(
+      ...paths.map(({ path }) => path.cumulativeBits(ageSeconds + lastEnd) - path.cumulativeBits(ageSeconds)),
+    );
+    const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * (highestBits / lastEnd));
+    const drawn = Array.from(resampled(paths, count), (i) => paths[i]!.path);
+    let bitsBefore = drawn.map((path) => path.cumulativeBits(ageSeconds));
     let start = 0;
+    this.#ageSeconds = 0;
+    this.#correlation = MAX_CORRELATION;
     for (let step = 0; step < this.#steps; step++) {
       const end = PATH_STEP_ENDS[step]!;
-      let bits = 0;
+      const bits: number[] = [];
       for (let future = 0; future < count; future++) {
         // Futures of one path are neighbours.
-        if (future === 0 || pathOf[future] !== pathOf[future - 1]) {
-          bits = paths[pathOf[future]!]!.path.cumulativeBits(ageSeconds + end);
-        }
-        carried[future] = Math.max(this.#floorBps, (bits - bitsBefore[future]!) / (end - start));
-        rates[future * MAX_STEPS + step] = carried[future]!;
-        bitsBefore[future] = bits;
+        const isSame = future > 0 && drawn[future] === drawn[future - 1];
+        bits.push(isSame ? bits[future - 1]! : drawn[future]!.cumulativeBits(ageSeconds + end));
+        rates[future] = Math.max(floorBps, (bits[future]! - bitsBefore[future]!) / (end - start));
+        this.#rates[future * MAX_STEPS + step] = rates[future]!;
       }
-      sortBy(order, carried);
-      for (let rank = 0; rank < count; rank++) {
-        this.#pathBins[order[rank]! * MAX_STEPS + step] = Math.floor((rank * bins) / count);
-      }
+      bitsBefore = bits;
+      this.#rank(step);
       for (let bin = 0; bin < bins; bin++) {
-        this.#marginal[step * bins + bin] = carried[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
+        this.marginal[step * bins + bin] = rates[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
       }
       start = end;
     }
-    // The paths were sampled from now on.
-    this.#ageSeconds = 0;
-    this.#ratedSteps = this.#steps;
-    this.#hasMarginal = true;
-    this.#binOf = this.#pathBins;
   }
+
+  /** Orders the futures of a step by `#ranking`, and notes their bins. */
+  #rank(step: number): void {
+    const { count, bins } = this;
+    const order = this.#order;
+    const values = this.#ranking;
+    // By insertion, because the previous step's order is nearly right.
+    for (let i = 1; i < count; i++) {
+      const future = order[i]!;
+      const value = values[future]!;
+      let place = i;
+      for (; place > 0 && values[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
+      order[place] = future;
+    }
+    for (let rank = 0; rank < count; rank++) {
+      this.#binOf[order[rank]! * MAX_STEPS + step] = Math.floor(((rank + 0.5) / count) * bins);
+    }
+  }
+}
+
+/**
+ * Capacity over steps and normal scores, in bit/s: its logarithm is linear in the score between the quantile levels, and
+ * goes on so beyond them.
+ */
+function capacityCurves({ levels, quantilesBps }: QuantileForecast, steps: number) {
+  const scores = levels.map(normalQuantile);
+  const rows = quantilesBps.slice(0, steps);
+  const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * Math.max(...rows.flat()));
+  const logs = rows.map((row) => row.map((bps) => Math.log(Math.max(floorBps, bps))));
+  const slopes = logs.map((row) =>
+    row.map((log, i) => (i + 1 < row.length ? (row[i + 1]! - log) / Math.max(1e-9, scores[i + 1]! - scores[i]!) : 0)),
+  );
+  return (step: number, score: number): number => {
+    let i = 0;
+    while (i < scores.length - 2 && score > scores[i + 1]!) i++;
+    const log = logs[step]![i]! + slopes[step]![i]! * (score - scores[i]!);
+    return Math.min(GREATEST_BPS, Math.max(floorBps, Math.exp(log)));
+  };
 }
 
 /**
@@ -320,17 +229,6 @@ export function resampled(paths: PathForecast['paths'], count: number): Uint16Ar
     while (path < paths.length - 1 && until <= (future + 0.5) / count) until += paths[++path]!.weight;
     return path;
   });
-}
-
-/** Sorts futures by ascending value, by insertion, because the previous step's order is nearly right. */
-function sortBy(order: Uint16Array, values: Float64Array): void {
-  for (let i = 1; i < order.length; i++) {
-    const future = order[i]!;
-    const value = values[future]!;
-    let place = i;
-    for (; place > 0 && values[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
-    order[place] = future;
-  }
 }
 
 /** Most attempts at a shuffle, and the least share of its variance that must be new. */

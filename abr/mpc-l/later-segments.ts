@@ -7,10 +7,12 @@ import { QOE_UNIT_SECONDS } from '../qoe.ts';
 import type { Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { rankTransitions } from './rank-chain.ts';
-import type { ValueProblem, ValueStage } from './value-function.ts';
+import type { ValueProblem } from './value-function.ts';
 
 /** Transitions are cached for correlations rounded to 1 / this; 1 itself is excluded, so that ranks mix. */
 const CORRELATION_STEPS = 100;
+/** Less likely transitions are ignored. */
+const NEGLIGIBLE = 1e-4;
 
 /** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
 export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {
@@ -22,90 +24,75 @@ export function stallCostOf({ weights }: PlayerState, { tuning, risk }: Resolved
   return weights.mu * (tuning.baseAversion + tuning.stallAversionSpan * risk);
 }
 
-export class LaterSegments {
-  readonly #options: ResolvedMpcLOptions;
-  readonly #transitions = new Map<number, Float64Array>();
+/** The later segments as a problem for futures that were drawn for this state. Its seconds are the clock's. */
+export function laterSegments(
+  state: PlayerState,
+  options: ResolvedMpcLOptions,
+  futures: Futures,
+  latencySeconds: number,
+): ValueProblem {
+  const { tuning } = options;
+  const { ladderBps, weights, playbackRate, segmentsRemaining } = state;
+  const { bins } = tuning;
+  const segmentSeconds = state.segmentSeconds / playbackRate;
+  const qualities = ladderBps.map((bps) => weights.quality(bps));
+  const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
+  const matrices = new Map<number, Float64Array>();
+  const transitionsFor = (correlation: number) => {
+    const rounded = Math.min(CORRELATION_STEPS - 1, Math.round(correlation * CORRELATION_STEPS)) / CORRELATION_STEPS;
+    const tail = { weight: tailWeightOf(options), tail: tuning.tailShare };
+    const matrix = matrices.get(rounded) ?? rankTransitions(bins, rounded, tail).map((p) => (p < NEGLIGIBLE ? 0 : p));
+    matrices.set(rounded, matrix);
+    return matrix;
+  };
+  const stepEndsSeconds = futures.stepEndsSeconds();
+  const lastCapacity = [...futures.marginal.subarray(0, stepEndsSeconds.length * bins)].slice(-bins);
+  const isEnd = segmentsRemaining <= count + 1;
+  return {
+    bins,
+    stepEndsSeconds,
+    capacityBps: futures.marginal,
+    bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
+    stages: Array.from({ length: count }, (_, i) => {
+      const seconds = (i + 1) * segmentSeconds;
+      return {
+        transitions: transitionsFor(futures.correlationBetween(seconds - segmentSeconds, seconds)),
+        sizesBits: sizesAt(state, i + 1),
+      };
+    }),
+    bufferValuePerSecond: lastCapacity.map((bps) =>
+      isEnd ? 0 : tuning.bufferValue * bufferedSecondValue(state, qualities, bps),
+    ),
+    qualities,
+    qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,
+    mu: stallCostOf(state, options),
+    lambda: weights.lambda,
+    segmentSeconds,
+    bufferCapSeconds: state.bufferCapSeconds / playbackRate,
+    latencySeconds,
+    stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
+    reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
+    patienceSeconds: tuning.patienceSegments * segmentSeconds,
+    // The segment to decide on ends with it in the buffer.
+    leastLevelSeconds: segmentSeconds,
+  };
+}
 
-  constructor(options: ResolvedMpcLOptions) {
-    this.#options = options;
+/**
+ * Value of a second of buffer to the segments after the horizon: the quality of the bits that the link delivers in that
+ * second. A link faster than the ladder has bits to spare.
+ */
+function bufferedSecondValue({ ladderBps, playbackRate }: PlayerState, qualities: readonly number[], linkBps: number) {
+  const top = ladderBps.length - 1;
+  // A player at rate 2 shares the second's bits between two seconds of media.
+  const bps = linkBps / playbackRate;
+  const at = lastIndexAtMost(ladderBps, bps);
+  let quality: number;
+  if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
+  else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
+  else {
+    const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
+    quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
   }
-
-  /** The problem for futures that were drawn for this state. Its seconds are the clock's (value-function.ts). */
-  problem(state: PlayerState, futures: Futures, latencySeconds: number): ValueProblem {
-    const options = this.#options;
-    const { tuning } = options;
-    const { ladderBps, weights, playbackRate } = state;
-    const segmentSeconds = state.segmentSeconds / playbackRate;
-    const qualities = Float64Array.from(ladderBps, (bps) => weights.quality(bps));
-    const count = Math.max(0, Math.min(horizonOf(state, options), state.segmentsRemaining) - 1);
-    const stages: ValueStage[] = [];
-    for (let i = 1; i <= count; i++) {
-      const seconds = i * segmentSeconds;
-      stages.push({
-        transitions: this.#transitionsFor(futures.correlationBetween(seconds - segmentSeconds, seconds)),
-        sizesBits: sizesAt(state, i),
-      });
-    }
-    const stepEndsSeconds = futures.stepEndsSeconds();
-    const isEnd = state.segmentsRemaining <= count + 1;
-    return {
-      bins: tuning.bins,
-      steps: stepEndsSeconds.length,
-      stepEndsSeconds,
-      capacityBps: futures.marginal,
-      bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
-      stages,
-      bufferValuePerSecond: isEnd
-        ? new Float64Array(tuning.bins)
-        : this.#bufferValue(state, qualities, futures.lastMarginal()),
-      qualities,
-      qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,
-      mu: stallCostOf(state, options),
-      lambda: weights.lambda,
-      segmentSeconds,
-      bufferCapSeconds: state.bufferCapSeconds / playbackRate,
-      latencySeconds,
-      stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
-      reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
-      patienceSeconds: tuning.patienceSegments * segmentSeconds,
-      // The segment to decide on ends with it in the buffer, and with what is left of the present buffer.
-      leastLevelSeconds: segmentSeconds,
-      mostLevelSeconds: state.bufferLevelSeconds / playbackRate + segmentSeconds,
-    };
-  }
-
-  /**
-   * Value of a second of buffer to the segments after the horizon, per rank: the quality of the bits that the link
-   * delivers in that second. A link faster than the ladder has bits to spare.
-   */
-  #bufferValue({ ladderBps, playbackRate }: PlayerState, qualities: Float64Array, capacityBps: Float64Array) {
-    const top = ladderBps.length - 1;
-    return capacityBps.map((linkBps) => {
-      // A player at rate 2 shares the second's bits between two seconds of media.
-      const bps = linkBps / playbackRate;
-      const at = lastIndexAtMost(ladderBps, bps);
-      let quality: number;
-      if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
-      else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
-      else {
-        const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
-        quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
-      }
-      return ((this.#options.tuning.bufferValue * quality) / QOE_UNIT_SECONDS) * playbackRate;
-    });
-  }
-
-  #transitionsFor(correlation: number): Float64Array {
-    const key = Math.round(correlation * CORRELATION_STEPS);
-    let found = this.#transitions.get(key);
-    if (found === undefined) {
-      const { bins, tailShare } = this.#options.tuning;
-      found = rankTransitions(bins, Math.min(CORRELATION_STEPS - 1, key) / CORRELATION_STEPS, {
-        weight: tailWeightOf(this.#options),
-        tail: tailShare,
-      });
-      this.#transitions.set(key, found);
-    }
-    return found;
-  }
+  return (quality / QOE_UNIT_SECONDS) * playbackRate;
 }

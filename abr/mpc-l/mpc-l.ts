@@ -8,16 +8,25 @@ import { ageSecondsOf, type Forecast, type ValidForecast } from '../forecast.ts'
 import { horizonOf } from '../horizon.ts';
 import { lastIndexAtMost } from '../ladder.ts';
 import { createMpcD, type LivePlan } from '../mpc-d.ts';
+import { Futures } from './futures.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
-import { type Evaluation, type Outcomes, type Plan, SegmentPlan } from './segment-outcomes.ts';
+import {
+  describeEvaluation,
+  type Evaluation,
+  evaluateAll,
+  type Outcomes,
+  SegmentOutcomes,
+} from './segment-outcomes.ts';
 import { isPlausible, usableForecast } from './usable-forecast.ts';
 
 export type { MpcLOptions } from './options.ts';
 
 /** What plans live streams at their edge; the main entry has none. */
-export interface LivePart extends Plan {
+export interface LivePart {
   /** Of MPC-D, which decides without a usable forecast. */
   readonly fallback: LivePlan;
+  /** What requests lead to in the futures of a forecast; they hold until the next call. */
+  outcomes(state: PlayerState, forecast: Forecast): Outcomes;
   /** The rate to play at; towards the target without a forecast. Absent where the player sets the rate. */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: Forecast | undefined): Pace;
 }
@@ -34,7 +43,7 @@ export class MpcL implements Controller {
   readonly name: string;
   readonly pace?: NonNullable<Controller['pace']>;
   readonly #options: ResolvedMpcLOptions;
-  readonly #plan: Plan;
+  readonly #futures: Futures;
   readonly #live: LivePart | undefined;
   readonly #fallback: Controller;
 
@@ -42,7 +51,7 @@ export class MpcL implements Controller {
     const { name, abandon } = options;
     this.name = name;
     this.#options = options;
-    this.#plan = new SegmentPlan(options);
+    this.#futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
     this.#live = live;
     this.#fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
     if (!live?.pace) return;
@@ -61,79 +70,61 @@ export class MpcL implements Controller {
       const decision = this.#fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
     }
-    const { ladderBps } = state;
-    const outcomes = this.#outcomes(state, usable);
-    const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
-    let best = 0;
-    for (let r = 1; r < ladderBps.length; r++) {
-      if (ladderBps[r]! < ceilingBps && evaluations[r]!.score > evaluations[best]!.score) best = r;
-    }
+    const { best, evaluations, candidates } = evaluateAll(state, this.#outcomes(state, usable), ceilingBps);
     return {
       representation: best,
       controller: this.name,
       reason: `${usable.source}: ${reasonOf(state, evaluations, best, ceilingBps)}`,
       ...this.#forecastPart(state, usable),
-      candidates: evaluations.map(({ qoe, stallSeconds }, r) => ({
-        bitrateBps: ladderBps[r]!,
-        expectedQoe: qoe,
-        expectedStallSeconds: stallSeconds,
-      })),
+      candidates,
     };
   }
 
-  /**
-   * Abandons a download that is likely to be late, if a lower bitrate scores higher by at
-   * least `abandonMargin`. The first conditions keep a download without an evaluation.
-   */
+  /** Abandons a download that is likely to be late, if a lower bitrate scores higher by at least `abandonMargin`. */
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
-    if (!options.abandon || state.isPaused) return 'keep';
-    if (inFlight.abandonments >= tuning.maxAbandonments) return 'keep';
-    if (state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds) return 'keep';
-    if (state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds) return 'keep';
-    if (exceedsWaste(inFlight, options.maxWastedShare)) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
-    if (current <= 0) return 'keep';
+    const isSettling = state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds;
+    const isBuffered = state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds;
+    if (!options.abandon || state.isPaused || current <= 0 || isSettling || isBuffered) return 'keep';
+    if (inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, options.maxWastedShare))
+      return 'keep';
     const usable = usableForecast(state, forecast, options);
     if (usable === undefined) return 'keep';
-    if (!isPlausible(usable, state, inFlight)) return this.#reconsiderWithoutForecast(state, inFlight);
+    if (!isPlausible(usable, state, inFlight)) {
+      // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
+      const answer = this.#fallback.reconsider?.(state, inFlight) ?? 'keep';
+      return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
+    }
 
     const outcomes = this.#outcomes(state, usable);
     const running = outcomes.running(inFlight, current);
     if (!outcomes.isLate(running)) return 'keep';
     const kept = outcomes.evaluate(running);
     const topQuality = state.weights.quality(state.ladderBps[state.ladderBps.length - 1]!);
-    let threshold = kept.score + tuning.abandonMargin * topQuality;
-    let replacement: { representation: number; evaluation: Evaluation } | undefined;
-    for (let r = 0; r < current; r++) {
-      // Representations may share a bitrate, and one of them is in flight.
-      if (state.ladderBps[r]! >= inFlight.bitrateBps) break;
+    let best = { ...kept, score: kept.score + tuning.abandonMargin * topQuality };
+    let lower = -1;
+    // Representations may share a bitrate, and one of them is in flight.
+    for (let r = 0; r < current && state.ladderBps[r]! < inFlight.bitrateBps; r++) {
       const evaluation = outcomes.evaluate(outcomes.newRequest(r, running));
-      if (evaluation.score <= threshold) continue;
-      threshold = evaluation.score;
-      replacement = { representation: r, evaluation };
+      if (evaluation.score > best.score) [lower, best] = [r, evaluation];
     }
-    if (replacement === undefined) return 'keep';
-    const { representation: lower, evaluation } = replacement;
+    if (lower < 0) return 'keep';
     return {
       representation: lower,
       controller: this.name,
-      reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(evaluation, 'going on', kept)}`,
+      reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(best, 'going on', kept)}`,
       ...this.#forecastPart(state, usable),
     };
   }
 
-  /** An implausible forecast may have chosen the running download, so MPC-D's rule may abandon it. */
-  #reconsiderWithoutForecast(state: PlayerState, inFlight: InFlight): Decision | 'keep' {
-    const answer = this.#fallback.reconsider?.(state, inFlight) ?? 'keep';
-    return answer !== 'keep' && state.ladderBps[answer.representation]! < inFlight.bitrateBps ? answer : 'keep';
-  }
-
   #outcomes(state: PlayerState, forecast: Forecast): Outcomes {
-    return ((state.live && this.#live) ?? this.#plan).outcomes(state, forecast);
+    if (state.live && this.#live) return this.#live.outcomes(state, forecast);
+    this.#futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
+    return new SegmentOutcomes(state, this.#options, this.#futures);
   }
 
   #forecastPart(state: PlayerState, forecast: Forecast): Partial<Decision> {
@@ -153,20 +144,16 @@ export class MpcL implements Controller {
 function reasonOf(state: PlayerState, evaluations: readonly Evaluation[], best: number, ceilingBps: number): string {
   const chosen = evaluations[best]!;
   const above = evaluations[best + 1];
-  if (above === undefined) return expected(chosen);
+  if (above === undefined) return describeEvaluation(chosen);
   const next = megabits(state, best + 1);
-  if (state.ladderBps[best + 1]! >= ceilingBps) return `${expected(chosen)}; ${next} was just abandoned`;
+  if (state.ladderBps[best + 1]! >= ceilingBps) return `${describeEvaluation(chosen)}; ${next} was just abandoned`;
   return comparison(chosen, next, above);
 }
 
 /** Expected values of two requests. They cover this segment alone, while the choice depends on later ones, too. */
 function comparison(chosen: Evaluation, rejected: string, other: Evaluation): string {
   const against = other.qoe > chosen.qoe ? ', but risk and later segments decide against it' : '';
-  return `${expected(chosen)}; ${rejected}: ${expected(other)}${against}`;
-}
-
-function expected({ qoe, stallSeconds }: Evaluation): string {
-  return `QoE ${qoe.toFixed(2)} per 4 s, stall ${stallSeconds.toFixed(2)} s`;
+  return `${describeEvaluation(chosen)}; ${rejected}: ${describeEvaluation(other)}${against}`;
 }
 
 function megabits({ ladderBps }: PlayerState, representation: number): string {

@@ -1,6 +1,6 @@
 /** Options of MPC-L, validated into a fully resolved object. */
 
-import { check, requireFrom, requireInteger, requirePositive } from '../errors.ts';
+import { requireFrom, requireInteger } from '../errors.ts';
 import { MAX_HORIZON } from '../planner.ts';
 
 export interface MpcLOptions {
@@ -26,7 +26,7 @@ export interface MpcLOptions {
   seed?: number;
   /** Name of the controller in its decisions. Default `mpc-l`. */
   name?: string;
-  /** Constants of the plan, for research only. */
+  /** Constants of the plan, for research only, so unchecked. */
   tuning?: Partial<MpcLTuning>;
 }
 
@@ -91,33 +91,25 @@ export const MPC_L_TUNING: MpcLTuning = {
   stallLevelSeconds: 0.12,
 };
 
-export type ResolvedMpcLOptions = Required<Omit<MpcLOptions, 'horizon' | 'tuning'>> & {
-  horizon: number | undefined;
-  tuning: MpcLTuning;
-};
+export type ResolvedMpcLOptions = ReturnType<typeof resolveMpcLOptions>;
 
 /** Throws `InputError` for an invalid option. */
-export function resolveMpcLOptions(options: MpcLOptions): ResolvedMpcLOptions {
-  const { horizon, risk = DEFAULT_RISK, maxWastedShare = 1 } = options;
+export function resolveMpcLOptions({
+  horizon,
+  risk = DEFAULT_RISK,
+  abandon = true,
+  forecast = true,
+  startup = true,
+  maxWastedShare = 1,
+  seed = 1,
+  name = 'mpc-l',
+  tuning,
+}: MpcLOptions) {
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
   requireFrom(risk, 'options.risk', 0, 1);
   requireFrom(maxWastedShare, 'options.maxWastedShare', 0, 1);
-  const tuning = { ...MPC_L_TUNING, ...options.tuning };
-  for (const [field, value] of Object.entries(tuning)) {
-    check(value >= 0, `options.tuning.${field}`, 'a number >= 0', value);
-  }
-  requirePositive(tuning.tailShare, 'options.tuning.tailShare');
-  requireInteger(tuning.futures, 'options.tuning.futures', { min: 4, max: 256 });
-  requireInteger(tuning.bins, 'options.tuning.bins', { min: 2, max: 64 });
   return {
-    horizon,
-    risk,
-    abandon: options.abandon ?? true,
-    forecast: options.forecast ?? true,
-    startup: options.startup ?? true,
-    maxWastedShare,
-    seed: options.seed ?? 1,
-    name: options.name ?? 'mpc-l',
-    tuning,
+    ...{ horizon, risk, abandon, forecast, startup, maxWastedShare, seed, name },
+    tuning: { ...MPC_L_TUNING, ...tuning },
   };
 }

@@ -3,13 +3,12 @@
  * MPC-L compares requests by an internal score; it reports expectations in QoE and seconds.
  */
 
-import type { InFlight, PlayerState } from '../controller.ts';
-import { ageSecondsOf, type Forecast } from '../forecast.ts';
+import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
 import { recentLatencySeconds } from '../request-latency.ts';
-import { Futures } from './futures.ts';
-import { LaterSegments, stallCostOf, tailWeightOf } from './later-segments.ts';
+import type { Futures } from './futures.ts';
+import { laterSegments, stallCostOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { ValueFunction } from './value-function.ts';
 
@@ -37,21 +36,9 @@ export interface Evaluation {
   stallSeconds: number;
 }
 
-/** Seconds of the clock until the media element stalls: 0 before the first picture, Infinity while paused. */
-export function playableSeconds(state: PlayerState, stallLevelSeconds: number): number {
-  if (state.isPaused) return Number.POSITIVE_INFINITY;
-  return state.started ? Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / state.playbackRate : 0;
-}
-
-/** Plans a segment: on demand by `SegmentPlan`, at the live edge by `live/live-mpc-l.ts`. */
-export interface Plan {
-  /** Draws futures from the forecast; the outcomes hold until the next call. */
-  outcomes(state: PlayerState, forecast: Forecast): Outcomes;
-}
-
-/** What requests for a segment lead to, in one state. */
+/** What requests for a segment lead to, in one state: on demand, or at the live edge (live/live-outcomes.ts). */
 export interface Outcomes<R extends Request = Request> {
-  /** A request for the whole segment. `instead`: of this running one. */
+  /** A request for the whole segment, sent now. `instead`: of this running one. */
   newRequest(representation: number, instead?: R): R;
   /** The rest of the download in flight. */
   running(inFlight: InFlight, representation: number): R;
@@ -60,86 +47,73 @@ export interface Outcomes<R extends Request = Request> {
   evaluate(request: R): Evaluation;
 }
 
-export class SegmentPlan implements Plan {
-  readonly #options: ResolvedMpcLOptions;
-  readonly #futures: Futures;
-  readonly #laterSegments: LaterSegments;
-  readonly #valueFunction = new ValueFunction();
-
-  constructor(options: ResolvedMpcLOptions) {
-    const { tuning, seed } = options;
-    this.#options = options;
-    this.#futures = new Futures(tuning.futures, tuning.bins, seed);
-    this.#laterSegments = new LaterSegments(options);
+/** Evaluates a new request of each representation. The highest score below `ceilingBps` is the best, the lowest of equals. */
+export function evaluateAll({ ladderBps }: PlayerState, outcomes: Outcomes, ceilingBps = Number.POSITIVE_INFINITY) {
+  const evaluations = ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
+  let best = 0;
+  for (let r = 1; r < ladderBps.length; r++) {
+    if (ladderBps[r]! < ceilingBps && evaluations[r]!.score > evaluations[best]!.score) best = r;
   }
-
-  outcomes(state: PlayerState, forecast: Forecast): SegmentOutcomes {
-    const futures = this.#futures;
-    futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
-    return new SegmentOutcomes(state, this.#options, futures, (latencySeconds) => {
-      this.#valueFunction.solve(this.#laterSegments.problem(state, futures, latencySeconds));
-      return this.#valueFunction;
-    });
-  }
+  const candidates = evaluations.map(
+    ({ qoe, stallSeconds }, r): CandidateOutlook => ({
+      bitrateBps: ladderBps[r]!,
+      expectedQoe: qoe,
+      expectedStallSeconds: stallSeconds,
+    }),
+  );
+  return { best, evaluations, candidates };
 }
 
-/** One state and its futures; `evaluate` answers for any number of requests. */
+/** An evaluation in words for a decision's reason. */
+export function describeEvaluation({ qoe, stallSeconds }: Evaluation): string {
+  return `QoE ${qoe.toFixed(2)} per 4 s, stall ${stallSeconds.toFixed(2)} s`;
+}
+
+/** One state and the futures that were drawn for it; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
-  readonly #solve: (latencySeconds: number) => ValueFunction;
-  readonly #latencySeconds: number;
-  /** From the first evaluation on: the solved value function; QoE of the segment and cost of the switch, per choice. */
+  /** Solved at the first evaluation. */
   #later: ValueFunction | undefined;
-  #gains: readonly number[] = [];
-  #switchCosts: readonly number[] = [];
-  /** Size of each representation in bits. */
+  readonly #latencySeconds: number;
+  /** Per representation: size in bits, QoE of the segment, cost of the switch. */
   readonly #sizesBits: readonly number[];
+  readonly #gains: readonly number[];
+  readonly #switchCosts: readonly number[];
   readonly #stallCost: number;
-  /** How long the buffer and the new segment play, and when the element stalls. */
-  readonly #bufferSeconds: number;
+  /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
   readonly #segmentSeconds: number;
   readonly #playableSeconds: number;
   /** Seconds after a request at which the plan abandons a download that is about to stall. */
   readonly #reactionSeconds: number;
-  /** Score of each future; one array for all requests. No typed array, because those are slow to allocate. */
-  readonly #scores: number[] = [];
 
-  /** `solve` values the later segments, for requests of this latency. */
-  constructor(
-    state: PlayerState,
-    options: ResolvedMpcLOptions,
-    futures: Futures,
-    solve: (latencySeconds: number) => ValueFunction,
-  ) {
-    const { tuning } = options;
-    const { playbackRate } = state;
+  constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures) {
+    const { ladderBps, weights, playbackRate, previousBitrateBps } = state;
+    const { reactionSegments, patienceSegments, stallLevelSeconds } = options.tuning;
+    const units = state.segmentSeconds / QOE_UNIT_SECONDS;
+    const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
     this.#state = state;
     this.#options = options;
     this.#futures = futures;
-    this.#solve = solve;
     this.#latencySeconds = recentLatencySeconds(state);
     this.#sizesBits = sizesAt(state, 0);
+    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
+    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, previousBitrateBps, bps));
     this.#stallCost = stallCostOf(state, options);
-    this.#bufferSeconds = state.bufferLevelSeconds / playbackRate;
     this.#segmentSeconds = state.segmentSeconds / playbackRate;
-    this.#playableSeconds = playableSeconds(state, tuning.stallLevelSeconds);
+    this.#playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
     this.#reactionSeconds = options.abandon
       ? Math.max(
-          tuning.reactionSegments * this.#segmentSeconds,
-          this.#playableSeconds - tuning.patienceSegments * this.#segmentSeconds,
+          reactionSegments * this.#segmentSeconds,
+          this.#playableSeconds - patienceSegments * this.#segmentSeconds,
         )
       : Number.POSITIVE_INFINITY;
   }
 
-  /** A request for the whole segment, sent now. */
   newRequest(representation: number): Request {
-    return { representation, bits: this.#sizesBits[representation]!, latencySeconds: this.#newLatency(representation) };
-  }
-
-  #newLatency(representation: number): number {
-    return this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
+    const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
+    return { representation, bits: this.#sizesBits[representation]!, latencySeconds };
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): Request {
@@ -161,80 +135,59 @@ export class SegmentOutcomes implements Outcomes {
    * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
    */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
-    if (this.#later === undefined) this.#prepare();
     const futures = this.#futures;
-    const playable = this.#playableSeconds;
-    const reaction = this.#reactionSeconds;
+    const scores: number[] = [];
     let qoeSum = 0;
     let stallSum = 0;
     for (let f = 0; f < futures.count; f++) {
       const seconds = latencySeconds + futures.transferSeconds(f, latencySeconds, bits);
-      let played = representation;
-      let score = this.#score(f, representation, seconds);
-      let stall = Math.max(0, seconds - playable);
+      let played = this.#play(f, representation, seconds);
       // Abandon it for a lower representation that arrives sooner, if that scores higher.
-      if (seconds > reaction && seconds > playable) {
+      if (seconds > this.#reactionSeconds && seconds > this.#playableSeconds) {
         for (let lower = 0; lower < representation; lower++) {
-          const sentAt = reaction + this.#newLatency(lower);
-          const replaced = sentAt + futures.transferSeconds(f, sentAt, this.#sizesBits[lower]!);
+          const request = this.newRequest(lower);
+          const sentAt = this.#reactionSeconds + request.latencySeconds;
+          const replaced = sentAt + futures.transferSeconds(f, sentAt, request.bits);
           if (replaced >= seconds) continue;
-          const other = this.#score(f, lower, replaced);
-          if (other > score) {
-            score = other;
-            played = lower;
-            stall = Math.max(0, replaced - playable);
-          }
+          const other = this.#play(f, lower, replaced);
+          if (other.score > played.score) played = other;
         }
       }
-      this.#scores[f] = score;
-      qoeSum += this.#gains[played]! - this.#switchCosts[played]! - this.#state.weights.mu * stall;
-      stallSum += stall;
+      scores.push(played.score);
+      qoeSum += played.qoe;
+      stallSum += played.stallSeconds;
     }
     const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
-    return { score: this.#meanWithTail(), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
+    return { score: this.#meanWithTail(scores), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
   }
 
-  #prepare(): void {
-    const { ladderBps, weights, segmentSeconds, previousBitrateBps } = this.#state;
-    const units = segmentSeconds / QOE_UNIT_SECONDS;
-    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
-    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, previousBitrateBps, bps));
-    this.#later = this.#solve(this.#latencySeconds);
-  }
-
-  /** Score of one future in which the segment arrives after `seconds`. */
-  #score(future: number, representation: number, seconds: number): number {
+  /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
+  #play(future: number, representation: number, seconds: number): Evaluation {
+    this.#later ??= new ValueFunction(laterSegments(this.#state, this.#options, this.#futures, this.#latencySeconds));
+    const { isPaused, bufferLevelSeconds, playbackRate, weights } = this.#state;
     const playable = this.#playableSeconds;
-    const stall = Math.max(0, seconds - playable);
-    const drained = this.#state.isPaused ? 0 : Math.min(seconds, playable);
-    const after = this.#bufferSeconds - drained + this.#segmentSeconds;
-    return (
-      this.#gains[representation]! -
-      this.#switchCosts[representation]! -
-      this.#stallCost * stall +
-      this.#later!.at(after, this.#futures.binAt(future, seconds), representation)
-    );
+    const stallSeconds = Math.max(0, seconds - playable);
+    const drained = isPaused ? 0 : Math.min(seconds, playable);
+    const after = bufferLevelSeconds / playbackRate - drained + this.#segmentSeconds;
+    const gain = this.#gains[representation]! - this.#switchCosts[representation]!;
+    return {
+      score:
+        gain -
+        this.#stallCost * stallSeconds +
+        this.#later.at(after, this.#futures.binAt(future, seconds), representation),
+      qoe: gain - weights.mu * stallSeconds,
+      stallSeconds,
+    };
   }
 
   /** Mean of the futures' scores, in which the worst `tailShare` of them has extra weight. */
-  #meanWithTail(): number {
-    const scores = this.#scores;
+  #meanWithTail(scores: number[]): number {
     const tailWeight = tailWeightOf(this.#options);
-    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    const mean = sum(scores) / scores.length;
     if (tailWeight <= 0) return mean;
-    sort(scores);
     const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
-    const tail = scores.slice(0, worst).reduce((sum, score) => sum + score, 0);
+    const tail = sum(scores.sort((a, b) => a - b).slice(0, worst));
     return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
-  }
-}
-
-/** Ascending, by insertion, because the futures are nearly in that order. */
-function sort(values: number[]): void {
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i]!;
-    let place = i;
-    for (; place > 0 && values[place - 1]! > value; place--) values[place] = values[place - 1]!;
-    values[place] = value;
   }
 }

@@ -5,6 +5,7 @@
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import { ageSecondsOf, EPOCH_SECONDS, type Forecast, type QuantileForecast, type ValidForecast } from '../forecast.ts';
+import { nearestLevel } from '../quantile.ts';
 import { robustThroughput } from '../robust-throughput.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 
@@ -60,12 +61,6 @@ function harmonicSpread(state: PlayerState): QuantileForecast | undefined {
   };
 }
 
-/** Mean capacity at the median and at the highest quantile level of a forecast. */
-interface Expectation {
-  middleBps: number;
-  highBps: number;
-}
-
 /**
  * Whether a forecast is compatible with the session's measurements. One that is wrong by an order of magnitude (wrong
  * units, another link, a bug) is worse than none: on a slow link the plan would choose the top representation for ever.
@@ -81,19 +76,14 @@ export function isPlausible(forecast: Forecast, state: PlayerState, inFlight?: I
   // What the player consumes at the lowest and the highest bitrate.
   const lowestBps = ladderBps[0]! * playbackRate;
   const topBps = ladderBps[ladderBps.length - 1]! * playbackRate;
-  let slowest = Number.POSITIVE_INFINITY;
-  let fastest = 0;
-  const count = state.downloads.length;
-  for (let i = count - 1; i >= Math.max(0, count - LAST_FOR_FAST); i--) {
-    const rate = rateOf(state.downloads[i]!);
-    if (i >= count - LAST_FOR_SLOW) slowest = Math.min(slowest, rate);
-    fastest = Math.max(fastest, rate);
-  }
+  const rates = state.downloads.slice(-LAST_FOR_FAST).map(rateOf);
+  const running: number[] = [];
   if (inFlight !== undefined && nowSeconds - inFlight.requestedAtSeconds >= JUDGED_AFTER_SECONDS) {
-    const rate = inFlight.receivedBits / (nowSeconds - (inFlight.firstByteAtSeconds ?? inFlight.requestedAtSeconds));
-    slowest = Math.min(slowest, rate);
-    fastest = Math.max(fastest, rate);
+    const since = inFlight.firstByteAtSeconds ?? inFlight.requestedAtSeconds;
+    running.push(inFlight.receivedBits / (nowSeconds - since));
   }
+  const slowest = Math.min(...rates.slice(-LAST_FOR_SLOW), ...running);
+  const fastest = Math.max(0, ...rates, ...running);
   if (slowest > fastest) return middleBps <= BLIND_FACTOR * topBps && highBps * BLIND_FACTOR >= lowestBps;
   const isTooFast = middleBps > FACTOR * fastest && fastest < USEFUL_FACTOR * topBps;
   const isTooSlow = highBps * FACTOR < Math.min(slowest, topBps);
@@ -104,32 +94,25 @@ function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download)
   return receivedBits / Math.max(1e-3, downloadSeconds - Math.max(0, latencySeconds));
 }
 
-function expectationOf(forecast: Forecast, ageSeconds: number): Expectation {
+/** Mean capacity at the median and at the highest quantile level of a forecast. */
+function expectationOf(forecast: Forecast, ageSeconds: number): { middleBps: number; highBps: number } {
   if (forecast.kind === 'paths') {
     const from = Math.max(0, ageSeconds);
-    let middle = 0;
-    let weights = 0;
-    let high = 0;
-    for (const { weight, path } of forecast.paths) {
-      const bps = (path.cumulativeBits(from + CHECKED_SECONDS) - path.cumulativeBits(from)) / CHECKED_SECONDS;
-      middle += weight * bps;
-      weights += weight;
-      high = Math.max(high, bps);
-    }
-    return { middleBps: middle / weights, highBps: high };
+    const rates = forecast.paths.map(
+      ({ path }) => (path.cumulativeBits(from + CHECKED_SECONDS) - path.cumulativeBits(from)) / CHECKED_SECONDS,
+    );
+    const middleBps = forecast.paths.reduce((sum, { weight }, i) => sum + weight * rates[i]!, 0);
+    return { middleBps, highBps: Math.max(...rates) };
   }
   const { levels, stepEndsSeconds, quantilesBps } = forecast;
-  let middleLevel = 0;
-  for (let i = 1; i < levels.length; i++) {
-    if (Math.abs(levels[i]! - 0.5) < Math.abs(levels[middleLevel]! - 0.5)) middleLevel = i;
-  }
+  const middle = nearestLevel(levels, 0.5);
   let middleBits = 0;
   let highBits = 0;
   let start = 0;
   for (let step = 0; step < stepEndsSeconds.length && (step === 0 || start < CHECKED_SECONDS); step++) {
     const end = stepEndsSeconds[step]!;
     const row = quantilesBps[step]!;
-    middleBits += row[middleLevel]! * (end - start);
+    middleBits += row[middle]! * (end - start);
     highBits += row[levels.length - 1]! * (end - start);
     start = end;
   }

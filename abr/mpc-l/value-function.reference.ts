@@ -54,11 +54,11 @@ function transferSeconds(bits: number, rates: readonly number[], rank: number): 
 }
 
 /** Capacity of each rank at `seconds` from now: straight lines between the middles of the steps. */
-function ratesAt({ bins, steps, stepEndsSeconds: ends, capacityBps }: ValueProblem, seconds: number): number[] {
-  const middles = Array.from({ length: steps }, (_, i) => ((i === 0 ? 0 : ends[i - 1]!) + ends[i]!) / 2);
+function ratesAt({ bins, stepEndsSeconds: ends, capacityBps }: ValueProblem, seconds: number): number[] {
+  const middles = ends.map((end, i) => ((i === 0 ? 0 : ends[i - 1]!) + end) / 2);
   const after = middles.findIndex((middle) => middle > seconds);
   const row = (step: number) => [...capacityBps.subarray(step * bins, (step + 1) * bins)];
-  if (after <= 0) return row(after === 0 ? 0 : steps - 1);
+  if (after <= 0) return row(after === 0 ? 0 : ends.length - 1);
   const share = (seconds - middles[after - 1]!) / (middles[after]! - middles[after - 1]!);
   const later = row(after);
   return row(after - 1).map((rate, rank) => rate + share * (later[rank]! - rate));

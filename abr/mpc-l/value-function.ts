@@ -17,28 +17,20 @@
  * no playback rate.
  */
 
-export interface ValueStage {
-  /** `[from * bins + to]`. */
-  transitions: Float64Array;
-  /** Size of each representation of this segment in bits. */
-  sizesBits: readonly number[];
-}
-
 export interface ValueProblem {
   /** Ranks of capacity. */
   bins: number;
-  /** Steps and their ends in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
-  steps: number;
-  stepEndsSeconds: ArrayLike<number>;
+  /** Ends of the steps in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
+  stepEndsSeconds: readonly number[];
   capacityBps: Float64Array;
   /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
   bufferLevelSeconds: number;
-  /** Later segments, soonest first. */
-  stages: readonly ValueStage[];
+  /** Later segments, soonest first: transitions `[from * bins + to]`, and the size of each representation in bits. */
+  stages: readonly { transitions: Float64Array; sizesBits: readonly number[] }[];
   /** Value of a buffered second after the last stage, per rank. */
-  bufferValuePerSecond: Float64Array;
+  bufferValuePerSecond: readonly number[];
   /** Quality of each representation, `weights.quality(bitrate)`; ascending. */
-  qualities: Float64Array;
+  qualities: readonly number[];
   /** QoE of a segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
   mu: number;
@@ -52,9 +44,8 @@ export interface ValueProblem {
   reactionSeconds: number;
   /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
-  /** `at` is asked for buffer levels from here to there. */
+  /** `at` is asked for no lower buffer level than this; at most `segmentSeconds`. */
   leastLevelSeconds: number;
-  mostLevelSeconds: number;
 }
 
 /**
@@ -63,16 +54,7 @@ export interface ValueProblem {
  */
 const POINTS = 25;
 const GRID_POWER = 1.5;
-/** Buffer levels of the grid as shares of the highest, and the cell at or below each of `CELL_TABLE` equal parts. */
 const LEVEL_SHARES = Float64Array.from({ length: POINTS }, (_, n) => (n / (POINTS - 1)) ** GRID_POWER);
-const CELL_TABLE = 256;
-const CELL_OF = Uint8Array.from({ length: CELL_TABLE }, (_, i) => {
-  let cell = 0;
-  while (cell < POINTS - 2 && LEVEL_SHARES[cell + 1]! <= i / CELL_TABLE) cell++;
-  return cell;
-});
-/** Less likely transitions are ignored. */
-const NEGLIGIBLE = 1e-4;
 
 /**
  * A rank holds for this many seconds of a download; the rest runs at the median rank, if that is faster. If a rank held
@@ -83,78 +65,42 @@ const RANK_HOLD_SECONDS = 5;
 /** The capacity of a download is that of this many segment durations after its request, about its middle. */
 const LOOK_AHEAD = 0.25;
 
-/**
- * `solve` fills the tables, `at` reads them; the next `solve` overwrites them. A table is `[rank][representation][point
- * of the grid]`, so that inner loops run along the buffer levels of one row.
- */
+/** Solved when made, for the value at the request of the first stage; without stages, for the value of the buffer. */
 export class ValueFunction {
-  /** V of the current stage, and of the stage after it. */
-  #values!: Float64Array;
-  #later!: Float64Array;
-  /** G of the current stage. */
-  #outcome!: Float64Array;
-  #bins = 0;
-  #count = 0;
-  /** The points of the grid that the current stage needs, up to before `#end`: others are not looked up. */
-  #first = 0;
-  #end = 0;
+  readonly #problem: ValueProblem;
+  /** Number of representations. */
+  readonly #count: number;
+  readonly #topLevel: number;
+  /** Per point of the grid: buffer level, and 1 / distance to the next point. */
+  readonly #levels: Float64Array;
+  readonly #perWidth: Float64Array;
+  /** The lowest point that is looked up: every download ends with a new segment in the buffer. */
+  readonly #first: number;
+  /** `[rank][representation][point]`: V of the stage after the current one; G of the current stage. */
+  readonly #later: Float64Array;
+  readonly #outcome: Float64Array;
+  /** Per representation: seconds of a download at the current point and rank. */
+  readonly #seconds: Float64Array;
 
-  #mu = 0;
-  #segmentSeconds = 0;
-  #topLevel = 0;
-  /** Parts of `CELL_OF` per second of buffer; a little less, so that rounding leads to no part above. */
-  #partsPerSecond = 0;
-  /** Per point: buffer level, seconds of it that play before the element stalls, 1 / distance to the next point. */
-  readonly #levels = new Float64Array(POINTS);
-  readonly #playable = new Float64Array(POINTS);
-  readonly #perWidth = new Float64Array(POINTS);
-  /** Where a download that stalls leads: the buffer that does not play, plus the new segment. */
-  readonly #stalledCell = new Uint8Array(POINTS);
-  readonly #stalledShare = new Float64Array(POINTS);
-  /** Seconds after a request at which it is abandoned for another. */
-  readonly #onceAbandoned = new Float64Array(POINTS);
-  /** Per point, at the time of its request: the step of capacity before, and the share of the step after. */
-  readonly #stepBefore = new Uint8Array(POINTS);
-  readonly #shareAfter = new Float64Array(POINTS);
-  /** Per point, bit/s: capacity of the current rank, and of a download that outlasts the rank. */
-  readonly #rateBps = new Float64Array(POINTS);
-  readonly #lastingBps = new Float64Array(POINTS);
-
-  /** Transitions from one rank, without negligible ones. */
-  #likely!: Float64Array;
-  /** Q at one rank, `[representation][point]`. */
-  #expected!: Float64Array;
-  /** At one rank, `[representation][point]`: seconds of a download, and 1 if it may be abandoned. */
-  #seconds!: Float64Array[];
-  #abandonable!: Uint8Array;
-  /** Per point: seconds until the replacement of an abandoned download has arrived. */
-  readonly #replacedSeconds = new Float64Array(POINTS);
-  /** Per point: value after a download, less its stall. */
-  readonly #after = new Float64Array(POINTS);
-
-  /** Solves for the value at the request of the first stage; without stages, for the value of the buffer. */
-  solve(problem: ValueProblem): void {
-    const { stages, qualities } = problem;
-    this.#resize(problem.bins, qualities.length);
-    this.#layGrid(problem);
-    const asked = this.#pointBelow(problem.leastLevelSeconds);
-    // Every download ends with a new segment in the buffer.
-    const reached = this.#pointBelow(problem.segmentSeconds);
-    const ends = [this.#pointBelow(problem.mostLevelSeconds) + 2];
-    for (let k = 0; k < stages.length; k++) {
-      ends.push(this.#pointBelow(this.#levels[ends[k]! - 1]! + problem.segmentSeconds) + 2);
+  constructor(problem: ValueProblem) {
+    this.#problem = problem;
+    this.#count = problem.qualities.length;
+    this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
+    this.#levels = LEVEL_SHARES.map((share) => this.#topLevel * share);
+    this.#perWidth = this.#levels.map((level, n) => 1 / (this.#levels[n + 1]! - level));
+    this.#first = 0;
+    this.#first = this.#cellAt(problem.leastLevelSeconds);
+    const rows = problem.bins * this.#count;
+    this.#later = new Float64Array(rows * POINTS);
+    this.#outcome = new Float64Array(rows * POINTS);
+    this.#seconds = new Float64Array(this.#count);
+    for (let row = 0; row < rows; row++) {
+      const perSecond = problem.bufferValuePerSecond[Math.floor(row / this.#count)]!;
+      for (let n = 0; n < POINTS; n++) this.#later[row * POINTS + n] = perSecond * this.#levels[n]!;
     }
-    this.#first = Math.min(asked, reached);
-    this.#end = ends[stages.length]!;
-    this.#valueBuffer(problem);
-    for (let k = stages.length - 1; k >= 0; k--) {
-      this.#first = k === 0 ? asked : reached;
-      this.#end = ends[k]!;
-      this.#stageOutcomes(problem, k);
-      this.#stageValues(problem, stages[k]!);
-      const solved = this.#values;
-      this.#values = this.#later;
-      this.#later = solved;
+    for (let k = problem.stages.length - 1; k >= 0; k--) {
+      this.#playStage(k);
+      this.#chooseInStage(k);
     }
   }
 
@@ -163,180 +109,69 @@ export class ValueFunction {
     return this.#interpolated((bin * this.#count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
-  #resize(bins: number, count: number): void {
-    if (bins === this.#bins && count === this.#count) return;
-    const size = bins * count * POINTS;
-    this.#bins = bins;
-    this.#count = count;
-    this.#values = new Float64Array(size);
-    this.#later = new Float64Array(size);
-    this.#outcome = new Float64Array(size);
-    this.#likely = new Float64Array(bins);
-    this.#expected = new Float64Array(count * POINTS);
-    this.#seconds = Array.from({ length: count }, () => new Float64Array(POINTS));
-    this.#abandonable = new Uint8Array(count * POINTS);
-  }
-
-  /** The point at or below a buffer level, but not the highest one, so that there is one above. */
-  #pointBelow(level: number): number {
-    return level < this.#topLevel ? this.#cellAt(level) : POINTS - 2;
-  }
-
-  #layGrid(problem: ValueProblem): void {
+  /** Writes G(b, j, r) of stage `k` into `#outcome`. */
+  #playStage(k: number): void {
+    const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds, segmentSeconds } = this.#problem;
     const levels = this.#levels;
-    const playable = this.#playable;
-    const perWidth = this.#perWidth;
-    const stalledCell = this.#stalledCell;
-    const stalledShare = this.#stalledShare;
-    const onceAbandoned = this.#onceAbandoned;
-    this.#mu = problem.mu;
-    this.#segmentSeconds = problem.segmentSeconds;
-    this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
-    this.#partsPerSecond = ((1 - 1e-12) * CELL_TABLE) / this.#topLevel;
-    for (let n = 0; n < POINTS; n++) {
-      levels[n] = this.#topLevel * LEVEL_SHARES[n]!;
-      playable[n] = Math.max(0, levels[n]! - problem.stallLevelSeconds);
-      onceAbandoned[n] = Math.max(problem.reactionSeconds, playable[n]! - problem.patienceSeconds);
-      if (n > 0) perWidth[n - 1] = 1 / (levels[n]! - levels[n - 1]!);
-    }
-    let cell = 0;
-    for (let n = 0; n < POINTS; n++) {
-      const level = Math.min(this.#topLevel, levels[n]! - playable[n]! + problem.segmentSeconds);
-      while (cell < POINTS - 2 && levels[cell + 1]! <= level) cell++;
-      stalledCell[n] = cell;
-      stalledShare[n] = (level - levels[cell]!) * perWidth[cell]!;
-    }
-  }
-
-  /** Writes the value after the last stage into `later`. */
-  #valueBuffer({ bufferValuePerSecond }: ValueProblem): void {
-    const bins = this.#bins;
-    const count = this.#count;
-    const later = this.#later;
-    const levels = this.#levels;
-    for (let row = 0; row < bins * count; row++) {
-      const perSecond = bufferValuePerSecond[Math.floor(row / count)]!;
-      for (let n = this.#first; n < this.#end; n++) later[row * POINTS + n] = perSecond * levels[n]!;
-    }
-  }
-
-  /** Writes G(b, j, r) of stage `k` for all points into `outcome`. */
-  #stageOutcomes(problem: ValueProblem, k: number): void {
-    const levels = this.#levels;
-    const stepBefore = this.#stepBefore;
-    const shareAfter = this.#shareAfter;
-    const { stepEndsSeconds: ends, segmentSeconds } = problem;
-    const last = problem.steps - 1;
+    const last = ends.length - 1;
     const middleOf = (step: number) => (step === 0 ? ends[0]! / 2 : (ends[step - 1]! + ends[step]!) / 2);
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
-    const whenEmpty = problem.bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
+    const whenEmpty = bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
     let step = last;
-    for (let n = this.#first; n < this.#end; n++) {
+    for (let n = this.#first; n < POINTS; n++) {
       const seconds = whenEmpty - levels[n]!;
       while (step > 0 && seconds < middleOf(step)) step--;
-      stepBefore[n] = step;
       const middle = middleOf(step);
-      shareAfter[n] = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
+      const share = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
+      const rateAt = (rank: number) => {
+        const before = capacityBps[step * bins + rank]!;
+        return share === 0 ? before : before + share * (capacityBps[(step + 1) * bins + rank]! - before);
+      };
+      const medianBps = rateAt(bins >> 1);
+      for (let rank = 0; rank < bins; rank++) this.#playDownloads(k, n, rank, rateAt(rank), medianBps);
     }
-    for (let rank = 0; rank < this.#bins; rank++) this.#rankOutcomes(problem, problem.stages[k]!.sizesBits, rank);
   }
 
-  /** Writes G(b, j, r) of one rank for all points into `outcome`. */
-  #rankOutcomes(problem: ValueProblem, sizesBits: readonly number[], rank: number): void {
-    const bins = this.#bins;
-    const count = this.#count;
-    const outcome = this.#outcome;
-    const abandonable = this.#abandonable;
-    const playable = this.#playable;
-    const onceAbandoned = this.#onceAbandoned;
-    const rateBps = this.#rateBps;
-    const lastingBps = this.#lastingBps;
-    const first = this.#first;
-    const end = this.#end;
-    const { qualities, qualityScale, latencySeconds } = problem;
-    for (let n = first; n < end; n++) {
-      const rate = this.#rateAt(problem, n, rank);
-      rateBps[n] = rate;
-      lastingBps[n] = Math.max(rate, this.#rateAt(problem, n, bins >> 1));
-    }
-    const table = rank * count * POINTS;
-    /** No point from here on has a download that may be abandoned. */
-    let abandonableEnd = 0;
-    for (let r = 0; r < count; r++) {
-      const row = r * POINTS;
+  /** Writes G(b, j, r) at point `n` for a capacity; a download that outlasts its rank goes on at the median's. */
+  #playDownloads(k: number, n: number, rank: number, rateBps: number, medianBps: number): void {
+    const { qualities, qualityScale, lambda, latencySeconds, stallLevelSeconds, stages } = this.#problem;
+    const { sizesBits } = stages[k]!;
+    const seconds = this.#seconds;
+    const lastingBps = Math.max(rateBps, medianBps);
+    const playable = Math.max(0, this.#levels[n]! - stallLevelSeconds);
+    const abandonedAt = Math.max(this.#problem.reactionSeconds, playable - this.#problem.patienceSeconds);
+    const table = rank * this.#count * POINTS;
+    for (let r = 0; r < this.#count; r++) {
       const bits = sizesBits[r]!;
-      const seconds = this.#seconds[r]!;
-      for (let n = first; n < end; n++) {
-        const atRank = bits / rateBps[n]!;
-        const takes =
-          latencySeconds +
-          (atRank <= RANK_HOLD_SECONDS
-            ? atRank
-            : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps[n]!) / lastingBps[n]!);
-        seconds[n] = takes;
-        if (takes > onceAbandoned[n]! && takes > playable[n]! && r > 0) {
-          abandonable[row + n] = 1;
-          if (n >= abandonableEnd) abandonableEnd = n + 1;
-        } else {
-          abandonable[row + n] = 0;
-        }
-        outcome[table + row + n] = qualityScale * qualities[r]! + this.#valueAfter(table + row, n, takes);
-      }
-    }
-    if (abandonableEnd > 0) this.#abandon(problem, rank, abandonableEnd);
-  }
-
-  /** Raises G(b, j, r) of one rank for the points before `end` whose download had better be abandoned. */
-  #abandon({ qualities, qualityScale, lambda }: ValueProblem, rank: number, end: number): void {
-    const count = this.#count;
-    const outcome = this.#outcome;
-    const after = this.#after;
-    const abandonable = this.#abandonable;
-    const replacedSeconds = this.#replacedSeconds;
-    const onceAbandoned = this.#onceAbandoned;
-    const table = rank * count * POINTS;
-    for (let lower = 0; lower < count - 1; lower++) {
-      const lowerSeconds = this.#seconds[lower]!;
-      for (let n = this.#first; n < end; n++) {
-        replacedSeconds[n] = onceAbandoned[n]! + lowerSeconds[n]!;
-        after[n] = this.#valueAfter(table + lower * POINTS, n, replacedSeconds[n]!);
-      }
-      for (let r = lower + 1; r < count; r++) {
-        // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
-        const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
-        const row = r * POINTS;
-        const seconds = this.#seconds[r]!;
-        for (let n = this.#first; n < end; n++) {
+      const atRank = bits / rateBps;
+      const takes =
+        latencySeconds +
+        (atRank <= RANK_HOLD_SECONDS ? atRank : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps) / lastingBps);
+      seconds[r] = takes;
+      let best = qualityScale * qualities[r]! + this.#valueAfter(table + r * POINTS, n, playable, takes);
+      if (takes > abandonedAt && takes > playable) {
+        for (let lower = 0; lower < r; lower++) {
+          const replaced = abandonedAt + seconds[lower]!;
           // A replacement has to arrive sooner.
-          if (abandonable[row + n] === 0 || replacedSeconds[n]! >= seconds[n]!) continue;
-          const value = gain + after[n]!;
-          if (value > outcome[table + row + n]!) outcome[table + row + n] = value;
+          if (replaced >= takes) continue;
+          // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
+          const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
+          best = Math.max(best, gain + this.#valueAfter(table + lower * POINTS, n, playable, replaced));
         }
       }
+      this.#outcome[table + r * POINTS + n] = best;
     }
   }
 
-  /** Capacity of a rank at the time of a request at point `n`. */
-  #rateAt({ capacityBps, bins }: ValueProblem, n: number, rank: number): number {
-    const at = this.#stepBefore[n]! * bins + rank;
-    const before = capacityBps[at]!;
-    const share = this.#shareAfter[n]!;
-    return share === 0 ? before : before + share * (capacityBps[at + bins]! - before);
+  /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `#later`. */
+  #valueAfter(row: number, n: number, playable: number, seconds: number): number {
+    const { segmentSeconds, mu } = this.#problem;
+    const stall = seconds - playable;
+    const level = this.#levels[n]! - (stall > 0 ? playable : seconds) + segmentSeconds;
+    return stall > 0 ? this.#interpolated(row, level) - mu * stall : this.#interpolated(row, level);
   }
 
-  /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `later`. */
-  #valueAfter(row: number, n: number, seconds: number): number {
-    const later = this.#later;
-    const stall = seconds - this.#playable[n]!;
-    if (stall > 0) {
-      const at = row + this.#stalledCell[n]!;
-      const low = later[at]!;
-      return low + this.#stalledShare[n]! * (later[at + 1]! - low) - this.#mu * stall;
-    }
-    return this.#interpolated(row, this.#levels[n]! - seconds + this.#segmentSeconds);
-  }
-
-  /** The value at a buffer level of a row of `later`. */
+  /** The value at a buffer level of a row of `#later`. */
   #interpolated(row: number, level: number): number {
     const later = this.#later;
     if (level >= this.#topLevel) return later[row + POINTS - 1]!;
@@ -345,67 +180,39 @@ export class ValueFunction {
     return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
-  /** The cell of the grid that holds a buffer level from 0 to below the highest. */
+  /** The cell of the grid that holds a buffer level, from the first point on. */
   #cellAt(level: number): number {
-    const levels = this.#levels;
-    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
-    while (levels[cell + 1]! <= level) cell++;
+    let cell = this.#first;
+    while (cell < POINTS - 2 && this.#levels[cell + 1]! <= level) cell++;
     return cell;
   }
 
-  /** Writes V(b, i, p) for all points into `values`. */
-  #stageValues({ lambda, qualities }: ValueProblem, stage: ValueStage): void {
-    const bins = this.#bins;
+  /** Writes V(b, i, p) of stage `k` into `#later`. */
+  #chooseInStage(k: number): void {
+    const { bins, lambda, qualities, stages } = this.#problem;
+    const { transitions } = stages[k]!;
     const count = this.#count;
-    const values = this.#values;
-    const expected = this.#expected;
-    const size = count * POINTS;
-    for (let from = 0; from < bins; from++) {
-      this.#expectFrom(from, stage.transitions);
-      // Maximise over the next representation. A switch costs the same in steps, so neighbours suffice: up, then down.
-      for (let k = 1; k < count; k++) {
-        this.#raise(k, k - 1, lambda * (qualities[k]! - qualities[k - 1]!));
-      }
-      for (let k = count - 2; k >= 0; k--) {
-        this.#raise(k, k + 1, lambda * (qualities[k + 1]! - qualities[k]!));
-      }
-      const table = from * size;
-      for (let row = 0; row < size; row += POINTS) {
-        for (let i = row + this.#first; i < row + this.#end; i++) values[table + i] = expected[i]!;
-      }
-    }
-  }
-
-  /** Writes Q(b, i, r) of one rank for all points into `expected`. */
-  #expectFrom(from: number, transitions: Float64Array): void {
-    const bins = this.#bins;
     const outcome = this.#outcome;
-    const expected = this.#expected;
-    const first = this.#first;
-    const end = this.#end;
-    const size = this.#count * POINTS;
-    const likely = this.#likely;
-    for (let to = 0; to < bins; to++) {
-      const probability = transitions[from * bins + to]!;
-      likely[to] = probability < NEGLIGIBLE ? 0 : probability;
-    }
-    for (let row = 0; row < size; row += POINTS) {
-      for (let i = row + first; i < row + end; i++) {
-        let sum = 0;
-        for (let to = 0; to < bins; to++) sum += likely[to]! * outcome[to * size + i]!;
-        expected[i] = sum;
+    const size = count * POINTS;
+    const values = new Float64Array(count);
+    /** Raises the value after `r` to that of another choice less the cost of the switch, if that is more. */
+    const raise = (r: number, other: number) => {
+      const value = values[other]! - lambda * Math.abs(qualities[r]! - qualities[other]!);
+      if (value > values[r]!) values[r] = value;
+    };
+    for (let from = 0; from < bins; from++) {
+      for (let n = this.#first; n < POINTS; n++) {
+        for (let r = 0; r < count; r++) {
+          let sum = 0;
+          for (let to = 0; to < bins; to++)
+            sum += transitions[from * bins + to]! * outcome[to * size + r * POINTS + n]!;
+          values[r] = sum;
+        }
+        // A switch costs the same in steps, so neighbours suffice: up, then down.
+        for (let r = 1; r < count; r++) raise(r, r - 1);
+        for (let r = count - 2; r >= 0; r--) raise(r, r + 1);
+        for (let r = 0; r < count; r++) this.#later[from * size + r * POINTS + n] = values[r]!;
       }
-    }
-  }
-
-  /** Raises Q of `representation` to that of `other` less the cost of the switch, if that is more. */
-  #raise(representation: number, other: number, cost: number): void {
-    const expected = this.#expected;
-    const row = representation * POINTS;
-    const from = other * POINTS;
-    for (let n = this.#first; n < this.#end; n++) {
-      const value = expected[from + n]! - cost;
-      if (value > expected[row + n]!) expected[row + n] = value;
     }
   }
 }

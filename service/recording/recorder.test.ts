@@ -84,22 +84,6 @@ describe('a full disk', () => {
     expect(readTraces([directory]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
   });
 
-  test('deletes no recordings for newer lines', async () => {
-    const disk = new SmallDisk({ room: 8000 });
-    const { made, clock } = await recorder({ files: disk });
-    download(made, clock.utcMs(), { from: 0, to: 11 });
-    await made.flush();
-    for (let n = 0; made.status().waiting < 5; n++) {
-      made.record('trigger', { data: { n } });
-      await made.flush();
-    }
-    const { lines: written } = made.status();
-    await expect(made.close()).rejects.toThrow('5 lines are lost: the disk is full');
-    expect(lines()).toHaveLength(written - 12);
-    expect(readTraces([directory])).toMatchObject([{ durationSeconds: 10 }]);
-    expect(made.status().deletedFiles).toBe(0);
-  });
-
   test('loses the oldest lines if it lasts too long, and reports that', async () => {
     const disk = new SmallDisk();
     const { made, clock, problems } = await recorder({ files: disk, maxBytes: 20_000 });

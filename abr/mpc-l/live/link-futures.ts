@@ -6,13 +6,13 @@
 import type { PlayerState } from '../../controller.ts';
 import { ageSecondsOf, type Forecast, type QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
-import { levelShare } from '../../quantile.ts';
+import { levelShare, nearestLevel } from '../../quantile.ts';
 import { minimalStandard } from '../../random.ts';
 import { Futures, MAX_STEPS } from '../futures.ts';
 import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { abs, floor, max, min, round } = Math;
+const { floor, max, min, round } = Math;
 
 /** Each future of the forecast gets this many fluctuations. */
 const COPIES = 2;
@@ -148,12 +148,10 @@ export class LinkFutures {
  * correlation r varies by about v (1 + r) / (1 - r) / n.
  */
 function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: QuantileForecast) {
-  const nearest = (level: number) =>
-    levels.reduce((best, one, i) => (abs(one - level) < abs(levels[best]! - level) ? i : best), 0);
-  const [low, middle, high] = [nearest(0.1), nearest(0.5), nearest(0.9)];
+  const [low, middle, high] = [0.1, 0.5, 0.9].map((level) => nearestLevel(levels, level)) as [number, number, number];
   const width = normalQuantile(levels[high]!) - normalQuantile(levels[low]!);
-  const { correlation = 0 } = fluctuation ?? {};
-  const variance = fluctuation ? varianceOf(fluctuation.levels, fluctuation.ratios) : 0;
+  const { correlation, levels: shares, ratios } = fluctuation ?? { correlation: 0, levels: [], ratios: [] };
+  const variance = ratios.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(shares, i), 0);
   return stepEndsSeconds.map((endSeconds, k) => {
     const row = quantilesBps[k]!;
     const cells = max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
@@ -162,11 +160,6 @@ function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: Q
     const share = spread > 0 ? min(MOST_EXPLAINED, explained / spread ** 2) : 0;
     return { endSeconds, middleBps: max(1, row[middle]!), power: Math.sqrt(1 - share) };
   });
-}
-
-/** Variance of a distribution of mean 1, from its quantiles. */
-function varianceOf(levels: readonly number[], quantiles: readonly number[]): number {
-  return quantiles.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(levels, i), 0);
 }
 
 /** Values over normal scores: linear between the quantile levels, constant beyond them. */

@@ -4,9 +4,10 @@
  */
 
 import type { CapacityPath } from '../../capacity-path.ts';
-import type { CandidateOutlook, InFlight, Pace, PlayerState } from '../../controller.ts';
+import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { LivePlan } from '../../mpc-d.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
+import { describeEvaluation, evaluateAll } from '../segment-outcomes.ts';
 import { LinkPaths } from './link-paths.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
@@ -26,15 +27,8 @@ export class PathPlan implements LivePlan {
 
   /** The representation with the highest score; the lowest of equal ones. */
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
-    const outcomes = this.#outcomes(state, path);
-    let representation = 0;
-    let best = Number.NEGATIVE_INFINITY;
-    const candidates: CandidateOutlook[] = state.ladderBps.map((bitrateBps, r) => {
-      const { score, qoe, stallSeconds } = outcomes.evaluate(outcomes.newRequest(r));
-      if (score > best) [representation, best] = [r, score];
-      return { bitrateBps, expectedQoe: qoe, expectedStallSeconds: stallSeconds };
-    });
-    return { representation, candidates, reason: `${evidence}: ${describeOutlook(candidates[representation]!)}` };
+    const { best, evaluations, candidates } = evaluateAll(state, this.#outcomes(state, path));
+    return { representation: best, candidates, reason: `${evidence}: ${describeEvaluation(evaluations[best]!)}` };
   }
 
   reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number {
@@ -53,8 +47,4 @@ export class PathPlan implements LivePlan {
     this.#link.sample([{ weight: 1, path }], 0);
     return new LiveOutcomes(state, this.#options, this.#link);
   }
-}
-
-function describeOutlook({ expectedQoe, expectedStallSeconds }: CandidateOutlook): string {
-  return `QoE ${expectedQoe.toFixed(2)} per 4 s, stall ${expectedStallSeconds.toFixed(2)} s`;
 }
