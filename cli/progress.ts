@@ -27,24 +27,19 @@ export class Progress {
     const now = this.nowMs();
     if (now - this.shownAtMs < (this.output.isTTY === true ? TERMINAL_MS : LOG_MS)) return;
     this.shownAtMs = now;
-    const elapsedSeconds = (now - this.startedAtMs) / 1000;
-    const left = done > 0 ? `, ${duration((elapsedSeconds / done) * (this.total - done))} left` : '';
-    this.show(`${done} of ${this.total} ${this.noun}${left}`);
+    const secondsEach = (now - this.startedAtMs) / 1000 / done;
+    this.show(done, done > 0 ? `, ${duration(secondsEach * (this.total - done))} left` : '');
   }
 
   /** Writes the last line. */
   end(done: number): void {
-    const elapsedSeconds = (this.nowMs() - this.startedAtMs) / 1000;
-    this.show(`${done} of ${this.total} ${this.noun} in ${duration(elapsedSeconds)}`);
+    this.show(done, ` in ${duration((this.nowMs() - this.startedAtMs) / 1000)}`);
     if (this.output.isTTY === true) this.output.write('\n');
   }
 
-  private show(text: string): void {
-    if (this.output.isTTY !== true) {
-      this.output.write(`${text}\n`);
-      return;
-    }
-    this.output.write(`\r${text.padEnd(this.shownWidth)}`);
+  private show(done: number, time: string): void {
+    const text = `${done} of ${this.total} ${this.noun}${time}`;
+    this.output.write(this.output.isTTY === true ? `\r${text.padEnd(this.shownWidth)}` : `${text}\n`);
     this.shownWidth = text.length;
   }
 }

@@ -9,7 +9,7 @@ import type { CommandIo } from '../command-io.ts';
 import { EXIT_FAULT, ExitWith } from '../exit-status.ts';
 import { withProgress } from '../progress.ts';
 import { count } from '../report/format.ts';
-import { fetchDataset, isLocked } from './fetch-dataset.ts';
+import { fetchDataset } from './fetch-dataset.ts';
 import { folderPlace, WebPlace } from './places.ts';
 
 export function datasetsCommand(io: CommandIo): Command {
@@ -50,7 +50,10 @@ async function fetchAll(names: readonly string[], flags: FetchFlags, io: Command
   const recipes = [...new Set(names)].map(recipeOf);
   if (from !== undefined && mirror !== undefined) throw new InputError('--from', 'no --mirror beside it', from);
   if (mirror !== undefined && !/^https?:\/\//.test(mirror)) throw new InputError('--mirror', 'an http(s) URL', mirror);
-  if (from === undefined) await acceptLicences(recipes, flags, io);
+  if (from === undefined && flags.acceptLicences !== true) {
+    for (const recipe of recipes) io.stderr.write(`${recipe.name}\n${terms(recipe)}`);
+    throw new InputError('--accept-licences', 'the flag, once the licences above have been read', undefined, 'none');
+  }
   const { XDG_CACHE_HOME: caches = join(homedir(), '.cache') } = io.env ?? {};
   const { cache = join(caches, 'leo-abr', 'datasets') } = flags;
   const place = from === undefined ? new WebPlace(cache, mirror) : folderPlace(from);
@@ -70,15 +73,6 @@ async function fetchAll(names: readonly string[], flags: FetchFlags, io: Command
   if (failed.length === 0) return;
   io.stderr.write(`not fetched: ${failed.join(', ')}; the same command tries them again\n`);
   throw new ExitWith(EXIT_FAULT);
-}
-
-/** Shows the licences of what was not fetched before, and asks unless `--accept-licences` is given. */
-async function acceptLicences(recipes: readonly Recipe[], flags: FetchFlags, io: CommandIo): Promise<void> {
-  const fresh = recipes.filter((recipe) => !isLocked(recipe, flags.out));
-  if (fresh.length === 0) return;
-  for (const recipe of fresh) io.stderr.write(`${recipe.name}\n${terms(recipe)}`);
-  if (flags.acceptLicences === true || (await io.confirm?.('Have you read the licences?')) === true) return;
-  throw new InputError('--accept-licences', 'the flag, once the licences above have been read', undefined, 'none');
 }
 
 function recipeOf(name: string): Recipe {

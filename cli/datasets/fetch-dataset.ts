@@ -65,14 +65,6 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
   return recordings;
 }
 
-/** Whether a fetch into the folder got this data set before. */
-export function isLocked({ sources }: Recipe, out: string): boolean {
-  const keys = Object.keys(readLock(out));
-  return sources.every((source) =>
-    keys.some((key) => key.startsWith(keyOf(source, typeof source.path === 'string' ? source.path : ''))),
-  );
-}
-
 const keyOf = ({ repository, commit }: Source, path: string) => `${repository}@${commit}:${path}`;
 
 function readLock(out: string): Lock {

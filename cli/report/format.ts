@@ -10,7 +10,7 @@ export function cellText(cell: Cell): string {
 }
 
 /** Shown for a value that does not apply or is unknown. */
-export const NOTHING = '–';
+const NOTHING = '–';
 
 export function fixed(value: number | null | undefined, digits: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
@@ -52,4 +52,14 @@ export function scaled({ value, ci95 }: Estimate, factor: number): Estimate {
 
 export function count(n: number, noun: string, plural = `${noun}s`): string {
   return `${n} ${n === 1 ? noun : plural}`;
+}
+
+/** The fields of an object; those of objects in it, and in its lists, are named `live.qoe`, `parts.0.sessions`. */
+export function flatFields(of: object, prefix = ''): Record<string, unknown> {
+  const entries = Object.entries(of).flatMap(([name, value]): [string, unknown][] => {
+    const isPlain =
+      typeof value !== 'object' || value === null || (Array.isArray(value) && typeof value[0] !== 'object');
+    return isPlain ? [[prefix + name, value]] : Object.entries(flatFields(value, `${prefix}${name}.`));
+  });
+  return Object.fromEntries(entries);
 }

@@ -34,31 +34,21 @@ ${items === '' ? '' : `<ul class="abstract">\n${items}</ul>\n`}</header>
 }
 
 function* sectionsHtml(sections: readonly Section[]): Generator<string> {
-  let isOpen = false;
-  for (const section of sections) {
-    if (section.level === 2) {
-      if (isOpen) yield '</section>\n';
-      yield `<section aria-labelledby="${section.id}">\n`;
-      isOpen = true;
-    }
-    yield `<h${section.level} id="${section.id}">${escaped(section.title)}</h${section.level}>\n`;
-    for (const [i, block] of section.blocks.entries()) yield* blockHtml(block, `${section.id}-${i + 1}`);
+  for (const [i, { id, title, level, blocks }] of sections.entries()) {
+    if (level === 2) yield `${i > 0 ? '</section>\n' : ''}<section aria-labelledby="${id}">\n`;
+    yield `<h${level} id="${id}">${escaped(title)}</h${level}>\n`;
+    for (const [b, block] of blocks.entries()) yield* blockHtml(block, `${id}-${b + 1}`);
   }
-  if (isOpen) yield '</section>\n';
+  yield '</section>\n';
 }
 
+/** The links to the sections, with the parts of a section behind it. */
 function contents(sections: readonly Section[]): string {
-  const item = ({ id, title }: Section) => `<a href="#${id}">${escaped(title)}</a>`;
-  let list = '';
-  for (const [i, section] of sections.entries()) {
-    if (section.level === 2) list += `${i > 0 ? '</li>\n' : ''}<li>${item(section)}`;
-    else {
-      const isFirst = sections[i - 1]!.level === 2;
-      const isLast = sections[i + 1]?.level !== 3;
-      list += `${isFirst ? '\n<ul>\n' : ''}<li>${item(section)}</li>\n${isLast ? '</ul>\n' : ''}`;
-    }
-  }
-  return `<nav aria-label="Contents">\n<ul>\n${list}</li>\n</ul>\n</nav>\n`;
+  const items = sections.map(({ id, title, level }) => {
+    const link = `<a href="#${id}">${escaped(title)}</a>`;
+    return level === 2 ? `<li>${link}</li>\n` : `<li class="part">${link}</li>\n`;
+  });
+  return `<nav aria-label="Contents">\n<ul>\n${items.join('')}</ul>\n</nav>\n`;
 }
 
 function* blockHtml(block: Block, id: string): Generator<string> {

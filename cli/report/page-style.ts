@@ -32,8 +32,8 @@ p, li { max-width: 78ch; }
 p { margin: 8px 0; }
 .abstract { padding-left: 1.2em; }
 nav { font-size: 0.9rem; }
-nav > ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 28px; }
-nav ul ul { list-style: none; padding: 0 0 0 12px; }
+nav ul { list-style: none; padding: 0; columns: 16em auto; }
+nav .part { padding-left: 12px; }
 a { color: var(--accent); }
 section {
   background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0;

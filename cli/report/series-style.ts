@@ -13,7 +13,7 @@ const KNOWN_COLORS: Readonly<Record<string, number>> = {
   throughput: 5,
   optimal: 6,
 };
-export const COLOR_COUNT = 8;
+const COLOR_COUNT = 8;
 const FIRST_FREE_COLOR = 7;
 
 const DASHES: readonly (string | undefined)[] = [undefined, '7 3', '2 3', '9 3 2 3', '4 2', '1 2', '12 4'];

@@ -24,38 +24,33 @@ export function sessionSeries(
 ): SessionSeries | undefined {
   const last = segments.at(-1);
   if (last === undefined) return undefined;
-  const { segmentSeconds } = scenario;
   const startSeconds = firstSeconds + (household?.joinSeconds ?? 0);
   const buffer: SessionSeries['buffer'] = [];
   const stalls: SessionSeries['stalls'] = [];
   let bufferSeconds = 0;
-  for (const [i, row] of segments.entries()) {
-    const arrivesAt = row.requestedAtSeconds + row.downloadSeconds;
+  for (const [i, { requestedAtSeconds, downloadSeconds, stallSeconds, bufferLevelSeconds }] of segments.entries()) {
+    const arrivesAt = requestedAtSeconds + downloadSeconds;
     // A stall ends with its download: the buffer ran empty before, and the segment restarts playback.
-    const emptyAt = Math.max(row.requestedAtSeconds, arrivesAt - row.stallSeconds);
-    bufferSeconds = i === 0 ? 0 : Math.max(0, row.bufferLevelSeconds - (emptyAt - row.requestedAtSeconds));
-    buffer.push({ seconds: row.requestedAtSeconds, bufferSeconds: row.bufferLevelSeconds });
-    buffer.push({ seconds: emptyAt, bufferSeconds });
-    buffer.push({ seconds: arrivesAt, bufferSeconds });
-    bufferSeconds += segmentSeconds;
-    buffer.push({ seconds: arrivesAt, bufferSeconds });
-    if (row.stallSeconds > 0) stalls.push({ from: emptyAt, to: arrivesAt });
+    const emptyAt = Math.max(requestedAtSeconds, arrivesAt - stallSeconds);
+    const least = i === 0 ? 0 : Math.max(0, bufferLevelSeconds - (emptyAt - requestedAtSeconds));
+    bufferSeconds = least + scenario.segmentSeconds;
+    buffer.push(
+      { seconds: requestedAtSeconds, bufferSeconds: bufferLevelSeconds },
+      { seconds: emptyAt, bufferSeconds: least },
+      { seconds: arrivesAt, bufferSeconds: least },
+      { seconds: arrivesAt, bufferSeconds },
+    );
+    if (stallSeconds > 0) stalls.push({ from: emptyAt, to: arrivesAt });
   }
-  const endSeconds = last.requestedAtSeconds + last.downloadSeconds + bufferSeconds;
+  const lastArrivesAt = last.requestedAtSeconds + last.downloadSeconds;
+  const endSeconds = lastArrivesAt + bufferSeconds;
   buffer.push({ seconds: endSeconds, bufferSeconds: 0 });
-  return {
-    capacity: trace && capacitySteps(trace, scenario, { startSeconds, endSeconds }),
-    requested: [
-      ...segments.map(({ requestedAtSeconds, bitrateBps }) => ({
-        seconds: requestedAtSeconds,
-        mbps: bitrateBps / 1e6,
-      })),
-      { seconds: last.requestedAtSeconds + last.downloadSeconds, mbps: last.bitrateBps / 1e6 },
-    ],
-    buffer,
-    stalls,
-    endSeconds,
-  };
+  const requested = [...segments, { ...last, requestedAtSeconds: lastArrivesAt }].map((segment) => ({
+    seconds: segment.requestedAtSeconds,
+    mbps: segment.bitrateBps / 1e6,
+  }));
+  const capacity = trace && capacitySteps(trace, scenario, { startSeconds, endSeconds });
+  return { capacity, requested, buffer, stalls, endSeconds };
 }
 
 function capacitySteps(

@@ -2,6 +2,7 @@
 
 import { qoeComponents } from '../../replay/evaluation/qoe-components.ts';
 import type { SessionResult } from '../../replay/results.ts';
+import { flatFields } from './format.ts';
 import type { Run } from './runs.ts';
 
 /** The fields of a session as in results.json, but for its segments; `qoe.linear` is a column. */
@@ -22,19 +23,15 @@ function rowOf({ scenario, scenarioLabel, tier }: Run, session: SessionResult): 
   const { segments, ...fields } = { ...session };
   const { targetLatencySeconds } = scenario.live ?? {};
   return {
-    ...{ scenario: scenarioLabel, tier, ...flat(fields), segments: segments.length, ...flat({ qoeParts: parts }) },
+    ...{
+      scenario: scenarioLabel,
+      tier,
+      ...flatFields(fields),
+      segments: segments.length,
+      ...flatFields({ qoeParts: parts }),
+    },
     ...(targetLatencySeconds !== undefined && { targetLatencySeconds }),
   };
-}
-
-/** The fields of an object; those of objects in it are named `live.qoe`. */
-function flat(of: object, prefix = ''): Record<string, unknown> {
-  const entries = Object.entries(of).flatMap(([name, value]) =>
-    typeof value === 'object' && value !== null
-      ? Object.entries(flat(value, `${prefix}${name}.`))
-      : [[prefix + name, value] as const],
-  );
-  return Object.fromEntries(entries);
 }
 
 /** Quoted as in RFC 4180; empty if unknown. */

@@ -38,7 +38,7 @@ test('several data sets have a column, and those with too few sessions are named
   expect(others.slice(5)).toEqual([
     'Differences are from mpc-d. 95 % intervals resample 9 groups of a, 10 groups or recordings of all data sets. ' +
       'One recording, so no intervals: b.',
-    'One session per algorithm decides nothing: b.',
+    'Fewer than 8 sessions per algorithm decide nothing: b.',
     '',
   ]);
 });

@@ -54,22 +54,10 @@ describe('the 95 % interval covers the truth in 93 to 97 % of 1000 benchmarks dr
   ])(
     '%s',
     (_, recordings) => {
-      const coverage = intervalCoverage({
-        shape: {
-          recordings,
-          sessionsPerRecording: 2,
-          groupSpread: 3,
-          recordingSpread: 3,
-          sessionSpread: 8,
-          skewed: true,
-        },
-        benchmarks: 1000,
-        resamples: 200,
-        seed: 5,
-      });
-      for (const statistic of ['qoeDiff', 'qoeMeanRatio', 'oracleGapClosed'] as const) {
-        expect(coverage[statistic]).toBeGreaterThanOrEqual(0.93);
-        expect(coverage[statistic]).toBeLessThanOrEqual(0.97);
+      const coverage = intervalCoverage({ recordings, benchmarks: 1000, resamples: 200, seed: 5 });
+      for (const share of Object.values(coverage)) {
+        expect(share).toBeGreaterThanOrEqual(0.93);
+        expect(share).toBeLessThanOrEqual(0.97);
       }
     },
     60_000,

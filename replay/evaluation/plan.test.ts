@@ -84,22 +84,13 @@ describe('planBenchmark', () => {
 
 describe('resumePlan', () => {
   const planned = planBenchmark(options).sessions;
-  const played = planned.map((session) =>
-    testSession({
-      dataset: session.trace.metadata.dataset,
-      trace: session.trace.name,
-      startSeconds: session.startSeconds,
-      algorithm: session.algorithm,
-      seed: session.seed,
-    }),
+  const played = planned.map(({ trace, startSeconds, algorithm, seed }) =>
+    testSession({ dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm, seed }),
   );
 
   test('splits into done and remaining sessions', () => {
-    const { done, remains } = resumePlan(
-      planned,
-      { file: 'r.json', results: testResults(played.slice(0, 5)) },
-      scenario,
-    );
+    const earlier = { file: 'r.json', results: testResults(played.slice(0, 5)) };
+    const { done, remains } = resumePlan(planned, earlier, scenario);
     expect(done.map(sessionKey)).toEqual(played.slice(0, 5).map(sessionKey));
     expect(remains).toEqual(planned.slice(5));
   });

@@ -25,7 +25,7 @@ const SPARE_SEGMENTS = 2;
  * shorter session says hardly more than how long its first segment took: one segment with a startup of 3.7 s has a QoE
  * of -442 in `uhd-8` with every algorithm.
  */
-export const LEAST_MEDIA_SECONDS = 40;
+const LEAST_MEDIA_SECONDS = 40;
 
 /** Tolerance for durations, which are sums of decimal steps. */
 const ROUNDING_SECONDS = 1e-9;

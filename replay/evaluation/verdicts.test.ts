@@ -48,7 +48,7 @@ describe('too few sessions', () => {
     played({ 'mpc-d': () => 1, 'mpc-l': () => 2 }, { recordings, ...(dataset !== undefined && { dataset }) });
 
   test('one, or fewer than eight, decide nothing; eight are enough', () => {
-    expect(tooFewSessions(summaryOf(two(1)))).toBe('One session per algorithm decides nothing: set.');
+    expect(tooFewSessions(summaryOf(two(1)))).toBe('Fewer than 8 sessions per algorithm decide nothing: set.');
     expect(tooFewSessions(summaryOf(two(7)))).toBe('Fewer than 8 sessions per algorithm decide nothing: set.');
     expect(tooFewSessions(summaryOf(two(8)))).toBeUndefined();
     expect(tooFewSessions([])).toBeUndefined();

@@ -20,15 +20,11 @@ export function shownGapClosed(row: SummaryRow, summary: readonly SummaryRow[]):
 
 /** A sentence on the data sets with fewer than eight sessions of an algorithm; undefined without any. */
 export function tooFewSessions(summary: readonly SummaryRow[]): string | undefined {
-  const few = [...groupBy(summary, ({ dataset }) => dataset)].filter(([, rows]) =>
-    rows.some(({ sessions }) => sessions < FEWEST_SESSIONS),
-  );
-  const names = few.map(([dataset]) => (dataset === ALL_DATASETS ? 'all together' : dataset));
-  if (names.length === 0) return undefined;
-  const what = few.every(([, rows]) => rows.every(({ sessions }) => sessions === 1))
-    ? 'One session per algorithm decides'
-    : `Fewer than ${FEWEST_SESSIONS} sessions per algorithm decide`;
-  return `${what} nothing: ${names.join(', ')}.`;
+  const few = new Set(summary.filter(({ sessions }) => sessions < FEWEST_SESSIONS).map(({ dataset }) => dataset));
+  const names = Array.from(few, (dataset) => (dataset === ALL_DATASETS ? 'all together' : dataset));
+  return few.size === 0
+    ? undefined
+    : `Fewer than ${FEWEST_SESSIONS} sessions per algorithm decide nothing: ${names.join(', ')}.`;
 }
 
 /** The data sets with more than one recording, which have figures of their own; without any, all together. */

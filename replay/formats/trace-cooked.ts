@@ -38,11 +38,8 @@ export function parseCooked(text: string, source: TraceSource): Trace {
 /** The trace as a cooked text, with a precision of 1 us and 1 bit/s, without RTT, loss and metadata. */
 export function formatCooked(trace: Trace): string {
   const { stepEndsSeconds, ratesBps } = trace;
-  const lines = [`0 ${mbps(ratesBps[0] ?? 0)}`];
-  for (let i = 0; i < stepEndsSeconds.length; i++) {
-    lines.push(`${Number(stepEndsSeconds[i]!.toFixed(6))} ${mbps(ratesBps[i]!)}`);
-  }
-  return `${lines.join('\n')}\n`;
+  const lines = Array.from(stepEndsSeconds, (end, i) => `${Number(end.toFixed(6))} ${mbps(ratesBps[i]!)}\n`);
+  return `0 ${mbps(ratesBps[0] ?? 0)}\n${lines.join('')}`;
 }
 
 function mbps(bps: number): string {

@@ -49,7 +49,7 @@ export function readTraceFile(file: string, options: ReadTracesOptions = {}): Tr
 }
 
 /** The metadata in the sidecar of a trace's file; the default without one. */
-export function metadataBeside(file: string, traceName: string): TraceMetadata {
+function metadataBeside(file: string, traceName: string): TraceMetadata {
   const sidecar = sidecarOf(file);
   const isThere = statSync(sidecar, { throwIfNoEntry: false })?.isFile() === true;
   return isThere ? parseSidecar(readText(sidecar), traceName, sidecar) : defaultMetadata(traceName);

@@ -4,7 +4,7 @@ import { groupBy } from '../../../replay/evaluation/group-by.ts';
 import { placeKey } from '../../../replay/evaluation/plan.ts';
 import { sameJson } from '../../../replay/evaluation/same-json.ts';
 import { largeDatasets } from '../../../replay/evaluation/verdicts.ts';
-import type { SummaryRow } from '../../../replay/results.ts';
+import { ALL_DATASETS, type SummaryRow } from '../../../replay/results.ts';
 import { type Axis, lineChart } from '../charts.ts';
 import { type Block, type Figure, type SeriesStyle, tableOf } from '../document.ts';
 import { rowNames, shownRows, summaryFigures } from '../figures.ts';
@@ -37,7 +37,7 @@ function groupBlocks(group: readonly Run[], styles: ReadonlyMap<string, SeriesSt
   const blocks = [...datasets].map((dataset) =>
     frontFigures(
       points.filter((point) => point.dataset === dataset),
-      { name: `${name}, ${dataset}`, note, styles },
+      { name: `${name}, ${dataset === ALL_DATASETS ? 'all data sets' : dataset}`, note, styles },
     ),
   );
   // With one target, the summary has the numbers.
