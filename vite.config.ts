@@ -77,7 +77,7 @@ const plugin = ([entry, file]: [entry: string, file: string]): UserConfig => ({
 });
 
 /**
- * Files that the built command finds beside itself (transport/kernel-support.ts, service/api/page-routes.ts), and where there is
+ * Files that the built command finds beside itself (transport/programs.ts, service/api/page-routes.ts), and where there is
  * no checkout: the licence, and the Python that `leo-abr train` runs.
  */
 const filesBeside: Plugin = {

@@ -35,10 +35,23 @@ describe('createController', () => {
           (controller) => state.live && controller.pace?.(state, inFlight, forecast),
           (controller) => state.live && controller.pace?.(state, undefined, forecast),
         ];
+        const before = JSON.stringify([state, inFlight, forecast]);
         for (const answerOf of questions) expect(answerOf(used)).toEqual(answerOf(createController(name)));
+        expect(JSON.stringify([state, inFlight, forecast])).toBe(before);
       }),
       // A smaller example would be none: what `used` remembers is not in it.
       { numRuns: 40, seed: 2, endOnFailure: true },
+    );
+  });
+
+  test.each(ALGORITHM_NAMES)('%s needs the last 16 downloads only', (name) => {
+    const controller = createController(name);
+    fc.assert(
+      fc.property(anyState({ downloads: anyDownloads(40) }), (state) => {
+        const shortened = { ...state, downloads: state.downloads.slice(-16) };
+        expect(controller.decide(shortened)).toEqual(controller.decide(state));
+      }),
+      { numRuns: 50, seed: 3 },
     );
   });
 

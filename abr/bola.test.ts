@@ -1,44 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createBola } from './bola.ts';
-import type { Download, PlayerState } from './controller.ts';
 import { highestWithin } from './ladder.ts';
-import { qoeWeights } from './qoe.ts';
-import { anyDownloads, anyState } from './random-states.fixture.ts';
+import { anyDownloads, anyState, downloadsOf, stateOf } from './random-states.fixture.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
 /** A state after `count` segments at `bitrateBps` on a link of `linkBps`; the buffer is full if the link is faster. */
 function steadyState(options: { count: number; bitrateBps: number; linkBps: number; level: number; cap: number }) {
-  const downloadSeconds = (options.bitrateBps * 4) / options.linkBps;
-  const downloads = Array.from({ length: options.count }, (_, i): Download => {
-    const bits = options.bitrateBps * 4;
-    return {
-      segmentIndex: i,
-      bitrateBps: options.bitrateBps,
-      receivedBits: bits,
-      sizeBits: bits,
-      requestedAtSeconds: i * Math.max(4, downloadSeconds),
-      downloadSeconds,
-      abandoned: false,
-    };
+  const { count, bitrateBps, linkBps, level, cap } = options;
+  const downloadSeconds = (bitrateBps * 4) / linkBps;
+  const intervalSeconds = Math.max(4, downloadSeconds);
+  return stateOf(LADDER_BPS, {
+    nowSeconds: count * intervalSeconds,
+    bufferLevelSeconds: level,
+    bufferCapSeconds: cap,
+    segmentIndex: count,
+    previousBitrateBps: bitrateBps,
+    downloads: downloadsOf(count, bitrateBps, bitrateBps * 4, downloadSeconds).map((download, i) => ({
+      ...download,
+      requestedAtSeconds: i * intervalSeconds,
+    })),
   });
-  return {
-    nowSeconds: options.count * Math.max(4, downloadSeconds),
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
-    bufferLevelSeconds: options.level,
-    bufferCapSeconds: options.cap,
-    segmentSeconds: 4,
-    segmentIndex: options.count,
-    segmentsRemaining: 30,
-    ladderBps: LADDER_BPS,
-    upcomingSizesBits: [LADDER_BPS.map((bps) => bps * 4)],
-    previousBitrateBps: options.bitrateBps,
-    downloads,
-    weights: qoeWeights('linear', LADDER_BPS),
-  } satisfies PlayerState;
 }
 
 describe('bola', () => {

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
-import { qoeWeights } from './qoe.ts';
-import { anyDownloads, anyState } from './random-states.fixture.ts';
+import { anyDownloads, anyState, downloadsOf, stateOf as runningState } from './random-states.fixture.ts';
 
 /**
  * RobustMPC as in Pensieve's artifact, independent of the implementation: errors and means over the whole history, then
@@ -90,17 +89,6 @@ describe('mpc-d', () => {
       controller: 'mpc-d',
       reason: 'nothing measured yet: lowest',
     });
-  });
-
-  test('depends on the ten last downloads only, so a state with sixteen is enough', () => {
-    const controller = createMpcD();
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads(40) }), (state) => {
-        const shortened = { ...state, downloads: state.downloads.slice(-16) };
-        expect(controller.decide(shortened)).toEqual(controller.decide(state));
-      }),
-      { numRuns: 500, seed: 3 },
-    );
   });
 
   test('is free of scale: bits and quality by 2 or by 1/2 change no decision', () => {
@@ -227,36 +215,11 @@ describe('mpc-d:abandon', () => {
   });
 });
 
-/** Three representations, 4 s segments, 6 s buffered, one download at 4 Mbit/s behind it; second 12 of the session. */
-function stateOf(overrides: Partial<PlayerState>): PlayerState {
-  const ladderBps = [1e6, 4e6, 8e6];
-  return {
-    nowSeconds: 12,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
-    bufferLevelSeconds: 6,
-    bufferCapSeconds: 30,
-    segmentSeconds: 4,
-    segmentIndex: 4,
-    segmentsRemaining: 10,
-    ladderBps,
-    upcomingSizesBits: [[4e6, 16e6, 32e6]],
-    previousBitrateBps: 8e6,
-    downloads: [
-      {
-        segmentIndex: 3,
-        bitrateBps: 8e6,
-        receivedBits: 32e6,
-        sizeBits: 32e6,
-        requestedAtSeconds: 2,
-        downloadSeconds: 8,
-        abandoned: false,
-      },
-    ],
-    weights: qoeWeights('linear', ladderBps),
-    ...overrides,
-  };
+/** Three representations, one download at 4 Mbit/s behind it; second 12 of the session. */
+function stateOf(changes: Partial<PlayerState>): PlayerState {
+  const downloads = downloadsOf(4, 8e6, 32e6, 8).slice(3);
+  const state = { nowSeconds: 12, segmentIndex: 4, segmentsRemaining: 10, previousBitrateBps: 8e6, downloads };
+  return runningState([1e6, 4e6, 8e6], { ...state, ...changes });
 }
 
 /** The top representation, requested at second 10. */

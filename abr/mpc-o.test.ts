@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type CapacityPath, PiecewisePath } from './capacity-path.ts';
-import type { PathForecast, ValidForecast } from './forecast.ts';
+import { PiecewisePath } from './capacity-path.ts';
 import { horizonOf } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
@@ -9,19 +8,7 @@ import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
-import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
-import { validForecast } from './valid-forecast.ts';
-
-function forecastOf(path: CapacityPath, issuedAtSeconds: number): ValidForecast<PathForecast> {
-  const paths = [{ weight: 1, path }];
-  return validForecast<PathForecast>({
-    kind: 'paths',
-    issuedAtMs: issuedAtSeconds * 1000,
-    source: 'oracle',
-    paths,
-    handovers: [],
-  });
-}
+import { anyDownloads, anyPath, anyState, pathsOf } from './random-states.fixture.ts';
 
 describe('mpc-o', () => {
   const controller = createMpcO();
@@ -30,7 +17,7 @@ describe('mpc-o', () => {
     fc.assert(
       fc.property(anyState(), anyPath(), (state, path) => {
         const plan = bestPlan(state, path, { horizon: horizonOf(state), bufferCap: true });
-        const decision = controller.decide(state, forecastOf(path, state.nowSeconds));
+        const decision = controller.decide(state, pathsOf(path, state.nowSeconds));
         expect(decision.representation).toBe(plan.representation);
         expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });
       }),
@@ -51,7 +38,7 @@ describe('mpc-o', () => {
     fc.assert(
       fc.property(anyState(), (any) => {
         const state = { ...any, ...sizes, segmentsRemaining: 48 };
-        const forecast = forecastOf(path, state.nowSeconds);
+        const forecast = pathsOf(path, state.nowSeconds);
         futures.draw(forecast, 0);
         const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
         expect(stages).toHaveLength(horizon - 1);
@@ -66,8 +53,8 @@ describe('mpc-o', () => {
     fc.assert(
       fc.property(anyState(), fc.integer({ min: 0, max: 60 }), (state, age) => {
         const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6] });
-        const old = controller.decide(state, forecastOf(path, state.nowSeconds - age));
-        const fresh = controller.decide(state, forecastOf(path.from(age), state.nowSeconds));
+        const old = controller.decide(state, pathsOf(path, state.nowSeconds - age));
+        const fresh = controller.decide(state, pathsOf(path.from(age), state.nowSeconds));
         expect(old.representation).toBe(fresh.representation);
         expect(old.forecastAgeSeconds).toBe(age);
       }),
@@ -76,8 +63,8 @@ describe('mpc-o', () => {
   });
 
   test('decides as mpc-d unless the forecast is one path', () => {
-    const several = forecastOf(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [1e6] }), 0);
-    several.paths = [...several.paths, ...several.paths];
+    const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [1e6] });
+    const several = pathsOf([path, path], 0);
     fc.assert(
       fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(undefined, several), (state, forecast) => {
         const decision = controller.decide(state, forecast);

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath, ShiftedPath } from './capacity-path.ts';
 import type { PlayerState } from './controller.ts';
 import { bestPlan, TIE_TOLERANCE } from './planner.ts';
-import { qoeWeights, sessionQoe } from './qoe.ts';
-import { anyPath, anyState } from './random-states.fixture.ts';
+import { sessionQoe } from './qoe.ts';
+import { anyPath, anyState, stateOf as runningState } from './random-states.fixture.ts';
 
 /**
  * Every plan in lexicographic order, in the terms of qoe.ts; the best value per first representation, and the first
@@ -200,23 +200,6 @@ describe('bestPlan', () => {
 });
 
 /** Two representations of 1 and 4 Mbit/s, 4 s segments, 6 s buffered. */
-function stateOf(overrides: Partial<PlayerState>): PlayerState {
-  const ladderBps = [1e6, 4e6];
-  return {
-    nowSeconds: 0,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
-    bufferLevelSeconds: 6,
-    bufferCapSeconds: 30,
-    segmentSeconds: 4,
-    segmentIndex: 1,
-    segmentsRemaining: 10,
-    ladderBps,
-    upcomingSizesBits: [[4e6, 16e6]],
-    previousBitrateBps: 1e6,
-    downloads: [],
-    weights: qoeWeights('linear', ladderBps),
-    ...overrides,
-  };
+function stateOf(changes: Partial<PlayerState>): PlayerState {
+  return runningState([1e6, 4e6], { segmentsRemaining: 10, ...changes });
 }

@@ -12,16 +12,14 @@ import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
-import { qoeWeights } from './qoe.ts';
-import { anyDownloads, anyPath, anyState } from './random-states.fixture.ts';
+import { anyDownloads, anyPath, anyState, downloadsOf, pathsOf, rateOf, stateOf } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';
 
 const SEED = { seed: 7 };
 
 /** A forecast around the measured throughput; it changes from step to step. */
 function forecastFor(state: PlayerState): ValidForecast {
-  const last = state.downloads[state.downloads.length - 1];
-  const bps = last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
+  const bps = rateOf(state);
   return validForecast({
     issuedAtMs: state.nowSeconds * 1000,
     source: 'test',
@@ -35,10 +33,7 @@ function forecastFor(state: PlayerState): ValidForecast {
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
 
-function truthAt(nowSeconds: number): ValidForecast {
-  const paths = [{ weight: 1, path: TRUE_PATH }];
-  return validForecast({ kind: 'paths', issuedAtMs: nowSeconds * 1000, source: 'oracle', paths, handovers: [] });
-}
+const truthAt = (nowSeconds: number) => pathsOf(TRUE_PATH, nowSeconds);
 
 /** A running download of the top representation, two seconds old. */
 function inFlightOf(state: PlayerState, receivedShare: number): InFlight {
@@ -228,10 +223,7 @@ describe('a change during a download', () => {
   });
 });
 
-function truthOf(bps: number): ValidForecast {
-  const paths = [{ weight: 1, path: new ConstantPath(bps) }];
-  return validForecast({ kind: 'paths', issuedAtMs: 100e3, source: 'oracle', paths, handovers: [] });
-}
+const truthOf = (bps: number) => pathsOf(new ConstantPath(bps));
 
 /** Narrow quantiles around a rate. */
 function forecastOf(bps: number): ValidForecast {
@@ -248,31 +240,7 @@ function forecastOf(bps: number): ValidForecast {
 
 /** A ladder of 0.3, 0.9 and 2 Mbit/s, 4 s segments, 8 s buffered of 16, all downloads at `linkBps`. */
 function steadyState(linkBps: number, change: Partial<PlayerState> = {}): PlayerState {
-  const ladderBps = [0.3e6, 0.9e6, 2e6];
-  const downloadSeconds = 3.6e6 / linkBps;
-  return {
-    nowSeconds: 100,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
-    bufferLevelSeconds: 8,
-    bufferCapSeconds: 16,
-    segmentSeconds: 4,
-    segmentIndex: 16,
-    segmentsRemaining: 30,
-    ladderBps,
-    upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)],
-    previousBitrateBps: 0.3e6,
-    downloads: Array.from({ length: 16 }, (_, segmentIndex) => ({
-      segmentIndex,
-      bitrateBps: 0.9e6,
-      receivedBits: 3.6e6,
-      sizeBits: 3.6e6,
-      requestedAtSeconds: 100 - (16 - segmentIndex) * downloadSeconds,
-      downloadSeconds,
-      abandoned: false,
-    })),
-    weights: qoeWeights('linear', ladderBps),
-    ...change,
-  };
+  const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / linkBps);
+  const session = { bufferLevelSeconds: 8, bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
+  return stateOf([0.3e6, 0.9e6, 2e6], { ...session, ...change });
 }

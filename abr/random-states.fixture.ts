@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
-import type { ValidForecast } from './forecast.ts';
+import type { PathForecast, ValidForecast } from './forecast.ts';
 import { type QoeWeights, qoeWeights } from './qoe.ts';
 import { validForecast } from './valid-forecast.ts';
 
@@ -68,13 +68,55 @@ export function anyDownloads(maxLength = 16): fc.Arbitrary<Download[]> {
     });
 }
 
-export interface StateChoices {
-  /** Default: none. */
-  downloads?: fc.Arbitrary<Download[]>;
+/** A running session at second 100: 6 of 30 s buffered, segments of 4 s and nominal size, no downloads yet. */
+export function stateOf(ladderBps: readonly number[], changes: Partial<PlayerState> = {}): PlayerState {
+  const { segmentSeconds = 4 } = changes;
+  return {
+    nowSeconds: 100,
+    started: true,
+    playbackRate: 1,
+    isPaused: false,
+    bufferLevelSeconds: 6,
+    bufferCapSeconds: 30,
+    segmentSeconds,
+    segmentIndex: 20,
+    segmentsRemaining: Number.POSITIVE_INFINITY,
+    ladderBps,
+    upcomingSizesBits: [ladderBps.map((bps) => bps * segmentSeconds)],
+    previousBitrateBps: ladderBps[0],
+    downloads: [],
+    weights: qoeWeights('linear', ladderBps),
+    ...changes,
+  };
+}
+
+/** Downloads of a bitrate, complete and one after another from segment 0 on. */
+export function downloadsOf(count: number, bitrateBps: number, sizeBits: number, downloadSeconds: number): Download[] {
+  return Array.from({ length: count }, (_, segmentIndex) => ({
+    segmentIndex,
+    bitrateBps,
+    receivedBits: sizeBits,
+    sizeBits,
+    requestedAtSeconds: segmentIndex * downloadSeconds,
+    downloadSeconds,
+    abandoned: false,
+  }));
+}
+
+/** A forecast of one path, or of several equally likely ones. */
+export function pathsOf(paths: CapacityPath | readonly CapacityPath[], issuedAtSeconds = 100) {
+  const all = Array.isArray(paths) ? paths : [paths];
+  return validForecast<PathForecast>({
+    kind: 'paths',
+    issuedAtMs: 1000 * issuedAtSeconds,
+    source: 'oracle',
+    paths: all.map((path) => ({ weight: 1 / all.length, path })),
+    handovers: [],
+  });
 }
 
 /** A valid state. */
-export function anyState(choices: StateChoices = {}): fc.Arbitrary<PlayerState> {
+export function anyState(choices: { downloads?: fc.Arbitrary<Download[]> } = {}): fc.Arbitrary<PlayerState> {
   return anyLadder().chain((ladderBps) =>
     fc
       .record({

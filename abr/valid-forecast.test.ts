@@ -1,10 +1,14 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { PlayerState } from './controller.ts';
+import { createController } from './algorithms.ts';
+import { ConstantPath } from './capacity-path.ts';
+import { InputError } from './errors.ts';
+import type { QuantileForecast } from './forecast.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
-import { validOrNone } from './random-states.fixture.ts';
+import { pathsOf, stateOf, validOrNone } from './random-states.fixture.ts';
+import { validForecast } from './valid-forecast.ts';
 
 const NOW_SECONDS = 100;
 const UTC_MS = 1_000_000;
@@ -67,13 +71,19 @@ const FORECAST = fc.tuple(LEVELS, fc.integer({ min: 1, max: 20 })).chain(([level
 test('law: a valid forecast gives futures of the link whose bits are finite and grow', () => {
   const futures = new Futures(8, 8, 1);
   const link = new LinkFutures(8, 1);
-  const state = { nowSeconds: NOW_SECONDS, utcMs: UTC_MS } as PlayerState;
+  const state = stateOf([1e6, 4e6, 8e6], { utcMs: UTC_MS });
+  const controllers = [createController('mpc-l:no-rate'), createController('mpc-l')];
   let valid = 0;
   fc.assert(
     fc.property(FORECAST, within(0, 2 * DRAWN_SECONDS), (forecast, fromSeconds) => {
       // Only the last step may be without a rate above 0.
       if (validOrNone(forecast) === undefined) return;
       valid++;
+      for (const controller of controllers) {
+        const { representation, reason } = controller.decide(state, validForecast(forecast as QuantileForecast));
+        expect(state.ladderBps[representation]).toBeDefined();
+        expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+      }
       futures.draw(forecast, NOW_SECONDS - forecast.issuedAtMs / 1000);
       link.draw(state, forecast);
       const wrong: number[][] = [];
@@ -93,4 +103,89 @@ test('law: a valid forecast gives futures of the link whose bits are finite and 
     { seed: 7, numRuns: 500 },
   );
   expect(valid).toBeGreaterThan(400);
+});
+
+const GOOD_DIP = {
+  ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.1, 0.5, 0.9], seconds: [0.1, 0.2, 0.5] },
+  collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
+};
+const GOOD_FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
+const GOOD = {
+  issuedAtMs: 1e5,
+  source: 'test',
+  stepEndsSeconds: [1, 4],
+  levels: [0.1, 0.5, 0.9],
+  quantilesBps: [
+    [0, 0, 0],
+    [1e6, 2e6, 3e6],
+  ],
+  rankCorrelation: 1,
+  handovers: [{ atMs: 0, confidence: 1, dip: GOOD_DIP }],
+  fluctuation: GOOD_FLUCTUATION,
+  latency: { stepEndsSeconds: [15], levels: [0.5], quantilesMs: [[40]] },
+};
+const handoverOf = (changes: object) => ({ handovers: [{ ...GOOD.handovers[0], ...changes }] });
+const dipOf = (changes: object) => handoverOf({ dip: { ...GOOD_DIP, ...changes } });
+const fluctuationOf = (changes: object) => ({ fluctuation: { ...GOOD_FLUCTUATION, ...changes } });
+const pathOf = (changes: object) => ({
+  kind: 'paths',
+  paths: [{ weight: 1, path: new ConstantPath(1e6), ...changes }],
+});
+
+test('accepts quantiles and paths, and returns them', () => {
+  const paths = pathsOf([new ConstantPath(0), new ConstantPath(1e6), new ConstantPath(2e6)]);
+  for (const forecast of [GOOD, paths]) expect(validForecast(forecast)).toBe(forecast);
+});
+
+test.each<[field: string, changes: object]>([
+  ['issuedAtMs', { issuedAtMs: Number.NaN }],
+  ['source', { source: undefined }],
+  ['kind', { kind: 'point' }],
+  ['handovers', { handovers: undefined }],
+  ['handovers[0].atMs', handoverOf({ atMs: Number.NaN })],
+  ['handovers[0].confidence', handoverOf({ confidence: 1.1 })],
+  ['handovers[0].dip', handoverOf({ dip: null })],
+  ['handovers[0].dip.timingSeconds', handoverOf({ dip: {} })],
+  ['handovers[0].dip.depth', dipOf({ depth: 2 })],
+  ['handovers[0].dip.seconds[0]', dipOf({ seconds: [-3, -2, -1] })],
+  ['handovers[0].dip.collapse', dipOf({ collapse: undefined })],
+  ['handovers[0].dip.collapse.probability', dipOf({ collapse: { ...GOOD_DIP.collapse, probability: 2 } })],
+  ['stepEndsSeconds', { stepEndsSeconds: [], quantilesBps: [] }],
+  ['stepEndsSeconds[0]', { stepEndsSeconds: [0, 1] }],
+  ['stepEndsSeconds[1]', { stepEndsSeconds: [4, 4] }],
+  ['stepEndsSeconds[1]', { stepEndsSeconds: [4, 3600] }],
+  ['levels', { levels: [] }],
+  ['levels[0]', { levels: [Number.NaN, 0.5, 0.9] }],
+  ['levels[2]', { levels: [0.1, 0.5, 1] }],
+  ['quantilesBps', { quantilesBps: [[1, 2, 3]] }],
+  ['quantilesBps[0]', { quantilesBps: [[1, 2], GOOD.quantilesBps[1]] }],
+  ['quantilesBps[0][0]', { quantilesBps: [[-1, 2, 3], GOOD.quantilesBps[1]] }],
+  ['quantilesBps[0][1]', { quantilesBps: [[2, 1, 3], GOOD.quantilesBps[1]] }],
+  ['quantilesBps[0][2]', { quantilesBps: [[1, 2, Number.POSITIVE_INFINITY], GOOD.quantilesBps[1]] }],
+  ['quantilesBps[1]', { quantilesBps: [GOOD.quantilesBps[1], [0, 0, 0]] }],
+  ['rankCorrelation', { rankCorrelation: 1.1 }],
+  ['fluctuation', { fluctuation: null }],
+  ['fluctuation.levels', { fluctuation: {} }],
+  ['fluctuation.ratios', fluctuationOf({ ratios: [1] })],
+  ['fluctuation.ratios[1]', fluctuationOf({ ratios: [1, Number.NaN, 1] })],
+  ['fluctuation.correlation', fluctuationOf({ correlation: 1 })],
+  ['latency.quantilesMs[0][0]', { latency: { ...GOOD.latency, quantilesMs: [[-1]] } }],
+  ['paths', { kind: 'paths', paths: [] }],
+  ['paths', pathOf({ weight: 0.9 })],
+  ['paths[0].weight', pathOf({ weight: Number.NaN })],
+  ['paths[0].path', pathOf({ path: null })],
+  ['paths[0].path', pathOf({ path: new ConstantPath(Number.NaN) })],
+  ['paths[0].path', pathOf({ path: new ConstantPath(Number.POSITIVE_INFINITY) })],
+  ['paths[0].path', pathOf({ path: new ConstantPath(-1e6) })],
+])('refuses %s in %j', (field, changes) => {
+  expect(() => validForecast({ ...GOOD, ...changes })).toThrow(expect.objectContaining({ name: 'InputError', field }));
+});
+
+test('refuses what is no object, or cannot be read', () => {
+  const throwing = {
+    get kind() {
+      throw new Error('gone');
+    },
+  };
+  for (const value of [null, undefined, 5, [], throwing]) expect(() => validForecast(value)).toThrow(InputError);
 });

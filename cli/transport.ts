@@ -7,7 +7,7 @@ import { parseStarts } from '../replay/evaluation/starts.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
 import { transportObstacle } from '../transport/programs.ts';
-import { DEFAULT_FLOWS, parseFlows, playSweep, type SweepFile, sweepTable } from '../transport/sweep.ts';
+import { DEFAULT_FLOWS, groupsOf, playSweep, type SweepFile, sweepTable } from '../transport/sweep.ts';
 import { noteLeftOut } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
@@ -54,7 +54,7 @@ export function transportCommand(io: CommandIo): Command {
 async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const { stderr, stdout } = io;
   const { flows = DEFAULT_FLOWS, out } = flags;
-  for (const setting of flows) parseFlows(setting);
+  for (const setting of flows) groupsOf(setting);
   const impairment = impairmentNamed(flags.impairment);
   const seconds = decimalNumber(flags.seconds, '--seconds', {
     expected: 'seconds above 1',

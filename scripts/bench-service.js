@@ -9,20 +9,20 @@ import { commandLine } from './command-line.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { positionals, refuse } = commandLine(
-  `usage: npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [players=1] [restart]
+  `usage: npm run bench:service -- [seconds=60] [subscribers=500] [requestsPerSecond=200] [households=20] [restart]
 
-Loads a prediction service in a process of its own. Each household reports from an address of its own, for all its
-players at once. Prints response times, lost or repeated events, memory and processor time in Markdown. With \`restart\`,
+Loads a prediction service in a process of its own. Each household has a player that reports from an address of its own.
+Prints response times, lost or repeated events, memory and processor time in Markdown. With \`restart\`,
 the service records, is killed after a third of the time, and ends properly after two thirds; also prints what got lost
 and when streams had forecasts again.`,
-  { positionals: 6 },
+  { positionals: 5 },
 );
 const isRestarted = positionals.at(-1) === 'restart';
 const numbers = isRestarted ? positionals.slice(0, -1) : positionals;
-if (numbers.length > 5 || numbers.some((text) => !(Number(text) > 0))) {
-  refuse(`expected at most five positive numbers, then \`restart\` or nothing; got ${positionals.join(' ')}`);
+if (numbers.length > 4 || numbers.some((text) => !(Number(text) > 0))) {
+  refuse(`expected at most four positive numbers, then \`restart\` or nothing; got ${positionals.join(' ')}`);
 }
-const [seconds = 60, subscribers = 500, perSecond = 200, households = 20, players = 1] = numbers.map(Number);
+const [seconds = 60, subscribers = 500, perSecond = 200, households = 20] = numbers.map(Number);
 const WARM_UP_SECONDS = 5;
 /** Interval of memory samples. */
 const USAGE_SECONDS = Math.max(2, seconds / 30);
@@ -117,12 +117,7 @@ function restartRows({ downs, events, acknowledged }) {
     const text = `${Math.round(upMs - atMs)}, ${Math.round(Math.min(...again))} to ${Math.round(Math.max(...again))} ms`;
     return [`${how}: listens again after, streams have a forecast after`, text];
   });
-  const missed = events.map((stream) => stream.missed);
-  return [
-    ['acknowledged observations, of these lost', `${acknowledged.size}, ${lost}`],
-    ...rows,
-    ['times that a stream was told of missed events', `${Math.min(...missed)} to ${Math.max(...missed)}`],
-  ];
+  return [['acknowledged observations, of these lost', `${acknowledged.size}, ${lost}`], ...rows];
 }
 
 function report({ latencies, failures, usages, after, events, skyMs, restarts }) {
@@ -140,7 +135,7 @@ function report({ latencies, failures, usages, after, events, skyMs, restarts })
   const number = (condition) => events.filter(condition).length;
   const rows = [
     ['event streams, requests per second, duration', `${subscribers}, ${perSecond}, ${seconds} s`],
-    ['households, players in each', `${households}, ${players}`],
+    ['households', `${households}`],
     ['responses', `${latencies.length}, ${failures.length} failed`],
     ['p50, p90, p99, longest', `${at(0.5)}, ${at(0.9)}, ${at(0.99)}, ${at(1)} ms`],
     ['events per stream', `${Math.min(...counts)} to ${Math.max(...counts)}`],
@@ -161,29 +156,23 @@ function report({ latencies, failures, usages, after, events, skyMs, restarts })
 }
 
 /**
- * Opens an event stream, also again. `close` returns the sequence numbers of its events since the last `missed`, how
- * often that came, and the times of forecasts.
+ * Opens an event stream, also again. `close` returns the sequence numbers of its events since it was opened, and the times
+ * of forecasts.
  */
 function subscribe(url) {
-  const stream = { sequences: [], forecastsMs: [], missed: 0, hasEnded: false };
-  let lastId = '';
+  const stream = { sequences: [], forecastsMs: [], hasEnded: false };
   let sent;
   const open = (resolve) => {
-    const headers = lastId === '' ? {} : { 'last-event-id': lastId };
-    sent = get(`${url}/v1/events`, { agent: false, headers }, (response) => {
+    sent = get(`${url}/v1/events`, { agent: false }, (response) => {
       let rest = '';
       response.setEncoding('utf8').on('data', (text) => {
         const lines = (rest + text).split('\n');
         rest = lines.pop();
         for (const line of lines) {
-          if (line === 'event: missed') {
-            stream.missed++;
-            stream.sequences = [];
-          } else if (line === 'event: forecast') stream.forecastsMs.push(performance.now());
-          else if (line.startsWith('id: ')) {
-            lastId = line.slice(4);
-            stream.sequences.push(Number(lastId.split('.')[1]));
-          }
+          // The ids of a restarted service begin again.
+          if (line === 'event: hello') stream.sequences = [];
+          else if (line === 'event: forecast') stream.forecastsMs.push(performance.now());
+          else if (line.startsWith('id: ')) stream.sequences.push(Number(line.slice(4)));
         }
       });
       resolve?.({ close });
@@ -204,7 +193,7 @@ function subscribe(url) {
   return new Promise(open);
 }
 
-/** Sends request `n`: alternately a household's report, half a second of download of each player, and a query. */
+/** Sends request `n`: alternately a household's report of half a second of download, and a query. */
 function askService(url, agent, n) {
   const isReport = n % 2 === 0;
   const path = isReport
@@ -219,11 +208,7 @@ function askService(url, agent, n) {
     bits: Math.floor(4e5 * (1 + Math.random())) + (5 * n + i) / 1e7,
   }));
   const household = (n >> 1) % households;
-  const [first, ...others] = Array.from({ length: players }, (_, i) => ({
-    player: `player-${household}-${i}`,
-    observations,
-  }));
-  const body = isReport ? JSON.stringify(others.length > 0 ? { ...first, others } : first) : undefined;
+  const body = isReport ? JSON.stringify({ player: `player-${household}`, observations }) : undefined;
   const startMs = performance.now();
   return new Promise((resolve, reject) => {
     const headers = isReport ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {};
@@ -235,7 +220,7 @@ function askService(url, agent, n) {
       });
       response.on('end', () => {
         const ms = performance.now() - startMs;
-        const rejected = isReport ? rejectionIn(text, others.length) : undefined;
+        const rejected = isReport ? JSON.parse(text).rejected?.[0]?.reason : undefined;
         const isTaken = isReport && response.statusCode === 200 && rejected === undefined;
         resolve({
           ms,
@@ -248,12 +233,4 @@ function askService(url, agent, n) {
     sent.on('error', reject);
     sent.end(body);
   });
-}
-
-/** Why observations of a report were not taken; undefined if all were. */
-function rejectionIn(text, others) {
-  const reply = JSON.parse(text);
-  const answers = [reply, ...(reply.others ?? [])];
-  if (answers.length <= others || answers.includes(null)) return 'players were not taken';
-  return answers.flatMap(({ rejected }) => rejected)[0]?.reason;
 }

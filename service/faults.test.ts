@@ -115,7 +115,7 @@ describe('readers of events', () => {
     for (const reader of readers) await reader.next();
     while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
     const text = 'x'.repeat(20_000);
-    for (let n = 0; n < 1500; n++) {
+    for (let n = 0; n < 500; n++) {
       service.publish('trigger', { n, text });
       for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
     }
@@ -267,8 +267,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
     return copy;
   };
   const headersOf = (way: number): Record<string, string> => {
-    if (way < 0.05) return { origin: pick(['null', 'https://evil.example', 'x', 'http://localhost.evil']) };
-    return way < 0.1 ? { 'last-event-id': pick(['x', '.', 'a.b.c', '-1', 'x'.repeat(200)]) } : {};
+    return way < 0.05 ? { origin: pick(['null', 'https://evil.example', 'x', 'http://localhost.evil']) } : {};
   };
   const types = ['x', 'state', '%00', '', 'state,,', 'a%26b', 'state&types=clock', '%F0%9F%9B%B0'];
   return () => {

@@ -4,34 +4,30 @@ import { roundedDegrees } from './api/security.ts';
 import type { StateReply } from './api/wire.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 
-export interface PlaceOptions {
-  /** Default: as the dish reports it. */
-  given?: LocationReading | undefined;
-  /** Show the exact location. Default false: to a tenth of a degree. */
-  showExactly?: boolean | undefined;
-}
-
 export class Place {
-  readonly #options: PlaceOptions;
-  #ofDish: LocationReading | undefined;
+  #exact: LocationReading | undefined;
+  readonly #isGiven: boolean;
+  readonly #shown: (degrees: number) => number;
 
-  constructor(options: PlaceOptions) {
-    this.#options = options;
+  /** `given`: default: as the dish reports it. `showExactly`: default: to a tenth of a degree. */
+  constructor({ given, showExactly = false }: { given?: LocationReading | undefined; showExactly?: boolean }) {
+    this.#exact = given;
+    this.#isGiven = given !== undefined;
+    this.#shown = showExactly ? (degrees) => degrees : roundedDegrees;
   }
 
   set ofDish(location: LocationReading) {
-    this.#ofDish = location;
+    if (!this.#isGiven) this.#exact = location;
   }
 
   /** For computations only; never show it. */
   get exact(): LocationReading | undefined {
-    return this.#options.given ?? this.#ofDish;
+    return this.#exact;
   }
 
   shown(): StateReply['location'] {
-    const { exact } = this;
-    if (exact === undefined) return undefined;
-    const shown = this.#options.showExactly === true ? (degrees: number) => degrees : roundedDegrees;
-    return { latitudeDegrees: shown(exact.latitudeDegrees), longitudeDegrees: shown(exact.longitudeDegrees) };
+    if (this.#exact === undefined) return undefined;
+    const { latitudeDegrees, longitudeDegrees } = this.#exact;
+    return { latitudeDegrees: this.#shown(latitudeDegrees), longitudeDegrees: this.#shown(longitudeDegrees) };
   }
 }

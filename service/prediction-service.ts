@@ -11,7 +11,7 @@ import type {
   ForecastReply,
   HandoversReply,
   HistoryReply,
-  PlayerReport,
+  ObservationsRequest,
   SkyReply,
   StateReply,
   Traffic,
@@ -50,7 +50,7 @@ export interface Parts {
 export interface Listener {
   event?(type: EventType, data: unknown): void;
   /** Player reports with at least one accepted observation. */
-  report?(request: PlayerReport): void;
+  report?(request: ObservationsRequest): void;
   /** Seconds of the dish, including its history. */
   telemetry?(second: TelemetrySecond): void;
   /** Observations of the whole link, in order of time on the session clock. */
@@ -75,8 +75,6 @@ const LEO_PROBABILITY = 0.7;
 /** A dish that answers is Starlink's, whose handovers follow the schedule to about a second. */
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
-/** Publish a forecast early if this much more of the link was observed; reports come twice a second. */
-const NEWS_SECONDS = 0.4;
 const HEARTBEAT_SECONDS = 15;
 /** After this long without a report, nobody is watching; players report at least every 5 s. */
 const WATCHED_SECONDS = 10;
@@ -87,7 +85,7 @@ export class PredictionService {
   readonly clock: Clock;
   readonly session: SessionClock;
   readonly problems: Problems;
-  readonly stream: EventStream;
+  readonly stream = new EventStream();
   readonly #version: string;
   readonly #forecaster: LinkForecaster;
   readonly #link: SharedLink;
@@ -98,8 +96,6 @@ export class PredictionService {
   readonly #listeners: Listener[] = [];
   #parts: Parts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
-  /** End of the observations that the last published forecast was based on. */
-  #forecastOfSeconds = Number.NEGATIVE_INFINITY;
   #heartbeatSeconds = 0;
   #leaptSeconds = Number.NEGATIVE_INFINITY;
   #publishedMs = Number.NaN;
@@ -119,7 +115,6 @@ export class PredictionService {
       this.stateChanged();
       for (const listener of this.#listeners) listener.problem?.(problem, isOver);
     };
-    this.stream = new EventStream(clock.utcMs().toString(36));
     this.#forecaster = new LinkForecaster(this.session, {
       forecasters,
       onFault: ({ forecaster, message }) => this.problems.report('model', 'failed', `${forecaster}: ${message}`),
@@ -175,10 +170,7 @@ export class PredictionService {
   }
 
   #publishForecast(nowSeconds: number): void {
-    const { preparedSeconds } = this.#forecaster;
-    const isDue = nowSeconds - this.#forecastSeconds >= FORECAST_PERIOD_SECONDS - 0.05;
-    if (!isDue && preparedSeconds - this.#forecastOfSeconds < NEWS_SECONDS) return;
-    this.#forecastOfSeconds = preparedSeconds;
+    if (nowSeconds - this.#forecastSeconds < FORECAST_PERIOD_SECONDS - 0.05) return;
     this.#forecastSeconds = nowSeconds;
     const reply = this.forecast();
     const issuedMs = reply.forecast?.issuedAtMs ?? Number.NaN;
@@ -280,7 +272,7 @@ export class PredictionService {
 
   /** A verdict per observation, or the limit that the report's player would exceed. */
   observe(
-    request: PlayerReport,
+    request: ObservationsRequest,
     address = '',
   ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal {
     this.#followClock();

@@ -88,7 +88,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const service = new PredictionService({ clock, version, forecasters });
   logProblems(service, log);
   if (model instanceof Error) service.problems.report('model', 'unusable', model.message);
-  const place = new Place({ given: options.location, showExactly: options.showExactLocation });
+  const place = new Place({ given: options.location, showExactly: options.showExactLocation === true });
   service.attach({ location: () => place.shown() });
 
   // Closed in reverse order, also if a later part fails to start.
@@ -158,8 +158,8 @@ async function modelOf(file: string): Promise<CapacityForecaster | Error> {
   try {
     return await loadOnnxForecaster(file);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return new Error(message.startsWith(file) ? message : `${file}: ${message}`, { cause: error });
+    const { message } = error as Error;
+    return new Error(message.startsWith(file) ? message : `${file}: ${message}`);
   }
 }
 

@@ -46,7 +46,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
 
   test.each(['cubic', 'reno', 'bbr2'])('%s fills a link without loss and does not exceed it', async (congestion) => {
     const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 6 };
-    const { results } = await download([{ congestion, flows: 1 }], options);
+    const { results } = await download(congestion, options);
     const [result] = results;
     console.log(congestion, result);
     expect(result!.throughputBps).toBeLessThan(20e6);
@@ -56,8 +56,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
 
   test('at 2 % of random loss a higher loss threshold brings more, and CUBIC least', async () => {
     const options = { link: link(40e6, 0.02), seed: 1, rttSeconds: 0.04, seconds: 8 };
-    const throughput = async (congestion: string) =>
-      (await download([{ congestion, flows: 1 }], options)).results[0]!.throughputBps;
+    const throughput = async (congestion: string) => (await download(congestion, options)).results[0]!.throughputBps;
     const [cubic, standard, tuned] = [
       await throughput('cubic'),
       await throughput('bbr2'),
@@ -71,7 +70,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
   test('the interval of ProbeRTT is a setting', async () => {
     const dips = async (congestion: string) => {
       const options = { link: link(10e6, 0), seed: 1, rttSeconds: 0.04, seconds: 14 };
-      const { samples } = await download([{ congestion, flows: 1 }], options);
+      const { samples } = await download(congestion, options);
       const later = samples.filter(({ seconds }) => seconds > 2);
       const usual = later.map(({ cwndBytes }) => cwndBytes).sort((a, b) => a - b)[later.length >> 1]!;
       return later.filter(
@@ -100,13 +99,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
 
   test('flows of two groups share the link', async () => {
     const options = { link: link(20e6, 0), seed: 1, rttSeconds: 0.04, seconds: 8 };
-    const { results } = await download(
-      [
-        { congestion: 'cubic', flows: 2 },
-        { congestion: 'bbr2', flows: 2 },
-      ],
-      options,
-    );
+    const { results } = await download('2*cubic+2*bbr2', options);
     console.log(results);
     const sum = results.reduce((total, { throughputBps }) => total + throughputBps, 0);
     expect(sum).toBeLessThan(20e6);

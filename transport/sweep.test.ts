@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DEFAULT_FLOWS, parseFlows, ratiosToDefault, type SweepRow, settingMedians, sweepTable } from './sweep.ts';
+import { DEFAULT_FLOWS, groupsOf, ratiosToDefault, type SweepRow, settingMedians, sweepTable } from './sweep.ts';
 
 /** One download in each recording group, with these throughputs in Mbit/s and p95 RTTs in ms. */
 function rowsOf(flows: string, figures: readonly (readonly [mbps: number, rttMs: number])[]): SweepRow[] {
@@ -31,17 +31,14 @@ const rows = [
   ]),
 ];
 
-test('parseFlows reads groups of flows', () => {
-  expect(parseFlows('bbr2')).toEqual([{ congestion: 'bbr2', flows: 1 }]);
-  expect(parseFlows('8*cubic+12*bbr2:probe-rtt=4000,loss=0.08')).toEqual([
-    { congestion: 'cubic', flows: 8 },
-    { congestion: 'bbr2:probe-rtt=4000,loss=0.08', flows: 12 },
-  ]);
-  for (const flows of DEFAULT_FLOWS) expect(parseFlows(flows).length).toBeGreaterThan(0);
+test('groupsOf names the congestion control of each group', () => {
+  const flows = '8*cubic+12*bbr2:probe-rtt=4000,loss=0.08';
+  expect(groupsOf(flows)).toEqual(['cubic', 'bbr2:probe-rtt=4000,loss=0.08']);
+  for (const setting of DEFAULT_FLOWS) expect(groupsOf(setting).length).toBeGreaterThan(0);
 });
 
 test.each(['', '0*bbr2', '8*', 'bbr2+', '8*vegas'])('"%s" names no flows', (text) => {
-  expect(() => parseFlows(text)).toThrow('--flows: expected');
+  expect(() => groupsOf(text)).toThrow('--flows: expected');
 });
 
 test('ratiosToDefault gives geometric means over the places that have both', () => {

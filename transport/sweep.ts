@@ -13,12 +13,6 @@ import type { Scenario } from '../replay/scenarios.ts';
 import { type Impairment, type KernelSteps, kernelSteps, linkCommands } from './kernel-steps.ts';
 import { quicCongestion, transportProgram } from './programs.ts';
 
-/** Connections under the same congestion control (`quicCongestion`). */
-export interface FlowGroup {
-  congestion: string;
-  flows: number;
-}
-
 export interface DownloadResult {
   /** Received bits of all flows / duration. */
   throughputBps: number;
@@ -55,7 +49,7 @@ export interface SweepRow {
   group: string;
   startSeconds: number;
   seed: number;
-  /** `parseFlows`. */
+  /** `groupsOf`. */
   flows: string;
   /** Of each group of flows. */
   results: DownloadResult[];
@@ -84,24 +78,26 @@ export const DEFAULT_FLOWS = [
   ...['8*cubic+8*bbr2', '8*cubic+8*bbr2:probe-rtt=4000,loss=0.08'],
 ];
 
-/** Parses groups of flows side by side: `bbr2`, `8*cubic+8*bbr2:loss=0.08`. @throws {InputError} of `--flows` */
-export function parseFlows(flows: string): FlowGroup[] {
+/**
+ * The congestion control of each group of flows side by side: `bbr2`, `8*cubic+8*bbr2:loss=0.08`.
+ * @throws {InputError} of `--flows`
+ */
+export function groupsOf(flows: string): string[] {
   return flows.split('+').map((part) => {
-    const [, count = '1', congestion] = /^(?:([1-9]\d?)\*)?(.+)$/.exec(part) ?? [];
+    const [, congestion] = /^(?:[1-9]\d?\*)?(.+)$/.exec(part) ?? [];
     if (congestion === undefined) throw new InputError('--flows', 'such as bbr2 or 8*cubic+8*bbr2', flows);
-    return { congestion: quicCongestion(congestion, '--flows'), flows: Number(count) };
+    return quicCongestion(congestion, '--flows');
   });
 }
 
 /**
- * Groups of flows side by side on one link, which starts with them: quiche's congestion controls in simulated time, so
+ * Groups of flows (`groupsOf`) on one link, which starts with them: quiche's congestion controls in simulated time, so
  * that the same options give the same result. Builds the program at first use; rejects if it fails.
  */
 export async function download(
-  groups: readonly FlowGroup[],
+  flows: string,
   { link, seed, rttSeconds, seconds }: DownloadOptions,
 ): Promise<{ results: DownloadResult[]; samples: Sample[] }> {
-  const flows = groups.map(({ congestion, flows }) => `${flows}*${congestion}`).join('+');
   const program = spawn(transportProgram(), ['simulate', flows, String(seconds), String(seed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // Of a process group of its own: Ctrl-C is for the command, which ends after this download.
@@ -115,7 +111,7 @@ export async function download(
   const found = lines.map((line) => JSON.parse(line) as Sample & { receivedBits?: number });
   const samples = found.filter(({ receivedBits }) => receivedBits === undefined);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const results = groups.map((_, group) => {
+  const results = groupsOf(flows).map((_, group) => {
     const own = samples.filter((sample) => sample.group === group);
     const last = [...new Map(own.map((sample) => [sample.flow, sample])).values()];
     const rtts = own.map(({ rttMs }) => rttMs / 1000).sort((a, b) => a - b);
@@ -154,7 +150,7 @@ export async function playSweep(
       signal.throwIfAborted();
       const link = kernelSteps(trace, scenario, { startSeconds, impairment, seed });
       const { rttSeconds } = scenario;
-      const { results } = await download(parseFlows(flows), { link, seed, rttSeconds, seconds });
+      const { results } = await download(flows, { link, seed, rttSeconds, seconds });
       const { dataset, recordingGroup: group } = trace.metadata;
       rows[i] = { dataset, trace: trace.name, group, startSeconds, seed, flows, results };
       onProgress(++done, plan.length);
@@ -167,7 +163,6 @@ export async function playSweep(
 
 /** A setting against the default, over the places that have both: geometric means of ratios. */
 export interface Ratios {
-  places: number;
   throughput: Estimate;
   rttP95: Estimate;
 }
@@ -187,8 +182,7 @@ export function ratiosToDefault(rows: readonly SweepRow[], { seed }: { seed: num
     const groups = [...new Set(own.map(({ group }) => group))];
     const units = { unitOf: own.map(({ group }) => groups.indexOf(group)), unitCount: groups.length, seed };
     const means = meansWithInterval({ throughput: logs('throughputBps'), rttP95: logs('rttSecondsP95') }, units);
-    const [throughput, rttP95] = [asRatio(means.throughput), asRatio(means.rttP95)];
-    found.set(flows, { places: own.length, throughput, rttP95 });
+    found.set(flows, { throughput: asRatio(means.throughput), rttP95: asRatio(means.rttP95) });
   }
   return found;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConstantPath } from '../capacity-path.ts';
 import type { Download, InFlight, PlayerState } from '../controller.ts';
-import type { Forecast, QuantileForecast } from '../forecast.ts';
-import { qoeWeights } from '../qoe.ts';
+import type { QuantileForecast } from '../forecast.ts';
+import { pathsOf, stateOf as runningState } from '../random-states.fixture.ts';
 import { isPlausible } from './usable-forecast.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
@@ -21,22 +21,8 @@ function stateOf(ratesMbps: readonly number[]): PlayerState {
       abandoned: mbps === 0,
     }),
   );
-  return {
-    nowSeconds: 100,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
-    bufferLevelSeconds: 4,
-    bufferCapSeconds: 8,
-    segmentSeconds: 4,
-    segmentIndex: 8,
-    segmentsRemaining: 20,
-    ladderBps: LADDER_BPS,
-    upcomingSizesBits: [LADDER_BPS.map((bps) => 4 * bps)],
-    previousBitrateBps: 8e6,
-    downloads,
-    weights: qoeWeights('linear', LADDER_BPS),
-  };
+  const session = { bufferLevelSeconds: 4, bufferCapSeconds: 8, segmentIndex: 8, previousBitrateBps: 8e6 };
+  return runningState(LADDER_BPS, { ...session, downloads });
 }
 
 function expects(medianMbps: number): QuantileForecast {
@@ -51,11 +37,7 @@ function expects(medianMbps: number): QuantileForecast {
   };
 }
 
-function pathsOf(...ratesMbps: number[]): Forecast {
-  const weight = 1 / ratesMbps.length;
-  const paths = ratesMbps.map((mbps) => ({ weight, path: new ConstantPath(mbps * 1e6) }));
-  return { kind: 'paths', issuedAtMs: 100e3, source: 'test', paths, handovers: [] };
-}
+const paths = (...mbps: number[]) => pathsOf(mbps.map((rate) => new ConstantPath(rate * 1e6)));
 
 function inFlight(receivedBits: number, since = 2): InFlight {
   const requestedAtSeconds = 100 - since;
@@ -84,7 +66,7 @@ describe('isPlausible', () => {
     ['less than was measured, but enough to matter little', [3000, 5000], 150, true],
   ])('%s: measured %p, expected %p: %p', (_, measured, expected, plausible) => {
     expect(isPlausible(expects(expected), stateOf(measured))).toBe(plausible);
-    expect(isPlausible(pathsOf(expected, expected), stateOf(measured))).toBe(plausible);
+    expect(isPlausible(paths(expected, expected), stateOf(measured))).toBe(plausible);
   });
 
   test('before a measurement, rejects only impossible links', () => {
@@ -102,8 +84,8 @@ describe('isPlausible', () => {
   });
 
   test('a single path is always plausible', () => {
-    expect(isPlausible(pathsOf(0), stateOf([20, 20]))).toBe(true);
-    expect(isPlausible(pathsOf(1e6), stateOf([20, 20]))).toBe(true);
+    expect(isPlausible(paths(0), stateOf([20, 20]))).toBe(true);
+    expect(isPlausible(paths(1e6), stateOf([20, 20]))).toBe(true);
   });
 
   test('invalid measurements make no forecast plausible', () => {

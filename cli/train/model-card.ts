@@ -167,14 +167,7 @@ export function cardMarkdown(model: DescribedModel): string {
         'coverage is before the recalibration that a session adds.'
       : '**On the training data**, which flatters the model. `--folds` scores it on recordings left out.',
     '',
-    `| data set | moments | pinball loss at ${scores.stepEndsSeconds.join(' / ')} s ` +
-      '| 90 % interval covers | 50 % interval covers |',
-    '|---|---|---|---|---|',
-    ...Object.entries(scores.datasets).map(
-      ([dataset, of]) =>
-        `| ${dataset} | ${of.rows} | ${of.pinball.map((loss) => loss.toFixed(3)).join(' / ')} ` +
-        `| ${percents(of.coverage90)} | ${percents(of.coverage50)} |`,
-    ),
+    ...scoresTable(scores),
     '',
     '## Limits',
     'Capacity as a client sees it: what a flow could have had, on the terminals, plans, places and days above. ' +
@@ -182,11 +175,33 @@ export function cardMarkdown(model: DescribedModel): string {
       'A session recalibrates its spread, never its median.',
     '',
     '## Features',
-    '| feature | meaning | where unknown |',
-    '|---|---|---|',
-    ...card.inputs.map((input) => `| ${input.name} | ${input.meaning} | ${input.unknown ?? ''} |`),
+    ...featuresTable(card.inputs),
   ];
   return `${parts.join('\n').replace(/^(#+ .*)$/gm, '$1\n')}\n`;
+}
+
+function scoresTable({ stepEndsSeconds, datasets }: Fit['scores']): string[] {
+  return [
+    `| data set | moments | pinball loss at ${shown(stepEndsSeconds)} s | 90 % interval covers | 50 % interval covers |`,
+    '|---|---|---|---|---|',
+    ...Object.entries(datasets).map(
+      ([dataset, of]) =>
+        `| ${dataset} | ${of.rows} | ${shown(of.pinball, (loss) => loss.toFixed(3))} ` +
+        `| ${shown(of.coverage90, percent)} % | ${shown(of.coverage50, percent)} % |`,
+    ),
+  ];
+}
+
+/** The hat functions share a row. */
+function featuresTable(inputs: ModelCard['inputs']): string[] {
+  const rows = inputs.filter(({ name }) => !/^epoch-phase-[1-9]/.test(name));
+  return [
+    '| feature | meaning | where unknown |',
+    '|---|---|---|',
+    ...rows.map(({ name, meaning, unknown }) => {
+      return `| ${name.replace('epoch-phase-0', 'epoch-phase-0 ... -7')} | ${meaning} | ${unknown ?? ''} |`;
+    }),
+  ];
 }
 
 function dataTable(sources: readonly DataSource[]): string[] {
@@ -201,6 +216,12 @@ function dataTable(sources: readonly DataSource[]): string[] {
   ];
 }
 
-function percents(shares: readonly number[]): string {
-  return `${shares.map((share) => Math.round(100 * share)).join(' / ')} %`;
+/** The values of the first, the middle and the last step; the JSON has all. */
+function shown(values: readonly number[], text: (value: number) => string = String): string {
+  const steps = new Set([0, values.length >> 1, values.length - 1]);
+  return [...steps].map((step) => text(values[step]!)).join(' / ');
+}
+
+function percent(share: number): string {
+  return String(Math.round(100 * share));
 }

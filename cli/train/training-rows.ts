@@ -150,8 +150,8 @@ export interface WriteRowsOptions extends Watched {
   folder: string;
 }
 
-/** Simulates the sessions and writes their rows. Resolves to the number of rows to train on. */
-export async function writeRows(options: WriteRowsOptions): Promise<number> {
+/** Simulates the sessions and writes their rows. */
+export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const { traces, seed, leftOut = [], folder } = options;
   const sessions = rowSessions(traces, seed);
   // Includes groups whose recordings are too short for a row.
@@ -162,7 +162,6 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
   makeFolder(folder);
   const out = openSync(join(folder, 'rows.f32'), 'w');
   let count = 0;
-  let trainingRows = 0;
   try {
     for await (const session of watched(sessions, options)) {
       const { recordingGroup } = session.trace.metadata;
@@ -171,7 +170,6 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
       // Little-endian, as all machines are that Node runs on.
       writeSync(out, new Uint8Array(Float32Array.from(rows.flatMap((row) => [...head, ...row])).buffer));
       count += rows.length;
-      if (!isLeftOut(session.trace)) trainingRows += rows.length;
     }
   } finally {
     closeSync(out);
@@ -187,7 +185,6 @@ export async function writeRows(options: WriteRowsOptions): Promise<number> {
     leftOut: [...new Set(traces.filter(isLeftOut).map((trace) => labels.get(trace)!))],
   };
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
-  return trainingRows;
 }
 
 interface RecorderOptions {

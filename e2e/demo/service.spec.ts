@@ -19,10 +19,10 @@ test('the service on the replayed link is used, and ends with the run; so does a
     expect(parameter('risk')).toBe(used);
   }
 
-  const events = page.waitForRequest(/\/v1\/events/);
+  const asked = page.waitForRequest(/\/v1\/forecast/);
   await page.getByRole('combobox', { name: 'Prediction service' }).selectOption('one on this link');
   expect([parameter('service'), parameter('risk')]).toEqual(['link', '0']);
-  const service = new URL((await events).url()).origin;
+  const service = new URL((await asked).url()).origin;
   await expect(state).toHaveText('Used', { timeout: 30_000 });
   await expect(page.locator('#service-details')).toContainText('beside a simulated dish on the replayed link');
   const decision = page.getByRole('region', { name: 'Decisions of MPC-L' });

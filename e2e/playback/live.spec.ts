@@ -76,11 +76,7 @@ const waited = (origin: RunningOrigin, folder: string) => {
   });
 };
 
-test('five players side by side are at their targets; the origin reports how late chunks left', async ({
-  labPage,
-  stream,
-  origin,
-}) => {
+test('five players side by side are at their targets', async ({ labPage, stream, origin }) => {
   const media: StreamOptions = { segmentSeconds: 2, segmentCount: 60, link: [[600, 1e9]] };
   const folders = Object.values(STREAMS).map((options) => stream({ ...media, ...options }));
   const played = await Promise.all(
@@ -93,8 +89,6 @@ test('five players side by side are at their targets; the origin reports how lat
     const { targetLatencySeconds: targetSeconds, chunkSeconds } = options.live!;
     expect([name, seen]).toEqual([name, { isThere: true, targetSeconds, isLowLatency: chunkSeconds < 2, errors: [] }]);
     expect(stalls, name).toBeLessThan(MOST_STALLS);
-    const { chunks } = (await (await fetch(`${folders[i]}lateness`)).json()) as { chunks: number };
-    expect(chunks, name).toBeGreaterThan(chunkSeconds < 2 ? 40 : 4);
   }
   expect(waited(origin, folders[1]!).length).toBeGreaterThan(2);
   // The timeline lists what exists. By number, a player's clock may be a little fast.

@@ -48,6 +48,18 @@ describe('Recalibration', () => {
     expect(scaleOf(afterSession(600, { forecast: 2, actual: 0.05 }))).toBeCloseTo(0.6, 9);
   });
 
+  test('reads a score between the quantiles of a skewed forecast', () => {
+    const skewed = STEPS.flatMap(() => SCORES.map((score) => (score < 0 ? 0.5 : 1) * score));
+    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+    for (let second = 0; second < 600; second++) {
+      recalibration.apply(second, 1e6, Float64Array.from(skewed));
+      recalibration.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
+    }
+    // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
+    expect(scaleOf(recalibration)).toBeGreaterThan(1.2);
+    expect(scaleOf(recalibration)).toBeLessThan(SCORES[5]!);
+  });
+
   test('scales each step by its own errors', () => {
     const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
     // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps.

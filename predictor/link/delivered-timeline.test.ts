@@ -24,6 +24,12 @@ test('keeps as many seconds as given', () => {
   for (let second = 0; second < 100; second++) timeline.add(second, second + 1, 1e6 * second);
   expect(timeline.rateBps(91, 92, 0.9)).toBeCloseTo(91e6, 0);
   expect(timeline.rateBps(0, 50, 0)).toBeNaN();
+  // 22 cells of half a second, of which the newest is still empty.
+  expect(timeline.rateBps(0, 100, 0) / 1e6).toBeCloseTo((0.5 * 89 + 10 * 94.5) / 10.5, 3);
+  // A piece that is longer than that fills the same 10.5 s.
+  timeline.add(100, 200, 100e6);
+  expect(timeline.rateBps(0, 200, 10.4 / 200)).toBeCloseTo(1e6, 3);
+  expect(timeline.rateBps(0, 200, 10.6 / 200)).toBeNaN();
 });
 
 test('forgets the time before a long pause', () => {

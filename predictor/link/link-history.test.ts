@@ -51,6 +51,19 @@ describe('LinkHistory', () => {
     }
   });
 
+  test('sees extremes and spread of its windows only', () => {
+    // It varies from 20 to 44 s, and is steady in the last 16.
+    const history = historyOf(60, (second) => (second < 20 || second >= 44 ? 6e6 : second % 2 < 1 ? 3e6 : 9e6));
+    const features = featuresOf(history, 60);
+    const reference = history.referenceBps()!;
+    const of = (name: string) => features[index(name)]!;
+    expect(of('spread-15s')).toBeCloseTo(0, 6);
+    expect(of('spread-90s')).toBeGreaterThan(0.2);
+    expect(of('lowest-10s')).toBeCloseTo(Math.min(0, Math.log(6e6 / reference)), 6);
+    expect(of('lowest-40s')).toBeCloseTo(Math.log(3e6 / reference), 6);
+    expect(of('highest-40s')).toBeCloseTo(Math.log(9e6 / reference), 6);
+  });
+
   test('has the rate of each epoch', () => {
     // Epochs begin at 7, 22, 37, 52: rates 1, 2, 4, 8, 16 Mbit/s.
     const history = historyOf(60, (second) => 1e6 * 2 ** Math.floor((second + 8) / 15));

@@ -264,11 +264,14 @@ describe('forecasts of the service', () => {
 describe('reports', () => {
   test('are in UTC of the service', async () => {
     const { stage, forecaster, ask } = await begun();
-    await stage.advance(4);
+    await stage.advance(10.5);
     ask();
-    forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 4.6 });
-    forecaster.observe({ kind: 'throughput', startSeconds: 4.6, endSeconds: 4.7, bits: 5e6 });
-    forecaster.observe({ kind: 'request-latency', atSeconds: 4.6, latencySeconds: 0.04 });
+    // The last 8 s count.
+    forecaster.observe({ kind: 'throughput', startSeconds: 3.4, endSeconds: 3.6, bits: 1e6 });
+    forecaster.observe({ kind: 'request-latency', atSeconds: 3.4, latencySeconds: 0.04 });
+    forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 11.1 });
+    forecaster.observe({ kind: 'throughput', startSeconds: 11.1, endSeconds: 11.2, bits: 5e6 });
+    forecaster.observe({ kind: 'request-latency', atSeconds: 11.1, latencySeconds: 0.04 });
     await stage.advance(0.1);
     const { body, method, path } = stage.requests.at(-1)!;
     expect({ method, path }).toEqual({ method: 'POST', path: '/v1/observations?protocol=1' });
@@ -276,9 +279,9 @@ describe('reports', () => {
     expect(body).toEqual({
       player: expect.stringMatching(/^page-[a-z0-9]+$/),
       observations: [
-        { kind: 'idle', startMs: utc(0), endMs: utc(4.6) },
-        { kind: 'throughput', startMs: utc(4.6), endMs: utc(4.7), bits: 5e6 },
-        { kind: 'request-latency', atMs: utc(4.6), latencyMs: 40 },
+        { kind: 'idle', startMs: utc(3.5), endMs: utc(11.1) },
+        { kind: 'throughput', startMs: utc(11.1), endMs: utc(11.2), bits: 5e6 },
+        { kind: 'request-latency', atMs: utc(11.1), latencyMs: 40 },
       ],
       isDownloading: true,
     });

@@ -10,7 +10,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -102,21 +101,15 @@ function printsVersion(path: string): boolean {
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }
 
-/** Playwright's own Chromium, or its headless shell if only that is installed. */
+/** Playwright's own Chromium. */
 async function playwrightBrowser(): Promise<string | undefined> {
   const { chromium } = await import('playwright-core');
-  let full: string;
   try {
-    full = chromium.executablePath();
+    const path = chromium.executablePath();
+    return isExecutable(path) ? path : undefined;
   } catch {
     return undefined; // no build for this platform
   }
-  // .../chromium-1234/chrome-linux64/chrome -> .../chromium_headless_shell-1234/*/*headless*shell
-  const [browsers = '', version] = full.split(/[\\/]chromium-(\d+)[\\/]/);
-  const shell = join(browsers, `chromium_headless_shell-${version}`);
-  const files = existsSync(shell) ? readdirSync(shell, { recursive: true, encoding: 'utf8' }) : [];
-  const shells = files.filter((name) => /headless[-_]shell$/.test(name)).map((name) => join(shell, name));
-  return [full, ...shells].find(isExecutable);
 }
 
 /** Replaces the package's configuration, which names folders of AWS Lambda: no text would be visible with it. */

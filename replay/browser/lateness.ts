@@ -29,27 +29,19 @@ export function downloadTimings(record: SessionRecord, log: readonly RequestLogE
     ({ kind, prescribedEndSeconds }) => kind === 'segment' && prescribedEndSeconds !== undefined,
   );
   const served = groupBy(segments, ({ representationId, segmentIndex }) => `${representationId} ${segmentIndex}`);
-  const timings: DownloadTiming[] = [];
-  for (const request of record.requests) {
-    if (request.outcome !== 'complete') continue;
-    const entries = served.get(`${request.representationId} ${request.index}`) ?? [];
-    const first = entries.shift();
-    if (first === undefined) continue;
-    let [last, bits] = [first, first.bytes * 8];
-    while (bits < request.receivedBits && entries.length > 0) {
+  return record.requests.flatMap(({ index, representationId, requestedAtSeconds, ...request }) => {
+    const entries = served.get(`${representationId} ${index}`) ?? [];
+    const first = request.outcome === 'complete' ? entries.shift() : undefined;
+    if (first === undefined) return [];
+    let [last, sizeBits] = [first, first.bytes * 8];
+    while (sizeBits < request.receivedBits && entries.length > 0) {
       last = entries.shift()!;
-      bits += last.bytes * 8;
+      sizeBits += last.bytes * 8;
     }
-    timings.push({
-      index: request.index,
-      representationId: request.representationId,
-      sizeBits: bits,
-      requestedAtSeconds: request.requestedAtSeconds,
-      measuredSeconds: request.endedAtSeconds - request.requestedAtSeconds,
-      prescribedSeconds: last.prescribedEndSeconds! - first.requestedAtSeconds,
-    });
-  }
-  return timings;
+    const measuredSeconds = request.endedAtSeconds - requestedAtSeconds;
+    const prescribedSeconds = last.prescribedEndSeconds! - first.requestedAtSeconds;
+    return [{ index, representationId, sizeBits, requestedAtSeconds, measuredSeconds, prescribedSeconds }];
+  });
 }
 
 /** The scenario's model of the browser, for a session in this player. */

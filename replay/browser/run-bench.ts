@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
-import { type ReplaySession, type RunningOrigin, startOrigin } from '../origin/index.ts';
+import { type ReplaySession, type RunningOrigin, startOrigin, staticSite } from '../origin/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
 import { linkOf } from '../simulator/session-setup.ts';
@@ -18,7 +18,6 @@ import { inconsistencies } from './consistency.ts';
 import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
-import { PAGE_PATH, servePageFiles } from './page-files.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import type { PlayedSession, SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
@@ -42,6 +41,13 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
 
 /** The most runs of a session. */
 const MOST_ATTEMPTS = 4;
+const PAGE_PATH = '/page/';
+const PAGE_HEADERS = {
+  'cache-control': 'no-store',
+  // The clock of an isolated page has a resolution of 5 instead of 100 microseconds.
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
@@ -68,7 +74,7 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   const found = await findBrowser();
   const link = await options.startLink?.(scenario);
   const server = await startOrigin({
-    fallback: servePageFiles(options.pageDirectory),
+    fallback: staticSite(options.pageDirectory, { at: PAGE_PATH, headers: PAGE_HEADERS }),
     ...(link && { socket: await link.listen() }),
   });
   const access = await link?.access(server.url, found.executablePath);

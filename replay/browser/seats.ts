@@ -38,21 +38,17 @@ export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Se
 /** The sessions with their seats, accepted or rejected as one. */
 export function inHousehold(
   played: readonly PlayedSession[],
-  {
-    household: { name },
-    given: algorithm,
-    seats,
-    linkUtilisation,
-  }: { household: Household; given: string; seats: readonly Seat[]; linkUtilisation: number },
+  options: { household: Household; given: string; seats: readonly Seat[]; linkUtilisation: number },
 ): PlayedSession[] {
+  const { household, given: algorithm, seats, linkUtilisation } = options;
   const late = played.findIndex(({ rejected }) => rejected !== undefined);
   const rejected = late >= 0 && { rejected: `player ${late}: ${played[late]!.rejected}` };
   return played.map((one, player) => {
     const { scenario, joinSeconds: plannedSeconds } = seats[player]!;
     const first = scenario.live ? undefined : one.originLog.find(({ kind }) => kind === 'segment');
     const joinSeconds = first?.requestedAtSeconds ?? plannedSeconds;
-    const household = { name, algorithm, player, joinSeconds, linkUtilisation };
-    const result = withTraceEnd({ ...one.result, household }, one.planned.trace, scenario);
+    const seat = { name: household.name, algorithm, player, joinSeconds, linkUtilisation };
+    const result = withTraceEnd({ ...one.result, household: seat }, one.planned.trace, scenario);
     return { ...one, ...rejected, result: roundedSession(result) };
   });
 }

@@ -2,6 +2,5 @@
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type RunningOrigin, type ServerOptions, startOrigin } from './node/server.ts';
 export { staticSite } from './node/static-site.ts';
-export { UTC_HEADER } from './origin.ts';
 export type { PublishedLink } from './published-link.ts';
 export { ReplaySession, type RequestLogEntry, type SessionSpec } from './session.ts';

@@ -27,11 +27,10 @@ export interface OriginOptions {
   folder?: string;
 }
 
-/** Headers of media responses: UTC, trace and session time of the request. Pages may read them. */
-export const UTC_HEADER = 'x-trace-utc-ms';
+/** Headers of media responses: trace and session time of the request. Pages may read them. */
 const TRACE_SECONDS_HEADER = 'x-trace-seconds';
 const SESSION_SECONDS_HEADER = 'x-session-seconds';
-const EXPOSED = [UTC_HEADER, TRACE_SECONDS_HEADER, SESSION_SECONDS_HEADER, 'content-range', 'content-length', 'date'];
+const EXPOSED = [TRACE_SECONDS_HEADER, SESSION_SECONDS_HEADER, 'content-range', 'content-length', 'date'];
 
 const OPEN_HEADERS = {
   'access-control-allow-origin': '*',
@@ -218,7 +217,6 @@ async function serveFile(session: ReplaySession, path: string, request: Request)
   if (request.method === 'HEAD') return new Response(null, { status, headers });
   const { body, requestedAtSeconds } = await session.serve(file, range, { path, signal: request.signal });
   const times = {
-    [UTC_HEADER]: session.utcMsAt(requestedAtSeconds).toFixed(3),
     [TRACE_SECONDS_HEADER]: (session.startSeconds + requestedAtSeconds).toFixed(6),
     [SESSION_SECONDS_HEADER]: requestedAtSeconds.toFixed(6),
   };

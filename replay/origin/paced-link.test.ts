@@ -49,48 +49,4 @@ describe('PacedLink', () => {
     expect(record.at(-1)!.seconds - prescribed).toBeGreaterThanOrEqual(0);
     expect(record.at(-1)!.seconds - prescribed).toBeLessThan(0.0101);
   });
-
-  test('concurrent transfers share the link; a cancelled one frees its share at once', () => {
-    const clock = new VirtualClock();
-    const link = new PacedLink(clock, new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }), 0);
-    link.start();
-    const start = clock.nowMs();
-    const stays = download(link, clock, 1e6);
-    const goes = download(link, clock, 1e6);
-    clock.run(start + 1000);
-    goes.handle.cancel();
-    goes.handle.cancel();
-    const cancelledAt = goes.record.at(-1)!.bytes;
-    expect(cancelledAt).toBeGreaterThan(497_000);
-    expect(cancelledAt).toBeLessThanOrEqual(500_000);
-    clock.run();
-    expect(goes.record.at(-1)!.bytes).toBe(cancelledAt);
-    expect(stays.record.at(-1)).toEqual({ seconds: expect.closeTo(1.5, 6), bytes: 1e6 });
-  });
-
-  test('links do not disturb each other', () => {
-    const clock = new VirtualClock();
-    const downloads = [4e6, 8e6, 40e6].map((rateBps) => {
-      const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [rateBps] });
-      const link = new PacedLink(clock, path, RTT_SECONDS);
-      link.start();
-      return { rateBps, ...download(link, clock, 250_000) };
-    });
-    clock.run();
-    for (const { rateBps, record } of downloads) {
-      expect(record.at(-1)!.seconds).toBeCloseTo(RTT_SECONDS + 2e6 / rateBps, 6);
-    }
-    expect(clock.pending).toBe(0);
-  });
-
-  test('the clock stays at 0 until it is started', () => {
-    const clock = new VirtualClock();
-    const link = new PacedLink(clock, step, RTT_SECONDS);
-    clock.run(clock.nowMs() + 500);
-    expect([link.isStarted, link.nowSeconds]).toEqual([false, 0]);
-    link.start();
-    clock.run(clock.nowMs() + 500);
-    link.start();
-    expect(link.nowSeconds).toBeCloseTo(0.5, 9);
-  });
 });

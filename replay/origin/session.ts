@@ -124,12 +124,7 @@ export class ReplaySession {
 
   /** The trace's UTC in ms now; until the link's second 0 the UTC then. */
   get utcMs(): number {
-    return this.utcMsAt(this.nowSeconds);
-  }
-
-  /** The trace's UTC in ms at a second of the link. */
-  utcMsAt(linkSeconds: number): number {
-    return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + linkSeconds) * 1000;
+    return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + this.nowSeconds) * 1000;
   }
 
   /** The content of `manifest.mpd` now. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
 import type { Verdict } from '../link/shared-link.ts';
 import { validationMessage } from './refusals.ts';
-import { OBSERVATION_KINDS, type Rejection, type WireObservation } from './wire.ts';
+import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireObservation } from './wire.ts';
 
 /** Valid observations, and one rejection per reason with the message of its first observation. */
 export class ReportReader {
@@ -14,10 +14,9 @@ export class ReportReader {
   /** The valid observations, without unknown properties. */
   readonly observations: WireObservation[] = [];
 
-  /** `path`: of `given` in the request. */
-  constructor(given: readonly unknown[], request: FastifyRequest, path: string) {
-    given.forEach((value, i) => {
-      const place = `${path}[${i}]`;
+  constructor(request: FastifyRequest<{ Body: ObservationsRequest }>) {
+    request.body.observations.forEach((value: unknown, i) => {
+      const place = `body.observations[${i}]`;
       const kind = (value as { kind?: unknown } | null)?.kind;
       const schema = OBSERVATION_KINDS.get(kind);
       if (schema === undefined) {

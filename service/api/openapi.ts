@@ -84,11 +84,8 @@ export const OPERATIONS = {
         'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
         'about once a second while the link is observed), `handover` (Handover, when it is due), `state` ' +
         '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
-        "`isWatched` changes) and `clock` (the service's clock was set). A client that " +
-        'reconnects with `Last-Event-ID` gets the events that it missed. If they are no longer kept, `missed` ' +
-        '(`{reason: "restarted" | "gap"}`, without an id) comes first.',
+        "`isWatched` changes) and `clock` (the service's clock was set). Ids count from the service's start.",
       querystring: wire.EVENTS_QUERY,
-      headers: wire.EVENTS_HEADERS,
       reply: ['Events until the connection ends', { type: 'string' }],
       type: 'text/event-stream',
       errors: [400, 503],

@@ -16,7 +16,6 @@ const MOST_ADDRESSES = 4096;
 
 export class RateLimit {
   readonly #options: RateLimitOptions;
-  /** Least recently used first. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(options: RateLimitOptions) {
@@ -26,11 +25,9 @@ export class RateLimit {
   /** 0 if the request may pass, else the seconds until one may. */
   take(address: string, nowMs: number): number {
     const { perSecond, burst } = this.#options;
+    if (this.#buckets.size >= MOST_ADDRESSES) this.#buckets.clear();
     const bucket = this.#buckets.get(address) ?? { tokens: burst, atMs: nowMs };
-    this.#buckets.delete(address);
     this.#buckets.set(address, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > MOST_ADDRESSES) this.#buckets.delete(oldest!);
     bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
     bucket.atMs = nowMs;
     if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;

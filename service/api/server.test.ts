@@ -226,32 +226,6 @@ describe('the API', () => {
     expect(error.message).toContain(message);
   });
 
-  test('takes the reports of several players of a page at once', async () => {
-    const clock = new ManualClock();
-    const { service, url } = await start({ clock });
-    clock.advance(10);
-    const good = downloaded(clock.utcMs(), 1);
-    const given = { player: 'a', observations: good, others: [{ player: 'b', observations: [...good, 5] }] };
-    const send = (body: object) => fetch(`${url}/v1/observations`, { ...report([]), body: JSON.stringify(body) });
-    const reply = await (await send(given)).json();
-    const { length } = good;
-    const rejected = [
-      { reason: 'unknown-kind', count: 1, message: expect.stringContaining('body.others[0].observations[') },
-    ];
-    const others = [{ accepted: length, rejected, share: 0.5 }];
-    expect(reply).toMatchObject({ accepted: length, rejected: [], share: 1, others });
-    const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
-    expect(await faultOf(document.components.schemas.ObservationsReply, { document, value: reply })).toBeNull();
-    const player = { share: 0.5, isDownloading: true, reportedMs: clock.utcMs() };
-    expect(service.state().link).toMatchObject({ players: 2, eachPlayer: [player, player] });
-    expect(service.players).toBe(2);
-    const crowd = Array.from({ length: 31 }, (_, i) => ({ player: `c${i}`, observations: good }));
-    const { others: taken } = (await (await send({ ...given, others: crowd })).json()) as { others: unknown[] };
-    expect(taken.at(-2)).toMatchObject({ accepted: length });
-    expect(taken.at(-1)).toBeNull();
-    expect((await send({ ...given, others: [{ player: 'a b', observations: [] }] })).status).toBe(400);
-  });
-
   test('validates observations one by one and reports the rejected ones with reasons', async () => {
     const clock = new ManualClock();
     const { service, url } = await start({ clock });
@@ -408,7 +382,7 @@ describe('security', () => {
       'access-control-allow-origin': 'http://localhost:5173',
       'access-control-allow-private-network': 'true',
       'access-control-allow-methods': 'GET, POST',
-      'access-control-allow-headers': 'authorization, content-type, last-event-id',
+      'access-control-allow-headers': 'authorization, content-type',
     });
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
@@ -471,45 +445,17 @@ describe('security', () => {
 });
 
 describe('events', () => {
-  test('have ids, and missed ones follow after a reconnect', async () => {
+  test('have ids, and invalid parameters are rejected', async () => {
     const { service, url } = await start({ clock: new ManualClock() });
-    const first = await eventReader(`${url}/v1/events`);
-    expect(await first.next()).toMatchObject({
-      event: 'hello',
-      id: undefined,
-      data: { serverUtcMs: expect.any(Number) },
-    });
+    const reader = await eventReader(`${url}/v1/events`);
+    const data = { serverUtcMs: expect.any(Number), protocol: expect.any(Object) };
+    expect(await reader.next()).toEqual({ event: 'hello', id: undefined, data });
     service.publish('trigger', { n: 1 });
-    const one = await first.next();
-    expect(one).toMatchObject({ event: 'trigger', data: { n: 1 } });
-    first.close();
-    service.publish('trigger', { n: 2 });
-    service.publish('handover', { n: 3 });
-    const again = await eventReader(`${url}/v1/events`, { 'last-event-id': one.id! });
-    expect((await again.next()).event).toBe('hello');
-    expect((await again.next()).data).toEqual({ n: 2 });
-    expect((await again.next()).data).toEqual({ n: 3 });
-    service.publish('trigger', { n: 4 });
-    expect((await again.next()).data).toEqual({ n: 4 });
-    again.close();
-  });
-
-  test('begin with `missed` after a restart, and invalid parameters are rejected', async () => {
-    const { url } = await start();
-    const reader = await eventReader(`${url}/v1/events`, { 'last-event-id': 'other.5' });
-    expect((await reader.next()).event).toBe('hello');
-    expect(await reader.next()).toMatchObject({ event: 'missed', data: { reason: 'restarted' } });
+    expect(await reader.next()).toEqual({ event: 'trigger', id: '0', data: { n: 1 } });
     reader.close();
     for (const types of ['tea', '', 'state,', 'state&types=clock']) {
       expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
     }
-    const overlong = await fetch(`${url}/v1/events`, { headers: { 'last-event-id': 'x'.repeat(65) } });
-    expect(overlong.status).toBe(400);
-    expect(await overlong.json()).toMatchObject({
-      error: {
-        message: expect.stringMatching(/^headers.last-event-id: must NOT have more than 64 characters, got "xxx/),
-      },
-    });
   });
 
   test('can be filtered by type', async () => {

@@ -15,7 +15,7 @@ import { ABOUT, isBrowser, PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { type Refusal, refusalLog, refuse, refuseTooMany, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
-import type { ObservationsRequest, PlayerReport } from './wire.ts';
+import type { ObservationsRequest } from './wire.ts';
 
 export interface ApiLimits {
   /** Largest request body. */
@@ -84,7 +84,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   await app.register(cors, {
     origin: (origin, done) => done(null, origin !== undefined && isOriginAllowed(origin, security)),
     methods: ['GET', 'POST'],
-    allowedHeaders: ['authorization', 'content-type', 'last-event-id'],
+    allowedHeaders: ['authorization', 'content-type'],
     exposedHeaders: ['retry-after'],
     strictPreflight: false,
     maxAge: 600,
@@ -95,7 +95,7 @@ export async function createApi(service: PredictionService, options: ApiOptions)
     metrics.observeRefusal(refusal.code);
     logRefusal(refusal);
   });
-  guard(app, options, { clock, rate: new RateLimit(limits.rate) });
+  guard(app, options, clock);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     if (route === EVENTS && reply.statusCode === 200) return;
@@ -106,10 +106,8 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   answerErrors(app, options.onFault ?? (() => {}));
   await describeApi(app, options.version);
 
-  app.get('/v1/forecast', { ...OPERATIONS.forecast, preHandler }, () => ({
-    ...service.forecast(),
-    protocol: PROTOCOL,
-  }));
+  const forecast = () => ({ ...service.forecast(), protocol: PROTOCOL });
+  app.get('/v1/forecast', { ...OPERATIONS.forecast, preHandler }, forecast);
   app.get('/v1/handovers', OPERATIONS.handovers, () => service.handovers());
   app.get('/v1/history', OPERATIONS.history, () => service.history());
   app.get('/v1/state', OPERATIONS.state, () => service.state());
@@ -128,10 +126,8 @@ export async function createApi(service: PredictionService, options: ApiOptions)
 
 function newServer({ trustedProxies = [], limits, tls }: ApiOptions): FastifyInstance {
   const { requestTimeoutMs } = limits;
-  const timeouts = {
-    headersTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs),
-  };
+  const connectionsCheckingInterval = Math.min(CHECK_MS, requestTimeoutMs);
+  const timeouts = { headersTimeout: requestTimeoutMs, connectionsCheckingInterval };
   const app = fastify({
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -156,28 +152,15 @@ function newServer({ trustedProxies = [], limits, tls }: ApiOptions): FastifyIns
 function takeReports(app: FastifyInstance, service: PredictionService, metrics: Metrics): void {
   const options = { ...OPERATIONS.observations, preHandler };
   app.post<{ Body: ObservationsRequest }>('/v1/observations', options, async (request, reply) => {
-    const { others, ...first } = request.body;
-    let isAnyAccepted = false;
-    const take = (given: PlayerReport, path: string) => {
-      const report = new ReportReader(given.observations, request, `${path}.observations`);
-      const answer = service.observe({ ...given, observations: report.observations }, request.ip);
-      if (typeof answer === 'string') return answer;
-      const { serverUtcMs, verdicts, share } = answer;
-      const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-      isAnyAccepted ||= accepted > 0;
-      const rejected = report.rejections(verdicts, serverUtcMs);
-      metrics.observeReport({ accepted, rejected });
-      return { accepted, rejected, share };
-    };
-    const taken = take(first, 'body');
-    const takenOthers = others?.map((other, i) => {
-      const answer = take(other, `body.others[${i}]`);
-      return typeof answer === 'string' ? null : answer;
-    });
-    const serverUtcMs = service.clock.utcMs();
-    if (isAnyAccepted) await service.recorded();
-    if (typeof taken === 'string') return refuseTooMany(reply, taken);
-    return { serverUtcMs, protocol: PROTOCOL, ...taken, ...(takenOthers && { others: takenOthers }) };
+    const report = new ReportReader(request);
+    const answer = service.observe({ ...request.body, observations: report.observations }, request.ip);
+    if (typeof answer === 'string') return refuseTooMany(reply, answer);
+    const { serverUtcMs, verdicts, share } = answer;
+    const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+    const rejected = report.rejections(verdicts, serverUtcMs);
+    metrics.observeReport({ accepted, rejected });
+    if (accepted > 0) await service.recorded();
+    return { serverUtcMs, protocol: PROTOCOL, accepted, rejected, share };
   });
 }
 
@@ -198,10 +181,8 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
-    const { next, missed } = stream.resume(single(request.headers['last-event-id']));
-    const hello = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
-    const opening = missed === undefined ? hello : hello + eventText('missed', { reason: missed });
-    stream.add({ response: raw, socket, address, types: types && new Set(types), next }, opening);
+    const opening = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
+    stream.add({ response: raw, socket, address, types: types && new Set(types) }, opening);
   });
 }
 
@@ -213,11 +194,8 @@ async function preHandler(request: FastifyRequest, reply: FastifyReply): Promise
 }
 
 /** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */
-function guard(
-  app: FastifyInstance,
-  { security }: ApiOptions,
-  { clock, rate }: { clock: Clock; rate: RateLimit },
-): void {
+function guard(app: FastifyInstance, { security, limits }: ApiOptions, clock: Clock): void {
+  const rate = new RateLimit(limits.rate);
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin, authorization } = request.headers;
     if (!isHostAllowed(host, security)) {
@@ -257,7 +235,7 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
     const code = status === 413 ? 'body-too-large' : status === 415 ? 'not-json' : 'bad-request';
     const [first] = error.validation ?? [];
     const place = error.validationContext ?? 'body';
-    const value = place === 'body' ? request.body : place === 'headers' ? request.headers : request.query;
+    const value = place === 'body' ? request.body : request.query;
     const message = first === undefined ? error.message : validationMessage(first, { value, place });
     return refuse(reply, { status, code, message });
   });
@@ -268,8 +246,4 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
   const message = `expected a method and path of /openapi.json, got ${describeValue(asked)}`;
   return refuse(reply, { status: 404, code: 'not-found', message });
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
 }

@@ -11,8 +11,6 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Per report: 20 s at 0.1 s each. */
 const MOST_OBSERVATIONS = 200;
-/** With the first one, as many players as one address may have. */
-const MOST_OTHERS = 31;
 
 const number = (description: string, limits = {}) => Type.Number({ description, ...limits });
 const text = (description: string, limits = {}) => Type.String({ description, ...limits });
@@ -68,7 +66,7 @@ export const OBSERVATION_KINDS: ReadonlyMap<unknown, TObject> = new Map<unknown,
 export type WireObservation = Static<typeof throughput> | Static<typeof idle> | Static<typeof requestLatency>;
 const observation = component('Observation', Type.Union([throughput, idle, requestLatency]));
 
-const playerReport = {
+const observationsRequest = Type.Object({
   player: text('Random name that the player chooses for its lifetime', { pattern: '^[A-Za-z0-9._:-]{1,64}$' }),
   observations: Type.Array(Type.Unsafe<WireObservation>({ anyOf: [observation, {}] }), {
     description:
@@ -82,14 +80,6 @@ const playerReport = {
         'Whether the player has been downloading since its newest observation: forecasts then wait briefly for its ' +
         'next report. Default: whether that observation is of throughput',
     }),
-  ),
-};
-const otherReport = component('PlayerReport', Type.Object(playerReport));
-export type PlayerReport = Static<typeof otherReport>;
-const observationsRequest = Type.Object({
-  ...playerReport,
-  others: optional(
-    Type.Array(otherReport, { description: 'Reports of other players of the same client', maxItems: MOST_OTHERS }),
   ),
 });
 export type ObservationsRequest = Static<typeof observationsRequest>;
@@ -113,18 +103,12 @@ const protocol = about('Versions of the protocol that the service speaks; absent
   newest: version('Newest version'),
 });
 
-const taken = {
-  accepted: count('Accepted observations'),
-  rejected: list(rejection, 'Rejected observations by reason; empty if all were accepted'),
-  share: share('Share of the forecast capacity that this player may expect, above 0'),
-};
 const observationsReply = reply({
   serverUtcMs,
   protocol: optional(protocol),
-  ...taken,
-  others: optional(
-    list(nullable(reply(taken)), 'The same for each of the `others`, if the request has them; null: too many players'),
-  ),
+  accepted: count('Accepted observations'),
+  rejected: list(rejection, 'Rejected observations by reason; empty if all were accepted'),
+  share: share('Share of the forecast capacity that this player may expect, above 0'),
 });
 export type ObservationsReply = Static<typeof observationsReply>;
 export const OBSERVATIONS_REPLY = component('ObservationsReply', observationsReply);
@@ -343,7 +327,4 @@ export const EVENTS_QUERY = Type.Object({
       pattern: `^${someType}(,${someType})*$`,
     }),
   ),
-});
-export const EVENTS_HEADERS = Type.Object({
-  'Last-Event-ID': optional(text('Id of the newest event that the client received', { maxLength: 64 })),
 });

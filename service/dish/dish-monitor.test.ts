@@ -194,20 +194,6 @@ describe('watching a dish', () => {
     expect(watching.reply().detail).toBeUndefined();
   });
 
-  test('a dish whose uptime restarts is rebooting until its pings return', async () => {
-    const { watching, dish, clock, states } = await watch();
-    await watching.poll();
-    dish.reboot();
-    dish.misbehave({ outage: 'NO_SATS' });
-    clock.advance(1);
-    await watching.poll();
-    expect(watching.reply().state).toBe('rebooting');
-    dish.misbehave({});
-    clock.advance(1);
-    await watching.poll();
-    expect(states).toEqual(['online', 'rebooting', 'online']);
-  });
-
   test('detects a reboot between two polls, even if the new uptime is longer than the old one', async () => {
     const { watching, dish, clock } = await watch();
     await watching.poll();

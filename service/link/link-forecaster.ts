@@ -44,9 +44,6 @@ export class LinkForecaster {
   readonly #capacity: ForecastChain;
   /** End of the newest throughput observation. */
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
-  /** The values of `#observedUntilSeconds` at the last two calls of `prepare`. */
-  #preparingSeconds = Number.NEGATIVE_INFINITY;
-  #preparedSeconds = Number.NEGATIVE_INFINITY;
   #issuedSeconds = 0;
   /** Seconds of throughput observed so far. */
   observedSeconds = 0;
@@ -62,12 +59,6 @@ export class LinkForecaster {
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
       seed: 1,
     });
-  }
-
-  /** End of the observations that `latest` is based on; -Infinity before the first one. */
-  get preparedSeconds(): number {
-    const hasModels = this.#all.some(({ prepare }) => prepare !== undefined);
-    return hasModels ? this.#preparedSeconds : this.#observedUntilSeconds;
   }
 
   observe(observation: Observation): void {
@@ -124,8 +115,6 @@ export class LinkForecaster {
   /** Call it several times a second: models compute in the background, so that `latest` finds a fresh forecast. */
   prepare(): void {
     const nowSeconds = this.#clock.nowSeconds();
-    this.#preparedSeconds = this.#preparingSeconds;
-    this.#preparingSeconds = this.#observedUntilSeconds;
     if (this.observedSeconds === 0 || nowSeconds - this.#observedUntilSeconds > STALE_SECONDS) return;
     for (const forecaster of this.#all) forecaster.prepare?.(this.#issueTime(nowSeconds));
   }

@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { CARD } from '../../predictor/onnx/card.fixture.ts';
-import { InProcessForecaster } from '../../predictor/onnx/onnx-session.ts';
+import type { InProcessForecaster } from '../../predictor/onnx/onnx-session.ts';
 import type { StateReply } from '../api/wire.ts';
 import { type LogFields, NO_LOG } from '../log.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -73,15 +72,6 @@ describe('a model in ONNX', () => {
     });
     expect(sources[55]).toBe('model:leo-abr built-in 1');
     expect(sources[99]).toBe('built-in');
-  });
-
-  test('is one problem if it fails, with the built-in forecaster as fallback', async () => {
-    const evaluate = () => Promise.reject(new Error('out of memory'));
-    const { sources, service } = await served(new InProcessForecaster({ card: CARD, evaluate }), 30);
-    expect(sources[29]).toBe('built-in');
-    expect(service.problems.list()).toMatchObject([
-      { part: 'model', code: 'failed', message: 'onnx: out of memory', count: 1 },
-    ]);
   });
 
   test.each<[string, () => Uint8Array, string]>([

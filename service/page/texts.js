@@ -75,8 +75,8 @@ export function dishCard({ dish, serverUtcMs }) {
     ['State', `${dish.state}${detail}, for ${duration((serverUtcMs - dish.sinceMs) / 1000)}`],
     ['Ping', dish.latencyMs && `${dish.latencyMs.toFixed(0)} ms`],
     ['Lost pings', percent(dish.dropRate)],
-    ['Download', unit(megabits(dish.downlinkUsageBps))],
-    ['Upload', unit(megabits(dish.uplinkUsageBps))],
+    ['Download', megabits(dish.downlinkUsageBps, ' Mbit/s')],
+    ['Upload', megabits(dish.uplinkUsageBps, ' Mbit/s')],
     ['Obstructed sky', percent(dish.fractionObstructed, 1)],
     ['Running', dish.uptimeSeconds && duration(dish.uptimeSeconds)],
     ['Hardware', dish.hardware],
@@ -114,11 +114,8 @@ export function skyCard({ sky, serverUtcMs }) {
 export function playerRows({ link, serverUtcMs }) {
   return link.eachPlayer.map(({ share, isDownloading, reportedMs, isSimulated }, i) => {
     const state = isDownloading ? 'downloading' : 'waiting';
-    return [
-      isSimulated ? `${i + 1} (simulated)` : String(i + 1),
-      percent(share) ?? '',
-      `${state}, reported ${duration((serverUtcMs - reportedMs) / 1000)} ago`,
-    ];
+    const reported = `${state}, reported ${duration((serverUtcMs - reportedMs) / 1000)} ago`;
+    return [isSimulated ? `${i + 1} (simulated)` : String(i + 1), percent(share) ?? '', reported];
   });
 }
 
@@ -161,20 +158,14 @@ function percent(share, digits = 0) {
 }
 
 /** In Mbit/s. @param {number | undefined} bps */
-function megabits(bps) {
-  return bps === undefined ? undefined : (bps / 1e6).toFixed(bps < 9.95e6 ? 1 : 0);
-}
-
-/** @param {string | undefined} mbps */
-function unit(mbps) {
-  return mbps && `${mbps} Mbit/s`;
+function megabits(bps, unit = '') {
+  return bps === undefined ? undefined : `${(bps / 1e6).toFixed(bps < 9.95e6 ? 1 : 0)}${unit}`;
 }
 
 /** @param {number} degrees */
 function compass(degrees) {
-  return ['north', 'northeast', 'east', 'southeast', 'south', 'southwest', 'west', 'northwest'][
-    Math.round(degrees / 45) % 8
-  ];
+  const names = ['north', 'northeast', 'east', 'southeast', 'south', 'southwest', 'west', 'northwest'];
+  return names[Math.round(degrees / 45) % 8];
 }
 
 /** @param {string} text */

@@ -52,11 +52,8 @@ const FILE_MS = 6 * 3_600_000;
 const FILES_WITHIN_LIMIT = 8;
 const LINES_PER_WRITE = 1000;
 const SYNC_MS = 5000;
-const RETRY_MS = 5000;
 /** Lines that may wait for a full disk: hours of them. */
 const MOST_WAITING_SIZE = 64e6;
-/** Time for which lost lines are shown as a problem. */
-const LOSS_SHOWN_MS = 600_000;
 /** Longest wait of a reply for the disk. */
 const MOST_ANSWER_DELAY_MS = 100;
 
@@ -64,6 +61,8 @@ export class Recorder {
   readonly #options: RecorderOptions & { files: FileSystem };
   readonly #folder: RecordingFolder;
   #lock: FolderLock | undefined;
+  /** An earlier start has recorded the dish's history until then, UTC in ms. */
+  #recordedUntilMs = Number.NEGATIVE_INFINITY;
   #newestPing: TelemetrySecond | undefined;
   #records: RecordingFile | undefined;
   #rows = new TraceRows();
@@ -73,10 +72,8 @@ export class Recorder {
   readonly #open = new Set<RecordingFile>();
   #waitingSize = 0;
   #writing: Promise<void> | undefined;
-  #retryMs = Number.NEGATIVE_INFINITY;
   #lines = 0;
   #lost = 0;
-  #lostMs = Number.NEGATIVE_INFINITY;
   /** Reason of the last failed write. */
   #reason = 'more arrived at once than the folder may hold';
 
@@ -99,7 +96,9 @@ export class Recorder {
         if (!isDiskFull(error)) throw error;
         this.#fail(error);
       });
-      await this.#folder.repair();
+      const endedMs = await this.#folder.repair();
+      // Unless the clock was set back.
+      if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
       await this.#makeRoom(0);
     } catch (error) {
       await this.#lock?.release().catch(() => {});
@@ -120,7 +119,8 @@ export class Recorder {
 
   telemetry(second: TelemetrySecond): void {
     this.#newestPing = second;
-    this.record('telemetry', second);
+    const isRecorded = second.fromHistory === true && second.atMs <= this.#recordedUntilMs;
+    if (!isRecorded) this.record('telemetry', second);
   }
 
   /** Adds a line with the time, unless `fields` has one. */
@@ -162,18 +162,20 @@ export class Recorder {
   written(): Promise<void> {
     return new Promise((done) => {
       const timer = setTimeout(done, MOST_ANSWER_DELAY_MS);
-      void this.#writeAll().then(() => {
+      void this.flush().then(() => {
         clearTimeout(timer);
         done();
       });
     });
   }
 
-  /** Writes waiting lines. Call it once a second. Reports problems and never rejects. */
+  /** Writes waiting lines, also those that arrive meanwhile. Call it once a second. Reports problems and never rejects. */
   async flush(): Promise<void> {
-    const { clock, problems } = this.#options;
-    await this.#writeAll();
-    if (clock.monotonicMs() - this.#lostMs > LOSS_SHOWN_MS) problems.clear('recording', 'lost');
+    await this.#writing;
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+    await this.#writing;
   }
 
   /** Writes all lines. Rejects with a `LostLinesError` if lines were lost now or before. */
@@ -181,8 +183,7 @@ export class Recorder {
     await this.#writing;
     this.onLeap();
     this.#end(this.#records);
-    this.#retryMs = Number.NEGATIVE_INFINITY;
-    await this.#writeAll();
+    await this.flush();
     this.#lost += this.status().waiting;
     await this.#lock?.release().catch(() => {});
     if (this.#lost > 0) throw new LostLinesError(`recording: ${this.#lossText()}`);
@@ -231,12 +232,11 @@ export class Recorder {
 
   /** Drops the oldest waiting record; traces are kept. False if there is none. */
   #dropOldest(): boolean {
-    const { clock, problems } = this.#options;
+    const { problems } = this.#options;
     const file = [...this.#open].find(({ path, waiting }) => path.endsWith('.jsonl') && waiting.length > 0);
     if (file === undefined) return false;
     this.#waitingSize -= file.waiting.shift()!.length;
     this.#lost++;
-    this.#lostMs = clock.monotonicMs();
     problems.report('recording', 'lost', this.#lossText());
     return true;
   }
@@ -245,19 +245,9 @@ export class Recorder {
     return `${this.#lost} ${this.#lost === 1 ? 'line is' : 'lines are'} lost: ${this.#reason}`;
   }
 
-  /** Also writes lines that arrived during the current write. */
-  async #writeAll(): Promise<void> {
-    await this.#writing;
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
-    });
-    await this.#writing;
-  }
-
   /** Never rejects. */
   async #write(): Promise<void> {
-    const { clock, problems } = this.#options;
-    if (clock.monotonicMs() < this.#retryMs) return;
+    const { problems } = this.#options;
     try {
       await this.#takeFolder();
       for (const file of this.#open) {
@@ -310,8 +300,7 @@ export class Recorder {
   }
 
   #fail(error: unknown): void {
-    const { clock, problems } = this.#options;
-    this.#retryMs = clock.monotonicMs() + RETRY_MS;
+    const { problems } = this.#options;
     const { code, message } = error as NodeJS.ErrnoException;
     this.#reason = isDiskFull(error) ? 'the disk is full' : (code ?? message);
     problems.report('recording', 'failed', `${this.#reason}; lines wait to be written`);

@@ -25,6 +25,8 @@ interface Recording {
   files: string[];
   order: number;
   bytes: number;
+  /** UTC in ms. */
+  changedMs: number;
 }
 
 const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
@@ -44,10 +46,12 @@ export class RecordingFolder {
     this.#options = options;
   }
 
-  /** Removes last lines without a newline, which a crash leaves. */
-  async repair(): Promise<void> {
-    const paths = (await this.#list()).flatMap(({ files }) => files);
-    for (const path of paths) if (!path.endsWith('.json')) await repairEnd(path);
+  /** Removes last lines without a newline, which a crash leaves. Returns when the folder's recordings ended, UTC in ms. */
+  async repair(): Promise<number> {
+    const all = await this.#list();
+    const paths = all.flatMap(({ files }) => files).filter((path) => !path.endsWith('.json'));
+    for (const path of paths) await repairEnd(path);
+    return Math.max(...all.map(({ changedMs }) => changedMs));
   }
 
   /** Path of a new recording, without its extension. */
@@ -80,11 +84,13 @@ export class RecordingFolder {
     for (const name of await files.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];
       if (stem === undefined) continue;
-      const empty = { stem: join(directory, stem), files: [], order: Number(order), bytes: 0 };
+      const empty = { stem: join(directory, stem), files: [], order: Number(order), bytes: 0, changedMs: 0 };
       const recording: Recording = found.get(stem) ?? empty;
       const path = join(directory, name);
       recording.files.push(path);
-      recording.bytes += Math.ceil((await files.stat(path)).size / BLOCK_BYTES) * BLOCK_BYTES;
+      const { size, mtimeMs } = await files.stat(path);
+      recording.bytes += Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+      recording.changedMs = Math.max(recording.changedMs, mtimeMs);
       found.set(stem, recording);
     }
     const sorted = [...found.values()].sort((a, b) => a.order - b.order || (a.stem < b.stem ? -1 : 1));

@@ -95,9 +95,7 @@ export class ServingSatelliteFinder {
 
 /** The mean position of newly painted pixels; undefined if there are none or too many. */
 function newlyPainted(before: ObstructionMap, map: ObstructionMap): { row: number; column: number } | undefined {
-  let count = 0;
-  let rows = 0;
-  let columns = 0;
+  let [count, rows, columns] = [0, 0, 0];
   for (let i = 0; i < map.snr.length; i++) {
     if (!(map.snr[i]! > 0 && map.snr[i]! !== before.snr[i]!)) continue;
     count++;

@@ -52,14 +52,14 @@ describe('downloads', () => {
 
   test("take the session's duration if the player's clock was set meanwhile", () => {
     const { port, session, downloads } = measured();
-    for (const [index, downloadSeconds] of [-3599, 3601, Number.NaN].entries()) {
+    for (const [index, downloadSeconds] of [-3599, 3601, 1.02, Number.NaN, 1.005].entries()) {
       const request = {};
       downloads.requested(request, { isMedia: true, segment: port.segment(index) });
       wait(1);
       downloads.received(request, { totalBits: 4e6 });
       downloads.ended(request, 'whole', downloadSeconds);
     }
-    expect(session.record.measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1]);
+    expect(session.record.measured.map(({ downloadSeconds }) => downloadSeconds)).toEqual([1, 1, 1, 1, 1.005]);
   });
 
   test('a retry by the player starts again at the first bit', () => {

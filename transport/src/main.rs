@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["serve", listen, congestion, upstream] => server::serve(listen.parse()?, congestion, upstream.parse()?),
         ["simulate", groups, seconds, seed] => simulate::simulate(groups, seconds.parse()?, seed.parse()?),
         _ => Err("usage: leo-abr-transport serve <ip:port> <congestion control> <upstream ip:port>\n\
-             or leo-abr-transport simulate <n>*<congestion control>[+...] <seconds> <seed>"
+             or leo-abr-transport simulate [<n>*]<congestion control>[+...] <seconds> <seed>"
             .into()),
     }
 }

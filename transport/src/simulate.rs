@@ -47,7 +47,7 @@ pub fn simulate(groups: &str, seconds: f64, seed: u64) -> Result<(), Box<dyn std
     let start = Instant::now();
     let mut flows = Vec::new();
     for (group, setting) in groups.split('+').enumerate() {
-        let (count, congestion) = setting.split_once('*').ok_or("groups: expected <count>*<congestion>+...")?;
+        let (count, congestion) = setting.split_once('*').unwrap_or(("1", setting));
         let (mut config, _) = server_config(congestion)?;
         for _ in 0..count.parse()? {
             flows.push(Flow::new(group, &mut config)?);

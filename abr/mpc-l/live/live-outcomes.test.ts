@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
-import { qoeWeights } from '../../qoe.ts';
+import { stateOf as runningState } from '../../random-states.fixture.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
@@ -18,21 +18,10 @@ const MIDDLE = 2;
 const APPEND_SECONDS = 0.05;
 
 function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = {}): PlayerState {
-  return {
-    nowSeconds: 100,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
+  return runningState(LADDER_BPS, {
     bufferLevelSeconds: 1,
-    bufferCapSeconds: 8,
     segmentSeconds: SEGMENT_SECONDS,
-    segmentIndex: 20,
-    segmentsRemaining: Number.POSITIVE_INFINITY,
-    ladderBps: LADDER_BPS,
-    upcomingSizesBits: [LADDER_BPS.map((bps) => bps * SEGMENT_SECONDS)],
     previousBitrateBps: LADDER_BPS[MIDDLE],
-    downloads: [],
-    weights: qoeWeights('linear', LADDER_BPS),
     live: {
       latencySeconds: 1.2,
       targetLatencySeconds: 1.2,
@@ -43,7 +32,7 @@ function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = 
       ...live,
     },
     ...changes,
-  };
+  });
 }
 
 /** Outcomes on a link of exactly this rate; an element that stalls at an empty buffer. */

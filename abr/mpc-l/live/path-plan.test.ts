@@ -1,46 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
 import { type CapacityPath, ConstantPath } from '../../capacity-path.ts';
-import type { Download, InFlight, PlayerState } from '../../controller.ts';
-import { qoeWeights } from '../../qoe.ts';
-import { validForecast } from '../../valid-forecast.ts';
+import type { InFlight, PlayerState } from '../../controller.ts';
+import { downloadsOf, pathsOf, stateOf } from '../../random-states.fixture.ts';
 
 const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);
-const SEGMENT_SECONDS = 2;
-const RATE_BPS = 25e6;
 
-/** A second behind the edge, on a link whose downloads all had `RATE_BPS`. */
+/** A second behind the edge, on a link whose downloads all had 25 Mbit/s. */
 function liveState(changes: Partial<PlayerState> = {}): PlayerState {
-  const downloads = Array.from({ length: 8 }, (_, i): Download => {
-    const sizeBits = 16e6 * SEGMENT_SECONDS;
-    const downloadSeconds = sizeBits / RATE_BPS;
-    return {
-      segmentIndex: i,
-      bitrateBps: 16e6,
-      receivedBits: sizeBits,
-      sizeBits,
-      requestedAtSeconds: 2 * i,
-      downloadSeconds,
-      latencySeconds: 0.04,
-      abandoned: false,
-    };
-  });
-  return {
+  return stateOf(LADDER_BPS, {
     nowSeconds: 16,
     utcMs: 0,
-    started: true,
-    playbackRate: 1,
-    isPaused: false,
     bufferLevelSeconds: 0.5,
     bufferCapSeconds: 2.5,
-    segmentSeconds: SEGMENT_SECONDS,
+    segmentSeconds: 2,
     segmentIndex: 8,
-    segmentsRemaining: Number.POSITIVE_INFINITY,
-    ladderBps: LADDER_BPS,
-    upcomingSizesBits: [LADDER_BPS.map((bps) => bps * SEGMENT_SECONDS)],
     previousBitrateBps: 16e6,
-    downloads,
-    weights: qoeWeights('linear', LADDER_BPS),
+    downloads: downloadsOf(8, 16e6, 32e6, 32 / 25).map((one) => ({ ...one, latencySeconds: 0.04 })),
     live: {
       latencySeconds: 1,
       targetLatencySeconds: 1,
@@ -50,11 +26,10 @@ function liveState(changes: Partial<PlayerState> = {}): PlayerState {
       firstChunkAtSeconds: 16,
     },
     ...changes,
-  };
+  });
 }
 
-const forecastOf = (path: CapacityPath) =>
-  validForecast({ kind: 'paths', issuedAtMs: 16e3, source: 'test', paths: [{ weight: 1, path }], handovers: [] });
+const forecastOf = (path: CapacityPath) => pathsOf(path, 16);
 const pathOf = (bps: number) => forecastOf(new ConstantPath(bps));
 
 describe('MPC-D a second behind the edge', () => {
@@ -107,7 +82,7 @@ describe('MPC-O at the live edge', () => {
     );
     const carried = LADDER_BPS.filter((one) => one <= bps).pop();
     expect(LADDER_BPS[representation]).toBe(carried);
-    expect(forecastSource).toBe('test');
+    expect(forecastSource).toBe('oracle');
   });
 
   test('slows down before an outage on its path, and keeps the rate on a steady one', () => {

@@ -3,13 +3,10 @@
 import type { PlayerName } from '../../forecasters.ts';
 import type { PlayerContext, TestPlayer } from './test-player.ts';
 
-export async function loadPlayer(name: PlayerName): Promise<(context: PlayerContext) => TestPlayer> {
-  switch (name) {
-    case 'dash':
-      return (await import('./dash-player.ts')).dashPlayer;
-    case 'hls':
-      return (await import('./hls-player.ts')).hlsPlayer;
-    case 'shaka':
-      return (await import('./shaka-player.ts')).shakaPlayer;
-  }
-}
+const LOADERS: Record<PlayerName, () => Promise<(context: PlayerContext) => TestPlayer>> = {
+  dash: async () => (await import('./dash-player.ts')).dashPlayer,
+  hls: async () => (await import('./hls-player.ts')).hlsPlayer,
+  shaka: async () => (await import('./shaka-player.ts')).shakaPlayer,
+};
+
+export const loadPlayer = (name: PlayerName) => LOADERS[name]();

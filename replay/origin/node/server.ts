@@ -6,7 +6,7 @@ import { pipeline, Readable, type Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { Origin, type OriginOptions } from '../origin.ts';
 import type { ReplaySession } from '../session.ts';
-import { requestPath } from './request-path.ts';
+import { requestPath } from './static-site.ts';
 
 export interface ServerOptions extends Omit<OriginOptions, 'folder'> {
   /** Default: a free one. */

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
-import { requestPath } from './request-path.ts';
 
 type Headers = Record<string, string>;
 
@@ -65,4 +64,12 @@ function headersOf(name: string, body: Buffer): Headers {
     etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
     'x-content-type-options': 'nosniff',
   };
+}
+
+/**
+ * The path of the request's target, percent-encoded, without query; of an absolute target its path (RFC 9112, section
+ * 3.2.2). Never throws, unlike `new URL`, which rejects targets such as `//`.
+ */
+export function requestPath({ url = '/' }: IncomingMessage): string {
+  return url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] || '/';
 }
