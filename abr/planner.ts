@@ -43,13 +43,20 @@ export interface PlannerOptions {
   bufferCap?: boolean | undefined;
   /** The first representation, if it is given. Default: any. */
   first?: number;
+  /** Value of each second that the buffer lasts after the last planned segment, at most mu. Default 0. */
+  bufferValuePerSecond?: number;
 }
 
 export interface Plan {
   /** Index of the first segment's representation. */
   representation: number;
-  /** The terms of QoE summed over the planned segments, not yet divided by their media; -Infinity if no plan ends. */
+  /**
+   * The terms of QoE summed over the planned segments, not yet divided by their media, and the value of the buffer
+   * after them; -Infinity if no plan ends.
+   */
   value: number;
+  /** What `value` has of the buffer's. */
+  bufferValue: number;
   /** Stall seconds of that plan, startup included. */
   stallSeconds: number;
   /** Planned segments. */
@@ -75,7 +82,13 @@ interface Dominance {
   holds: (a: PartialPlan, b: PartialPlan) => boolean;
 }
 
-const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY };
+const NO_PLAN = {
+  first: 0,
+  value: Number.NEGATIVE_INFINITY,
+  stallSeconds: Number.POSITIVE_INFINITY,
+  timeSeconds: 0,
+  bufferSeconds: 0,
+};
 
 /**
  * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends,
@@ -143,15 +156,22 @@ class PlanSearch {
         for (const candidate of candidates) {
           for (const next of k === 0 ? this.#firsts : representations.keys()) {
             const plan = this.#extend(candidate, k, last, next);
-            const isPromising = plan.value + this.#bounds[k]![next]! >= leastValue;
+            const isPromising = plan.value + this.#most(plan, k, next) >= leastValue;
             if (plan.timeSeconds < Number.POSITIVE_INFINITY && isPromising) extended[next]!.push(plan);
           }
         }
       }
       plans = extended.map((candidates) => undominated(candidates, dominance));
     }
-    const { first, value, stallSeconds } = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
-    return { representation: first, value: value + first * this.#tieMargin, stallSeconds, segments: this.#segments };
+    const score = (plan: PartialPlan) => plan.value + this.#bufferValue(plan.bufferSeconds);
+    const best = plans.flat().reduce((a, b) => (score(b) > score(a) ? b : a), NO_PLAN);
+    return {
+      representation: best.first,
+      value: score(best) + best.first * this.#tieMargin,
+      bufferValue: this.#bufferValue(best.bufferSeconds),
+      stallSeconds: best.stallSeconds,
+      segments: this.#segments,
+    };
   }
 
   /** What a segment adds to the value if it does not stall. */
@@ -164,6 +184,17 @@ class PlanSearch {
         ? switchCost(weights, previousBitrateBps, ladderBps[next]!)
         : weights.lambda * Math.abs(quality[next]! - quality[last]!))
     );
+  }
+
+  #bufferValue(bufferSeconds: number): number {
+    return (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+  }
+
+  /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */
+  #most({ bufferSeconds }: PartialPlan, k: number, last: number): number {
+    const addedSeconds = (this.#segments - 1 - k) * this.#playSeconds;
+    const mostSeconds = Math.min(bufferSeconds + addedSeconds, this.#roomSeconds + this.#playSeconds);
+    return this.#bounds[k]![last]! + this.#bufferValue(Math.max(bufferSeconds, mostSeconds));
   }
 
   /** The partial plan with one segment more. */
@@ -194,7 +225,9 @@ class PlanSearch {
       for (const rest of this.#state.ladderBps.keys()) {
         let plan = begun;
         for (let k = 1; k < this.#segments; k++) plan = this.#extend(plan, k, k === 1 ? first : rest, rest);
-        if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, plan.value);
+        if (plan.timeSeconds < Number.POSITIVE_INFINITY) {
+          knownValue = Math.max(knownValue, plan.value + this.#bufferValue(plan.bufferSeconds));
+        }
       }
     }
     return knownValue;
@@ -220,9 +253,9 @@ class PlanSearch {
 }
 
 /** Expected QoE and stall of a plan, in words for a decision's reason. */
-export function describePlan({ value, stallSeconds, segments }: Plan, segmentSeconds: number): string {
+export function describePlan({ value, bufferValue, stallSeconds, segments }: Plan, segmentSeconds: number): string {
   if (value === Number.NEGATIVE_INFINITY) return 'no plan ever ends';
-  const qoe = (value * QOE_UNIT_SECONDS) / (segments * segmentSeconds);
+  const qoe = ((value - bufferValue) * QOE_UNIT_SECONDS) / (segments * segmentSeconds);
   return `QoE ${qoe.toFixed(2)} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${segments} segments`;
 }
 

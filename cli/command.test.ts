@@ -105,7 +105,6 @@ describe('simulate', () => {
     [{ scenario: 'live-hd-1', 'target-latency': '-1' }, '--target-latency: expected more than 0.55 s'],
     [{ scenario: 'live-hd-1', 'playback-rate': '2' }, '--playback-rate: expected 1 in a live scenario (live-hd-1)'],
     [{ scenario: 'live-hd-1', segments: '10' }, '--segments: expected a whole number from 11 to 100'],
-    [{ scenario: 'live-hd-1', algorithms: 'mpc-d,optimal' }, '--algorithms: expected a scenario on demand for optimal'],
     [
       { scenario: 'uhd-8', algorithms: 'mpc-d:fixed-slots' },
       '--algorithms: expected a catch-up only in a live scenario',
@@ -387,8 +386,6 @@ describe('simulate', () => {
     await run(simulateArgs({ ...flags, household: 'two', out: at('house-two.json') }));
     const mixed = await run(['merge', at('house-1.json'), at('house-2.json'), at('house-two.json')]);
     expect([mixed.status, mixed.stderr]).toEqual([2, expect.stringContaining('tool.household')]);
-    const optimal = await run(simulateArgs({ ...flags, algorithms: 'optimal' }));
-    expect([optimal.status, optimal.stderr]).toEqual([2, expect.stringContaining('can share a link')]);
   });
 
   test('a household of a file plays, and the report has its table', async () => {

@@ -33,7 +33,6 @@ test('algorithms of a report differ by colour, dash or symbol', () => {
     'bola',
     'throughput',
     'dynamic',
-    'optimal',
     'own',
     'mpc-l:no-abandon',
     'mpc-l:no-handover',

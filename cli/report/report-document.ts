@@ -118,12 +118,10 @@ function segmentsOf(sessions: readonly SessionResult[], { segmentCount }: Resolv
   return `up to ${count(segmentCount, 'segment')} (as many as a recording holds, at least ${fewest})`;
 }
 
-/** The algorithm of the headline: `mpc-l`, else the first that is neither baseline, oracle nor bound. */
+/** The algorithm of the headline: `mpc-l`, else the first that is neither baseline nor oracle. */
 function challengerOf({ algorithms, baseline }: Run): string | undefined {
   if (algorithms.includes('mpc-l') && baseline !== 'mpc-l') return 'mpc-l';
-  return algorithms.find(
-    (name) => name !== baseline && name !== 'mpc-o' && name !== 'optimal' && !name.endsWith('@oracle'),
-  );
+  return algorithms.find((name) => name !== baseline && name !== 'mpc-o' && !name.endsWith('@oracle'));
 }
 
 /** A sentence per data set with more than one recording, in the same form for a gain and a loss. */

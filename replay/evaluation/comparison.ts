@@ -166,7 +166,7 @@ function comparisonOf(frame: ComparisonFrame, pairs: Pairs): BaselineComparison 
     qoeMedianRatio: isClearlyPositive(of.baselineMedian) ? of.medianRatio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
-    oracleGapClosed: of.gap.value >= GAP_SHARE * frame.topQoe ? of.gapClosed : null,
+    oracleGapClosed: of.gap.value >= GAP_SHARE * frame.topQoe && of.gapClosed.value <= 1 ? of.gapClosed : null,
     ...(pairs.live && { live: liveRecord((name) => of[name]) }),
   };
 }

@@ -206,7 +206,6 @@ const session = object({
   fault: optional(text),
   segments: list(segment),
   qoe,
-  qoeUpperBound: optional(qoe),
   meanBitrateBps: notNegative,
   stallSeconds: notNegative,
   stallCount: count,

@@ -94,7 +94,6 @@ function headline(dataset: string | undefined, rows: readonly SummaryRow[]): str
       ...(pastTrace > 0 ? [`${name}: ${pastTrace} ran past the trace's end, into its beginning`] : []),
     ];
   });
-  const upperBound = rows.find((row) => row.qoeUpperBoundMean !== undefined)?.qoeUpperBoundMean;
   const units = compared?.resampledBy === 'mixed' ? 'groups or recordings' : compared?.resampledBy;
   return [
     dataset === undefined
@@ -108,7 +107,6 @@ function headline(dataset: string | undefined, rows: readonly SummaryRow[]): str
           compared.units < 2 ? 'no intervals: one recording' : `intervals resample ${compared.units} ${units}`,
         ]
       : []),
-    ...(dataset !== undefined && upperBound !== undefined ? [`no session plan beats ${fixed(upperBound, 2)}`] : []),
     ...early,
   ].join(' | ');
 }

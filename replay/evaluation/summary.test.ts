@@ -87,13 +87,6 @@ describe('figures of a row', () => {
     expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({ sessions: 3, cutoffs: 1, faults: 1 });
   });
 
-  test('only optimal has an upper bound', () => {
-    const bound = { linear: 12, log: 1, hd: null };
-    const rows = summaryOf([testSession(), testSession({ algorithm: 'optimal', qoeUpperBound: bound })]);
-    expect(row(rows, 'optimal').qoeUpperBoundMean).toBe(12);
-    expect('qoeUpperBoundMean' in row(rows, 'mpc-d')).toBe(false);
-  });
-
   test('several data sets get rows over all', () => {
     const rows = summaryOf([testSession(), testSession({ dataset: 'other', qoeLinear: 20 })]);
     expect(rows.map((r) => [r.dataset, r.qoeMean])).toEqual([
@@ -177,17 +170,19 @@ describe('against the baseline', () => {
     expect(ratioOver(10, 1)).not.toBeNull();
   });
 
-  test('the closed gap is a share of the gain of the oracle, null below 2 % of the top bitrate', () => {
-    const gapClosed = (lead: number) =>
+  test('the closed gap is a share of the gain of the oracle, null above 1 and for a gain below 2 % of the top bitrate', () => {
+    const gapClosed = (lead: number, share = 0.5) =>
       row(
         summaryOf([
           ...baseline,
-          ...sessionsOf('mpc-l', 20, (i) => 50 + noise(i) + lead / 2),
+          ...sessionsOf('mpc-l', 20, (i) => 50 + noise(i) + lead * share),
           ...sessionsOf('mpc-o', 20, (i) => 50 + noise(i) + lead),
         ]),
         'mpc-l',
       ).vsBaseline!.oracleGapClosed;
     expect(gapClosed(10)!.value).toBeCloseTo(0.5, 9);
+    expect(gapClosed(10, 1)!.value).toBe(1);
+    expect(gapClosed(10, 1.01)).toBeNull();
     expect(gapClosed(2.5)).not.toBeNull();
     expect(gapClosed(2.3)).toBeNull();
   });

@@ -63,7 +63,6 @@ function rowOf(
 ): SummaryRow {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
-  const upperBounds = sessions.flatMap((session) => session.qoeUpperBound?.linear ?? []);
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   let wastedBits = 0;
   let keptBits = 0;
@@ -82,7 +81,6 @@ function rowOf(
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),
     qoeP95: quantile(qoes, 0.95),
-    ...(upperBounds.length === sessions.length && { qoeUpperBoundMean: mean(upperBounds) }),
     stallSecondsMean: mean(stalls),
     stallSecondsWorst5pct: mean(stalls.subarray(stalls.length - tailSize(stalls.length))),
     severeShare: sessions.filter(isSevere).length / sessions.length,

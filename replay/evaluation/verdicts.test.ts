@@ -21,8 +21,6 @@ describe('the gap closed', () => {
   const shown = (qoe: Parameters<typeof played>[0], recordings = 12) => {
     const summary = summaryOf(played({ 'mpc-d': () => 50, ...qoe }, { recordings }));
     const row = summary.find(({ algorithm }) => algorithm === 'mpc-l')!;
-    // The results keep it in all cases.
-    expect(row.vsBaseline!.oracleGapClosed).not.toBeNull();
     const cell = summaryTable(summary).split('\n')[3]!.split(/ {2,}/).at(-1);
     return [shownGapClosed(row, summary)?.value, cell];
   };

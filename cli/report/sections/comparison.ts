@@ -36,9 +36,6 @@ function meansTable(rows: readonly SummaryRow[], { digits }: Run, { title }: Sco
     ['startup, s', (row) => fixed(row.startupSecondsMean, 2)],
     ['wasted', (row) => percent(row.wastedShare, 1)],
   ];
-  if (rows.some(({ qoeUpperBoundMean }) => qoeUpperBoundMean !== undefined)) {
-    numbers.push(['at most', (row) => fixed(row.qoeUpperBoundMean, digits)]);
-  }
   return tableOf(caption, { names: [ALGORITHM], numbers }, rows);
 }
 
