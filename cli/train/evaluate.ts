@@ -1,6 +1,5 @@
 /** `leo-abr evaluate`: compares trained models with the shipped one, on recordings that they were not trained on. */
 
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
@@ -12,7 +11,7 @@ import { withProgress } from '../progress.ts';
 import { markdown } from '../report/markdown.ts';
 import { requireWritable } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
-import type { Evaluation } from './evaluation-page.ts';
+import { type Evaluation, evaluationDocument } from './evaluation-tables.ts';
 import { evaluateModels } from './model-scores.ts';
 
 interface Flags {
@@ -24,11 +23,11 @@ interface Flags {
 
 export function evaluateCommand(io: CommandIo): Command {
   return new Command('evaluate')
-    .description('compare trained models with the shipped one: pinball loss, coverage, and QoE in the simulator')
+    .description('compare trained models with the shipped one: pinball loss, and QoE in the simulator')
     .requiredOption('--traces <file|folder>', 'recordings, or folders with their subfolders (repeatable)', collect)
     .requiredOption('--fold-models <folds.json>', 'model for each recording group, from leo-abr train --folds')
     .option('--scenario <name|file.json>', 'scenario of the sessions', 'uhd-8')
-    .requiredOption('--out <folder>', 'folder for evaluation.html and evaluation.json')
+    .requiredOption('--out <evaluation.json>', 'where the scores go; their tables go to standard output')
     .action((flags: unknown) => evaluate(flags as Flags, io));
 }
 
@@ -38,8 +37,7 @@ async function evaluate({ traces: paths, foldModels, out, ...flags }: Flags, io:
   if (scenario.live !== undefined) {
     throw new InputError('--scenario', 'one on demand; for live streams use simulate --fold-models', scenario.name);
   }
-  const page = join(out, 'evaluation.html');
-  requireWritable(page);
+  requireWritable(out);
   const traces = readTraces(paths, { onNote: (note) => stderr.write(`${note}\n`) });
   const files = readFoldModels(foldModels);
   requireModelOfEachGroup(files, traces, foldModels);
@@ -48,18 +46,13 @@ async function evaluate({ traces: paths, foldModels, out, ...flags }: Flags, io:
     evaluateModels({ traces, scenario, modelOf: (group) => models.get(group)!, ...watch }),
   );
   const evaluation: Evaluation = {
-    schema: 2,
+    schema: 3,
     tool: { name: TOOL_NAME, version: TOOL_VERSION, commit: toolCommit() },
     models: foldModels,
     traces: paths,
     ...scores,
   };
-  writeFileAtomically(join(out, 'evaluation.json'), `${JSON.stringify(evaluation, undefined, 2)}\n`);
-  // Imported here, so that other commands start without the plotting library.
-  const { evaluationDocument } = await import('./evaluation-page.ts');
-  const { html } = await import('../report/html.ts');
-  const document = evaluationDocument(evaluation);
-  writeFileAtomically(page, [...html(document)].join(''));
-  io.stdout.write([...markdown(document)].join(''));
-  stderr.write(`wrote ${page} and evaluation.json beside it\n`);
+  writeFileAtomically(out, `${JSON.stringify(evaluation, undefined, 2)}\n`);
+  io.stdout.write([...markdown(evaluationDocument(evaluation))].join(''));
+  stderr.write(`wrote ${out}\n`);
 }

@@ -10,9 +10,9 @@ import { FEATURES } from '../link/features.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { CARD } from './card.fixture.ts';
 import { createOnnxForecaster } from './index.ts';
+import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 import { type OnnxForecasterOptions, WorkerForecaster } from './onnx-forecaster.ts';
-import type { FromWorker, ToWorker } from './protocol.ts';
 import { TICK_MS, type WorkerLike } from './worker-client.ts';
 
 const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };

@@ -33,8 +33,6 @@ export interface ConnectionOptions {
   /** What to report now: whether the player has been downloading since its observations. */
   report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
-  /** May close the connection, or open it. */
-  onState(): void;
   /** Client and service have no version in common. */
   onFault(message: string): void;
 }
@@ -197,7 +195,6 @@ export class ServiceConnection {
     if (state === this.state) return;
     this.state = state;
     this.detail = detail;
-    this.#options.onState();
   }
 
   /** Doubles with each failure; random in the upper half, so that clients do not retry at the same time. */

@@ -2,18 +2,16 @@
 
 import type { SummaryRow } from '../../replay/results.ts';
 import type { ReportDocument, Section, Table } from '../report/document.ts';
-import { estimateCell, fixed, percent, signed } from '../report/format.ts';
+import { estimateCell, fixed, signed } from '../report/format.ts';
 import { MODEL, type ModelScores, SCORED, SHIPPED, type StepScores } from './model-scores.ts';
 
 export interface Evaluation extends ModelScores {
-  schema: 2;
+  schema: 3;
   tool: { name: string; version: string; commit: string | null };
   /** The map of models, and the recordings, as given on the command line. */
   models: string;
   traces: readonly string[];
 }
-
-const COVERAGES = { coverage90: '90', coverage50: '50' } as const;
 
 export function evaluationDocument(evaluation: Evaluation): ReportDocument {
   const { tool, models, traces, scenario, starts, forecasts, summary } = evaluation;
@@ -62,12 +60,6 @@ function scoresTable(scores: StepScores, { stepEndsSeconds }: ModelScores): Tabl
     rows: [
       ...SCORED.map((name) => [`pinball loss, ${name}`, ...pinball[name].map((loss) => fixed(loss, 4))]),
       [`pinball loss, ${MODEL} against ${SHIPPED}`, ...against],
-      ...(['coverage90', 'coverage50'] as const).flatMap((width) =>
-        SCORED.map((name) => [
-          `${COVERAGES[width]} % interval covers, ${name}`,
-          ...scores[width][name].map((value) => percent(value, 1)),
-        ]),
-      ),
     ],
   };
 }
