@@ -13,6 +13,7 @@ import {
 } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import type { Model } from '../../predictor/forecast/model-file.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { type PlannedSession, planBenchmark } from '../../replay/evaluation/plan.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import type { ResolvedScenario, SessionResult, SummaryRow } from '../../replay/results.ts';
@@ -21,7 +22,7 @@ import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { type Watched, watched } from '../progress.ts';
-import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
+import { datasetLabels, STEP_ENDS_SECONDS, stepRatesBps } from './training-rows.ts';
 
 /** The scored forecasters. */
 export const MODEL = 'model';
@@ -157,13 +158,7 @@ class Probe implements Forecaster {
     if (forecasts.includes(undefined)) return;
     this.#lastSeconds = nowSeconds;
     const atLeastFloor = (rateBps: number) => Math.max(floor, Math.log(rateBps));
-    let begin = 0;
-    const actual = Float64Array.from(STEP_ENDS_SECONDS, (end) => {
-      const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);
-      const rate = bits / (end - begin);
-      begin = end;
-      return nowSeconds + end > leftSeconds ? Number.NaN : atLeastFloor(rate);
-    });
+    const actual = Float64Array.from(stepRatesBps(link, nowSeconds, leftSeconds), atLeastFloor);
     const quantiles = byScored((_, i) => Float64Array.from(forecasts[i]!.quantilesBps.flat(), atLeastFloor));
     this.moments.push({ dataset, actual, quantiles });
   }
@@ -174,16 +169,12 @@ function byScored<T>(of: (name: Scored, index: number) => T): Record<Scored, T> 
 }
 
 function scoresByDataset(moments: readonly Moment[], levels: readonly number[]): Record<string, StepScores> {
-  const datasets = [...new Set(moments.map(({ dataset }) => dataset))].sort();
-  const scores = datasets.map((name) => [name, moments.filter(({ dataset }) => dataset === name)] as const);
-  return Object.fromEntries(
-    [...scores, ['pooled', moments] as const].map(([name, of]) => [name, scoresOf(of, levels)]),
-  );
-}
-
-function scoresOf(moments: readonly Moment[], levels: readonly number[]): StepScores {
-  const pinball = byScored((name) => STEP_ENDS_SECONDS.map((_, step) => pinballLoss(moments, levels, name, step)));
-  return { forecasts: moments.length, pinball };
+  const byDataset = [...groupBy(moments, ({ dataset }) => dataset)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const scoresOf = (of: readonly Moment[]): StepScores => ({
+    forecasts: of.length,
+    pinball: byScored((name) => STEP_ENDS_SECONDS.map((_, step) => pinballLoss(of, levels, name, step))),
+  });
+  return Object.fromEntries([...byDataset, ['pooled', moments] as const].map(([name, of]) => [name, scoresOf(of)]));
 }
 
 function pinballLoss(moments: readonly Moment[], levels: readonly number[], name: Scored, step: number): number {

@@ -110,7 +110,6 @@ export class ServiceConnection {
         this.#enter(isRefused ? 'refused' : 'waiting', error instanceof Error ? error.message : String(error));
         pauseMs = isRefused ? RARE_RETRY_MS : this.#backoffMs(++failures);
       }
-      if (signal.aborted) return;
       this.#isResting = failures === 0;
       if (!(this.#isResting && this.#isReportDue)) await this.#pause(pauseMs);
       this.#isResting = false;

@@ -384,13 +384,6 @@ describe('the connection', () => {
     expect(forecaster.state.connection).toBe('connected');
   });
 
-  test('follows a leap of the clock of the service', async () => {
-    const { stage, ask } = await compared();
-    stage.offsetMs += 3_600_000;
-    await stage.advance(2);
-    expect(ask()!.issuedAtMs / 1000).toBeCloseTo(stage.nowSeconds(), 0);
-  });
-
   test.each([false, true])(
     'ends without calls of latest or on close, and reopens; service gone: %s',
     async (isGone) => {
