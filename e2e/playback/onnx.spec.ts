@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import type * as onnx from '../../predictor/onnx/index.ts';
-import type { FromWorker } from '../../predictor/onnx/protocol.ts';
+import type { FromWorker } from '../../predictor/onnx/inference.ts';
 import { test as base, expect, expectBuiltInForecasts, LAB_HTML, type ServedFile } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
