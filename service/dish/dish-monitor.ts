@@ -1,5 +1,5 @@
 /**
- * Polls a dish: status, history and obstruction map every second, location every ten minutes. A dish that is
+ * Polls a dish: status and history every second, location every ten minutes. A dish that is
  * unreachable, asleep or booting is a state in the reply, never an error.
  */
 
@@ -15,7 +15,6 @@ import {
   type RawRequest,
   type RawResponse,
 } from './device-api.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
 import { AnswerReader, type HistoryReading, type LocationReading, type StatusReading } from './read-answers.ts';
 
 export interface DishMonitorOptions {
@@ -26,9 +25,6 @@ export interface DishMonitorOptions {
   /** Receives each second of the dish once, in order, even if answers are late. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
-  /** Receives the map every second. Default: the dish is not asked for it. */
-  onObstructionMap?: ((map: ObstructionMap, atMs: number) => void) | undefined;
-  onLocation?: ((location: LocationReading) => void) | undefined;
   /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
   random?: () => number;
   /** Timeout of a request. Default 2 s. */
@@ -84,6 +80,8 @@ export class DishMonitor {
   /** Monotonic time at which its uptime was 0. */
   #upSinceMs: number | undefined;
   #bootedAtMs = Number.NEGATIVE_INFINITY;
+  /** Undefined while the dish does not report one. */
+  location: LocationReading | undefined;
 
   constructor(options: DishMonitorOptions) {
     this.#options = options;
@@ -127,7 +125,7 @@ export class DishMonitor {
       if (reading === undefined) throw new Error('its answer has no status');
       this.#take(reading);
       this.#reportSeconds(reading.second, await history);
-      await this.#askMapAndLocation();
+      await this.#askLocation();
     } catch (error) {
       this.#fail(error as RequestError);
     } finally {
@@ -235,18 +233,12 @@ export class DishMonitor {
     this.#enter(state, detail);
   }
 
-  async #askMapAndLocation(): Promise<void> {
-    const { clock, onObstructionMap, onLocation } = this.#options;
-    if (onObstructionMap !== undefined) {
-      const response = await this.#tryAsk({ dish_get_obstruction_map: {} });
-      const map = this.#reader.obstructionMap(response.dish_get_obstruction_map);
-      if (map !== undefined) onObstructionMap(map, clock.utcMs());
-    }
-    if (onLocation === undefined || clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
+  async #askLocation(): Promise<void> {
+    const { clock } = this.#options;
+    if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
     // Fails on most dishes until their owner allows it.
-    const location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location);
-    if (location !== undefined) onLocation(location);
+    this.location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
   }
 
   #fail(error: RequestError): void {

@@ -3,14 +3,11 @@
 import type { DishReply } from '../api/wire.ts';
 import { type Clock, utcMsOf } from '../clock.ts';
 import { type DishMonitorOptions, stateOf } from '../dish/dish-monitor.ts';
-import type { LocationReading } from '../dish/read-answers.ts';
 import { defined } from '../telemetry.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
-export interface SimulatedMonitorOptions
-  extends Pick<DishMonitorOptions, 'clock' | 'onSecond' | 'onStateChange' | 'onLocation'> {
+export interface SimulatedMonitorOptions extends Pick<DishMonitorOptions, 'clock' | 'onSecond' | 'onStateChange'> {
   script: DishScript;
-  location: LocationReading | undefined;
 }
 
 const PERIOD_MS = 1000;
@@ -28,6 +25,7 @@ export class SimulatedMonitor {
   #sinceMs: number;
   #second: SimulatedSecond | undefined;
   #timer: NodeJS.Timeout | undefined;
+  readonly location = undefined;
 
   constructor(options: SimulatedMonitorOptions) {
     this.#options = options;
@@ -38,8 +36,6 @@ export class SimulatedMonitor {
   }
 
   start(): void {
-    const { location, onLocation } = this.#options;
-    if (location !== undefined) onLocation?.(location);
     this.#timer = setInterval(() => this.#advance(), PERIOD_MS);
     this.#advance();
   }
