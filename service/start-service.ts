@@ -67,8 +67,6 @@ const TICK_MS = 100;
 const SECOND_MS = 1000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
-/** The next state is logged at once. */
-const NOT_THERE: readonly DishStateName[] = ['connecting', 'unreachable'];
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -278,8 +276,9 @@ function watchDish(
   let logged: DishStateName = 'connecting';
   const logState = () => {
     const { state, sinceMs, detail } = monitor.reply();
-    const isSettled = state === 'unreachable' || NOT_THERE.includes(logged) || clock.utcMs() - sinceMs >= SETTLED_MS;
-    if (state === logged || !isSettled) return;
+    // The first one and a change to or from `unreachable` at once.
+    const isSettled = logged === 'connecting' || clock.utcMs() - sinceMs >= SETTLED_MS;
+    if (state === logged || !(isSettled || [state, logged].includes('unreachable'))) return;
     logged = state;
     // An unreachable dish is a problem, which is logged as such.
     if (state !== 'unreachable') log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);

@@ -183,21 +183,6 @@ describe('watching a dish', () => {
     expect(watching.reply().detail).toBeUndefined();
   });
 
-  test('detects a reboot between two polls, even if the new uptime is longer than the old one', async () => {
-    const { watching, dish, clock } = await watch();
-    await watching.poll();
-    dish.reboot();
-    clock.advance(10);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({ state: 'online', uptimeSeconds: 10 });
-    clock.advance(20);
-    dish.reboot();
-    dish.misbehave({ outage: 'NO_SATS' });
-    clock.advance(30);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({ state: 'rebooting', uptimeSeconds: 30 });
-  });
-
   test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {
     const { watching, dish, clock, problems, states } = await watch();
     await watching.poll();
