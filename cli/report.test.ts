@@ -170,6 +170,16 @@ describe('the page', () => {
     expect(text).toContain('147.0');
   });
 
+  test('splits the difference of QoE into parts that add up to it', () => {
+    const rows = rowsOf(page, 'Pairs of');
+    expect(rows.map(([algorithm]) => algorithm)).toEqual(ALGORITHMS.split(',').slice(1));
+    for (const row of rows) {
+      const [qoe, ...parts] = row.slice(1, 6).map((cell) => Number.parseFloat(cell!.replaceAll('−', '-')));
+      expect(Math.abs(qoe! - parts.reduce((sum, part) => sum + part, 0))).toBeLessThan(0.03);
+    }
+    expect(rows.some((row) => Number.parseFloat(row[2]!.replaceAll('−', '-')) > 1)).toBe(true);
+  });
+
   test('compares the tiers over their common sessions', () => {
     const rows = rowsOf(page, 'browser against simulator');
     expect(rows.map(([algorithm]) => algorithm)).toEqual(['mpc-d', 'mpc-o', 'bola']);

@@ -5,7 +5,7 @@ import { commandLine } from './command-line.js';
 
 commandLine(`usage: npm run ship-model
 
-Writes predictor/models/shipped.json, which the plugin contains, from the model of \`leo-abr train\` in
+Generates predictor/forecast/shipped-model.ts, which the plugin contains, from the model of \`leo-abr train\` in
 predictor/models/built-in.json (docs/own-model.md has the command).`);
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
@@ -13,5 +13,13 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const { name, stepEndsSeconds, levels, rankCorrelation, networks } = JSON.parse(
   readFileSync(path('predictor/models/built-in.json'), 'utf8'),
 );
-const shipped = { name, stepEndsSeconds, levels, rankCorrelation, networks };
-writeFileSync(path('predictor/models/shipped.json'), `${JSON.stringify(shipped)}\n`);
+writeFileSync(
+  path('predictor/forecast/shipped-model.ts'),
+  `/** The model that the plugin ships, from predictor/models/built-in.json; made by \`npm run ship-model\`. */
+
+import type { PackedModel } from './model-file.ts';
+
+// biome-ignore format: generated
+export const SHIPPED_MODEL: PackedModel = ${JSON.stringify({ name, stepEndsSeconds, levels, rankCorrelation, networks })};
+`,
+);

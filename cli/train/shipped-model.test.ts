@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { SHIPPED_MODEL } from '../../predictor/forecast/built-in-forecaster.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
+import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { cardMarkdown, type DescribedModel, requireCard } from './model-card.ts';
 
 const folder = new URL('../../predictor/models/', import.meta.url);

@@ -6,13 +6,11 @@
 
 import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
-import shipped from '../models/shipped.json' with { type: 'json' };
-import { type Model, type ModelFile, type PackedModel, unpackModel } from './model-file.ts';
+import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
 import { QuantileNetworks } from './quantile-network.ts';
+import { SHIPPED_MODEL } from './shipped-model.ts';
 
-/** The plugin's model; `npm run ship-model` makes the file. */
-export const SHIPPED_MODEL: PackedModel = shipped;
 /** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
 

@@ -2,8 +2,9 @@
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
-import { createBuiltInForecaster, SHIPPED_MODEL } from '../../predictor/forecast/built-in-forecaster.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
+import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
 import type { LinkAccess } from '../link/shared-link.ts';
