@@ -51,7 +51,7 @@ export class AnswerReader {
         dropRate: this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0),
         downlinkUsageBps: this.#number(status['downlink_throughput_bps'], { max: 1e12 }, 0),
         uplinkUsageBps: this.#number(status['uplink_throughput_bps'], { max: 1e12 }, 0),
-        obstructed: this.#boolean(obstruction['currently_obstructed']) || cause === 'OBSTRUCTED',
+        obstructed: obstruction['currently_obstructed'] === true || cause === 'OBSTRUCTED',
       },
       uptimeSeconds: state && this.#number(state['uptime_s'], { max: 1e10 }, 0),
       hardware: this.#text(info['hardware_version']),
@@ -103,21 +103,13 @@ export class AnswerReader {
   #number(value: unknown, { min = 0, max }: { min?: number; max: number }, absent?: number): number | undefined {
     if (value === undefined || value === null) return absent;
     // Single precision may round a share of 1 up.
-    if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6) {
-      return Math.min(max, Math.max(min, value));
-    }
-    return undefined;
-  }
-
-  #boolean(value: unknown): boolean {
-    return value === true;
+    const isWithin = typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6;
+    return isWithin ? Math.min(max, Math.max(min, value)) : undefined;
   }
 
   #text(value: unknown): string | undefined {
-    if (value === undefined || value === '') return undefined;
     // It is displayed: accept one line of printable ASCII.
-    if (typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value)) return value;
-    return undefined;
+    return typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value) ? value : undefined;
   }
 }
 
