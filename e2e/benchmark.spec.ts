@@ -252,7 +252,7 @@ for (const kind of ['on demand', 'live'] as const) {
   });
 }
 
-test('live in hls.js on a fast link: no byte twice, no stall but of the host, at the target', async () => {
+test('live in hls.js on a fast link: no byte twice, stalls of the host only, at the target', async () => {
   test.setTimeout(120_000);
   const segmentCount = 16;
   const live = liveScenario(segmentCount, 0.25);
@@ -292,7 +292,8 @@ test('live in hls.js on a fast link: no byte twice, no stall but of the host, at
       }
       const stalls = record.stalls.filter(({ startSeconds }) => startSeconds > 5);
       const stalledSeconds = stalls.reduce((sum, one) => sum + one.endSeconds - one.startSeconds, 0);
-      expect(stalledSeconds).toBeLessThan(STANDSTILL_SECONDS);
+      // Loading parts twice, or late, stalls at every segment; a busy host stalls now and then.
+      expect(stalledSeconds).toBeLessThan(0.25 * segmentCount);
       const { endSeconds, positions } = record.live!;
       const { atSeconds, mediaSeconds, rate } = positions.at(-1)!;
       const latencySeconds = endSeconds + 6 - mediaSeconds - rate * (endSeconds - atSeconds);

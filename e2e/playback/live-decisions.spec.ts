@@ -33,6 +33,7 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
   labPage,
   stream,
 }) => {
+  test.setTimeout(120_000);
   const link: [number, number][] = [[600, 100e6]];
   const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 60, link, live: LOW_LATENCY };
   await labPage.addScriptTag({ url: '/throughput.js' });
