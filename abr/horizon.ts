@@ -1,12 +1,17 @@
-/** The horizon of MPC-L and MPC-O: the oracle looks as far ahead as the algorithm that is compared with it. */
+/**
+ * The horizon of MPC-L and MPC-O, and the value of what the link delivers after it: the oracle looks as far ahead as
+ * the algorithm that is compared with it.
+ */
 
 import type { PlayerState } from './controller.ts';
+import { lastIndexAtMost } from './ladder.ts';
+import { QOE_UNIT_SECONDS } from './qoe.ts';
 
 /** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;
 /** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
 const LEAST_HORIZON = 5;
-const LARGEST_HORIZON = 16;
+export const LARGEST_HORIZON = 16;
 
 /** Planned segments, including the one to decide on; the stream may end before. The option `horizon` overrides it. */
 export function horizonOf(
@@ -15,4 +20,27 @@ export function horizonOf(
 ): number {
   const held = Math.ceil(bufferCapSeconds / segmentSeconds) + BEYOND_BUFFER_SEGMENTS;
   return horizon ?? Math.min(LARGEST_HORIZON, Math.max(LEAST_HORIZON, held));
+}
+
+/**
+ * Value of a second of buffer to the segments after the horizon: the quality of the bits that the link delivers in that
+ * second, interpolated between the bitrates of the ladder. A link faster than the ladder has bits to spare.
+ */
+export function bufferedSecondValue(
+  { ladderBps, playbackRate }: PlayerState,
+  qualities: readonly number[],
+  linkBps: number,
+): number {
+  const top = ladderBps.length - 1;
+  // A player at rate 2 shares the second's bits between two seconds of media.
+  const bps = linkBps / playbackRate;
+  const at = lastIndexAtMost(ladderBps, bps);
+  let quality: number;
+  if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
+  else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
+  else {
+    const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
+    quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
+  }
+  return (quality / QOE_UNIT_SECONDS) * playbackRate;
 }

@@ -1,28 +1,49 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PiecewisePath } from './capacity-path.ts';
-import { horizonOf } from './horizon.ts';
+import { LARGEST_HORIZON } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
-import { anyDownloads, anyPath, anyState, pathsOf } from './random-states.fixture.ts';
+import { anyDownloads, anyPath, anyState, pathsOf, stateOf } from './random-states.fixture.ts';
 
 describe('mpc-o', () => {
   const controller = createMpcO();
 
-  test('plans on the true path with the buffer cap', () => {
+  test('plans all segments that are left on the true path with the buffer cap, if they are few', () => {
     fc.assert(
       fc.property(anyState(), anyPath(), (state, path) => {
-        const plan = bestPlan(state, path, { horizon: horizonOf(state), bufferCap: true });
+        fc.pre(state.segmentsRemaining <= LARGEST_HORIZON);
+        const plan = bestPlan(state, path, { horizon: LARGEST_HORIZON, bufferCap: true });
         const decision = controller.decide(state, pathsOf(path, state.nowSeconds));
         expect(decision.representation).toBe(plan.representation);
         expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });
       }),
       { numRuns: 500, seed: 1 },
     );
+  });
+
+  test('values a buffered second after the horizon by what the link delivers in it', () => {
+    let changed = 0;
+    for (const mbps of [0.5, 1.5, 2.5, 3.5, 8]) {
+      // The path is fast at first, so that only what follows the 6 segments of 4 s counts.
+      const path = new PiecewisePath({ stepEndsSeconds: [24, 160], ratesBps: [2.2e6, mbps * 1e6] });
+      // Linear quality; a link below the ladder delivers less media than it plays, one above has bits to spare.
+      const bufferValuePerSecond = (mbps > 4 ? (4 * 4) / mbps : mbps) / 4;
+      for (let bufferLevelSeconds = 2; bufferLevelSeconds <= 12; bufferLevelSeconds++) {
+        const state = stateOf([1e6, 2e6, 4e6], {
+          ...{ bufferLevelSeconds, bufferCapSeconds: 16, segmentsRemaining: 40, previousBitrateBps: 2e6 },
+        });
+        const plan = (options: object) => bestPlan(state, path, { horizon: 6, bufferCap: true, ...options });
+        const { representation } = controller.decide(state, pathsOf(path, state.nowSeconds));
+        expect(representation).toBe(plan({ bufferValuePerSecond }).representation);
+        if (representation !== plan({}).representation) changed++;
+      }
+    }
+    expect(changed).toBeGreaterThan(0);
   });
 
   // The named scenarios of the benchmark.

@@ -1,7 +1,8 @@
 /**
  * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's only path, with
- * MPC-L's horizon and the buffer cap, and never abandons. It is not an upper bound, because its horizon is finite. Live
- * it may set the playback rate as MPC-L does.
+ * MPC-L's horizon and the buffer cap, and never abandons. A buffered second after the horizon is worth what the link
+ * delivers in it on average; near the end the plan is that of all the segments left. Live it may set the playback rate
+ * as MPC-L does.
  */
 
 import { ShiftedPath } from './capacity-path.ts';
@@ -11,7 +12,7 @@ import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './planner.ts';
 
 export interface MpcOOptions {
-  /** Planned segments. Default: MPC-L's (horizon.ts). */
+  /** Planned segments. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
   horizon?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
@@ -34,7 +35,7 @@ class MpcO implements Controller {
 
   constructor(options: MpcOOptions) {
     const { horizon, outlook = false, live } = options;
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook });
+    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, seesEnd: true });
     this.#live = live;
     this.#fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath, ShiftedPath } from './capacity-path.ts';
 import type { PlayerState } from './controller.ts';
-import { bestPlan, TIE_TOLERANCE } from './planner.ts';
+import { bestPlan, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
 import { sessionQoe } from './qoe.ts';
 import { anyPath, anyState, stateOf as runningState } from './random-states.fixture.ts';
 
@@ -10,7 +10,11 @@ import { anyPath, anyState, stateOf as runningState } from './random-states.fixt
  * Every plan in lexicographic order, in the terms of qoe.ts; the best value per first representation, and the first
  * plan that is better than all before it (by more than the tolerance).
  */
-function bruteForce(state: PlayerState, path: CapacityPath, horizon: number, knowsCap: boolean) {
+function bruteForce(
+  state: PlayerState,
+  path: CapacityPath,
+  { horizon, bufferCap: knowsCap, bufferValuePerSecond = 0 }: PlannerOptions,
+) {
   const { ladderBps, weights, upcomingSizesBits, previousBitrateBps, playbackRate, isPaused } = state;
   // Playing time of a segment and of a buffer at the cap.
   const segmentSeconds = state.segmentSeconds / playbackRate;
@@ -26,7 +30,7 @@ function bruteForce(state: PlayerState, path: CapacityPath, horizon: number, kno
   const plan: number[] = [];
   const go = (k: number, time: number, buffer: number, rebuffer: number, quality: number, changes: number) => {
     if (k === depth) {
-      const value = quality - weights.mu * rebuffer - weights.lambda * changes;
+      const value = quality - weights.mu * rebuffer - weights.lambda * changes + bufferValuePerSecond * buffer;
       const first = plan[0]!;
       values[first] = Math.max(values[first]!, value);
       if (value > best + margin || (best === Number.NEGATIVE_INFINITY && value > best)) {
@@ -70,20 +74,24 @@ function affordable(horizon: number, count: number): number {
   return depth;
 }
 
+/** The value of a second of buffer after the plan, as a share of mu. */
+const anyShare = fc.constantFrom(0, 0, 0.1, 1);
+
 describe('bestPlan', () => {
   for (const bufferCap of [false, true]) {
     test(`equals brute force in 10,000 random states, ties included, ${bufferCap ? 'with' : 'without'} a cap`, () => {
       let ties = 0;
       fc.assert(
-        fc.property(anyState(), anyPath(), fc.integer({ min: 1, max: 8 }), (state, path, wished) => {
+        fc.property(anyState(), anyPath(), fc.integer({ min: 1, max: 8 }), anyShare, (state, path, wished, share) => {
           const horizon = affordable(wished, state.ladderBps.length);
-          const expected = bruteForce(state, path, horizon, bufferCap);
+          const options = { horizon, bufferCap, bufferValuePerSecond: share * state.weights.mu };
+          const expected = bruteForce(state, path, options);
           const best = Math.max(...expected.values);
           if (best > Number.NEGATIVE_INFINITY && expected.values.filter((value) => isClose(value, best)).length > 1) {
             ties++;
           }
-          const plan = bestPlan(state, path, { horizon, bufferCap });
-          const values = expected.values.map((_, first) => bestPlan(state, path, { horizon, bufferCap, first }).value);
+          const plan = bestPlan(state, path, options);
+          const values = expected.values.map((_, first) => bestPlan(state, path, { ...options, first }).value);
           const isRight =
             plan.representation === expected.representation &&
             isClose(plan.value, best) &&
@@ -104,9 +112,10 @@ describe('bestPlan', () => {
   ])('equals brute force: $count representations, $horizon segments', ({ count, horizon, numRuns }) => {
     const states = anyState().filter((state) => state.ladderBps.length === count && state.segmentsRemaining >= horizon);
     fc.assert(
-      fc.property(states, anyPath(), fc.boolean(), (state, path, bufferCap) => {
-        const plan = bestPlan(state, path, { horizon, bufferCap });
-        const expected = bruteForce(state, path, horizon, bufferCap);
+      fc.property(states, anyPath(), fc.boolean(), anyShare, (state, path, bufferCap, share) => {
+        const options = { horizon, bufferCap, bufferValuePerSecond: share * state.weights.mu };
+        const plan = bestPlan(state, path, options);
+        const expected = bruteForce(state, path, options);
         expect(plan.representation).toBe(expected.representation);
         expect(isClose(plan.value, Math.max(...expected.values))).toBe(true);
       }),
@@ -117,13 +126,13 @@ describe('bestPlan', () => {
   test('reports the stalls of its plan', () => {
     const plan = bestPlan(stateOf({ bufferLevelSeconds: 1 }), new ConstantPath(1e6), { horizon: 2 });
     // 4 Mbit each at 1 Mbit/s: 4 s, 1 s of it covered; then 4 s, all covered.
-    expect(plan).toEqual({ representation: 0, value: 1 + 1 - 4 * 3, stallSeconds: 3, segments: 2 });
+    expect(plan).toEqual({ representation: 0, value: 1 + 1 - 4 * 3, bufferValue: 0, stallSeconds: 3, segments: 2 });
   });
 
   test('charges the whole first download before the first picture', () => {
     const state = stateOf({ started: false, bufferLevelSeconds: 0, previousBitrateBps: undefined });
     const plan = bestPlan(state, new ConstantPath(8e6, 0.25), { horizon: 1 });
-    expect(plan).toEqual({ representation: 0, value: 1 - 4 * 0.75, stallSeconds: 0.75, segments: 1 });
+    expect(plan).toEqual({ representation: 0, value: 1 - 4 * 0.75, bufferValue: 0, stallSeconds: 0.75, segments: 1 });
     // As in the session's QoE, startup counts like a stall.
     const session = { bitratesBps: [1e6], segmentSeconds: 4, startupSeconds: 0.75, stallSeconds: 0 };
     expect(plan.value).toBe(sessionQoe(session, state.weights).qoe);

@@ -27,7 +27,7 @@
 
 import type { CapacityPath } from './capacity-path.ts';
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
-import { horizonOf } from './horizon.ts';
+import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
 
@@ -58,13 +58,20 @@ export interface PlannerOptions {
   bufferCap?: boolean | undefined;
   /** The first representation, if it is given. Default: any. */
   first?: number;
+  /** Value of each second that the buffer lasts after the last planned segment, at most mu. Default 0. */
+  bufferValuePerSecond?: number;
 }
 
 export interface Plan {
   /** Index of the first segment's representation. */
   representation: number;
-  /** The terms of QoE summed over the planned segments, not yet divided by their media; -Infinity if no plan ends. */
+  /**
+   * The terms of QoE summed over the planned segments, not yet divided by their media, and the value of the buffer
+   * after them; -Infinity if no plan ends.
+   */
   value: number;
+  /** What `value` has of the buffer's. */
+  bufferValue: number;
   /** Stall seconds of that plan, startup included. */
   stallSeconds: number;
   /** Planned segments. */
@@ -84,7 +91,13 @@ interface PartialPlan {
   bufferSeconds: number;
 }
 
-const NO_PLAN = { first: 0, value: Number.NEGATIVE_INFINITY, stallSeconds: Number.POSITIVE_INFINITY };
+const NO_PLAN: PartialPlan = {
+  first: 0,
+  value: Number.NEGATIVE_INFINITY,
+  stallSeconds: Number.POSITIVE_INFINITY,
+  timeSeconds: 0,
+  bufferSeconds: 0,
+};
 
 /**
  * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends,
@@ -151,15 +164,33 @@ class PlanSearch {
         for (const candidate of candidates) {
           for (const next of k === 0 ? this.#firsts : representations.keys()) {
             const plan = this.#extend(candidate, k, last, next);
-            const isPromising = plan.value + this.#bounds[k]![next]! >= leastValue;
+            const isPromising = plan.value + this.#most(plan, k, next) >= leastValue;
             if (plan.timeSeconds < Number.POSITIVE_INFINITY && isPromising) extended[next]!.push(plan);
           }
         }
       }
       plans = extended.map((candidates) => this.#undominated(candidates));
     }
-    const { first, value, stallSeconds } = plans.flat().reduce((a, b) => (b.value > a.value ? b : a), NO_PLAN);
-    return { representation: first, value: value + first * this.#tieMargin, stallSeconds, segments: this.#segments };
+    const score = (plan: PartialPlan) => plan.value + this.#bufferValue(plan);
+    const best = plans.flat().reduce((a, b) => (score(b) > score(a) ? b : a), NO_PLAN);
+    return {
+      representation: best.first,
+      value: score(best) + best.first * this.#tieMargin,
+      bufferValue: this.#bufferValue(best),
+      stallSeconds: best.stallSeconds,
+      segments: this.#segments,
+    };
+  }
+
+  #bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
+    return (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+  }
+
+  /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */
+  #most({ bufferSeconds }: PartialPlan, k: number, last: number): number {
+    const addedSeconds = (this.#segments - 1 - k) * this.#playSeconds;
+    const mostSeconds = Math.min(bufferSeconds + addedSeconds, this.#roomSeconds + this.#playSeconds);
+    return this.#bounds[k]![last]! + this.#bufferValue({ bufferSeconds: Math.max(bufferSeconds, mostSeconds) });
   }
 
   /** What a segment adds to the value if it does not stall. */
@@ -202,7 +233,9 @@ class PlanSearch {
       for (const rest of this.#state.ladderBps.keys()) {
         let plan = begun;
         for (let k = 1; k < this.#segments; k++) plan = this.#extend(plan, k, k === 1 ? first : rest, rest);
-        if (plan.timeSeconds < Number.POSITIVE_INFINITY) knownValue = Math.max(knownValue, plan.value);
+        if (plan.timeSeconds < Number.POSITIVE_INFINITY) {
+          knownValue = Math.max(knownValue, plan.value + this.#bufferValue(plan));
+        }
       }
     }
     return knownValue;
@@ -231,18 +264,28 @@ class PlanSearch {
   }
 }
 
-/** Plans whole segments. `horizon`: default as MPC-L's. `outlook`: whether decisions have `candidates`. */
+export interface SegmentPlannerOptions {
+  /** Default: as MPC-L's, and with `seesEnd` all segments that are left where they are few. */
+  horizon: number | undefined;
+  bufferCap: boolean;
+  /** Whether decisions have `candidates`. */
+  outlook: boolean;
+  /** Whether the plan values the buffer after its horizon, with the path as the future to the end of the stream. */
+  seesEnd?: boolean;
+}
+
+/** Plans whole segments. */
 export class SegmentPlanner implements PathPlanner {
   readonly lateSeconds = 0;
-  readonly #options: { horizon: number | undefined; bufferCap: boolean; outlook: boolean };
+  readonly #options: SegmentPlannerOptions;
 
-  constructor(options: { horizon: number | undefined; bufferCap: boolean; outlook: boolean }) {
+  constructor(options: SegmentPlannerOptions) {
     this.#options = options;
   }
 
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
-    const { representation, value, stallSeconds, segments } = this.#plan(state, path);
-    const qoe = ((value * QOE_UNIT_SECONDS) / (segments * state.segmentSeconds)).toFixed(2);
+    const { representation, value, bufferValue, stallSeconds, segments } = this.#plan(state, path);
+    const qoe = (((value - bufferValue) * QOE_UNIT_SECONDS) / (segments * state.segmentSeconds)).toFixed(2);
     const outcome =
       value === Number.NEGATIVE_INFINITY
         ? 'no plan ever ends'
@@ -262,8 +305,25 @@ export class SegmentPlanner implements PathPlanner {
   }
 
   #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    return bestPlan(state, path, { ...this.#options, horizon: horizonOf(state, this.#options), ...first });
+    const { seesEnd, bufferCap } = this.#options;
+    const isWhole = seesEnd && state.segmentsRemaining <= LARGEST_HORIZON;
+    const horizon = this.#options.horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state));
+    const bufferValuePerSecond = seesEnd ? valueAfter(horizon, state, path) : 0;
+    return bestPlan(state, path, { horizon, bufferCap, bufferValuePerSecond, ...first });
   }
+}
+
+/**
+ * Value of a buffered second to the segments after the horizon, at the path's mean capacity from there to the end of the
+ * stream; at most what a second of stall costs. 0 if no segments are left, or if the stream has no end.
+ */
+function valueAfter(horizon: number, state: PlayerState, path: CapacityPath): number {
+  const { ladderBps, playbackRate, segmentSeconds, segmentsRemaining, weights } = state;
+  const seconds = ((segmentsRemaining - horizon) * segmentSeconds) / playbackRate;
+  if (!(seconds > 0 && seconds < Number.POSITIVE_INFINITY)) return 0;
+  const fromSeconds = (horizon * segmentSeconds) / playbackRate;
+  const linkBps = (path.cumulativeBits(fromSeconds + seconds) - path.cumulativeBits(fromSeconds)) / seconds;
+  return Math.min(weights.mu, bufferedSecondValue(state, ladderBps.map(weights.quality), linkBps));
 }
 
 /** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */

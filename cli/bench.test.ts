@@ -40,7 +40,7 @@ describe('leo-abr bench', () => {
     [['--contexts', 'many'], '--contexts: expected a whole number from 1 to 64, got "many"'],
     [['--segments', '0'], '--segments: expected a whole number from 1 to 48 (the segments of uhd-8), got "0"'],
     [['--segments', '49'], '--segments: expected a whole number from 1 to 48'],
-    [['--algorithms', 'mpc-d,optimal'], '--algorithms: expected one of'],
+    [['--algorithms', 'mpc-d,unknown'], '--algorithms: expected one of'],
     [['--algorithms', 'mpc-d@moon'], '--algorithms: expected one of mpc-d@oracle, mpc-d@built-in'],
     [['--baseline', 'nothing'], '--baseline: expected one of'],
     [['--out', tmpdir()], '--out: expected a file that can be written'],
@@ -60,9 +60,9 @@ describe('leo-abr bench', () => {
       2,
       expect.stringContaining('--household: expected weights of 1'),
     ]);
-    writeFileSync(file, '{"players": [{}, {"algorithm": "optimal"}]}');
-    const optimal = await bench('--household', file);
-    expect([optimal.status, optimal.stderr]).toEqual([2, expect.stringContaining('--household: expected one of')]);
+    writeFileSync(file, '{"players": [{}, {"algorithm": "unknown"}]}');
+    const unknown = await bench('--household', file);
+    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('--household: expected one of')]);
     // Named by the household, it needs no --player.
     const mixed = await bench('--household', 'mixed', '--player', 'hls', '--late-share', '2');
     expect([mixed.status, mixed.stderr]).toEqual([2, expect.stringContaining('--late-share: expected')]);

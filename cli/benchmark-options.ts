@@ -116,10 +116,7 @@ export function addBenchmarkOptions(command: Command): Command {
 
 interface Surroundings {
   /** Throws for a name that the command cannot play. */
-  requireAlgorithm(
-    name: string,
-    asked: { own: OwnControllers; flag: string; scenario: ResolvedScenario; household: Household | undefined },
-  ): void;
+  requireAlgorithm(name: string, asked: { own: OwnControllers; flag: string }): void;
   /** The name in plan and results of a name in a flag. Default: the same. */
   nameOf?(name: string): string;
   /** For notes to the user. */
@@ -191,7 +188,7 @@ async function checkAlgorithms(
   const controllers = await importOwnAlgorithms(own);
   const scenario = scenarioOf(flags);
   for (const { name, flag, catchUp } of named) {
-    requireAlgorithm(name, { own: controllers, flag, scenario, household });
+    requireAlgorithm(name, { own: controllers, flag });
     if (catchUp !== undefined && scenario.live === undefined) {
       throw new InputError(flag, 'a catch-up only in a live scenario', name);
     }

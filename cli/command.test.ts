@@ -327,7 +327,6 @@ describe('simulate', () => {
     await refused(simulate({ ...two, out: at('house-part.json'), resume: true }), 'only sessions of this command');
     await simulate({ ...two, out: at('house-two.json') });
     await refused(run(['merge', ...['1', '2', 'two'].map((part) => at(`house-${part}.json`))]), 'tool.household');
-    await refused(simulate({ ...flags, algorithms: 'optimal' }), 'can share a link');
   });
 
   test('a household of a file plays, and the report has its table', async () => {
@@ -388,7 +387,6 @@ describe('wrong usage and input: status 2; the message has place, expectation an
     [{ algorithms: 'dynamic' }, /got "dynamic", a rule of dash.js, .*leo-abr bench/],
     [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
     [{ algorithms: 'mpc-d:fixed-slots' }, '--algorithms: expected a catch-up only in a live scenario'],
-    [{ ...live, algorithms: 'mpc-d,optimal' }, '--algorithms: expected a scenario on demand for optimal'],
     [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
     [{ baseline: 'mpc-d:lolp-catch-up' }, '--baseline: expected a catch-up only in a live scenario'],
     [{ scenario: 'uhd-9' }, /--scenario: expected one of uhd-8, .*, got "uhd-9"/],

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../abr/errors.ts';
 import type { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
@@ -84,10 +83,9 @@ async function simulate(
 
 function requireAlgorithm(
   name: string,
-  { own, flag, scenario, household }: Parameters<Parameters<typeof prepareBenchmark>[2]['requireAlgorithm']>[1],
+  { own, flag }: Parameters<Parameters<typeof prepareBenchmark>[2]['requireAlgorithm']>[1],
 ): void {
-  const { play } = simulatedAlgorithm(name, own, flag, scenario);
-  if (household && !play) throw new InputError(flag, 'an algorithm that can share a link', name);
+  simulatedAlgorithm(name, own, flag);
 }
 
 /** Prints the first fault and ends the command with status 1, if a controller failed. */

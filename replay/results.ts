@@ -41,8 +41,6 @@ export interface SessionResult {
   fault?: string;
   segments: SegmentRow[];
   qoe: QoeForms;
-  /** `optimal` only. */
-  qoeUpperBound?: QoeForms;
   meanBitrateBps: number;
   stallSeconds: number;
   stallCount: number;
@@ -170,7 +168,7 @@ export interface BaselineComparison {
   worst5pctDiff: Estimate;
   /** Of `severeShare`. */
   severeShareDiff: Estimate;
-  /** Null without `mpc-o`, and if its gain over the baseline is below 2 % of the top bitrate's QoE. */
+  /** At most 1. Null without `mpc-o`, where it is below the algorithm, and if its gain is below 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
   /** Of a live scenario: differences of means. */
   live?: {

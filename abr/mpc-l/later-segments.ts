@@ -1,8 +1,8 @@
 /** The segments after the one to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
-import { horizonOf } from '../horizon.ts';
-import { lastIndexAtMost, sizesAt } from '../ladder.ts';
+import { bufferedSecondValue, horizonOf } from '../horizon.ts';
+import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe.ts';
 import type { Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
@@ -76,23 +76,4 @@ export function laterSegments(
     // The segment to decide on ends with it in the buffer.
     leastLevelSeconds: segmentSeconds,
   };
-}
-
-/**
- * Value of a second of buffer to the segments after the horizon: the quality of the bits that the link delivers in that
- * second. A link faster than the ladder has bits to spare.
- */
-function bufferedSecondValue({ ladderBps, playbackRate }: PlayerState, qualities: readonly number[], linkBps: number) {
-  const top = ladderBps.length - 1;
-  // A player at rate 2 shares the second's bits between two seconds of media.
-  const bps = linkBps / playbackRate;
-  const at = lastIndexAtMost(ladderBps, bps);
-  let quality: number;
-  if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
-  else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
-  else {
-    const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
-    quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
-  }
-  return (quality / QOE_UNIT_SECONDS) * playbackRate;
 }

@@ -35,7 +35,6 @@ test('algorithms of a report differ by colour, dash or symbol', () => {
     'bola',
     'throughput',
     'dynamic',
-    'optimal',
     'own',
     'mpc-l:no-abandon',
     'mpc-l:no-handover',

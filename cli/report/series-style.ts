@@ -11,10 +11,9 @@ const KNOWN_COLORS: Readonly<Record<string, number>> = {
   dynamic: 3,
   bola: 4,
   throughput: 5,
-  optimal: 6,
 };
 const COLOR_COUNT = 8;
-const FIRST_FREE_COLOR = 7;
+const FIRST_FREE_COLOR = 6;
 
 const DASHES: readonly (string | undefined)[] = [undefined, '7 3', '2 3', '9 3 2 3', '4 2', '1 2', '12 4'];
 const SYMBOLS: readonly SeriesStyle['symbol'][] = ['circle', 'square', 'triangle', 'diamond', 'star', 'wye', 'cross'];

@@ -52,7 +52,7 @@ describe('browserAlgorithm', () => {
   });
 
   test('the error for an unknown name lists the known ones', () => {
-    expect(() => browserAlgorithm('optimal')).toThrow(/--algorithms: expected one of .*mpc-d.*dynamic.*got "optimal"/);
+    expect(() => browserAlgorithm('unknown')).toThrow(/--algorithms: expected one of .*mpc-d.*dynamic.*got "unknown"/);
     expect(() => browserAlgorithm('mpc-d@moon', '--baseline')).toThrow(
       /--baseline: expected one of mpc-d@oracle.*got "mpc-d@moon"/,
     );

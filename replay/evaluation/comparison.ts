@@ -138,7 +138,7 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
     qoeMedianRatio: isClearlyPositive(of.baselineMedian) ? of.medianRatio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
-    oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe ? of.gapClosed : null,
+    oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe && of.gapClosed.value <= 1 ? of.gapClosed : null,
     ...(samples.live.length > 0 && { live: Object.fromEntries(live) as Record<keyof typeof LIVE, Estimate> }),
   };
 }

@@ -170,17 +170,19 @@ describe('against the baseline', () => {
     expect(ratioOver(10, 1)).not.toBeNull();
   });
 
-  test('the closed gap is a share of the gain of the oracle, null below 2 % of the top bitrate', () => {
-    const gapClosed = (lead: number) =>
+  test('the closed gap is a share of the gain of the oracle, null above 1 and for a gain below 2 % of the top bitrate', () => {
+    const gapClosed = (lead: number, share = 0.5) =>
       row(
         summaryOf([
           ...baseline,
-          ...sessionsOf('mpc-l', 20, (i) => 50 + noise(i) + lead / 2),
+          ...sessionsOf('mpc-l', 20, (i) => 50 + noise(i) + lead * share),
           ...sessionsOf('mpc-o', 20, (i) => 50 + noise(i) + lead),
         ]),
         'mpc-l',
       ).vsBaseline!.oracleGapClosed;
     expect(gapClosed(10)!.value).toBeCloseTo(0.5, 9);
+    expect(gapClosed(10, 1)!.value).toBe(1);
+    expect(gapClosed(10, 1.01)).toBeNull();
     expect(gapClosed(2.5)).not.toBeNull();
     expect(gapClosed(2.3)).toBeNull();
   });

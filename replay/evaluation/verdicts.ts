@@ -8,8 +8,8 @@ import { groupBy } from './group-by.ts';
 const FEWEST_SESSIONS = 8;
 
 /**
- * `oracleGapClosed` for readers: undefined where the oracle is no ceiling, because the algorithm is above it or because
- * its own lead over the baseline is not clearly positive (its 95 % interval includes 0, or there is none).
+ * `oracleGapClosed` for readers: undefined also where the oracle's lead over the baseline is not clearly positive (its
+ * 95 % interval includes 0, or there is none). Older results have it above 1.
  */
 export function shownGapClosed(row: SummaryRow, summary: readonly SummaryRow[]): Estimate | undefined {
   const closed = row.vsBaseline?.oracleGapClosed;

@@ -11,14 +11,18 @@ import type { LinkAccess } from '../link/shared-link.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
-import { optimalSession } from './optimal.ts';
-import type { SessionToPlan } from './optimal-problem.ts';
+import type { Trace } from '../trace.ts';
 import { type Process, playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import { playSession } from './simulate-session.ts';
 
 /** One session of a benchmark. */
-export interface SessionTask extends SessionToPlan {
+export interface SessionTask {
+  trace: Trace;
+  scenario: ResolvedScenario;
+  /** Second of the trace at the first media request. */
+  startSeconds: number;
+  segmentCount: number;
   seed: number;
   /** Measure the durations of decisions. */
   timings: boolean;
@@ -31,8 +35,8 @@ export interface SessionTask extends SessionToPlan {
 export interface SimulatedAlgorithm {
   name: string;
   simulate(task: SessionTask): SessionResult;
-  /** The session as a process; absent for those that can't share a link. */
-  play?(task: SessionTask): Process<SessionResult>;
+  /** The session as a process. */
+  play(task: SessionTask): Process<SessionResult>;
 }
 
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
@@ -51,31 +55,22 @@ function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaste
   return createBuiltInForecaster({ model: model ?? shipped, handover, newSubSecond });
 }
 
-/** Algorithms without a controller. */
-const SPECIAL: Readonly<Record<string, (task: SessionTask) => SessionResult>> = { optimal: optimalSession };
-
 /** dash.js's own rules. */
 const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
 
 /** Each controller also as `<name>@<forecaster>`. */
-export const SIMULATED_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(SPECIAL)];
+export const SIMULATED_ALGORITHMS: readonly string[] = ALGORITHM_NAMES;
 
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
- * a catch-up (`<controller>:fixed-slots`), one of `own`, or `optimal`.
- * @throws {InputError} with the known names; for `optimal` in a live `scenario`.
+ * a catch-up (`<controller>:fixed-slots`), or one of `own`.
+ * @throws {InputError} with the known names.
  */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),
   field = '--algorithms',
-  scenario?: Pick<ResolvedScenario, 'live' | 'name'>,
 ): SimulatedAlgorithm {
-  const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
-  if (special !== undefined) {
-    if (scenario?.live) throw new InputError(field, `a scenario on demand for ${name}`, scenario.name);
-    return { name, simulate: special };
-  }
   if (BROWSER_ONLY.includes(name)) {
     throw new InputError(
       field,

@@ -22,7 +22,7 @@ export function playHousehold(
   const seated = players.map((player, index) => {
     const { joinSeconds: offsetSeconds, weight } = player;
     const access = shared.access({ offsetSeconds, weight });
-    const session = algorithmOf(player.algorithm ?? algorithm).play!({
+    const session = algorithmOf(player.algorithm ?? algorithm).play({
       ...task,
       startSeconds: startSeconds + offsetSeconds,
       segmentCount: segmentsOfPlayer(player, task),

@@ -58,7 +58,7 @@ export async function runSessions(options: RunSessionsOptions): Promise<SessionR
   const { sessions, own = [], jobs = 1, workerFile } = options;
   const controllers = await importOwnAlgorithms(own);
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) {
-    simulatedAlgorithm(algorithm, controllers, undefined, options.scenario);
+    simulatedAlgorithm(algorithm, controllers);
   }
   const workers = Math.min(jobs, sessions.length);
   const results = new Array<SessionResult[] | undefined>(sessions.length);

@@ -1,4 +1,4 @@
-/** Computes totals and QoE from a session's rows, for simulated, optimal and browser sessions. */
+/** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
 import { type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
 import type { QoeForms, SegmentRow, SessionResult } from '../results.ts';
