@@ -26,50 +26,36 @@ export interface Measurement {
   value: number;
 }
 
-/** Variances are in units of the volatility squared. */
-export interface FilterParameters {
-  /** Variance that the state gains per second. */
-  drift: number;
-  /** Variance that the state gains at a boundary. */
-  jump: number;
-  /** Variance of a measurement around the state. */
-  noise: number;
-  /** Reduction of a measurement inside the dip, in volatilities. */
-  dipDepth: number;
-  dipSeconds: number;
-  /** Delay of the dip after the boundary; negative if bins that end at the boundary are lower too. */
-  lagSeconds: number;
-  /** Drift and noise of each hypothesis without epochs; the first one also estimates the volatility. */
-  steady: readonly (readonly [drift: number, noise: number])[];
-  /** Initial volatility (standard deviation of the value). */
-  firstVolatility: number;
-  /** Measurements over which the volatility is averaged: few, so that variable periods have less weight. */
-  volatilityMemory: number;
-  /** Limit of a squared innovation in the volatility, in expected ones. */
-  volatilityLimit: number;
-  /** Power of densities, because measurements are not independent. */
-  weight: number;
-}
-
-// Fitted to recordings (docs/how-it-works.md).
-
-/** For ln throughput in bins of half a second. */
-export const RATE_PARAMETERS: FilterParameters = {
+/**
+ * For ln throughput in bins of half a second; fitted to recordings (docs/how-it-works.md). Variances are in units of the
+ * volatility squared.
+ */
+export const RATE_PARAMETERS = {
+  /** Variance that the state gains per second, and at a boundary. */
   drift: 0.42,
   jump: 2.6,
+  /** Variance of a measurement around the state. */
   noise: 0.6,
+  /** Reduction of a measurement inside the dip, in volatilities. */
   dipDepth: 1.8,
   dipSeconds: 1,
+  /** Delay of the dip after the boundary; negative if bins that end at the boundary are lower too. */
   lagSeconds: -0.4,
+  /** Drift and noise of each hypothesis without epochs; the first one also estimates the volatility. */
   steady: [
     [0.5, 0.6],
     [0.01, 1.2],
-  ],
+  ] as readonly (readonly [drift: number, noise: number])[],
+  /** Initial volatility (standard deviation of the value). */
   firstVolatility: 0.2,
+  /** Measurements over which the volatility is averaged: few, so that variable periods have less weight. */
   volatilityMemory: 3,
+  /** Limit of a squared innovation in the volatility, in expected ones. */
   volatilityLimit: 50,
+  /** Power of densities, because measurements are not independent. */
   weight: 0.5,
 };
+type FilterParameters = typeof RATE_PARAMETERS;
 
 /** For ln request latency, one per request. */
 export const LATENCY_PARAMETERS: FilterParameters = {
