@@ -121,7 +121,7 @@ function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined):
 }
 
 function requireDistinct(recordings: readonly Trace[]): void {
-  for (const [name, [one, other]] of groupBy(recordings, (recording) => traceFileName(recording, 'csv'))) {
+  for (const [name, [one, other]] of groupBy(recordings, (recording) => traceFileName(recording))) {
     if (other === undefined) continue;
     const got = `${name} from ${one!.file} and from ${other.file}`;
     throw new InputError('--from', 'recordings that begin at different times', undefined, got);
