@@ -5,9 +5,10 @@
  * as MPC-L does.
  */
 
-import { ShiftedPath } from './capacity-path.ts';
+import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { ageSecondsOf, type Forecast } from './forecast.ts';
+import { bufferedSecondValue } from './horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './planner.ts';
 
@@ -35,7 +36,7 @@ class MpcO implements Controller {
 
   constructor(options: MpcOOptions) {
     const { horizon, outlook = false, live } = options;
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, seesEnd: true });
+    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, valueAfter });
     this.#live = live;
     this.#fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));
@@ -64,4 +65,17 @@ function trueFuture(state: PlayerState, forecast?: Forecast) {
   const issued = forecast.paths[0]!.path;
   const { source, handovers } = forecast;
   return { path: ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued, ageSeconds, source, handovers };
+}
+
+/**
+ * Value of a buffered second to the segments after the horizon, at the path's mean capacity from there to the end of the
+ * stream; at most what a second of stall costs. 0 if no segments are left, or if the stream has no end.
+ */
+function valueAfter(horizon: number, state: PlayerState, path: CapacityPath): number {
+  const { ladderBps, playbackRate, segmentSeconds, segmentsRemaining, weights } = state;
+  const seconds = ((segmentsRemaining - horizon) * segmentSeconds) / playbackRate;
+  if (!(seconds > 0 && seconds < Number.POSITIVE_INFINITY)) return 0;
+  const fromSeconds = (horizon * segmentSeconds) / playbackRate;
+  const linkBps = (path.cumulativeBits(fromSeconds + seconds) - path.cumulativeBits(fromSeconds)) / seconds;
+  return Math.min(weights.mu, bufferedSecondValue(state, ladderBps.map(weights.quality), linkBps));
 }

@@ -27,7 +27,7 @@
 
 import type { CapacityPath } from './capacity-path.ts';
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
-import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
+import { horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
 
@@ -265,13 +265,13 @@ class PlanSearch {
 }
 
 export interface SegmentPlannerOptions {
-  /** Default: as MPC-L's, and with `seesEnd` all segments that are left where they are few. */
+  /** Default: as MPC-L's, and with `valueAfter` all segments that are left where they are few. */
   horizon: number | undefined;
   bufferCap: boolean;
   /** Whether decisions have `candidates`. */
   outlook: boolean;
-  /** Whether the plan values the buffer after its horizon, with the path as the future to the end of the stream. */
-  seesEnd?: boolean;
+  /** Value of a buffered second after the horizon, where the path is the future to the end of the stream. Default: 0. */
+  valueAfter?: (horizon: number, state: PlayerState, path: CapacityPath) => number;
 }
 
 /** Plans whole segments. */
@@ -305,25 +305,12 @@ export class SegmentPlanner implements PathPlanner {
   }
 
   #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    const { seesEnd, bufferCap } = this.#options;
-    const isWhole = seesEnd && state.segmentsRemaining <= LARGEST_HORIZON;
+    const { valueAfter, bufferCap } = this.#options;
+    const isWhole = valueAfter && state.segmentsRemaining <= LARGEST_HORIZON;
     const horizon = this.#options.horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state));
-    const bufferValuePerSecond = seesEnd ? valueAfter(horizon, state, path) : 0;
+    const bufferValuePerSecond = valueAfter?.(horizon, state, path) ?? 0;
     return bestPlan(state, path, { horizon, bufferCap, bufferValuePerSecond, ...first });
   }
-}
-
-/**
- * Value of a buffered second to the segments after the horizon, at the path's mean capacity from there to the end of the
- * stream; at most what a second of stall costs. 0 if no segments are left, or if the stream has no end.
- */
-function valueAfter(horizon: number, state: PlayerState, path: CapacityPath): number {
-  const { ladderBps, playbackRate, segmentSeconds, segmentsRemaining, weights } = state;
-  const seconds = ((segmentsRemaining - horizon) * segmentSeconds) / playbackRate;
-  if (!(seconds > 0 && seconds < Number.POSITIVE_INFINITY)) return 0;
-  const fromSeconds = (horizon * segmentSeconds) / playbackRate;
-  const linkBps = (path.cumulativeBits(fromSeconds + seconds) - path.cumulativeBits(fromSeconds)) / seconds;
-  return Math.min(weights.mu, bufferedSecondValue(state, ladderBps.map(weights.quality), linkBps));
 }
 
 /** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */
