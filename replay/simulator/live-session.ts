@@ -4,17 +4,11 @@ import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/i
 import { DEFAULT_CATCH_UP, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
-import type { ResolvedScenario, SessionResult } from '../results.ts';
-import {
-  chunkExistsAtSeconds,
-  encoderEdgeSeconds,
-  type LiveStream,
-  liveSessionSeconds,
-  type Scenario,
-} from '../scenarios.ts';
+import type { SessionResult } from '../results.ts';
+import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../scenarios.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LivePlayback } from './live-playback.ts';
-import { expect, type Process, Session, type Stage } from './session.ts';
+import { type Attempt, expect, type Process, Session } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
@@ -28,98 +22,91 @@ export const LIVE_PAGE = {
   lateSeconds: 0.01,
 };
 
-/** `options.scenario` has `live`. @throws {RangeError} for impossible options. */
-export function* playLiveSession(options: SimulationOptions, live: LiveStream): Process<SessionResult> {
-  let stage: LiveStage | undefined;
-  const session = new Session<ChunkedFlight>(options, (own) => {
-    stage = new LiveStage(options, live, own);
-    return stage;
-  });
-  const { playback, scenario } = stage!;
-  const end = yield* session.run(stage!.play());
-  const { startupSeconds } = playback;
-  const unseen: PlaybackPiece = {
-    seconds: startupSeconds,
-    latencySeconds: live.targetLatencySeconds,
-    rate: 1,
-    isStalled: true,
-  };
-  return {
-    ...session.result(end, { segmentCount: session.rows.length, hasUnfinished: true }),
-    live: liveMetrics({
-      history: playback.history.length > 0 ? playback.history : [unseen],
-      bitratesBps: session.rows.map(({ bitrateBps }) => bitrateBps),
-      segmentSeconds: scenario.segmentSeconds,
-      ladderBps: scenario.ladderBps,
-      jumps: playback.jumps,
-    }),
-  };
-}
-
-class LiveStage implements Stage<ChunkedFlight> {
-  readonly playback: LivePlayback;
-  readonly isInitialised = false;
-  readonly scenario: Scenario | ResolvedScenario;
-  private readonly link: PiecewisePath;
+export class LiveSession extends Session<ChunkedFlight> {
+  protected readonly playback: LivePlayback;
+  protected readonly isInitialised = false;
+  private readonly idealLink: PiecewisePath;
   private readonly feed: LiveFeed;
   private readonly chunkCount: number;
   private readonly endsAtSeconds: number;
 
+  /** @throws {RangeError} for impossible options. */
   constructor(
-    { trace, scenario, forecaster, catchUp, controller }: SimulationOptions,
+    options: SimulationOptions,
     private readonly live: LiveStream,
-    private readonly session: Session<ChunkedFlight>,
   ) {
+    super(options);
+    const { trace, scenario, forecaster, catchUp, controller } = options;
     const { segmentSeconds, browser, playbackRate = 1 } = scenario;
-    const { segmentCount, startSeconds } = session;
+    const { segmentCount, startSeconds } = this;
     expect(playbackRate === 1, 'scenario.playbackRate', '1 in a live stream', playbackRate);
-    this.scenario = scenario;
-    this.link = linkOf(trace, scenario).from(startSeconds, 0);
-    this.feed = new LiveFeed(forecaster, session.downloads);
+    this.idealLink = linkOf(trace, scenario).from(startSeconds, 0);
+    this.feed = new LiveFeed(forecaster, this.downloads);
     this.chunkCount = Math.round(segmentSeconds / live.chunkSeconds);
     this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
     expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
     this.playback = new LivePlayback({
       live,
       catchUp: catchUp ?? DEFAULT_CATCH_UP,
-      pace: catchUp === undefined && controller.pace ? () => session.pace() : undefined,
+      pace: catchUp === undefined && controller.pace ? () => this.pace() : undefined,
       stallLevelSeconds: browser.stallLevelSeconds,
-      utcMs: (nowSeconds) => session.utcMs(nowSeconds),
+      utcMs: (nowSeconds) => this.utcMs(nowSeconds),
     });
   }
 
-  get isOver(): boolean {
+  *play(): Process<SessionResult> {
+    const { playback, scenario, rows } = this;
+    const end = yield* this.run(this.playToTheEnd());
+    const unseen: PlaybackPiece = {
+      seconds: playback.startupSeconds,
+      latencySeconds: this.live.targetLatencySeconds,
+      rate: 1,
+      isStalled: true,
+    };
+    return {
+      ...this.result(end, { segmentCount: rows.length, hasUnfinished: true }),
+      live: liveMetrics({
+        history: playback.history.length > 0 ? playback.history : [unseen],
+        bitratesBps: rows.map(({ bitrateBps }) => bitrateBps),
+        segmentSeconds: scenario.segmentSeconds,
+        ladderBps: scenario.ladderBps,
+        jumps: playback.jumps,
+      }),
+    };
+  }
+
+  protected override get isOver(): boolean {
     return this.playback.nowSeconds >= this.endsAtSeconds;
   }
 
-  *play(): Process<'end'> {
-    const { playback, session } = this;
+  private *playToTheEnd(): Process<'end'> {
+    const { playback } = this;
     this.waitUntil(LIVE_PAGE.joinSeconds);
     playback.seekTo(this.live.targetLatencySeconds);
     this.waitUntil(playback.nowSeconds + LIVE_PAGE.setUpSeconds);
     let index = this.indexAtPosition();
     while (!this.isOver) {
       const { jumps } = playback;
-      if (index >= session.segmentCount) this.waitUntil(this.endsAtSeconds);
-      else if (yield* session.playSegment(index)) index++;
+      if (index >= this.segmentCount) this.waitUntil(this.endsAtSeconds);
+      else if (yield* this.playSegment(index)) index++;
       if (playback.jumps > jumps) index = this.indexAtPosition();
     }
     return 'end';
   }
 
-  get goesOnUntilSeconds(): number {
+  protected get goesOnUntilSeconds(): number {
     return Math.min(this.endsAtSeconds, this.playback.nextJumpSeconds);
   }
 
-  waitUntil(seconds: number): boolean {
+  protected waitUntil(seconds: number): boolean {
     return this.playback.advanceTo(Math.min(seconds, this.endsAtSeconds)) && seconds < this.endsAtSeconds;
   }
 
   /** In low latency dash.js compares the level alone with its target. */
-  waitForRoom(): boolean {
-    const { playback, scenario, session } = this;
+  protected waitForRoom(): boolean {
+    const { playback, scenario } = this;
     const { requestGapSeconds } = scenario.browser;
-    if (session.rows.length > 0 && !this.waitUntil(playback.nowSeconds + requestGapSeconds)) return false;
+    if (this.rows.length > 0 && !this.waitUntil(playback.nowSeconds + requestGapSeconds)) return false;
     for (;;) {
       const added = this.hasChunks ? 0 : scenario.segmentSeconds;
       const excessSeconds = playback.bufferLevelSeconds + added - scenario.bufferCapSeconds;
@@ -129,17 +116,17 @@ class LiveStage implements Stage<ChunkedFlight> {
     }
   }
 
-  waitForMedia(index: number): boolean {
+  protected override waitForMedia(index: number): boolean {
     const { playback } = this;
     const existsAtSeconds = this.existsAtSeconds(index, 0);
     return existsAtSeconds <= playback.nowSeconds || this.waitUntil(existsAtSeconds + this.pollSeconds);
   }
 
-  request(index: number, sizeBits: number): ChunkedFlight {
+  protected request(index: number, sizeBits: number): ChunkedFlight {
     const { playback, scenario, chunkCount, live } = this;
     const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
     const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
-    const flight = new ChunkedFlight(this.session.linkNow(this.link), {
+    const flight = new ChunkedFlight(this.linkNow(this.idealLink), {
       requestedAtSeconds: playback.nowSeconds,
       rttSeconds: scenario.rttSeconds,
       sizeBits,
@@ -165,30 +152,31 @@ class LiveStage implements Stage<ChunkedFlight> {
     return flight;
   }
 
-  report(hasEnded: boolean): void {
+  protected report(hasEnded: boolean): void {
     const { nowSeconds } = this.playback;
     this.feed.report(nowSeconds, hasEnded);
     if (hasEnded) this.playback.dropAppendsAfter(nowSeconds + this.scenario.browser.appendSeconds);
   }
 
-  measured(download: Download): Download | undefined {
+  protected override measured(download: Download): Download | undefined {
     return this.feed.measured(download);
   }
 
-  isWaiting(flight: ChunkedFlight): boolean {
+  protected override isWaiting(flight: ChunkedFlight): boolean {
     return flight.isWaiting(this.playback.nowSeconds);
   }
 
-  inFlight(inFlight: InFlight): InFlight {
-    return this.feed.withoutWaits(inFlight, this.playback.nowSeconds);
+  protected override inFlightOf(attempt: Attempt<ChunkedFlight>, nowSeconds: number): InFlight {
+    return this.feed.withoutWaits(super.inFlightOf(attempt, nowSeconds), nowSeconds);
   }
 
-  append(): boolean {
+  protected append(): boolean {
     return this.waitUntil(this.playback.nowSeconds + this.scenario.browser.appendSeconds);
   }
 
-  state(state: PlayerState): PlayerState {
+  protected override state(index: number): PlayerState {
     const { playback, live } = this;
+    const state = super.state(index);
     const { segmentSeconds } = state;
     const latencySeconds = playback.started ? playback.latencySeconds : live.targetLatencySeconds;
     const dashCap = state.bufferCapSeconds + (this.hasChunks ? segmentSeconds : 0);

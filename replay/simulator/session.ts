@@ -1,6 +1,6 @@
 /**
  * What sessions on demand and live ones share: segments in order, each decided on, requested and perhaps abandoned, the
- * questions to the controller, the books and the result. A `Stage` is the player around it.
+ * questions to the controller, the books and the result. Subclasses are the player around it.
  */
 
 import {
@@ -59,37 +59,8 @@ export function playAlone<Result>(process: Process<Result>): Result {
   return process.next().value as Result;
 }
 
-/** What differs on demand and live. Waits return false if a segment ends early: the session is over, or has jumped. */
-export interface Stage<F extends Airborne> {
-  readonly playback: Player;
-  /** The first representation's initialisation segment was loaded before second 0. */
-  readonly isInitialised: boolean;
-  /** The session ended with its stream, so that what arrived of a segment is not wasted. */
-  readonly isOver: boolean;
-  /** No wait ends early before this second. */
-  readonly goesOnUntilSeconds: number;
-  waitUntil(seconds: number): boolean;
-  /** Waits until dash.js looks for the next segment. */
-  waitForRoom(index: number): boolean;
-  /** Waits until the segment can be requested. */
-  waitForMedia(index: number): boolean;
-  request(index: number, sizeBits: number): F;
-  /** Reports a flight's progress until now to the forecaster. */
-  report(hasEnded: boolean): void;
-  /** The download as the controller sees it; undefined: it says nothing about the link. */
-  measured(download: Download): Download | undefined;
-  /** Waits until a complete segment is in the buffer. */
-  append(): boolean;
-  /** The link waits for the encoder, so there is nothing to reconsider. */
-  isWaiting(flight: F): boolean;
-  /** The running download as the controller sees it. */
-  inFlight(inFlight: InFlight): InFlight;
-  /** Completes the state of a player on demand. */
-  state(state: PlayerState): PlayerState;
-}
-
 /** A request of a segment. */
-interface Attempt<F extends Airborne> {
+export interface Attempt<F extends Airborne> {
   flight: F;
   index: number;
   representation: number;
@@ -99,18 +70,18 @@ interface Attempt<F extends Airborne> {
 /** How a request ends; a decision abandons it. */
 type Outcome = 'complete' | 'early' | Decision;
 
-export class Session<F extends Airborne> {
+/** Waits return false if a segment ends early: the session is over, or has jumped. */
+export abstract class Session<F extends Airborne> {
   readonly startSeconds: number;
   readonly segmentCount: number;
   readonly rows: SegmentRow[] = [];
   readonly downloads: Download[] = [];
-  private readonly stage: Stage<F>;
   private readonly tickSeconds: number;
   private readonly forecaster: Forecaster | undefined;
   /** The newest forecast as published, and as validated. */
   private published: Forecast | undefined;
   private forecast: ValidForecast | undefined;
-  private readonly link: PiecewisePath;
+  protected readonly link: PiecewisePath;
   /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
   private readonly upcoming: readonly (readonly (readonly number[])[])[];
   private previousBitrateBps: number | undefined;
@@ -119,7 +90,7 @@ export class Session<F extends Airborne> {
   private attempt: Attempt<F> | undefined;
   private requestedBits = 0;
   private wastedBits = 0;
-  private readonly scenario: Scenario | ResolvedScenario;
+  protected readonly scenario: Scenario | ResolvedScenario;
   private readonly controller: Controller;
   private readonly weights: QoeWeights;
   private readonly utcMsAtStart: number;
@@ -128,10 +99,7 @@ export class Session<F extends Airborne> {
   private readonly decisionMillis: number[] = [];
 
   /** @throws {RangeError} for impossible options. */
-  constructor(
-    private readonly options: SimulationOptions,
-    stageOf: (session: Session<F>) => Stage<F>,
-  ) {
+  constructor(private readonly options: SimulationOptions) {
     const { trace, scenario, controller } = options;
     this.scenario = scenario;
     this.controller = controller;
@@ -153,11 +121,43 @@ export class Session<F extends Airborne> {
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
     this.utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + (options.utcErrorSeconds ?? 0)) * 1000;
     this.utcUncertaintySeconds = options.utcUncertaintySeconds ?? UTC_UNCERTAINTY_SECONDS;
-    this.stage = stageOf(this);
+  }
+
+  protected abstract readonly playback: Player;
+  /** The first representation's initialisation segment was loaded before second 0. */
+  protected abstract readonly isInitialised: boolean;
+  /** The session ended with its stream, so that what arrived of a segment is not wasted. */
+  protected get isOver(): boolean {
+    return false;
+  }
+  /** No wait ends early before this second. */
+  protected abstract get goesOnUntilSeconds(): number;
+  protected abstract waitUntil(seconds: number): boolean;
+  /** Waits until dash.js looks for the next segment. */
+  protected abstract waitForRoom(index: number): boolean;
+  protected abstract request(index: number, sizeBits: number): F;
+  /** Reports a flight's progress until now to the forecaster. */
+  protected abstract report(hasEnded: boolean): void;
+  /** Waits until a complete segment is in the buffer. */
+  protected abstract append(): boolean;
+
+  /** Waits until the segment can be requested. */
+  protected waitForMedia(_index: number): boolean {
+    return true;
+  }
+
+  /** The download as the controller sees it; undefined: it says nothing about the link. */
+  protected measured(download: Download): Download | undefined {
+    return download;
+  }
+
+  /** The link waits for the encoder, so there is nothing to reconsider. */
+  protected isWaiting(_flight: F): boolean {
+    return false;
   }
 
   /** Plays a session to its end, or to the controller's fault. */
-  *run(play: Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
+  protected *run(play: Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
     this.forecaster?.start({
       utcMsAtStart: this.utcMsAtStart,
       utcUncertaintySeconds: this.utcUncertaintySeconds,
@@ -172,13 +172,12 @@ export class Session<F extends Airborne> {
   }
 
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
-  *playSegment(index: number): Process<boolean> {
-    const { stage, scenario, options } = this;
-    const { access } = options;
-    const { playback } = stage;
+  protected *playSegment(index: number): Process<boolean> {
+    const { scenario, playback } = this;
+    const { access } = this.options;
     this.index = index;
     const stallSecondsBefore = playback.stallSeconds;
-    if (!stage.waitForRoom(index)) return false;
+    if (!this.waitForRoom(index)) return false;
 
     const hasTicks = this.controller.reconsider !== undefined;
     let decision = this.decide(this.state(index));
@@ -189,13 +188,13 @@ export class Session<F extends Airborne> {
     for (;;) {
       const { representation } = decision;
       if (!this.initialised[representation] && !(yield* this.initialise(representation))) return false;
-      if (!stage.waitForMedia(index)) return false;
+      if (!this.waitForMedia(index)) return false;
       if (access) yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
       const sizeBits = this.upcoming[index]![0]![representation]!;
       const bitrateBps = scenario.ladderBps[representation]!;
-      const flight = stage.request(index, sizeBits);
+      const flight = this.request(index, sizeBits);
       access?.begin(flight);
       this.requestedBits += sizeBits;
       this.attempt = { flight, index, representation, abandonments };
@@ -207,13 +206,13 @@ export class Session<F extends Airborne> {
       }
       this.attempt = undefined;
       const receivedBits = flight.receivedBits(playback.nowSeconds);
-      stage.report(true);
+      this.report(true);
       access?.end(playback.nowSeconds);
       if (outcome === 'early') {
-        if (!stage.isOver) this.wastedBits += receivedBits;
+        if (!this.isOver) this.wastedBits += receivedBits;
         return false;
       }
-      const download = stage.measured({
+      const download = this.measured({
         segmentIndex: index,
         bitrateBps,
         receivedBits: outcome === 'complete' ? sizeBits : receivedBits,
@@ -228,7 +227,7 @@ export class Session<F extends Airborne> {
       if (download !== undefined) this.downloads.push(download);
       if (outcome === 'complete') {
         const downloadSeconds = playback.nowSeconds - firstRequestAtSeconds;
-        if (!stage.append()) return false;
+        if (!this.append()) return false;
         this.previousBitrateBps = bitrateBps;
         this.rows.push({
           index,
@@ -251,17 +250,16 @@ export class Session<F extends Airborne> {
   }
 
   /** The player's UTC. */
-  utcMs(nowSeconds: number): number {
+  protected utcMs(nowSeconds: number): number {
     return this.utcMsAtStart + nowSeconds * 1000;
   }
 
   /** Without `hasUnfinished` the rows have all stalls and all abandoned bits. */
-  result(
+  protected result(
     end: Pick<SessionResult, 'endedBy' | 'fault'>,
     { segmentCount, hasUnfinished }: { segmentCount: number; hasUnfinished: boolean },
   ): SessionResult {
-    const { options, rows } = this;
-    const { playback } = this.stage;
+    const { options, rows, playback } = this;
     const { trace } = options;
     const stallOfRows = rows.reduce((sum, row) => sum + row.stallSeconds, 0);
     const wasteOfRows = rows.reduce((sum, row) => sum + row.abandonedBits, 0);
@@ -290,17 +288,16 @@ export class Session<F extends Airborne> {
   }
 
   /** The link, or the player's share of it, for a flight that begins now. */
-  linkNow(link: PiecewisePath): FlightLink {
+  protected linkNow(link: PiecewisePath): FlightLink {
     return this.options.access?.shareOf(link) ?? link;
   }
 
   /** Loads the representation's initialisation segment. */
   private *initialise(representation: number): Process<boolean> {
     this.initialised[representation] = true;
-    const { stage, rows, downloads, scenario } = this;
-    const { playback } = stage;
+    const { rows, downloads, scenario, playback } = this;
     const { access } = this.options;
-    if (stage.isInitialised && rows.length === 0 && downloads.length === 0) return true;
+    if (this.isInitialised && rows.length === 0 && downloads.length === 0) return true;
     if (access) yield playback.nowSeconds;
     const { nowSeconds } = playback;
     const { initSegmentBits } = scenario.browser;
@@ -308,37 +305,34 @@ export class Session<F extends Airborne> {
     access?.begin(flight);
     const isLoaded =
       (access === undefined || (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight))) &&
-      stage.waitUntil(flight.endsAtSeconds);
+      this.waitUntil(flight.endsAtSeconds);
     access?.end(playback.nowSeconds);
     return isLoaded;
   }
 
   /** Waits for a tick or the flight's end; undefined: the download goes on. */
   private fly(attempt: Attempt<F>, tickAtSeconds: number): Outcome | undefined {
-    const { stage } = this;
     const { endsAtSeconds } = attempt.flight;
-    if (tickAtSeconds >= endsAtSeconds) return stage.waitUntil(endsAtSeconds) ? 'complete' : 'early';
-    if (!stage.waitUntil(tickAtSeconds)) return 'early';
-    stage.report(false);
+    if (tickAtSeconds >= endsAtSeconds) return this.waitUntil(endsAtSeconds) ? 'complete' : 'early';
+    if (!this.waitUntil(tickAtSeconds)) return 'early';
+    this.report(false);
     const answer = this.reconsider(attempt);
     return answer === 'keep' ? undefined : answer;
   }
 
   /** Lets others go on until `seconds` or the flight's end. False if the wait ends early. */
   private *shareUntil(seconds: number, flight: SharedFlight): Process<boolean> {
-    const { stage } = this;
     for (;;) {
-      const until = stage.goesOnUntilSeconds;
+      const until = this.goesOnUntilSeconds;
       yield Math.min(seconds, until);
       if (Math.min(seconds, flight.endsAtSeconds) <= until) return true;
-      if (!stage.waitUntil(until)) return false;
+      if (!this.waitUntil(until)) return false;
     }
   }
 
-  private state(index: number): PlayerState {
-    const { scenario, stage } = this;
-    const { playback } = stage;
-    return stage.state({
+  protected state(index: number): PlayerState {
+    const { scenario, playback } = this;
+    return {
       nowSeconds: playback.nowSeconds,
       utcMs: this.utcMs(playback.nowSeconds),
       utcUncertaintySeconds: this.utcUncertaintySeconds,
@@ -355,7 +349,7 @@ export class Session<F extends Airborne> {
       previousBitrateBps: this.previousBitrateBps,
       downloads: this.downloads,
       weights: this.weights,
-    });
+    };
   }
 
   private decide(state: PlayerState): Decision {
@@ -386,8 +380,9 @@ export class Session<F extends Airborne> {
     return this.forecast;
   }
 
-  private inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
-    return this.stage.inFlight({
+  /** The running download as the controller sees it. */
+  protected inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
+    return {
       segmentIndex: this.index,
       bitrateBps: this.scenario.ladderBps[representation]!,
       sizeBits: flight.sizeBits,
@@ -398,14 +393,14 @@ export class Session<F extends Airborne> {
       abandonments,
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,
-    });
+    };
   }
 
   private reconsider(attempt: Attempt<F>): Decision | 'keep' {
     const { representation } = attempt;
     const state = this.state(attempt.index);
     const { nowSeconds } = state;
-    if (this.stage.isWaiting(attempt.flight)) return 'keep';
+    if (this.isWaiting(attempt.flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);
     const forecast = this.forecastAt(nowSeconds);
     const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
@@ -428,9 +423,9 @@ export class Session<F extends Airborne> {
   }
 
   /** Asks a controller that has `pace`. */
-  pace(): Pace {
+  protected pace(): Pace {
     const state = this.state(this.index);
-    this.stage.report(false);
+    this.report(false);
     const forecast = this.forecastAt(state.nowSeconds);
     const began = this.options.timings ? performance.now() : 0;
     const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
