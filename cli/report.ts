@@ -4,38 +4,28 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import { readTraces } from '../replay/formats/trace-files.ts';
 import { writeFilesAtomically } from '../replay/formats/write-file.ts';
 import type { CommandIo } from './command-io.ts';
-import { collect } from './options.ts';
 import { runsOf } from './report/runs.ts';
 import { readResults, requireWritableFolder } from './results-file.ts';
-
-interface ReportFlags {
-  out: string;
-  traces?: string[];
-  title?: string;
-}
 
 export function reportCommand(io: CommandIo): Command {
   return new Command('report')
     .description('write results as a page with tables and plots, as Markdown and as CSV')
     .argument('<results.json...>', 'results of simulate, bench or merge; both tiers of a scenario are also compared')
     .requiredOption('--out <folder>', 'folder for index.html, report.md and sessions.csv')
-    .option('--traces <file|folder>', 'the replayed traces, to draw the link in time series (repeatable)', collect)
     .option('--title <text>', 'title of the report (default: the names of the scenarios)')
-    .action((files: string[], flags: ReportFlags) => report(files, flags, io));
+    .action((files: string[], flags: { out: string; title?: string }) => report(files, flags, io));
 }
 
 async function report(
   files: readonly string[],
-  { out, traces: paths, title }: ReportFlags,
+  { out, title }: { out: string; title?: string },
   io: CommandIo,
 ): Promise<void> {
   const twice = files.find((file, i) => files.indexOf(file) < i);
   if (twice !== undefined) throw new InputError('results', 'each file once', undefined, `${twice} twice`);
   requireWritableFolder(out);
-  const traces = paths && readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
   const read = files.map((file) => ({ file, results: readResults(file) }));
   const empty = read.find(({ results }) => results.sessions.length === 0);
   if (empty !== undefined) {
@@ -45,7 +35,6 @@ async function report(
 
   // Imported here, so that other commands start without the plotting library.
   const { reportFiles } = await import('./report/report-document.ts');
-  const written = reportFiles(runs, { ...(title !== undefined && { title }), ...(traces && { traces }) });
-  writeFilesAtomically(Object.entries(written).map(([name, pieces]) => [join(out, name), pieces]));
+  writeFilesAtomically(Object.entries(reportFiles(runs, title)).map(([name, pieces]) => [join(out, name), pieces]));
   io.stderr.write(`index.html, report.md and sessions.csv in ${out}\n`);
 }

@@ -87,15 +87,13 @@ export function dishAddressOption(text: string, expected = 'a host and a port li
   throw new InputError('--dish', expected, text);
 }
 
-/** `48.1,11.6` or `48.1,11.6,520`: degrees north and east, metres above the sea. */
+/** `48.1,11.6`: degrees north and east. */
 export function locationOption(text: string): NonNullable<ServiceOptions['location']> {
-  const parts = text.split(',').map((part) => (/^[-+]?\d+(\.\d+)?$/.test(part.trim()) ? Number(part) : Number.NaN));
-  const [latitudeDegrees = Number.NaN, longitudeDegrees = Number.NaN, altitudeMetres = 0] = parts;
+  const degrees = text.split(',').map((part) => (/^[-+]?\d+(\.\d+)?$/.test(part.trim()) ? Number(part) : Number.NaN));
+  const [latitudeDegrees = Number.NaN, longitudeDegrees = Number.NaN] = degrees;
   const isOnEarth = Math.abs(latitudeDegrees) <= 90 && Math.abs(longitudeDegrees) <= 180;
-  const isNear = altitudeMetres >= -500 && altitudeMetres <= 20_000;
-  if (parts.length <= 3 && isOnEarth && isNear) return { latitudeDegrees, longitudeDegrees, altitudeMetres };
-  const expected = 'degrees north, degrees east and optionally metres, like 48.1,11.6,520';
-  throw new InputError('--location', expected, text);
+  if (degrees.length === 2 && isOnEarth) return { latitudeDegrees, longitudeDegrees };
+  throw new InputError('--location', 'degrees north and degrees east, like 48.1,11.6', text);
 }
 
 const MOST_TOKEN_BYTES = 2 ** 20;

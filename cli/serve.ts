@@ -64,7 +64,7 @@ export function serveCommand(io: CommandIo): Command {
     .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
     .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--no-viewer', 'no simulated viewer of a video, who comes with --dish simulated until a player reports')
-    .option('--location <lat,lon[,alt]>', 'location of the dish, in degrees and metres, if it does not report one')
+    .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
     .option('--allow-origin <origin>', 'origin of pages that may use it, besides loopback (repeatable)', collect, [])

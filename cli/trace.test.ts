@@ -74,60 +74,47 @@ describe('trace synthesize', () => {
 });
 
 describe('trace convert', () => {
-  test('goes through every format', async () => {
-    put('in/x.csv', `${CSV}0,12,,\n1,0,,\n2,24,,\n`);
-    for (const format of ['cooked', 'mahimahi', 'csv']) {
-      const out = at(format);
-      expect(await trace('convert', at('in'), '--to', format, '--out', out)).toMatchObject({ status: 0 });
-      expect(readdirSync(out).sort()).toEqual([`x.${format}`, 'x.json'].sort());
-      expect(readTraces([out])[0]).toMatchObject({ name: 'x', durationSeconds: 3 });
-    }
-    expect(readFileSync(at('cooked', 'x.cooked'), 'utf8')).toBe('0 12\n1 12\n2 0\n3 24\n');
+  test('makes CSVs with sidecars of every format', async () => {
+    put('in/a.cooked', '0 12\n1 12\n2 0\n3 24\n');
+    put('in/b.down', '1\n1\n100\n');
+    expect(await trace('convert', at('in'), '--out', at('out'))).toMatchObject({ status: 0 });
+    expect(readdirSync(at('out'))).toEqual(['a.csv', 'a.json', 'b.csv', 'b.json']);
+    expect(readFileSync(at('out/a.csv'), 'utf8')).toBe(`${CSV}0,12,,\n1,0,,\n2,24,,\n`);
   });
 
   test('keeps steps of 10 ms', async () => {
     // 3 s in which every other 10 ms has no capacity.
     const rows = Array.from({ length: 300 }, (_, i) => `${(i / 100).toFixed(2)},${i % 2 === 0 ? 48 : 0},,`);
     put('in/x.csv', `${CSV}${rows.join('\n')}\n`);
-    const [original] = readTraces([at('in')]);
-    for (const format of ['cooked', 'csv']) {
-      await trace('convert', at('in'), '--to', format, '--out', at(format));
-      const [read] = readTraces([at(format)]);
-      expect(read).toMatchObject({ stepEndsSeconds: original!.stepEndsSeconds, ratesBps: original!.ratesBps });
-    }
-    // mahimahi counts packets: at 48 Mbit/s, 40 in each 10 ms with capacity.
-    await trace('convert', at('in'), '--to', 'mahimahi', '--out', at('mahimahi'));
-    const times = readFileSync(at('mahimahi', 'x.mahimahi'), 'utf8').trim().split('\n').map(Number);
-    expect(times.filter((ms) => ms > 20 && ms <= 30)).toHaveLength(40);
-    expect(times.filter((ms) => ms > 30 && ms <= 40)).toHaveLength(0);
+    await trace('convert', at('in'), '--out', at('out'));
+    const [original, read] = readTraces([at('in'), at('out')]);
+    expect(read).toMatchObject({ stepEndsSeconds: original!.stepEndsSeconds, ratesBps: original!.ratesBps });
     const [info] = JSON.parse((await trace('info', at('in'), '--json')).stdout) as Record<string, unknown>[];
     expect(info).toMatchObject({ stepSeconds: 0.01, durationSeconds: 3, zeroRuns: 0 });
     for (const rate of ['meanMbps', 'p5Mbps', 'p95Mbps']) expect(info![rate]).toBeCloseTo(24, 9);
   });
 
-  test('writes parts of a trace as files; --no-sidecar leaves sidecars out', async () => {
+  test('writes parts of a trace as files', async () => {
     put('in/x.csv', `${CSV}0,1,,\n1,1,,\n2,,,\n3,2,,\n4,2,,\n`);
-    expect(await trace('convert', at('in'), '--to', 'cooked', '--out', at('out'), '--no-sidecar')).toMatchObject({
-      status: 0,
-    });
-    expect(readdirSync(at('out'))).toEqual(['x-1.cooked', 'x-2.cooked']);
+    expect(await trace('convert', at('in'), '--out', at('out'))).toMatchObject({ status: 0 });
+    expect(readdirSync(at('out')).filter((name) => name.endsWith('.csv'))).toEqual(['x-1.csv', 'x-2.csv']);
   });
 
   test('two traces of one name, or a trace onto itself: status 2, nothing written', async () => {
     put('in/a/x.csv', `${CSV}0,1,,\n1,1,,\n`);
     put('in/b/x.csv', `${CSV}0,2,,\n1,2,,\n`);
-    const twice = await trace('convert', at('in'), '--to', 'csv', '--out', at('out'));
+    const twice = await trace('convert', at('in'), '--out', at('out'));
     expect(twice.status).toBe(2);
     expect(twice.stderr).toContain(`and for ${at('in', 'a', 'x.csv')}`);
     expect(existsSync(at('out'))).toBe(false);
-    const itself = await trace('convert', at('in', 'a'), '--to', 'csv', '--out', at('in', 'a'));
+    const itself = await trace('convert', at('in', 'a'), '--out', at('in', 'a'));
     expect(itself).toMatchObject({ status: 2, stdout: '' });
   });
 
   test('one bad file among good ones: status 2 with its place, nothing written', async () => {
     put('in/a.csv', `${CSV}0,1,,\n1,1,,\n`);
     const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
-    const { status, stderr } = await trace('convert', at('in'), '--to', 'cooked', '--out', at('out'));
+    const { status, stderr } = await trace('convert', at('in'), '--out', at('out'));
     expect(status).toBe(2);
     expect(stderr).toContain(`${bad}:3: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"`);
     expect(existsSync(at('out'))).toBe(false);

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import { readTraces, traceFileName, writeTrace } from '../replay/formats/trace-files.ts';
-import { TRACE_FORMATS, type TraceFormat } from '../replay/formats/trace-format.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
 import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
@@ -23,11 +22,6 @@ export function traceCommand(io: CommandIo): Command {
     .addCommand(recordCommand(io));
 }
 
-/** `--to csv|cooked|mahimahi`. */
-function formatOption(): Option {
-  return new Option('--to <format>', 'format of the files').choices(TRACE_FORMATS).default('csv');
-}
-
 function infoCommand(io: CommandIo): Command {
   return new Command('info')
     .description('statistics per trace: rates, outages, autocorrelation, epoch boundary')
@@ -41,16 +35,14 @@ function infoCommand(io: CommandIo): Command {
 
 function convertCommand(io: CommandIo): Command {
   return new Command('convert')
-    .description('write traces in another format; a trace with gaps becomes several files')
+    .description('write traces of any format as CSV with sidecars; a trace with gaps becomes several files')
     .argument('<path...>', 'trace files, or folders with all below them')
-    .addOption(formatOption().makeOptionMandatory())
     .requiredOption('--out <folder>', 'where the files go')
-    .option('--no-sidecar', 'leave out the .json files')
-    .action((paths: string[], { to, out, sidecar }: { to: TraceFormat; out: string; sidecar: boolean }) => {
+    .action((paths: string[], { out }: { out: string }) => {
       const traces = read(paths, io);
       const files = new Map<string, Trace>();
       for (const trace of traces) {
-        const file = resolve(out, traceFileName(trace, to));
+        const file = resolve(out, traceFileName(trace));
         const other = files.get(file) ?? traces.find((one) => one.file !== undefined && resolve(one.file) === file);
         if (other !== undefined) {
           const got = `${file} for ${trace.file} ${other === trace ? 'itself' : `and for ${other.file}`}`;
@@ -58,7 +50,7 @@ function convertCommand(io: CommandIo): Command {
         }
         files.set(file, trace);
       }
-      writeAll(traces, { to, out, sidecar, io });
+      writeAll(traces, out, io);
     });
 }
 
@@ -72,11 +64,10 @@ function synthesizeCommand(io: CommandIo): Command {
     .option('--step <seconds>', 'spacing of the samples, a multiple of 0.1', '1')
     .option('--mbps <rate>', 'mean rate of a preset that is not Starlink')
     .option('--shipped', 'write the set in the package; ignores the flags above')
-    .addOption(formatOption())
     .requiredOption('--out <folder>', 'where the files go')
     .action((flags: SynthesizeFlags) => {
       const traces = flags.shipped === true ? synthesizeShippedTraces() : synthesized(flags);
-      writeAll(traces, { to: flags.to, out: flags.out, sidecar: true, io });
+      writeAll(traces, flags.out, io);
     });
 }
 
@@ -88,7 +79,6 @@ interface SynthesizeFlags {
   step: string;
   mbps?: string;
   shipped?: boolean;
-  to: TraceFormat;
   out: string;
 }
 
@@ -110,10 +100,7 @@ function read(paths: readonly string[], io: CommandIo): Trace[] {
   return readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
 }
 
-function writeAll(
-  traces: readonly Trace[],
-  { to, out, sidecar, io }: { to: TraceFormat; out: string; sidecar: boolean; io: CommandIo },
-): void {
-  for (const trace of traces) writeTrace(trace, out, { format: to, sidecar });
+function writeAll(traces: readonly Trace[], out: string, io: CommandIo): void {
+  for (const trace of traces) writeTrace(trace, out);
   io.stderr.write(`${count(traces.length, 'trace')} in ${out}\n`);
 }

@@ -24,7 +24,7 @@ test('a report is one page for screens, phones, paper and screen readers', async
   const simulate = ['simulate', '--traces', TRACE, '--algorithms'];
   await succeed([...simulate, algorithms, '--scenario', 'uhd-8', '--starts', 'every:10', '--out', results]);
   await succeed([...simulate, 'mpc-d,bola', '--scenario', 'live-hd-1', '--out', live]);
-  await succeed(['report', results, live, '--traces', TRACE, '--out', out]);
+  await succeed(['report', results, live, '--out', out]);
 
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -33,7 +33,6 @@ test('a report is one page for screens, phones, paper and screen readers', async
   await page.goto(url);
   expect(asked).toEqual([url]);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Benchmark: uhd-8, live-hd-1');
-  expect(await page.getByRole('img').count()).toBeGreaterThan(10);
   // The opening picture of each run, within the first screen of a desktop.
   const opening = page.getByRole('region', { name: 'QoE by algorithm' });
   const pictures = opening.getByRole('img', { name: /^Mean QoE by algorithm/ });
@@ -60,7 +59,7 @@ test('a report is one page for screens, phones, paper and screen readers', async
   inPosixLocale.on('pageerror', (error) => asked.push(String(error)));
   await expectPosixLocale(inPosixLocale);
   await inPosixLocale.goto(url);
-  expect(await inPosixLocale.getByRole('img').count()).toBeGreaterThan(10);
+  await expect(inPosixLocale.getByRole('img')).toHaveCount(2);
   expect(asked).toEqual([url]);
   await inPosixLocale.close();
 });

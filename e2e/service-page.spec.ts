@@ -5,7 +5,6 @@ import { test as base, expect, type Page } from '@playwright/test';
 import { startFakeDish } from '../service/fake-dish/fake-dish.fixture.ts';
 import { REAL_CLOCK, type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
 import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
-import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 
 interface Fixtures {
   start(options?: Partial<ServiceOptions>): Promise<RunningService>;
@@ -225,20 +224,4 @@ test('needs two round trips for its first picture, and little', async ({ page, s
     '/v1/state',
   ]);
   expect(bytes).toBeLessThan(60_000);
-});
-
-test.describe('in a POSIX locale', () => {
-  test.use({ locale: POSIX_LOCALE });
-
-  test('shows the dish and its recordings', async ({ page, start }) => {
-    const recording = { directory: test.info().outputPath('recordings'), maxBytes: 1e6 };
-    const { url } = await start({ dish: syntheticDish({ seed: 1 }), recording });
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(error.message));
-    await expectPosixLocale(page);
-    await page.goto(url);
-    await expect(headline(page)).toHaveText(/^The dish is online\./, { timeout: 40_000 });
-    await expect(card(page, 'Recordings')).toContainText(/Lines\d+/);
-    expect(errors).toEqual([]);
-  });
 });

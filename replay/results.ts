@@ -163,8 +163,6 @@ export interface BaselineComparison {
   qoeDiff: Estimate;
   /** Null unless the baseline's mean is clearly positive. */
   qoeMeanRatio: Estimate | null;
-  /** Null unless the baseline's median is clearly positive. */
-  qoeMedianRatio: Estimate | null;
   worst5pctDiff: Estimate;
   /** Of `severeShare`. */
   severeShareDiff: Estimate;

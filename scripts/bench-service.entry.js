@@ -3,13 +3,7 @@
  * on request its memory and processor time.
  */
 import { syntheticDish } from '../service/fake-dish/simulated-dish.ts';
-import { shellText } from '../service/sky/constellation.fixture.ts';
-import { parseElements } from '../service/sky/elements.ts';
-import { createSkyView } from '../service/sky/sky-view.ts';
 import { startService } from '../service/start-service.ts';
-
-const SATELLITES = 10_000;
-const ROUNDS = 100;
 
 const [port = '0', folder] = process.argv.slice(2);
 const faults = [];
@@ -27,24 +21,9 @@ process.on('message', async (message) => {
     if (globalThis.gc) globalThis.gc();
     const { rss, heapUsed } = process.memoryUsage();
     process.send({ rss, heapUsed, cpu: process.cpuUsage(), faults, slowReaders: running.service.stream.slowReaders });
-  } else if (message === 'sky') process.send({ skyMs: await skyMs() });
-  else {
+  } else {
     await running.close();
     process.exit();
   }
 });
 process.send({ url: running.url });
-
-/** Processor time in ms to locate all satellites once. */
-async function skyMs() {
-  const nowMs = Date.now();
-  const text = shellText({ planes: 100, perPlane: SATELLITES / 100, epochMs: nowMs });
-  const view = await createSkyView(parseElements(text, 'bench').elements);
-  const from = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 };
-  view.inView(nowMs, from, 15);
-  const before = process.cpuUsage();
-  for (let round = 0; round < ROUNDS; round++) view.inView(nowMs + round * 1000, from, 15);
-  const { user, system } = process.cpuUsage(before);
-  view.dispose();
-  return (user + system) / 1000 / ROUNDS;
-}

@@ -292,11 +292,6 @@ export class PredictionService {
     await this.#parts.recording?.written();
   }
 
-  /** UTC in ms of a handover, as estimated, or by the schedule until then. */
-  handoverMs(): number {
-    return this.session.utcMsAt(this.#epochPhaseSeconds());
-  }
-
   /** Triggers by what became of their posts; empty without a webhook. */
   get webhookCounts(): Readonly<Record<string, number>> {
     return this.#parts.webhook?.counts ?? {};

@@ -1,11 +1,11 @@
 /** Assembles the service: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
+import { roundedDegrees } from './api/security.ts';
 import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';
-import type { ObstructionMap } from './dish/obstruction-map.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
@@ -13,7 +13,6 @@ import { reportViewer } from './fake-dish/simulated-viewer.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
-import { Place } from './place.ts';
 import { PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
@@ -68,8 +67,6 @@ const TICK_MS = 100;
 const SECOND_MS = 1000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
-/** The next state is logged at once. */
-const NOT_THERE: readonly DishStateName[] = ['connecting', 'unreachable'];
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -88,8 +85,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const service = new PredictionService({ clock, version, forecasters });
   logProblems(service, log);
   if (model instanceof Error) service.problems.report('model', 'unusable', model.message);
-  const place = new Place({ given: options.location, showExactly: options.showExactLocation === true });
-  service.attach({ location: () => place.shown() });
+  let monitor: { location?: LocationReading | undefined } = {};
+  const place = () => shownPlace(options.location ?? monitor.location, options.showExactLocation);
+  service.attach({ location: place });
 
   // Closed in reverse order, also if a later part fails to start.
   const parts: { close(): void | Promise<void> }[] = [];
@@ -112,9 +110,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     parts.push({ close: () => app.close() }, service.stream);
     await app.listen({ host, port });
     parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
-    const sky = options.elements && watchSky(options.elements, around);
-    if (sky !== undefined) parts.push(sky);
-    if (dish !== undefined) parts.push(watchDish(dish, options.location, { ...around, sky }));
+    if (options.elements !== undefined) parts.push(watchSky(options.elements, around));
+    if (dish !== undefined) {
+      const watched = watchDish(dish, around);
+      monitor = watched.monitor;
+      parts.push(watched);
+    }
     const address = app.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
@@ -138,6 +139,12 @@ function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>
   const { allowedHosts = [], allowedOrigins = [], token } = options;
   const security = { allowedHosts: allowedHosts.map((name) => name.toLowerCase()), allowedOrigins, token };
   return createApi(service, { ...options, security, limits: { ...DEFAULT_LIMITS, ...options.limits } });
+}
+
+function shownPlace(exact: LocationReading | undefined, showExactly = false): LocationReading | undefined {
+  if (exact === undefined || showExactly) return exact;
+  const { latitudeDegrees, longitudeDegrees } = exact;
+  return { latitudeDegrees: roundedDegrees(latitudeDegrees), longitudeDegrees: roundedDegrees(longitudeDegrees) };
 }
 
 /** Logs each problem when it appears and when it ends. */
@@ -165,7 +172,7 @@ async function modelOf(file: string): Promise<CapacityForecaster | Error> {
 
 interface Surroundings {
   service: PredictionService;
-  place: Place;
+  place(): LocationReading | undefined;
   log: Log;
   onFault: (error: Error) => void;
 }
@@ -183,7 +190,7 @@ async function record(
 ): Promise<{ close(): Promise<void> }> {
   const { clock, problems, session } = service;
   const where = () => {
-    const shown = place.shown();
+    const shown = place();
     return shown && `${shown.latitudeDegrees}, ${shown.longitudeDegrees}`;
   };
   const recorder = new Recorder({ ...options, clock, problems, place: where });
@@ -234,26 +241,25 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
 function watchSky(
   options: NonNullable<ServiceOptions['elements']>,
   { service, place, onFault }: Surroundings,
-): Sky & { close(): void } {
+): { close(): void } {
   const { clock, problems } = service;
   const source = new ElementSource({ ...options, clock, problems });
-  const sky = new Sky({ source, place, clock, handoverMs: () => service.handoverMs() });
+  const sky = new Sky({ source, place, clock });
   service.attach({ sky });
   sky.refresh().catch(onFault);
   const timer = every(60 * SECOND_MS, () => sky.refresh(), onFault);
-  return Object.assign(sky, {
+  return {
     close() {
       timer.close();
       sky.dispose();
     },
-  });
+  };
 }
 
 function watchDish(
   dish: string | DishScript,
-  location: LocationReading | undefined,
-  { service, place, sky, log, onFault }: Surroundings & { sky: Sky | undefined },
-): { close(): void } {
+  { service, log, onFault }: Surroundings,
+): { monitor: DishMonitor | SimulatedMonitor; close(): void } {
   const { clock, problems } = service;
   const options = {
     clock,
@@ -262,20 +268,17 @@ function watchDish(
       service.stateChanged();
       logState();
     },
-    onLocation(reading: LocationReading) {
-      place.ofDish = reading;
-    },
-    onObstructionMap: sky && ((map: ObstructionMap, atMs: number) => sky.observeMap(map, atMs)),
   };
   const monitor =
     typeof dish === 'string'
       ? new DishMonitor({ ...options, address: dish, problems })
-      : new SimulatedMonitor({ ...options, script: dish, location });
+      : new SimulatedMonitor({ ...options, script: dish });
   let logged: DishStateName = 'connecting';
   const logState = () => {
     const { state, sinceMs, detail } = monitor.reply();
-    const isSettled = state === 'unreachable' || NOT_THERE.includes(logged) || clock.utcMs() - sinceMs >= SETTLED_MS;
-    if (state === logged || !isSettled) return;
+    // The first one and a change to or from `unreachable` at once.
+    const isSettled = logged === 'connecting' || clock.utcMs() - sinceMs >= SETTLED_MS;
+    if (state === logged || !(isSettled || [state, logged].includes('unreachable'))) return;
     logged = state;
     // An unreachable dish is a problem, which is logged as such.
     if (state !== 'unreachable') log.info({ part: 'dish', code: state }, detail ?? `the dish is ${state}`);
@@ -284,6 +287,7 @@ function watchDish(
   service.attach({ dish: monitor });
   monitor.start();
   return {
+    monitor,
     close() {
       timer.close();
       monitor.stop();

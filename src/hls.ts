@@ -1,7 +1,7 @@
 /** The entry `leo-abr/hls`: `createLeoAbrController()` for hls.js and its types. */
 
-import { resolveLiveOptions } from './core/live-options.ts';
 import type { LeoAbrOptions } from './core/mpc-l-options.ts';
+import { resolveLiveOptions } from './core/mpc-l-options.ts';
 import { createController, type LeoAbrController } from './hls/abr.ts';
 
 export * from './core/exports.ts';

@@ -1,7 +1,7 @@
 /** The entry `leo-abr/live`: the main one with MPC-L's plan for the live edge, and the pace of live streams. */
 
 import type { LeoAbrHandle } from './core/handle.ts';
-import { resolveLiveOptions } from './core/live-options.ts';
+import { resolveLiveOptions } from './core/mpc-l-options.ts';
 import { CatchUp } from './dash/catch-up.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';

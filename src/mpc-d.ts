@@ -1,7 +1,7 @@
 /** The small entry `leo-abr/mpc-d`: the plugin with MPC-D only and without forecasts. */
 
 import type { LeoAbrHandle } from './core/handle.ts';
-import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions } from './core/mpc-d-options.ts';
+import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions } from './core/resolved-options.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 

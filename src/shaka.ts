@@ -1,7 +1,7 @@
 /** The entry `leo-abr/shaka`: the plugin for Shaka Player, with what the entry `leo-abr/live` has for dash.js. */
 
-import { resolveLiveOptions } from './core/live-options.ts';
 import type { LeoAbrOptions } from './core/mpc-l-options.ts';
+import { resolveLiveOptions } from './core/mpc-l-options.ts';
 import { createFactory, type LeoAbrFactory } from './shaka/installation.ts';
 import type { ShakaPlayer } from './shaka/player.ts';
 

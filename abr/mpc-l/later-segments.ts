@@ -73,7 +73,8 @@ export function laterSegments(
     stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
     reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
     patienceSeconds: tuning.patienceSegments * segmentSeconds,
-    // The segment to decide on ends with it in the buffer.
+    // The segment to decide on ends with it in the buffer, and with what is left of the present buffer.
     leastLevelSeconds: segmentSeconds,
+    mostLevelSeconds: state.bufferLevelSeconds / playbackRate + segmentSeconds,
   };
 }

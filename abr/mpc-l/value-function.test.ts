@@ -40,6 +40,7 @@ function anyProblem({
         reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),
         patienceSeconds: fc.constantFrom(0, 3, 6),
         leastLevelSeconds: fc.constant(0),
+        mostLevelSeconds: fc.constant(Number.POSITIVE_INFINITY),
         bufferLevelSeconds: fc.double({ min: 0, max: 8, noNaN: true }),
         bufferValues: fc.array(fc.double({ min: 0, max: 2, noNaN: true }), { minLength: bins, maxLength: bins }),
         steps: fc.array(
@@ -137,8 +138,8 @@ describe('ValueFunction', () => {
     fc.assert(
       fc.property(anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS }), anyLevel, (problem, more) => {
         const leastLevelSeconds = problem.segmentSeconds;
-        const part = new ValueFunction({ ...problem, leastLevelSeconds });
         const level = leastLevelSeconds + more;
+        const part = new ValueFunction({ ...problem, leastLevelSeconds, mostLevelSeconds: level });
         expect(part.at(level, 1, 0)).toBe(new ValueFunction(problem).at(level, 1, 0));
       }),
       { ...SEED, numRuns: 300 },

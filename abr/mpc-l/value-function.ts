@@ -44,8 +44,9 @@ export interface ValueProblem {
   reactionSeconds: number;
   /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
-  /** `at` is asked for no lower buffer level than this; at most `segmentSeconds`. */
+  /** `at` is asked for buffer levels from here, at most `segmentSeconds`, to there. */
   leastLevelSeconds: number;
+  mostLevelSeconds: number;
 }
 
 /**
@@ -55,6 +56,10 @@ export interface ValueProblem {
 const POINTS = 25;
 const GRID_POWER = 1.5;
 const LEVEL_SHARES = Float64Array.from({ length: POINTS }, (_, n) => (n / (POINTS - 1)) ** GRID_POWER);
+/** The cell of the grid that holds the start of each of `PARTS` equal parts of the levels. */
+const PARTS = 256;
+const INNER_SHARES = LEVEL_SHARES.subarray(1, POINTS - 1);
+const CELL_OF = Uint8Array.from({ length: PARTS }, (_, i) => INNER_SHARES.filter((share) => share <= i / PARTS).length);
 
 /**
  * A rank holds for this many seconds of a download; the rest runs at the median rank, if that is faster. If a rank held
@@ -72,35 +77,56 @@ export class ValueFunction {
   readonly #count: number;
   readonly #topLevel: number;
   /** Per point of the grid: buffer level, and 1 / distance to the next point. */
-  readonly #levels: Float64Array;
-  readonly #perWidth: Float64Array;
+  readonly #levels = new Float64Array(POINTS);
+  readonly #perWidth = new Float64Array(POINTS);
+  /** Parts of `CELL_OF` per second of buffer; a little less, so that rounding leads to no part above. */
+  readonly #partsPerSecond: number;
   /** The lowest point that is looked up: every download ends with a new segment in the buffer. */
   readonly #first: number;
   /** `[rank][representation][point]`: V of the stage after the current one; G of the current stage. */
   readonly #later: Float64Array;
   readonly #outcome: Float64Array;
-  /** Per representation: seconds of a download at the current point and rank. */
+  /** `[representation][point]`: seconds of a download at the current rank. */
   readonly #seconds: Float64Array;
+  /** Per point: seconds until the element stalls, and until a download that would stall is abandoned. */
+  readonly #playable = new Float64Array(POINTS);
+  readonly #abandonedAt = new Float64Array(POINTS);
+  /** `[rank][point]`: capacity at a request in the current stage, in bit/s. */
+  readonly #ratesBps: Float64Array;
+  readonly #mu: number;
+  readonly #segmentSeconds: number;
 
   constructor(problem: ValueProblem) {
     this.#problem = problem;
     this.#count = problem.qualities.length;
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
-    this.#levels = LEVEL_SHARES.map((share) => this.#topLevel * share);
-    this.#perWidth = this.#levels.map((level, n) => 1 / (this.#levels[n + 1]! - level));
-    this.#first = 0;
+    this.#partsPerSecond = ((1 - 1e-12) * PARTS) / this.#topLevel;
+    this.#mu = problem.mu;
+    this.#segmentSeconds = problem.segmentSeconds;
+    this.#ratesBps = new Float64Array(problem.bins * POINTS);
+    for (let n = 0; n < POINTS; n++) {
+      const level = this.#topLevel * LEVEL_SHARES[n]!;
+      this.#levels[n] = level;
+      this.#playable[n] = Math.max(0, level - problem.stallLevelSeconds);
+      this.#abandonedAt[n] = Math.max(problem.reactionSeconds, this.#playable[n]! - problem.patienceSeconds);
+      if (n > 0) this.#perWidth[n - 1] = 1 / (level - this.#levels[n - 1]!);
+    }
     this.#first = this.#cellAt(problem.leastLevelSeconds);
     const rows = problem.bins * this.#count;
     this.#later = new Float64Array(rows * POINTS);
     this.#outcome = new Float64Array(rows * POINTS);
-    this.#seconds = new Float64Array(this.#count);
+    this.#seconds = new Float64Array(this.#count * POINTS);
     for (let row = 0; row < rows; row++) {
       const perSecond = problem.bufferValuePerSecond[Math.floor(row / this.#count)]!;
       for (let n = 0; n < POINTS; n++) this.#later[row * POINTS + n] = perSecond * this.#levels[n]!;
     }
+    const ends = [this.#cellAt(problem.mostLevelSeconds) + 2];
+    for (const k of problem.stages.keys()) {
+      ends.push(this.#cellAt(this.#levels[ends[k]! - 1]! + problem.segmentSeconds) + 2);
+    }
     for (let k = problem.stages.length - 1; k >= 0; k--) {
-      this.#playStage(k);
-      this.#chooseInStage(k);
+      this.#playStage(k, ends[k]!);
+      this.#chooseInStage(k, ends[k]!);
     }
   }
 
@@ -109,8 +135,8 @@ export class ValueFunction {
     return this.#interpolated((bin * this.#count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
-  /** Writes G(b, j, r) of stage `k` into `#outcome`. */
-  #playStage(k: number): void {
+  /** Writes G(b, j, r) of stage `k` into `#outcome`, up to before point `end`. */
+  #playStage(k: number, end: number): void {
     const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds, segmentSeconds } = this.#problem;
     const levels = this.#levels;
     const last = ends.length - 1;
@@ -118,57 +144,72 @@ export class ValueFunction {
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
     const whenEmpty = bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
     let step = last;
-    for (let n = this.#first; n < POINTS; n++) {
+    for (let n = this.#first; n < end; n++) {
       const seconds = whenEmpty - levels[n]!;
       while (step > 0 && seconds < middleOf(step)) step--;
       const middle = middleOf(step);
       const share = step === last ? 0 : Math.max(0, (seconds - middle) / Math.max(1e-9, middleOf(step + 1) - middle));
-      const rateAt = (rank: number) => {
+      for (let rank = 0; rank < bins; rank++) {
         const before = capacityBps[step * bins + rank]!;
-        return share === 0 ? before : before + share * (capacityBps[(step + 1) * bins + rank]! - before);
-      };
-      const medianBps = rateAt(bins >> 1);
-      for (let rank = 0; rank < bins; rank++) this.#playDownloads(k, n, rank, rateAt(rank), medianBps);
+        this.#ratesBps[rank * POINTS + n] =
+          share === 0 ? before : before + share * (capacityBps[(step + 1) * bins + rank]! - before);
+      }
     }
+    for (let rank = 0; rank < bins; rank++) this.#playDownloads(k, rank, end);
   }
 
-  /** Writes G(b, j, r) at point `n` for a capacity; a download that outlasts its rank goes on at the median's. */
-  #playDownloads(k: number, n: number, rank: number, rateBps: number, medianBps: number): void {
-    const { qualities, qualityScale, lambda, latencySeconds, stallLevelSeconds, stages } = this.#problem;
+  /** Writes G(b, j, r) of one rank; a download that outlasts its rank goes on at the median's capacity. */
+  #playDownloads(k: number, rank: number, end: number): void {
+    const { bins, qualities, qualityScale, latencySeconds, stages } = this.#problem;
     const { sizesBits } = stages[k]!;
+    const ratesBps = this.#ratesBps;
+    const outcome = this.#outcome;
     const seconds = this.#seconds;
-    const lastingBps = Math.max(rateBps, medianBps);
-    const playable = Math.max(0, this.#levels[n]! - stallLevelSeconds);
-    const abandonedAt = Math.max(this.#problem.reactionSeconds, playable - this.#problem.patienceSeconds);
+    const playable = this.#playable;
+    const abandonedAt = this.#abandonedAt;
+    const median = (bins >> 1) * POINTS;
     const table = rank * this.#count * POINTS;
     for (let r = 0; r < this.#count; r++) {
       const bits = sizesBits[r]!;
-      const atRank = bits / rateBps;
-      const takes =
-        latencySeconds +
-        (atRank <= RANK_HOLD_SECONDS ? atRank : RANK_HOLD_SECONDS + (bits - RANK_HOLD_SECONDS * rateBps) / lastingBps);
-      seconds[r] = takes;
-      let best = qualityScale * qualities[r]! + this.#valueAfter(table + r * POINTS, n, playable, takes);
-      if (takes > abandonedAt && takes > playable) {
-        for (let lower = 0; lower < r; lower++) {
-          const replaced = abandonedAt + seconds[lower]!;
-          // A replacement has to arrive sooner.
-          if (replaced >= takes) continue;
-          // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
-          const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
-          best = Math.max(best, gain + this.#valueAfter(table + lower * POINTS, n, playable, replaced));
+      const gain = qualityScale * qualities[r]!;
+      const row = r * POINTS;
+      for (let n = this.#first; n < end; n++) {
+        const rateBps = ratesBps[rank * POINTS + n]!;
+        let takes = bits / rateBps;
+        if (takes > RANK_HOLD_SECONDS) {
+          const left = bits - RANK_HOLD_SECONDS * rateBps;
+          takes = RANK_HOLD_SECONDS + left / Math.max(rateBps, ratesBps[median + n]!);
         }
+        takes += latencySeconds;
+        seconds[row + n] = takes;
+        const value = gain + this.#valueAfter(table + row, n, takes);
+        const mayAbandon = takes > abandonedAt[n]! && takes > playable[n]!;
+        outcome[table + row + n] = mayAbandon ? this.#bestAbandoned(table, r, n, value) : value;
       }
-      this.#outcome[table + r * POINTS + n] = best;
     }
   }
 
+  /** `kept`, or the value of a download at point `n` that is abandoned for a lower representation, if that is more. */
+  #bestAbandoned(table: number, r: number, n: number, kept: number): number {
+    const { qualities, qualityScale, lambda } = this.#problem;
+    let best = kept;
+    for (let lower = 0; lower < r; lower++) {
+      const replaced = this.#abandonedAt[n]! + this.#seconds[lower * POINTS + n]!;
+      // A replacement has to arrive sooner.
+      if (replaced >= this.#seconds[r * POINTS + n]!) continue;
+      // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
+      const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
+      best = Math.max(best, gain + this.#valueAfter(table + lower * POINTS, n, replaced));
+    }
+    return best;
+  }
+
   /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `#later`. */
-  #valueAfter(row: number, n: number, playable: number, seconds: number): number {
-    const { segmentSeconds, mu } = this.#problem;
-    const stall = seconds - playable;
-    const level = this.#levels[n]! - (stall > 0 ? playable : seconds) + segmentSeconds;
-    return stall > 0 ? this.#interpolated(row, level) - mu * stall : this.#interpolated(row, level);
+  #valueAfter(row: number, n: number, seconds: number): number {
+    const playable = this.#playable[n]!;
+    if (seconds <= playable) return this.#interpolated(row, this.#levels[n]! - seconds + this.#segmentSeconds);
+    const level = this.#levels[n]! - playable + this.#segmentSeconds;
+    return this.#interpolated(row, level) - this.#mu * (seconds - playable);
   }
 
   /** The value at a buffer level of a row of `#later`. */
@@ -180,39 +221,46 @@ export class ValueFunction {
     return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }
 
-  /** The cell of the grid that holds a buffer level, from the first point on. */
+  /** The cell of the grid that holds a buffer level; the highest one for levels above. */
   #cellAt(level: number): number {
-    let cell = this.#first;
-    while (cell < POINTS - 2 && this.#levels[cell + 1]! <= level) cell++;
+    if (level >= this.#topLevel) return POINTS - 2;
+    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
+    while (this.#levels[cell + 1]! <= level) cell++;
     return cell;
   }
 
-  /** Writes V(b, i, p) of stage `k` into `#later`. */
-  #chooseInStage(k: number): void {
+  /** Writes V(b, i, p) of stage `k` into `#later`, up to before point `end`. */
+  #chooseInStage(k: number, end: number): void {
     const { bins, lambda, qualities, stages } = this.#problem;
     const { transitions } = stages[k]!;
     const count = this.#count;
+    const later = this.#later;
     const outcome = this.#outcome;
+    const first = this.#first;
     const size = count * POINTS;
-    const values = new Float64Array(count);
-    /** Raises the value after `r` to that of another choice less the cost of the switch, if that is more. */
-    const raise = (r: number, other: number) => {
-      const value = values[other]! - lambda * Math.abs(qualities[r]! - qualities[other]!);
-      if (value > values[r]!) values[r] = value;
-    };
     for (let from = 0; from < bins; from++) {
-      for (let n = this.#first; n < POINTS; n++) {
-        for (let r = 0; r < count; r++) {
+      for (let row = 0; row < size; row += POINTS) {
+        for (let i = row + first; i < row + end; i++) {
           let sum = 0;
-          for (let to = 0; to < bins; to++)
-            sum += transitions[from * bins + to]! * outcome[to * size + r * POINTS + n]!;
-          values[r] = sum;
+          for (let to = 0; to < bins; to++) sum += transitions[from * bins + to]! * outcome[to * size + i]!;
+          later[from * size + i] = sum;
         }
-        // A switch costs the same in steps, so neighbours suffice: up, then down.
-        for (let r = 1; r < count; r++) raise(r, r - 1);
-        for (let r = count - 2; r >= 0; r--) raise(r, r + 1);
-        for (let r = 0; r < count; r++) this.#later[from * size + r * POINTS + n] = values[r]!;
       }
+      // A switch costs the same in steps, so neighbours suffice: up, then down.
+      for (let r = 1; r < count; r++) this.#raise(from, r, r - 1, lambda * (qualities[r]! - qualities[r - 1]!), end);
+      for (let r = count - 2; r >= 0; r--)
+        this.#raise(from, r, r + 1, lambda * (qualities[r + 1]! - qualities[r]!), end);
+    }
+  }
+
+  /** Raises the value after `r` to that of another choice less the cost of the switch, if that is more. */
+  #raise(rank: number, r: number, other: number, cost: number, end: number): void {
+    const later = this.#later;
+    const to = (rank * this.#count + r) * POINTS;
+    const from = (rank * this.#count + other) * POINTS;
+    for (let n = this.#first; n < end; n++) {
+      const value = later[from + n]! - cost;
+      if (value > later[to + n]!) later[to + n] = value;
     }
   }
 }

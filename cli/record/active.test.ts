@@ -381,11 +381,8 @@ describe('active measurements', () => {
 });
 
 test.each<[string[], string]>([
-  [['--active', 'ftp://x/y'], '--active: expected an http or https address without name and password, got "ftp://x/y"'],
-  [
-    ['--active', 'https://me:secret@x/y'],
-    '--active: expected an http or https address without name and password, got "one with them"',
-  ],
+  [['--active', 'ftp://x/y'], '--active: expected an http or https address without name and password'],
+  [['--active', 'https://me:secret@x/y'], '--active: expected an http or https address without name and password'],
   [['--service', 'nowhere'], '--service: expected an http or https address'],
   [
     ['--trigger', 'latency,tea'],
@@ -397,7 +394,6 @@ test.each<[string[], string]>([
   [['--budget-mb-per-day', 'x'], '--budget-mb-per-day: expected a number above 0, got "x"'],
   [['--token-file', 'nowhere'], '--token-file: expected a readable file'],
   [['--from', '.'], "'--active <url>' cannot be used with option '--from <path...>'"],
-  [['--dish', '127.0.0.1:9200'], "'--active <url>' cannot be used with option '--dish <host:port>'"],
 ])('trace record --active refuses %j and writes nothing', async (flags, message) => {
   const args = flags[0] === '--active' ? flags : ['--active', 'http://127.0.0.1:1/', ...flags];
   const out = join(directory, 'mine');

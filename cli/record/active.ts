@@ -14,7 +14,6 @@ import { positiveNumber } from '../options.ts';
 import { count } from '../report/format.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
-import { EventParser } from './event-parser.ts';
 
 type Flag = 'active' | 'service' | 'tokenFile' | 'trigger' | 'schedule' | 'seconds' | 'budgetMbPerDay';
 export type ActiveFlags = { readonly [Name in Flag]?: string };
@@ -91,14 +90,9 @@ function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
 
 function webAddress(text: string, flag: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const hasPassword = url !== undefined && url.username + url.password !== '';
-  if (url !== undefined && /^https?:$/.test(url.protocol) && !hasPassword) return url;
-  // A password is not quoted.
-  throw new InputError(
-    flag,
-    'an http or https address without name and password',
-    hasPassword ? 'one with them' : text,
-  );
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url;
+  // Not quoted, because it may contain a password.
+  throw new InputError(flag, 'an http or https address without name and password', 'another text');
 }
 
 /** Where the dish is. @throws {InputError} without a service that watches a dish */
@@ -182,14 +176,13 @@ class ActiveMeasurements {
       const path = `${service}/v1/events?types=traffic,trigger,clock`;
       const response = await fetch(path, { headers, signal: events.abort.signal });
       if (!response.ok) throw new Error(`status ${response.status} of ${path}`);
-      const [parser, decoder] = [new EventParser(), new TextDecoder()];
+      const decoder = new TextDecoder();
+      let text = '';
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
         events.heardMs = clock.monotonicMs();
-        for (const { type, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
-          if (type === 'traffic') this.#traffic(JSON.parse(data));
-          else if (type === 'trigger') this.#trigger(JSON.parse(data));
-          else if (type === 'clock') this.#giveWay();
-        }
+        const blocks = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
+        text = blocks.pop()!;
+        for (const block of blocks) this.#take(block);
       }
       throw new Error('the event stream has ended');
     } catch (error) {
@@ -199,6 +192,14 @@ class ActiveMeasurements {
       this.#giveWay();
       this.#report('service', `nothing is measured until the service is back: ${messageOf(error)}`);
     }
+  }
+
+  /** A server-sent event, as the service writes it. */
+  #take(block: string): void {
+    const [, type, data = ''] = /^event: (.*)\ndata: (.*)$/m.exec(block) ?? [];
+    if (type === 'traffic') this.#traffic(JSON.parse(data));
+    else if (type === 'trigger') this.#trigger(JSON.parse(data));
+    else if (type === 'clock') this.#giveWay();
   }
 
   #traffic({ serverUtcMs, isWatched, second }: Traffic): void {

@@ -1,7 +1,6 @@
 /**
- * `leo-abr trace record`: makes recordings of the user's link, for `leo-abr train`. It starts the prediction service,
- * which records player reports and dish telemetry, or reads what `leo-abr serve --record` has recorded, or measures the
- * link itself.
+ * `leo-abr trace record`: makes recordings of the user's link, for `leo-abr train`, of what `leo-abr serve --record` has
+ * recorded, or measures the link itself.
  */
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
@@ -12,12 +11,9 @@ import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
-import { EXIT_DONE, ExitWith } from '../exit-status.ts';
-import { collect, decimalNumber } from '../options.ts';
+import { decimalNumber } from '../options.ts';
 import { count } from '../report/format.ts';
-import { requireWritableFolder } from '../results-file.ts';
-import { closed, dishAddressOption, interrupted, listening, originOption, portOption } from '../serve-options.ts';
-import { TOOL_VERSION } from '../tool.ts';
+import { interrupted } from '../serve-options.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 import { type Run, runsOf } from './runs.ts';
@@ -28,29 +24,20 @@ interface Flags extends ActiveFlags {
   bridge: string;
   shortest: string;
   place?: string;
-  dish?: string;
-  host: string;
-  port: string;
-  allowOrigin: string[];
 }
 
-/** The service's records, below `--out`. The search for traces skips folders whose name starts with a dot. */
+/** The measurements, below `--out`. The search for traces skips folders whose name starts with a dot. */
 const KEPT_FOLDER = '.records';
-/** The port of `leo-abr serve`, which pages expect. */
-const DEFAULT_PORT = '8790';
-const LISTENING_FLAGS = ['dish', 'host', 'port', 'allowOrigin'];
 const ACTIVE_FLAGS = ['service', 'tokenFile', 'trigger', 'schedule', 'seconds', 'budgetMbPerDay'] as const;
 
 export function recordCommand(io: CommandIo): Command {
-  const from = 'folders or files of leo-abr serve --record; without it, players are recorded until Ctrl-C';
   const active = 'measure the link by downloads from this address while nobody uses it, until Ctrl-C';
   const trigger = "the service's triggers that begin a measurement, or none (default: latency-spike,obstruction)";
-  const origin = 'while listening: origin of reporting pages, besides loopback (repeatable)';
   return new Command('record')
-    .description('make recordings of a link for train, from live players or from files of leo-abr serve --record')
+    .description('make recordings of a link for train, from files of leo-abr serve --record or by downloads')
     .requiredOption('--out <folder>', 'where the recordings go')
-    .addOption(new Option('--from <path...>', from).conflicts(LISTENING_FLAGS))
-    .addOption(new Option('--active <url>', active).conflicts([...LISTENING_FLAGS, 'from']))
+    .option('--from <path...>', 'folders or files of leo-abr serve --record')
+    .addOption(new Option('--active <url>', active).conflicts('from'))
     .option('--service <url>', 'with --active: leo-abr serve beside the dish (default: http://127.0.0.1:8790)')
     .option('--token-file <file>', "with --active: file with the service's bearer token")
     .option('--trigger <names>', `with --active: ${trigger}`)
@@ -60,10 +47,6 @@ export function recordCommand(io: CommandIo): Command {
     .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')
     .option('--shortest <seconds>', 'leave out shorter recordings', String(LEAST_RECORDING_SECONDS))
     .option('--place <words>', 'location of the link; place and day make a recording group')
-    .option('--dish <host:port>', 'while listening: dish to query for pings and usage, usually 192.168.100.1:9200')
-    .option('--host <address>', 'while listening: address', '127.0.0.1')
-    .option('--port <n>', 'while listening: port, 0 for any free one', DEFAULT_PORT)
-    .option('--allow-origin <origin>', origin, collect, [])
     .action((flags: Flags) => record(flags, io));
 }
 
@@ -77,9 +60,8 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
     const flag = `--${stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     throw new InputError(flag, '--active as well', flags[stray]);
   }
-  let status = EXIT_DONE;
   if (flags.active !== undefined) await measure(flags, io);
-  else if (from === undefined) status = await listen(flags, io);
+  else if (from === undefined) throw new InputError('--from', 'what leo-abr serve --record has recorded', from);
   for (const path of from ?? []) requireApart(path, out);
 
   const paths = (from ?? [join(out, KEPT_FOLDER)]).flatMap(traceFilesAt);
@@ -98,27 +80,6 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   requireDistinct(recordings);
   for (const recording of recordings) writeTrace(recording, out);
   io.stderr.write(`${summary(runs, all)} in ${out}\n`);
-  if (status !== EXIT_DONE) throw new ExitWith(status);
-}
-
-/** Records player reports until the command is interrupted. Returns the exit status. */
-async function listen({ out, dish, host, port, allowOrigin }: Flags, io: CommandIo): Promise<number> {
-  const { startService } = await import('../../service/index.ts');
-  const directory = join(out, KEPT_FOLDER);
-  requireWritableFolder(directory);
-  const options = {
-    version: TOOL_VERSION,
-    host,
-    port: portOption(port),
-    allowedOrigins: allowOrigin.map(originOption),
-    dish: dish === undefined ? undefined : dishAddressOption(dish),
-    recording: { directory, maxBytes: Number.POSITIVE_INFINITY },
-    onFault: (error: Error) => io.stderr.write(`fault: ${error.stack ?? error.message}\n`),
-  };
-  const running = await listening(options, startService);
-  io.stderr.write(`recording player reports until Ctrl-C; the service is at ${running.url}\n`);
-  await interrupted(io);
-  return closed(running, io);
 }
 
 async function measure(flags: Flags, io: CommandIo): Promise<void> {
@@ -160,7 +121,7 @@ function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined):
 }
 
 function requireDistinct(recordings: readonly Trace[]): void {
-  for (const [name, [one, other]] of groupBy(recordings, (recording) => traceFileName(recording, 'csv'))) {
+  for (const [name, [one, other]] of groupBy(recordings, (recording) => traceFileName(recording))) {
     if (other === undefined) continue;
     const got = `${name} from ${one!.file} and from ${other.file}`;
     throw new InputError('--from', 'recordings that begin at different times', undefined, got);

@@ -25,10 +25,7 @@ export type Block =
   | { kind: 'text'; text: string }
   | { kind: 'list'; items: string[] }
   | Table
-  | { kind: 'figures'; figures: Figure[]; width: FigureWidth; legend?: LegendEntry[] };
-
-/** Two or three figures in a row. */
-export type FigureWidth = 'half' | 'third';
+  | { kind: 'figures'; figures: Figure[] };
 
 /** Columns of names, left-aligned, then columns of numbers, right-aligned. Cells do not wrap. */
 export interface Table {
@@ -44,8 +41,8 @@ export interface Table {
 }
 
 export interface Figure {
-  /** Above the picture. Default: none. */
-  title?: string;
+  /** Above the picture. */
+  title: string;
   caption: string;
   /** Text alternative, for readers who cannot see the figure. */
   label: string;
@@ -53,16 +50,10 @@ export interface Figure {
   draw(): string;
 }
 
-export interface LegendEntry {
-  name: string;
-  style: SeriesStyle;
-}
-
-/** The look of a series in all figures: colour, dash and symbol differ, so that no reader depends on one of them. */
+/** The look of an algorithm in all figures: colour and symbol differ, so that no reader depends on one of them. */
 export interface SeriesStyle {
   /** A CSS variable, which has values for light, dark and print. */
   color: string;
-  dash: string | undefined;
   symbol: 'circle' | 'square' | 'triangle' | 'diamond' | 'star' | 'cross' | 'wye';
 }
 

@@ -27,7 +27,7 @@ test('an estimate is strong if its interval lies on one side', () => {
   expect(scaled({ value: 1, ci95: [-2, 3] }, -10)).toEqual({ value: -10, ci95: [-30, 20] });
 });
 
-test('algorithms of a report differ by colour, dash or symbol', () => {
+test('algorithms of a report differ by colour or symbol', () => {
   const names = [
     'mpc-d',
     'mpc-l',
@@ -41,7 +41,7 @@ test('algorithms of a report differ by colour, dash or symbol', () => {
   ];
   const styles = seriesStyles(names);
   const looks = names.map((name) => styles.get(name)!);
-  expect(new Set(looks.map(({ color, dash, symbol }) => `${color} ${dash} ${symbol}`)).size).toBe(names.length);
+  expect(new Set(looks.map(({ color, symbol }) => `${color} ${symbol}`)).size).toBe(names.length);
   expect(styles.get('mpc-l:no-abandon')!.color).toBe(styles.get('mpc-l')!.color);
   // Other algorithms do not change the look of a known one.
   expect(seriesStyles(['bola', 'mpc-d']).get('mpc-d')).toEqual(styles.get('mpc-d'));

@@ -1,7 +1,6 @@
 /** Writes the document as one self-contained HTML page, in pieces; a figure is drawn when its piece is due. */
 
-import { legendSwatch } from './charts.ts';
-import type { Block, Figure, LegendEntry, ReportDocument, Section, Table } from './document.ts';
+import type { Block, Figure, ReportDocument, Section, Table } from './document.ts';
 import { type Cell, cellText } from './format.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
@@ -63,24 +62,15 @@ function* blockHtml(block: Block, id: string): Generator<string> {
       yield tableHtml(block, id);
       return;
     case 'figures':
-      if (block.legend !== undefined) yield legendHtml(block.legend);
-      yield `<div class="figures ${block.width}">\n`;
+      yield '<div class="figures">\n';
       for (const figure of block.figures) yield figureHtml(figure);
       yield '</div>\n';
   }
 }
 
 function figureHtml({ title, caption, label, draw }: Figure): string {
-  const heading = title === undefined ? '' : `<p><strong>${escaped(title)}</strong></p>\n`;
   const image = `<div role="img" aria-label="${escaped(label)}">${draw()}</div>`;
-  return `<figure>\n${heading}${image}\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
-}
-
-function legendHtml(entries: readonly LegendEntry[]): string {
-  const items = entries.map(
-    ({ name, style }) => `<li><span aria-hidden="true">${legendSwatch(style)}</span>${escaped(name)}</li>\n`,
-  );
-  return `<ul class="legend" aria-label="Legend">\n${items.join('')}</ul>\n`;
+  return `<figure>\n<p><strong>${escaped(title)}</strong></p>\n${image}\n<figcaption>${inline(caption)}</figcaption>\n</figure>\n`;
 }
 
 /** The table in a frame that scrolls on narrow pages, also by keyboard. */

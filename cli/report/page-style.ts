@@ -10,8 +10,6 @@ export const PAGE_STYLE = `:root {
   --line: light-dark(#e3e8ee, #273140);
   --border: light-dark(#cfd6df, #3a4656);
   --accent: light-dark(#1b4fd6, #8ab4ff);
-  --capacity: light-dark(#dbe2eb, #2b3848);
-  --stall: light-dark(#cf1f2e, #ff5c66);
   --series-0: light-dark(#1b4fd6, #7fb0ff);
   --series-1: light-dark(#b34700, #ffac57);
   --series-2: light-dark(#0b7261, #4fd6b4);
@@ -39,20 +37,17 @@ section {
   background: var(--panel); border: 1px solid var(--border); border-radius: 8px; padding: 20px; margin: 20px 0;
 }
 code { overflow-wrap: anywhere; font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-.figures { display: grid; gap: 16px 24px; margin: 12px 0; }
-.figures.half { grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
-.figures.half > figure { max-width: 620px; }
-.figures.third { grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); }
-figure { margin: 0; min-width: 0; }
+.figures {
+  display: grid; gap: 16px 24px; margin: 12px 0;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
+}
+figure { margin: 0; min-width: 0; max-width: 620px; }
 figcaption, caption { color: var(--text-soft); font-size: 0.85rem; text-align: left; max-width: 100ch; }
 .plot {
   --plot-background: var(--panel); display: block; width: 100%; max-width: 100%; height: auto; overflow: visible;
   color: var(--text);
 }
 .plot text, .plot tspan { white-space: pre; }
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; padding: 0; font-size: 0.9rem; }
-.legend li { display: flex; align-items: center; gap: 6px; }
-.legend .plot { width: 40px; }
 .table { overflow-x: auto; margin: 12px 0 20px; }
 .table:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 0.85rem; width: 100%; }
@@ -75,14 +70,13 @@ strong { font-weight: 700; }
   nav { display: none; }
   section { border: 0; border-radius: 0; padding: 0; margin: 12pt 0; }
   h2, h3 { break-after: avoid; }
-  figure, tr, .legend { break-inside: avoid; }
+  figure, tr { break-inside: avoid; }
   .table { overflow: visible; }
   caption { position: static; max-width: none; }
   table { font-size: 7pt; }
   th, td { padding: 2pt 3pt; }
   .interval { white-space: normal; max-width: 15mm; margin-left: auto; }
-  .figures.half { grid-template-columns: 1fr 1fr; }
-  .figures.third { grid-template-columns: 1fr 1fr 1fr; gap: 8pt; }
+  .figures { grid-template-columns: 1fr 1fr; }
   .plot, .table { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   a { color: inherit; text-decoration: none; }
 }

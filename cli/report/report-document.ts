@@ -2,42 +2,34 @@
 
 import type { ResolvedScenario, SessionResult } from '../../replay/results.ts';
 import { liveSessionSeconds } from '../../replay/scenarios.ts';
-import type { Trace } from '../../replay/trace.ts';
 import type { Block, ReportDocument, Section } from './document.ts';
 import { count } from './format.ts';
 import { html } from './html.ts';
 import { markdown } from './markdown.ts';
 import type { Run } from './runs.ts';
-import { frontBlocks } from './sections/front.ts';
 import { openingBlocks } from './sections/picture.ts';
 import { leftOutBlocks, provenanceBlocks } from './sections/provenance.ts';
-import { sessionBlocks } from './sections/sessions.ts';
 import { headlines, householdBlocks, summaryBlocks, tierBlocks } from './sections/summary.ts';
 import { seriesStyles } from './series-style.ts';
 import { sessionsCsv } from './sessions-csv.ts';
-
-export interface ReportOptions {
-  /** Default: the names of the scenarios. */
-  title?: string;
-  /** Replayed traces, whose capacity the time series show. Default: none. */
-  traces?: readonly Trace[];
-}
 
 const LIVE_QOE =
   " The QoE of live sessions is LoL+'s: the media's bits, less the top bitrate per second of stall, changes of bitrate, " +
   'and per segment latency (0.05 of the lowest bitrate per second up to 1.1 s, else 0.1 of the top one) and |1 − rate| ' +
   'of the lowest bitrate, per 4 s of media.';
 
-/** The files of a report, each in pieces that are made when they are written. Imports the plotting library. */
-export function reportFiles(runs: readonly Run[], options: ReportOptions): Record<string, Iterable<string>> {
-  const document = reportDocument(runs, options);
+/**
+ * The files of a report, each in pieces that are made when they are written. `title` is by default the names of the
+ * scenarios. Imports the plotting library.
+ */
+export function reportFiles(runs: readonly Run[], title?: string): Record<string, Iterable<string>> {
+  const document = reportDocument(runs, title);
   return { 'sessions.csv': sessionsCsv(runs), 'report.md': markdown(document), 'index.html': html(document) };
 }
 
 /** Builds all sections; figures are drawn later, when they are written. */
-function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOptions = {}): ReportDocument {
+function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
   const styles = seriesStyles([...new Set(runs.flatMap(({ algorithms }) => algorithms))]);
-  const traceOf = new Map(traces.map((trace) => [JSON.stringify([trace.metadata.dataset, trace.name]), trace]));
   const sections: Section[] = [];
   const addSection = (id: string, heading: string, blocks: Block[], level: Section['level'] = 2) => {
     if (blocks.length > 0) sections.push({ id, title: heading, level, blocks });
@@ -51,12 +43,8 @@ function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOpti
     ]);
     add('summary', `Against ${run.baseline}`, summaryBlocks(run));
     add('households', 'Households', householdBlocks(run));
-    // The figures assume a buffer that fills by whole segments.
-    if (!run.scenario.live) add('sessions', 'Best, median and worst sessions', sessionBlocks(run, traceOf, styles));
     add('left-out', 'What was rejected or left out', leftOutBlocks(run));
   }
-  const front = frontBlocks(runs, styles);
-  addSection('front', 'Stalls against latency', front);
   addSection('tiers', 'Simulator against browser', tierBlocks(runs));
   addSection('made', 'How it was made', [
     {
@@ -67,7 +55,7 @@ function reportDocument(runs: readonly Run[], { title, traces = [] }: ReportOpti
         'changes (`lambda` per Mbit/s), per 4 s of media. Differences are between sessions of the same trace and ' +
         'start; their 95 % intervals come from 4,000 resamples of whole recording groups (of recordings, where a ' +
         'data set has fewer than 8 groups), stretched for the small number of groups.' +
-        (front.length === 0 ? '' : LIVE_QOE),
+        (runs.some(({ scenario }) => scenario.live) ? LIVE_QOE : ''),
     },
     ...runs.flatMap(provenanceBlocks),
   ]);

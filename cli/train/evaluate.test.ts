@@ -6,14 +6,18 @@ import { seededRandom } from '../../abr/random.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import type { Results, SummaryRow } from '../../replay/results.ts';
 import { run } from '../run.fixture.ts';
-import type { Evaluation } from './evaluation-page.ts';
+import type { Evaluation } from './evaluate.ts';
 
 let folder: string;
 const at = (...path: string[]) => join(folder, ...path);
 
-const evaluate = (...args: string[]) => run(['evaluate', '--traces', at('traces'), '--out', at('out'), ...args]);
+const evaluate = (...args: string[]) =>
+  run(['evaluate', '--traces', at('traces'), '--out', at('scores.json'), ...args]);
 
-beforeAll(() => {
+let ended: Awaited<ReturnType<typeof run>>;
+let evaluation: Evaluation;
+
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-evaluate-test-'));
   mkdirSync(at('traces'));
   const random = seededRandom(4);
@@ -26,14 +30,14 @@ beforeAll(() => {
   // A model that differs from the shipped one: half of its ensemble.
   writeFileSync(at('model.json'), JSON.stringify({ ...SHIPPED_FILE, networks: SHIPPED_FILE.networks.slice(0, 1) }));
   writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json' }));
-});
+  ended = await evaluate('--fold-models', at('folds.json'));
+  evaluation = JSON.parse(readFileSync(at('scores.json'), 'utf8'));
+}, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('scores forecasts per data set and pooled', async () => {
-  const { status, stdout, stderr } = await evaluate('--fold-models', at('folds.json'));
-  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('evaluation.html') });
-
-  const evaluation: Evaluation = JSON.parse(readFileSync(at('out', 'evaluation.json'), 'utf8'));
+test('scores forecasts per data set and pooled', () => {
+  const { status, stdout, stderr } = ended;
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('scores.json') });
   expect(evaluation).toMatchObject({ scenario: 'uhd-8', starts: 'every:61', levels: SHIPPED_FILE.levels });
   expect(Object.keys(evaluation.forecasts)).toEqual(['own', 'pooled']);
   const own = evaluation.forecasts['own']!;
@@ -45,33 +49,23 @@ test('scores forecasts per data set and pooled', async () => {
   }
   // Both models are scored on the same moments and differ.
   expect(new Set(Object.values(own.pinball).map(String)).size).toBe(2);
-  // Rates uniform in the logarithm: the narrow interval holds fewer outcomes than the wide one.
-  for (const [step, share] of own.coverage50.model.slice(0, 5).entries()) {
-    expect(share!).toBeGreaterThan(0.2);
-    expect(own.coverage90.model[step]!).toBeGreaterThan(share!);
-  }
-
-  const page = readFileSync(at('out', 'evaluation.html'), 'utf8');
-  expect(page.match(/<table>/g)).toHaveLength(3);
-  expect(page).not.toMatch(/NaN|undefined|<script|src=|href="[^#]/);
+  expect(stdout).not.toMatch(/NaN|undefined/);
   expect(stdout).toContain('| pinball loss, model against shipped model |');
-}, 30_000);
+});
 
 test('the QoE with each model is that of simulate', async () => {
   const folds = ['--fold-models', at('folds.json')];
-  const { stdout } = await evaluate(...folds);
-  const { summary }: Evaluation = JSON.parse(readFileSync(at('out', 'evaluation.json'), 'utf8'));
-  const [model, shipped] = summary as [SummaryRow, SummaryRow];
+  const [model, shipped] = evaluation.summary as [SummaryRow, SummaryRow];
   for (const [row, flags] of [[model, folds] as const, [shipped, []] as const]) {
     const play = ['simulate', '--traces', at('traces'), '--starts', 'every:61', '--scenario', 'uhd-8'];
     const played = await run([...play, '--algorithms', 'mpc-l', '--baseline', 'mpc-l', ...flags]);
     const expected = (JSON.parse(played.stdout) as Results).summary[0]!;
     expect({ ...row, algorithm: 'mpc-l', vsBaseline: null }).toEqual(expected);
-    expect(stdout).toContain(`| own | ${row.algorithm} | ${row.sessions} | ${row.qoeMean.toFixed(2)} | `);
+    expect(ended.stdout).toContain(`| own | ${row.algorithm} | ${row.sessions} | ${row.qoeMean.toFixed(2)} | `);
   }
   expect(model.vsBaseline!.qoeDiff.value).toBeCloseTo(model.qoeMean - shipped.qoeMean, 9);
   expect(model.qoeMean).not.toBe(shipped.qoeMean);
-}, 30_000);
+}, 60_000);
 
 test.each<[string[], string]>([
   [['--scenario', 'uhd-9'], 'uhd-9'],

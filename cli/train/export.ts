@@ -1,11 +1,13 @@
 /** `leo-abr export`: writes a model of `leo-abr train` as ONNX, for `leo-abr/onnx` in a page or another runtime. */
 
 import { Command } from 'commander';
+import { check } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { placeOf } from '../../replay/formats/place.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { readJson, requireWritable } from '../results-file.ts';
-import { type DescribedModel, requireCard } from './model-card.ts';
+import type { DescribedModel } from './model-card.ts';
 
 export function exportCommand(io: CommandIo): Command {
   return new Command('export')
@@ -24,7 +26,8 @@ export function exportCommand(io: CommandIo): Command {
 async function onnxOf(file: string): Promise<Uint8Array> {
   const model = readJson(file, '<model.json>') as DescribedModel;
   parseModel(model, file);
-  requireCard(model, file);
+  const { card } = model;
+  check(typeof card?.fit?.golden?.[0] === 'object', placeOf({ file, field: 'card' }), 'a model card', card);
   // Imported here, so that other commands start without protobufjs.
   const { exportOnnx } = await import('./export-onnx.ts');
   return exportOnnx(model);

@@ -3,11 +3,9 @@
  * people beside it as Markdown.
  */
 
-import { InputError } from '../../abr/errors.ts';
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
-import { FEATURES } from '../../predictor/link/features.ts';
+import { FEATURES, type Feature } from '../../predictor/link/features.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { placeOf } from '../../replay/formats/place.ts';
 import type { Trace } from '../../replay/trace.ts';
 
 /** Scores of one data set, per step of the forecast. */
@@ -48,7 +46,7 @@ export interface DataSource {
 export interface ModelCard {
   tool: { name: string; version: string };
   /** In order of the model's features. */
-  inputs: { name: string; meaning: string; unknown?: number }[];
+  inputs: readonly Feature[];
   outputs: string;
   data: DataSource[];
   leftOut: DataSource[];
@@ -57,34 +55,6 @@ export interface ModelCard {
 
 export interface DescribedModel extends ModelFile {
   card: ModelCard;
-}
-
-/** Meaning of each feature but the epoch's hat functions, which share one text. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  'level-0.4s': 'ln of the average rate, fading with 0.4 s of downloading, over the reference',
-  'level-2s': 'the same, fading with 2 s',
-  'level-8s': 'the same, fading with 8 s',
-  'level-120s': 'the same, fading with 120 s',
-  'lowest-10s': 'ln of the lowest one-second rate of the last 10 s over the reference, at most 0',
-  'lowest-40s': 'the same of the last 40 s',
-  'highest-40s': 'ln of the highest one-second rate of the last 40 s over the reference, at least 0',
-  'spread-15s': 'standard deviation of the ln of one-second rates of the last 15 s',
-  'spread-90s': 'the same of the last 90 s',
-  'mean-90s': 'mean of the ln of one-second rates of the last 90 s over the reference',
-  silence: 'seconds / 3 that a download has been (next to) dead, at most 2',
-  unseen: 'seconds / 4 since anything was downloaded, at most 2',
-  observed: 'ln(1 + seconds of downloading seen, at most 120) / 2',
-  'epoch-level': 'ln of the mean rate of this 15 s epoch so far over the reference',
-  'epoch-observed': 'ln(1 + seconds seen of this epoch) / 2',
-  'epochs-mean': 'mean of the ln levels of up to 8 epochs before, over the reference',
-  'epochs-spread': 'standard deviation of those levels',
-  'epochs-count': 'their number / 8',
-  'handover-known': '1 where the session knows when handovers fall, else 0',
-};
-
-function featureMeaning(name: string): string {
-  if (name.startsWith('epoch-phase-')) return 'position in the 15 s epoch: weight of one of 8 hat functions around it';
-  return MEANINGS[name] ?? '';
 }
 
 /** The data sets of the recordings, by name. */
@@ -107,35 +77,10 @@ export function describeModel(
   { fit, ...model }: ModelFile & { fit: Fit },
   { tool, data, leftOut }: Pick<ModelCard, 'tool' | 'data' | 'leftOut'>,
 ): DescribedModel {
-  const inputs = FEATURES.map(({ name, unknown }) => ({
-    name,
-    meaning: featureMeaning(name),
-    ...(unknown !== undefined && { unknown }),
-  }));
   const outputs =
     'quantiles [step * levels + level] of the mean capacity within each step, as ln of its ratio to the reference: ' +
     'the average rate, fading with 30 s of downloading';
-  return { ...model, card: { tool, inputs, outputs, data, leftOut, fit } };
-}
-
-/** The model's card. Throws an `InputError` if it is missing or does not fit the model. */
-export function requireCard(model: ModelFile & { card?: ModelCard }, file: string): ModelCard {
-  const { card, features, stepEndsSeconds, levels } = model;
-  const require = (holds: boolean | undefined, field: string, expected: string, got: unknown): void => {
-    if (!holds) throw new InputError(placeOf({ file, field: `card${field}` }), expected, got);
-  };
-  require(typeof card === 'object' && card !== null, '', 'a model card', card);
-  const { inputs, data, leftOut, fit } = card as ModelCard;
-  const names = inputs?.map(({ name }) => name);
-  require(JSON.stringify(names) === JSON.stringify(features), '.inputs', "the model's features", names);
-  require(Array.isArray(data) && Array.isArray(leftOut), '.data', 'lists of data sets here and in leftOut', data);
-  require(Array.isArray(fit?.golden), '.fit.golden', 'inputs with their outputs', fit?.golden);
-  const outputs = stepEndsSeconds.length * levels.length;
-  for (const { features: input, logRatios } of fit.golden) {
-    const isWhole = input?.length === features.length && logRatios?.length === outputs;
-    require(isWhole, '.fit.golden', `${features.length} features and ${outputs} logRatios each`, input);
-  }
-  return card as ModelCard;
+  return { ...model, card: { tool, inputs: FEATURES, outputs, data, leftOut, fit } };
 }
 
 export function cardMarkdown(model: DescribedModel): string {

@@ -1,6 +1,6 @@
 /**
- * Scores of models on recordings that they were not trained on: pinball loss and coverage of their forecasts per step,
- * and MPC-L's QoE with the model and with the shipped one. Losses are of natural logarithms of rates.
+ * Scores of models on recordings that they were not trained on: pinball loss of their forecasts per step, and MPC-L's
+ * QoE with the model and with the shipped one. Losses are of natural logarithms of rates.
  */
 
 import {
@@ -13,6 +13,7 @@ import {
 } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import type { Model } from '../../predictor/forecast/model-file.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { type PlannedSession, planBenchmark } from '../../replay/evaluation/plan.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import type { ResolvedScenario, SessionResult, SummaryRow } from '../../replay/results.ts';
@@ -21,8 +22,7 @@ import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
 import { meanRateBps, type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { type Watched, watched } from '../progress.ts';
-import { normalScore } from './normal-score.ts';
-import { datasetLabels, STEP_ENDS_SECONDS } from './training-rows.ts';
+import { datasetLabels, STEP_ENDS_SECONDS, stepRatesBps } from './training-rows.ts';
 
 /** The scored forecasters. */
 export const MODEL = 'model';
@@ -30,29 +30,18 @@ export const SHIPPED = 'shipped model';
 export const SCORED = [MODEL, SHIPPED] as const;
 type Scored = (typeof SCORED)[number];
 
-/** Normal scores at the ends of the central 50 % and of the central 90 %. */
-const HALF_SCORE = 0.67449;
-const NINE_TENTHS_SCORE = 1.64485;
-
 const STARTS = { everySeconds: 61 };
 const SEED = 1;
 /** Time between two scored forecasts. */
 const PERIOD_SECONDS = 1;
 /** Least rate, as a share of the recording's mean, because 0 has no logarithm. */
 const LEAST_SHARE = 0.003;
-/** Fewest outcomes for a share: forecasts a second apart cover nearly the same seconds. */
-const LEAST_SETTLED = 30;
-/** Coverage counts from this session second on: at least 30 s, and three times the end of the step. */
-const coverageFrom = (stepEndSeconds: number): number => Math.max(30, 3 * stepEndSeconds);
 
 /** By forecaster; arrays by step. */
 export interface StepScores {
   forecasts: number;
   /** Pinball loss, mean over the quantile levels. */
   pinball: Record<Scored, number[]>;
-  /** Shares of outcomes in the central 50 % and 90 % intervals, from `coverageFrom` on; null for too few outcomes. */
-  coverage50: Record<Scored, (number | null)[]>;
-  coverage90: Record<Scored, (number | null)[]>;
 }
 
 export interface ModelScores {
@@ -69,7 +58,6 @@ export interface ModelScores {
 /** One scored moment. Arrays by step; NaN after the end of the recording. */
 interface Moment {
   dataset: string;
-  seconds: number;
   actual: Float64Array;
   /** `[step * levels + level]` */
   quantiles: Record<Scored, Float64Array>;
@@ -170,15 +158,9 @@ class Probe implements Forecaster {
     if (forecasts.includes(undefined)) return;
     this.#lastSeconds = nowSeconds;
     const atLeastFloor = (rateBps: number) => Math.max(floor, Math.log(rateBps));
-    let begin = 0;
-    const actual = Float64Array.from(STEP_ENDS_SECONDS, (end) => {
-      const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);
-      const rate = bits / (end - begin);
-      begin = end;
-      return nowSeconds + end > leftSeconds ? Number.NaN : atLeastFloor(rate);
-    });
+    const actual = Float64Array.from(stepRatesBps(link, nowSeconds, leftSeconds), atLeastFloor);
     const quantiles = byScored((_, i) => Float64Array.from(forecasts[i]!.quantilesBps.flat(), atLeastFloor));
-    this.moments.push({ dataset, seconds: nowSeconds, actual, quantiles });
+    this.moments.push({ dataset, actual, quantiles });
   }
 }
 
@@ -187,44 +169,22 @@ function byScored<T>(of: (name: Scored, index: number) => T): Record<Scored, T> 
 }
 
 function scoresByDataset(moments: readonly Moment[], levels: readonly number[]): Record<string, StepScores> {
-  const datasets = [...new Set(moments.map(({ dataset }) => dataset))].sort();
-  const scores = datasets.map((name) => [name, moments.filter(({ dataset }) => dataset === name)] as const);
-  return Object.fromEntries(
-    [...scores, ['pooled', moments] as const].map(([name, of]) => [name, scoresOf(of, levels)]),
-  );
+  const byDataset = [...groupBy(moments, ({ dataset }) => dataset)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const scoresOf = (of: readonly Moment[]): StepScores => ({
+    forecasts: of.length,
+    pinball: byScored((name) => STEP_ENDS_SECONDS.map((_, step) => pinballLoss(of, levels, name, step))),
+  });
+  return Object.fromEntries([...byDataset, ['pooled', moments] as const].map(([name, of]) => [name, scoresOf(of)]));
 }
 
-function scoresOf(moments: readonly Moment[], levels: readonly number[]): StepScores {
-  const scores = byScored((name) => STEP_ENDS_SECONDS.map((_, step) => stepScore(moments, levels, name, step)));
-  return {
-    forecasts: moments.length,
-    pinball: byScored((name) => scores[name].map(({ pinball }) => pinball)),
-    coverage50: byScored((name) => scores[name].map(({ coverage50 }) => coverage50)),
-    coverage90: byScored((name) => scores[name].map(({ coverage90 }) => coverage90)),
-  };
-}
-
-function stepScore(moments: readonly Moment[], levels: readonly number[], name: Scored, step: number) {
+function pinballLoss(moments: readonly Moment[], levels: readonly number[], name: Scored, step: number): number {
   const known = moments.filter(({ actual }) => !Number.isNaN(actual[step]));
   let loss = 0;
-  /** Distances from the median, in standard deviations. */
-  const distances: number[] = [];
-  for (const { seconds, actual, quantiles } of known) {
-    const value = actual[step]!;
-    const row = quantiles[name].subarray(step * levels.length, (step + 1) * levels.length);
+  for (const { actual, quantiles } of known) {
     for (const [i, level] of levels.entries()) {
-      const error = value - row[i]!;
+      const error = actual[step]! - quantiles[name][step * levels.length + i]!;
       loss += Math.max(level * error, (level - 1) * error) / levels.length;
     }
-    if (seconds >= coverageFrom(STEP_ENDS_SECONDS[step]!)) distances.push(Math.abs(normalScore(row, levels, value)));
   }
-  const share = (most: number): number | null => {
-    const within = distances.filter((distance) => distance <= most).length;
-    return distances.length >= LEAST_SETTLED ? rounded(within / distances.length) : null;
-  };
-  return { pinball: rounded(loss / known.length), coverage50: share(HALF_SCORE), coverage90: share(NINE_TENTHS_SCORE) };
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 1e5) / 1e5;
+  return Math.round((loss / known.length) * 1e5) / 1e5;
 }

@@ -20,7 +20,6 @@ export const TRAINING_PROJECT =
 
 /** Tried in this order without `--python`. */
 const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
-const LEAST_VERSION = [3, 11] as const;
 /** File with the hash of the requirements; with another hash the environment is rebuilt. */
 const STAMP = 'leo-abr-training.sha256';
 
@@ -69,33 +68,26 @@ export async function runTraining(
 }
 
 async function findPython(given: string | undefined, io: CommandIo): Promise<string> {
-  const expected = `an interpreter of Python ${LEAST_VERSION.join('.')} or later`;
-  for (const python of given === undefined ? PYTHONS : [given]) {
-    const [major, minor] = await versionOf(python, io);
-    if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return python;
-  }
-  throw new InputError('--python', expected, undefined, given ?? `none of ${PYTHONS.join(', ')} is one`);
-}
-
-/** 0.0 if it does not run. */
-async function versionOf(python: string, io: CommandIo): Promise<[number, number]> {
   const quiet = { ...io, stderr: { write: () => {} } };
-  const ask = ['-c', 'import sys; print(*sys.version_info[:2])'];
-  const said = await runProcess(python, ask, quiet).catch((error: unknown) => {
-    if (error instanceof ExitWith) throw error;
-    return '';
-  });
-  const [, major = 0, minor = 0] = /^(\d+) (\d+)/.exec(said) ?? [];
-  return [Number(major), Number(minor)];
+  for (const python of given === undefined ? PYTHONS : [given]) {
+    try {
+      await runProcess(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))'], quiet);
+      return python;
+    } catch (error) {
+      if (error instanceof ExitWith) throw error;
+    }
+  }
+  const got = given ?? `none of ${PYTHONS.join(', ')} is one`;
+  throw new InputError('--python', 'an interpreter of Python 3.11 or later', undefined, got);
 }
 
-/** Resolves to what the process printed, which also goes to standard error. Rejects when it fails or is interrupted. */
+/** Its output goes to standard error. Rejects when it fails or is interrupted. */
 function runProcess(
   command: string,
   args: readonly string[],
   io: CommandIo,
   environment: Record<string, string> = {},
-): Promise<string> {
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const isWindows = process.platform === 'win32';
     const child: ChildProcess = spawn(command, args, {
@@ -110,12 +102,8 @@ function runProcess(
       if (isWindows) child.kill();
       else process.kill(-child.pid!, 'SIGTERM');
     });
-    let text = '';
     for (const stream of [child.stdout!, child.stderr!]) {
-      stream.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-        io.stderr.write(chunk);
-      });
+      stream.setEncoding('utf8').on('data', (chunk: string) => io.stderr.write(chunk));
     }
     child.on('error', (error) => {
       stopListening();
@@ -124,7 +112,7 @@ function runProcess(
     child.on('close', (code, signal) => {
       stopListening();
       if (wasInterrupted) reject(new ExitWith(EXIT_INTERRUPTED));
-      else if (code === 0) resolve(text);
+      else if (code === 0) resolve();
       else reject(new Error(`${command} ${args.slice(0, 3).join(' ')} ... ended with ${signal ?? `status ${code}`}`));
     });
   });

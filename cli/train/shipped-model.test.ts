@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
-import { cardMarkdown, type DescribedModel, requireCard } from './model-card.ts';
+import { cardMarkdown, type DescribedModel } from './model-card.ts';
 
 const folder = new URL('../../predictor/models/', import.meta.url);
 const text = (name: string) => readFileSync(new URL(name, folder), 'utf8');
@@ -16,7 +16,7 @@ describe('the shipped model', () => {
   });
 
   test('has a card, the same for programs and for people', () => {
-    const { data, leftOut, fit } = requireCard(described, 'built-in.json');
+    const { data, leftOut, fit } = described.card;
     expect(fit.scoresAreHeldOut).toBe(true);
     expect(data.length).toBeGreaterThan(0);
     for (const { licences } of [...data, ...leftOut]) expect(licences).not.toEqual([]);

@@ -228,15 +228,22 @@ class RowRecorder implements Forecaster {
     this.#lastSeconds = nowSeconds;
     const row = new Float32Array(FEATURES.length + STEP_ENDS_SECONDS.length);
     row.set(this.#features);
-    let begin = 0;
-    STEP_ENDS_SECONDS.forEach((end, step) => {
-      const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);
-      const ratio = Math.max(LEAST_RATIO, bits / (end - begin) / reference);
-      row[FEATURES.length + step] = nowSeconds + end > leftSeconds ? Number.NaN : Math.log(ratio);
-      begin = end;
-    });
+    const rates = stepRatesBps(link, nowSeconds, leftSeconds);
+    row.set(
+      rates.map((rate) => Math.log(Math.max(LEAST_RATIO, rate / reference))),
+      FEATURES.length,
+    );
     this.rows.push(row);
   }
+}
+
+/** Mean capacity of each step of a forecast; NaN for steps that end after `leftSeconds` of the session's clock. */
+export function stepRatesBps(link: PiecewisePath, nowSeconds: number, leftSeconds: number): number[] {
+  return STEP_ENDS_SECONDS.map((end, step) => {
+    const begin = STEP_ENDS_SECONDS[step - 1] ?? 0;
+    const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);
+    return nowSeconds + end > leftSeconds ? Number.NaN : bits / (end - begin);
+  });
 }
 
 function stretched(trace: Trace, stretch: number): Trace {

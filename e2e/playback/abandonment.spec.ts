@@ -1,7 +1,7 @@
 /** Abandoned downloads, also while nothing arrives. */
 
 import type { Page } from '@playwright/test';
-import { expect, expectEarlyAbandonment, FAILING_STREAM, test } from './playback-test.ts';
+import { expect, test } from './playback-test.ts';
 
 /** A session of MPC-L over a failing link. */
 interface WatchedSession {
@@ -51,15 +51,14 @@ async function playOver(
         if (request.type === 'MediaSegment') loaded = request.index;
       });
       await window.lab.until('the last segment', () => loaded === segments - 1);
-      const rungOf = (representationId: string) => Number(representationId.split('-')[1]);
       const { wastedBits, requestedBits } = handle.state;
       return {
         faults,
-        requests: requests.map(({ index, representationId }) => ({ index, rung: rungOf(representationId) })),
+        requests,
         events: decisions.map(({ kind, state, inFlight, representationId }) => ({
           kind,
           index: state.segmentIndex,
-          rung: rungOf(representationId),
+          rung: Number(representationId.split('-')[1]),
           nowSeconds: state.nowSeconds,
           receivedBits: inFlight?.receivedBits,
         })),
@@ -113,21 +112,6 @@ test('mpc-l and mpc-d:abandon abandon a download in an outage, in which there ar
   expect(seen!.events.filter(isDuring)).not.toEqual([]);
   expect(without).toMatchObject({ faults: [], abandoned: [], wastedBits: 0 });
   expect(without!.requests).toHaveLength(SEGMENTS);
-});
-
-test('mpc-l abandons a download soon after the last byte', async ({ labPage, stream }) => {
-  await expectEarlyAbandonment(async () => {
-    await labPage.reload();
-    return labPage.evaluate(
-      (manifest) => {
-        const lab = window.lab.start({ manifest, options: { abandon: true } });
-        const sent = () =>
-          lab.requests.map(({ index, representationId }) => ({ index, rung: Number(representationId.at(-1)) }));
-        return window.lab.untilAgain(lab, sent);
-      },
-      `${stream(FAILING_STREAM)}manifest.mpd`,
-    );
-  });
 });
 
 test('mpc-l abandons a download in an outage in a hidden tab too, where timers fire once a second', async ({

@@ -1,19 +1,7 @@
 /** hls.js, without the plugin, plays the origin's HLS playlists. */
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type HlsPlayer from 'hls.js';
-import { expect, LADDER_BPS, type ServedFile, type StreamOptions, test } from './playback-test.ts';
+import { expect, LADDER_BPS, type StreamOptions, test } from './playback-test.ts';
 
-declare global {
-  interface Window {
-    Hls: typeof HlsPlayer;
-  }
-}
-
-const path = createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js');
-const HLS_FILE: Record<string, ServedFile> = { '/hls.js': ['text/javascript', readFileSync(path)] };
-test.use({ files: [HLS_FILE, { scope: 'worker' }] });
 test.describe.configure({ mode: 'parallel' });
 
 const ENCODER_LATENCY_SECONDS = 0.3;
@@ -35,7 +23,7 @@ const STREAMS: [name: string, stream: StreamOptions][] = [
 for (const [name, options] of STREAMS) {
   test(`hls.js plays ${name}`, async ({ labPage, origin, stream }) => {
     const folder = stream(options);
-    await labPage.addScriptTag({ url: '/hls.js' });
+    await labPage.addScriptTag({ url: '/hls.js.js' });
     const seen = await labPage.evaluate(
       async ({ playlist, seconds }) => {
         const video = document.createElement('video');

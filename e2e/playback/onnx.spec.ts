@@ -3,10 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { build } from 'vite';
 import type * as onnx from '../../predictor/onnx/index.ts';
-import type { FromWorker } from '../../predictor/onnx/protocol.ts';
-import { test as base, expect, expectBuiltInForecasts, LAB_HTML, type ServedFile } from './playback-test.ts';
+import type { FromWorker } from '../../predictor/onnx/inference.ts';
+import { test as base, built, expect, expectBuiltInForecasts, LAB_HTML, type ServedFile } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Allows the page's own files and WebAssembly, but no `eval`. */
@@ -17,17 +16,15 @@ const test = base.extend<object, { files: Record<string, ServedFile> }>({
   files: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
-      const outDir = join(ROOT, 'build/e2e-plugin');
-      for (const mode of ['plugin-onnx', 'plugin-onnx-worker'])
-        await build({ mode, logLevel: 'error', build: { outDir } });
+      const worker = await built({ mode: 'plugin-onnx-worker' });
       const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
-      const script = (file: string, headers = POLICY): ServedFile => ['text/javascript', readFileSync(file), headers];
+      const script = (code: string | Buffer, headers = POLICY): ServedFile => ['text/javascript', code, headers];
       await use({
         '/': ['text/html', LAB_HTML, POLICY],
-        '/leo-abr.onnx.js': script(join(outDir, 'leo-abr.onnx.js')),
-        '/leo-abr.onnx-worker.js': script(join(outDir, 'leo-abr.onnx-worker.js')),
-        '/stricter/leo-abr.onnx-worker.js': script(join(outDir, 'leo-abr.onnx-worker.js'), STRICTER_POLICY),
-        '/ort.mjs': script(join(runtime, 'ort.wasm.bundle.min.mjs')),
+        '/leo-abr.onnx.js': script(await built({ mode: 'plugin-onnx' })),
+        '/leo-abr.onnx-worker.js': script(worker),
+        '/stricter/leo-abr.onnx-worker.js': script(worker, STRICTER_POLICY),
+        '/ort.mjs': script(readFileSync(join(runtime, 'ort.wasm.bundle.min.mjs'))),
         '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],
         '/model.onnx': ['application/octet-stream', readFileSync(join(ROOT, 'predictor/models/built-in.onnx'))],
         '/page.onnx': ['text/html', LAB_HTML],

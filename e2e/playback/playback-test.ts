@@ -1,14 +1,17 @@
 /**
- * Shared by the playback tests: an origin that paces media over an invented link, a page with real dash.js and the
- * plugin built from the current sources, and helpers inside that page (`window.lab`).
+ * Shared by the playback tests: an origin that paces media over an invented link, pages with a real player and the plugin
+ * built from the current sources, and helpers inside the page (`window.lab`).
  */
 
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
-import { build } from 'vite';
+import type HlsPlayer from 'hls.js';
+import type { HlsConfig } from 'hls.js';
+import type shaka5 from 'shaka-player';
+import type shaka4 from 'shaka-player-4';
+import { build, type InlineConfig, type Rolldown } from 'vite';
 import { createController } from '../../abr/algorithms.ts';
 import type { Download } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
@@ -17,15 +20,24 @@ import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import type { Trace } from '../../replay/trace.ts';
+import type * as leoAbrHls from '../../src/hls.ts';
 import type * as leoAbr from '../../src/index.ts';
+import type * as leoAbrShaka from '../../src/shaka.ts';
 
-/** Of `vite.config.ts`, with the file that it builds for pages. */
-const ENTRIES = {
-  plugin: 'leo-abr.global.js',
-  'plugin-live': 'leo-abr.live.js',
-  'plugin-hls': 'leo-abr.hls.js',
-  'plugin-shaka': 'leo-abr.shaka.js',
-};
+const requireHere = createRequire(import.meta.url);
+const dashDebug = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
+
+/** Players with the plugin: the file of the library, and the mode of `vite.config.ts` with the file that it builds. */
+const PLAYERS = {
+  dash: [dashDebug, 'plugin', 'leo-abr.global.js'],
+  'dash live': [dashDebug, 'plugin-live', 'leo-abr.live.js'],
+  'hls.js': [requireHere.resolve('hls.js/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
+  'hls.js 1.6': [requireHere.resolve('hls.js-1.6/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
+  'Shaka 5': [requireHere.resolve('shaka-player'), 'plugin-shaka', 'leo-abr.shaka.js'],
+  'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
+} as const;
+export type PlayerName = keyof typeof PLAYERS;
+const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };
 
@@ -42,54 +54,78 @@ export function decidedAgain(
 }
 
 export interface SentRequest {
-  streamId: string;
+  /** Of dash.js. */
+  streamId?: string;
   index: number;
   representationId: string;
+  /** The representation, counted from the lowest. */
+  rung: number;
 }
 
 /** A player in the page, and the record of its session. */
-export interface LabPlayer {
-  player: MediaPlayerClass;
+export interface LabPlayer<Player = MediaPlayerClass> {
+  player: Player;
   video: HTMLVideoElement;
   handle: leoAbr.LeoAbrHandle;
   decisions: leoAbr.DecisionEvent[];
+  paces: leoAbr.PaceEvent[];
   faults: leoAbr.FaultEvent[];
+  /** For video segments. */
   requests: SentRequest[];
   /** Widths of the pictures shown, in order. */
   widths: number[];
+  /** Of hls.js. */
+  errors: string[];
 }
 
+export type Shaka = typeof shaka5 | typeof shaka4;
+/** Both have to fit the plugin's types. */
+type ShakaPlayer = shaka5.Player | shaka4.Player;
+
 export interface StartOptions {
+  /** A DASH manifest; hls.js plays the playlist beside it. */
   manifest?: string;
   /**
    * `abandon` is false by default: a busy host looks like an outage, and an abandonment is a second decision on its
    * segment.
    */
   options?: leoAbr.LeoAbrOptions;
-  /** dash.js settings, applied before the plugin is attached. */
+  /** Of the player, applied before the plugin is attached. */
   settings?: object;
   width?: number;
+  height?: number;
+  /** Hides the end of a live stream: Shaka 4 plays one whose end is known from its start. */
+  isEndless?: boolean;
 }
 
 export interface Lab {
-  players: LabPlayer[];
-  /** Makes a player with the plugin and starts the manifest, if given. */
+  players: LabPlayer<never>[];
+  /** Makes a dash.js player with the plugin and starts the manifest, if given. */
   start(options: StartOptions): LabPlayer;
-  /** Waits until `condition` holds for the first player; fails with a description after 30 s. */
-  until(what: string, condition: (lab: LabPlayer) => unknown, of?: LabPlayer): Promise<void>;
+  startHls(options: StartOptions): LabPlayer<HlsPlayer>;
+  startShaka(options?: StartOptions): Promise<LabPlayer<ShakaPlayer> & { factory: leoAbrShaka.LeoAbrFactory }>;
+  /** Starts the page's player. */
+  play(options: StartOptions): Promise<LabPlayer<unknown>>;
+  /** Waits until `condition` holds for the first player; fails with a description after 40 s. */
+  until<Player = MediaPlayerClass>(
+    what: string,
+    condition: (lab: LabPlayer<Player>) => unknown,
+    of?: LabPlayer<Player>,
+  ): Promise<void>;
   /**
    * Waits on `FAILING_STREAM` until the abandoned segment is requested again; undefined if the outage came upon the
-   * lowest representation or a nearly complete download. `sent`: all requests for segments, with the representation
-   * counted from the lowest.
+   * lowest representation or a nearly complete download.
    */
-  untilAgain(of: LabPlayer, sent: () => { index: number; rung: number }[]): Promise<SeenOutage | undefined>;
+  untilAgain(of: LabPlayer<unknown>): Promise<SeenOutage | undefined>;
 }
 
 declare global {
   interface Window {
     lab: Lab;
-    dashjs: { MediaPlayer(): { create(): MediaPlayerClass } };
-    LeoAbr: typeof leoAbr;
+    dashjs?: { MediaPlayer(): { create(): MediaPlayerClass } };
+    Hls: typeof HlsPlayer;
+    shaka?: Shaka;
+    LeoAbr: typeof leoAbr & typeof leoAbrHls & typeof leoAbrShaka;
   }
 }
 
@@ -116,52 +152,73 @@ export const LADDER_BPS = [300e3, 1e6, 2.5e6, 5e6];
 export const PICTURE_WIDTHS = [64, 96, 128, 160];
 
 interface Fixtures {
+  /** What the page of the lab has. Default: dash.js with the main entry. */
+  playerName: PlayerName;
   /** Serves a stream; returns the URL of its folder, with a slash at its end. */
   stream(options?: StreamOptions): string;
-  /** The page with `window.lab`, dash.js and the plugin. */
+  /** The page with `window.lab`, the player and the plugin. */
   labPage: Page;
 }
 
 /** A file that the origin serves in addition to the streams. */
 export type ServedFile = [type: string, body: string | Buffer, headers?: Record<string, string>];
 
-/** The page, with dash.js and the plugin. */
-export const LAB_HTML = '<!doctype html><script src="dash.js"></script><script src="leo-abr.js"></script>';
-const MODULE_HTML = `<!doctype html><script src="dash.js"></script>
-<script type="module">import * as LeoAbr from './leo-abr.js'; window.LeoAbr = LeoAbr;</script>`;
+function pageOf(name: PlayerName): string {
+  const plugin = `${PLAYERS[name][1]}.js`;
+  const script =
+    name === 'dash'
+      ? `<script src="${plugin}"></script>`
+      : `<script type="module">import * as LeoAbr from './${plugin}'; window.LeoAbr = LeoAbr;</script>`;
+  return `<!doctype html><script src="${slug(name)}.js"></script>${script}`;
+}
+export const LAB_HTML = pageOf('dash');
+
+/** Builds a file from the current sources; returns its code. */
+export async function built(config: InlineConfig, fileName?: string): Promise<string> {
+  const result = await build({ logLevel: 'error', ...config, build: { ...config.build, write: false } });
+  const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
+  const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
+  return (wanted as Rolldown.OutputChunk).code;
+}
+
+/** The files of the lab by path, made when a page first asks for one. */
+function labFiles(): Record<string, () => Promise<ServedFile>> {
+  const files: Record<string, () => Promise<ServedFile>> = {};
+  for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
+    files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as PlayerName)];
+    files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
+    let code: Promise<string> | undefined;
+    files[`/${mode}.js`] ??= async () => {
+      code ??= built({ mode }, file);
+      return ['text/javascript', await code];
+    };
+  }
+  return files;
+}
 
 interface WorkerFixtures {
-  /** The plugin's entry. Default: the main one. */
-  entry: keyof typeof ENTRIES;
   /** Additional or replaced files of a test file, by path. */
   files: Record<string, ServedFile>;
   origin: RunningOrigin;
 }
 
-const requireHere = createRequire(import.meta.url);
-
 export const test = base.extend<Fixtures, WorkerFixtures>({
-  entry: ['plugin', { scope: 'worker', option: true }],
+  playerName: ['dash', { option: true }],
 
   files: [{}, { scope: 'worker' }],
 
   origin: [
-    async ({ entry, files }, use, { parallelIndex }) => {
-      const outDir = join(import.meta.dirname, `../../build/e2e-plugin-${parallelIndex}`);
-      await build({ mode: entry, logLevel: 'error', build: { outDir } });
-      const dash = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
-      const served: Record<string, ServedFile> = {
-        '/': ['text/html', entry === 'plugin' ? LAB_HTML : MODULE_HTML],
-        '/dash.js': ['text/javascript', readFileSync(dash)],
-        '/leo-abr.js': ['text/javascript', readFileSync(join(outDir, ENTRIES[entry]))],
-        ...files,
-      };
+    async ({ files }, use) => {
+      const ofLab = labFiles();
       const origin = await startOrigin({
         fallback(request, response) {
-          const file = served[request.url ?? ''];
+          const path = request.url ?? '';
+          const file = files[path] ?? ofLab[path]?.();
           if (file === undefined) return false;
-          const [type, body, headers = {}] = file;
-          response.writeHead(200, { 'content-type': type, ...headers }).end(body);
+          Promise.resolve(file).then(
+            ([type, body, headers = {}]) => response.writeHead(200, { 'content-type': type, ...headers }).end(body),
+            (error) => response.writeHead(500).end(String(error)),
+          );
           return true;
         },
       });
@@ -186,9 +243,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     for (const id of made) origin.removeSession(id);
   },
 
-  labPage: async ({ origin, page }, use) => {
+  labPage: async ({ origin, page, playerName }, use) => {
     await page.addInitScript(installLab);
-    await page.goto(`${origin.url}/`);
+    await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
   },
 });
@@ -327,54 +384,112 @@ function traceOf({ link = [[60, 8e6]], startUtcMs }: StreamOptions): Trace {
 
 /** Runs in the page before its scripts. */
 function installLab(): void {
-  const players: LabPlayer[] = [];
+  const players: LabPlayer<never>[] = [];
+  const videoOf = ({ width = 320, height }: StartOptions) => {
+    const video = document.createElement('video');
+    Object.assign(video, { muted: true, width, ...(height !== undefined && { height }) });
+    document.body.append(video);
+    return video;
+  };
+  /** Only mpc-l has the option `abandon`. */
+  const quiet = ({ options }: StartOptions): leoAbr.LeoAbrOptions => ({
+    ...{ logger: null, ...(options?.controller === undefined && { abandon: false }) },
+    ...options,
+  });
+  const watch = <Player>(player: Player, video: HTMLVideoElement, handle: leoAbr.LeoAbrHandle): LabPlayer<Player> => {
+    const lists = { decisions: [], paces: [], faults: [], requests: [], widths: [], errors: [] };
+    const made: LabPlayer<Player> = { player, video, handle, ...lists };
+    handle.on('decision', (event) => made.decisions.push(event));
+    handle.on('pace', (event) => made.paces.push(event));
+    handle.on('fault', (event) => made.faults.push(event));
+    video.addEventListener('resize', () => made.widths.push(video.videoWidth));
+    players.push(made as LabPlayer<never>);
+    return made;
+  };
+  const rungOf = (representationId: string) => Number(representationId.replace(/\D/g, ''));
+
   window.lab = {
     players,
-    start({ manifest, options, settings, width = 320 }) {
-      const video = document.createElement('video');
-      video.muted = true;
-      video.width = width;
-      document.body.append(video);
-      const player = window.dashjs.MediaPlayer().create();
-      if (settings !== undefined) player.updateSettings(settings);
-      // Only mpc-l has this option.
-      const calm = options?.controller === undefined && { abandon: false };
-      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null, ...calm, ...options });
-      const made: LabPlayer = { player, video, handle, decisions: [], faults: [], requests: [], widths: [] };
-      handle.on('decision', (event) => made.decisions.push(event));
-      handle.on('fault', (event) => made.faults.push(event));
-      video.addEventListener('resize', () => made.widths.push(video.videoWidth));
+    start({ manifest, ...given }) {
+      const video = videoOf(given);
+      const player = window.dashjs!.MediaPlayer().create();
+      if (given.settings !== undefined) player.updateSettings(given.settings);
+      const made = watch(player, video, window.LeoAbr.attachLeoAbr(player, quiet(given)));
       player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request, ...event }) => {
         if (request.type !== 'MediaSegment' || request.mediaType !== 'video') return;
         const { streamId } = event as unknown as { streamId: string };
-        made.requests.push({ streamId, index: request.index, representationId: request.representation!.id });
+        const { id } = request.representation!;
+        made.requests.push({ streamId, index: request.index, representationId: id, rung: rungOf(id) });
       });
-      players.push(made);
       if (manifest !== undefined) player.initialize(video, manifest, true);
       return made;
     },
+    startHls({ manifest, ...given }) {
+      const video = videoOf(given);
+      const abrController = window.LeoAbr.createLeoAbrController(quiet(given));
+      const hls = new window.Hls({ abrController, ...given.settings } as Partial<HlsConfig>);
+      const made = watch(hls, video, abrController.handle);
+      const { Events } = window.Hls;
+      // A host that stands still stalls playback.
+      const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
+      hls.on(Events.ERROR, (_, { details }) => isStall(details) || made.errors.push(details));
+      hls.on(Events.FRAG_LOADING, (_, { frag: { type, sn, level } }) => {
+        if (type !== 'main' || sn === 'initSegment') return;
+        made.requests.push({ index: sn, rung: level, representationId: String(hls.levels[level]!.bitrate) });
+      });
+      hls.loadSource(manifest!.replace('manifest.mpd', 'master.m3u8'));
+      hls.attachMedia(video);
+      video.play().catch(() => {});
+      return made;
+    },
+    async startShaka({ manifest, height = 180, isEndless = false, ...given } = {}) {
+      const shaka = window.shaka!;
+      shaka.polyfill.installAll();
+      const video = videoOf({ ...given, height });
+      video.autoplay = true;
+      const player = new shaka.Player();
+      await player.attach(video);
+      const factory = window.LeoAbr.createLeoAbrFactory(player as shaka5.Player, quiet(given));
+      player.configure({ abrFactory: factory, ...given.settings });
+      // Shaka asks again after a busy host has dropped pictures.
+      player.configure('abr.droppedFrames', false);
+      const made = watch(player, video, factory.handle);
+      const networking = player.getNetworkingEngine()!;
+      networking.registerRequestFilter((_, { uris }) => {
+        const [, representationId, number] = /(video-\d+)\/(\d+)\.m4s/.exec(uris[0]!) ?? [];
+        if (!representationId) return;
+        made.requests.push({ index: Number(number) - 1, representationId, rung: rungOf(representationId) });
+      });
+      networking.registerResponseFilter((type, response) => {
+        if (!isEndless || type !== shaka.net.NetworkingEngine.RequestType.MANIFEST) return;
+        const text = new TextDecoder().decode(response.data as ArrayBuffer);
+        response.data = new TextEncoder().encode(text.replace(/mediaPresentationDuration="[^"]*"/, '')).buffer;
+      });
+      if (manifest !== undefined) await player.load(manifest);
+      return { ...made, factory };
+    },
+    async play(given) {
+      if (window.dashjs) return window.lab.start(given);
+      return window.shaka ? window.lab.startShaka(given) : window.lab.startHls(given);
+    },
     async until(what, condition, of) {
-      const deadline = performance.now() + 30_000;
-      for (;;) {
-        const lab = of ?? players[0]!;
-        if (condition(lab)) return;
+      const lab = of ?? (players[0]! as NonNullable<typeof of>);
+      const deadline = performance.now() + 40_000;
+      while (!condition(lab)) {
         if (performance.now() > deadline) {
           const { currentTime, readyState } = lab.video;
-          const seen = JSON.stringify({
-            currentTime,
-            readyState,
-            decisions: lab.decisions.length,
-            requests: lab.requests,
-            faults: lab.faults.map(({ code, message }) => `${code}: ${message}`),
-          });
-          throw new Error(`not within 30 s: ${what}; ${seen}`);
+          const { requests, decisions } = lab;
+          const faults = lab.faults.map(({ code, message }) => `${code}: ${message}`);
+          const seen = { currentTime, readyState, decisions: decisions.length, requests, faults };
+          throw new Error(`not within 40 s: ${what}; ${JSON.stringify(seen)}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
-    async untilAgain(of, sent) {
+    async untilAgain(of) {
       const find = () => of.decisions.find(({ kind, state }) => kind === 'abandon' && state.nowSeconds > 2);
-      const requested = () => sent().flatMap(({ index, rung }) => (index === find()?.state.segmentIndex ? [rung] : []));
+      const requested = () =>
+        of.requests.flatMap(({ index, rung }) => (index === find()?.state.segmentIndex ? [rung] : []));
       const isAgain = () => requested().length > 1;
       // Earlier ones may come from a busy host.
       let before = of.handle.state.wastedBits;
@@ -390,7 +505,7 @@ function installLab(): void {
       const isNearlyComplete = inFlight
         ? inFlight.receivedBits > 0.75 * inFlight.sizeBits
         : of.decisions.at(-1)!.state.nowSeconds < 0.875;
-      const isLowest = !inFlight && sent().at(-1)!.rung === 0;
+      const isLowest = !inFlight && of.requests.at(-1)!.rung === 0;
       if (isLowest || isNearlyComplete) return undefined;
       const abortedAtSeconds = of.handle.state.nowSeconds;
       // Without a cached init segment, Shaka waits for that first.

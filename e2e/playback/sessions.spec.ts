@@ -81,7 +81,7 @@ test('detaching restores every setting that the page has not changed since, and 
       // JSON has no Infinity and no NaN.
       const settingsOf = (player: { getSettings(): object }) =>
         JSON.stringify(player.getSettings(), (_, value) => (typeof value === 'number' ? String(value) : value));
-      const fresh = settingsOf(window.dashjs.MediaPlayer().create());
+      const fresh = settingsOf(window.dashjs!.MediaPlayer().create());
       const lab = window.lab.start({ manifest });
       const { player, video, handle, decisions, requests, faults } = lab;
       await window.lab.until('three decisions', () => decisions.length >= 3);
@@ -115,9 +115,9 @@ test('detaching restores every setting that the page has not changed since, and 
 test('attached during playback, the plugin decides from the next segment on', async ({ labPage, stream }) => {
   const seen = await labPage.evaluate(
     async (manifest) => {
-      const { player, video } = window.lab.start({});
       // Detach the lab's plugin; attach another once dash.js is playing.
-      const lab = window.lab.players[0]!;
+      const lab = window.lab.start({});
+      const { player, video } = lab;
       lab.handle.detach();
       player.initialize(video, manifest, true);
       await window.lab.until('playback', () => lab.requests.length >= 3 && video.currentTime > 0.3);

@@ -54,29 +54,10 @@ export class QuantileNetworks {
       const { weights, biases } = network[l]!;
       const outputs = this.#buffers[l % 2]!;
       const outputCount = biases.length;
-      for (let j = 0; j < outputCount; j++) outputs[j] = biases[j]!;
-      let i = 0;
-      let at = 0;
-      // Four inputs at once, added in the same order: twice as fast.
-      for (; i + 3 < inputCount; i += 4) {
-        const a = inputs[i]!;
-        const b = inputs[i + 1]!;
-        const c = inputs[i + 2]!;
-        const d = inputs[i + 3]!;
-        const [forB, forC, forD] = [at + outputCount, at + 2 * outputCount, at + 3 * outputCount];
-        for (let j = 0; j < outputCount; j++) {
-          outputs[j] =
-            outputs[j]! +
-            a * weights[at + j]! +
-            b * weights[forB + j]! +
-            c * weights[forC + j]! +
-            d * weights[forD + j]!;
-        }
-        at += 4 * outputCount;
-      }
-      for (; i < inputCount; i++) {
+      outputs.set(biases);
+      for (let i = 0; i < inputCount; i++) {
         const input = inputs[i]!;
-        for (let j = 0; j < outputCount; j++) outputs[j]! += input * weights[at++]!;
+        for (let j = 0; j < outputCount; j++) outputs[j]! += input * weights[i * outputCount + j]!;
       }
       if (l < network.length - 1) {
         for (let j = 0; j < outputCount; j++) if (outputs[j]! < 0) outputs[j]! *= LEAK;

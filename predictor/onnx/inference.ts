@@ -3,7 +3,30 @@
 import { InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
-import type { FromWorker, ModelUrls, ToWorker } from './protocol.ts';
+
+/** Absolute URLs. */
+export interface ModelUrls {
+  /** The `.onnx` file. */
+  modelUrl: string;
+  /** onnxruntime-web's module of its `/wasm` build. */
+  runtimeUrl: string;
+  /** onnxruntime-web's `.wasm` file of the same version. */
+  wasmUrl: string;
+}
+
+export type ToWorker =
+  /** Once, before `evaluate`. */
+  | ({ kind: 'load' } & ModelUrls)
+  /** One at a time, after `ready`. `features` in the order of the card. */
+  | { kind: 'evaluate'; features: Float32Array };
+
+export type FromWorker =
+  /** The model is loaded, fits its validated card and is warmed up. */
+  | { kind: 'ready'; card: ModelCard }
+  /** `quantiles`: `[step * levels + level]`. */
+  | { kind: 'evaluated'; quantiles: Float32Array }
+  /** The last message. */
+  | { kind: 'failed'; message: string };
 
 /** The used part of `onnxruntime-web/wasm`. */
 export type Runtime = Pick<typeof import('onnxruntime-web/wasm'), 'env' | 'InferenceSession' | 'Tensor'>;

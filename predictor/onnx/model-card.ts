@@ -27,7 +27,7 @@ export interface ModelCard {
   schema: typeof CARD_SCHEMA;
   /** Forecasts of the model have the source `model:<name>`. */
   name: string;
-  /** The training program. */
+  /** The training program. This, the data, training and scores are for people: they are not checked. */
   tool: { name: string; version: string };
   /** A float32 tensor `[batch, features]`. */
   input: {
@@ -47,34 +47,27 @@ export interface ModelCard {
   check: { features: readonly number[]; quantiles: readonly number[] };
 }
 
-/** Parses a card from JSON. @throws {InputError} */
+/** Parses a card from JSON. What programs do not use (`tool`, `data`, `training`, `scores`) is not checked. @throws {InputError} */
 export function parseModelCard(json: string): ModelCard {
-  let value: unknown;
   try {
-    value = JSON.parse(json);
-  } catch {
-    throw new InputError('card', 'JSON', json);
+    return checkModelCard(JSON.parse(json));
+  } catch (error) {
+    throw error instanceof InputError ? error : new InputError('card', 'JSON', json);
   }
-  return checkModelCard(value);
 }
 
-/** Validates a card. @throws {InputError} */
+/** @throws {InputError} */
 export function checkModelCard(value: unknown): ModelCard {
   const card = requireObject(value, 'card');
   check(card['format'] === CARD_FORMAT, 'card.format', JSON.stringify(CARD_FORMAT), card['format']);
   check(card['schema'] === CARD_SCHEMA, 'card.schema', JSON.stringify(CARD_SCHEMA), card['schema']);
   requireText(card['name'], 'card.name');
-  const tool = requireObject(card['tool'], 'card.tool');
-  for (const field of ['name', 'version']) requireText(tool[field], `card.tool.${field}`);
-
   const input = requireObject(card['input'], 'card.input');
   requireText(input['name'], 'card.input.name');
   const features = requireArray(input['features'], 'card.input.features').map((feature, i) => {
-    const where = `card.input.features[${i}]`;
-    const { name, meaning } = requireObject(feature, where);
-    requireText(meaning, `${where}.meaning`);
+    const { name } = requireObject(feature, `card.input.features[${i}]`);
     const isKnown = FEATURES.some((known) => known.name === name);
-    check(isKnown, `${where}.name`, 'a feature of this version of leo-abr', name);
+    check(isKnown, `card.input.features[${i}].name`, 'a feature of this version of leo-abr', name);
     return name;
   });
   check(new Set(features).size === features.length, 'card.input.features', 'each name once', features);
@@ -88,15 +81,6 @@ export function checkModelCard(value: unknown): ModelCard {
   check(isCentred, 'card.output.levels', 'an odd number of levels with 0.5 in the middle', levels.join(', '));
   requireCorrelation(card['rankCorrelation'], 'card.rankCorrelation');
 
-  requireArray(card['data'], 'card.data').forEach((source, i) => {
-    const { dataset, licences } = requireObject(source, `card.data[${i}]`);
-    requireText(dataset, `card.data[${i}].dataset`);
-    requireArray(licences, `card.data[${i}].licences`).forEach((licence, k) => {
-      requireText(licence, `card.data[${i}].licences[${k}]`);
-    });
-  });
-  requireObject(card['training'], 'card.training');
-  requireObject(card['scores'], 'card.scores');
   const example = requireObject(card['check'], 'card.check');
   requireNumbers(example['features'], 'card.check.features', features.length);
   requireNumbers(example['quantiles'], 'card.check.quantiles', stepEnds.length * levels.length);

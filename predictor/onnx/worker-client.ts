@@ -1,7 +1,7 @@
 /** The page's side of the Worker: one request at a time, with a timeout. */
 
+import type { FromWorker, ModelUrls, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
-import type { FromWorker, ModelUrls, ToWorker } from './protocol.ts';
 
 /** The used part of a Worker. */
 export interface WorkerLike {

@@ -33,8 +33,6 @@ export interface ConnectionOptions {
   /** What to report now: whether the player has been downloading since its observations. */
   report(): { player: string; observations: unknown[]; isDownloading: boolean };
   onShare(share: number): void;
-  /** May close the connection, or open it. */
-  onState(): void;
   /** Client and service have no version in common. */
   onFault(message: string): void;
 }
@@ -112,7 +110,6 @@ export class ServiceConnection {
         this.#enter(isRefused ? 'refused' : 'waiting', error instanceof Error ? error.message : String(error));
         pauseMs = isRefused ? RARE_RETRY_MS : this.#backoffMs(++failures);
       }
-      if (signal.aborted) return;
       this.#isResting = failures === 0;
       if (!(this.#isResting && this.#isReportDue)) await this.#pause(pauseMs);
       this.#isResting = false;
@@ -197,7 +194,6 @@ export class ServiceConnection {
     if (state === this.state) return;
     this.state = state;
     this.detail = detail;
-    this.#options.onState();
   }
 
   /** Doubles with each failure; random in the upper half, so that clients do not retry at the same time. */

@@ -16,8 +16,6 @@ export interface ServiceForecasterOptions {
   token?: string;
   /** A forecast of this age is not used. Default 3. */
   staleSeconds?: number;
-  /** Called when the connection changes. `latest` throws its errors. */
-  onState?: (state: ServiceForecasterState) => void;
   /** Default: the global one. */
   fetch?: Fetch;
   /** A monotonic clock in ms. Default: `performance.now`. */
@@ -96,7 +94,7 @@ class RemoteForecaster implements ServiceForecaster {
   #fault: string | undefined;
 
   constructor(url: URL, options: ServiceForecasterOptions) {
-    const { staleSeconds = STALE_SECONDS, token, onState, pageUrl } = options;
+    const { staleSeconds = STALE_SECONDS, token, pageUrl } = options;
     const { fetch = fetchNow, now = pageMs, random = Math.random, after = afterTimeout } = options;
     this.#gate = new ForecastGate({ staleSeconds: requirePositive(staleSeconds, 'options.staleSeconds') });
     this.#url = url;
@@ -111,13 +109,6 @@ class RemoteForecaster implements ServiceForecaster {
       onShare: (share) => {
         this.#share = share;
         if (share < 1) this.#gate.compareAnew();
-      },
-      onState: () => {
-        try {
-          onState?.(this.state);
-        } catch (error) {
-          this.#fault ??= `onState: ${error instanceof Error ? error.message : error}`;
-        }
       },
       onFault: (message) => {
         this.#fault = `${url.href}: ${message}`;

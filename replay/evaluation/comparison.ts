@@ -97,7 +97,6 @@ function samplesOf(pairs: readonly Pair[], unitCount: number) {
 
 function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<number>) {
   const [mean, baselineMean] = [samples.own.mean(counts), samples.baseline.mean(counts)];
-  const baselineMedian = samples.baseline.median(counts);
   const gapFrom = samples.baselineOfTriples.mean(counts);
   const gap = samples.oracle.mean(counts) - gapFrom;
   const live = samples.live.map(([name, sample]) => [name, sample.mean(counts)] as const);
@@ -105,8 +104,6 @@ function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<num
     diff: mean - baselineMean,
     baselineMean,
     ratio: ratio(mean, baselineMean),
-    baselineMedian,
-    medianRatio: ratio(samples.own.median(counts), baselineMedian),
     worst: samples.ownStalls.tailMean(counts) - samples.baselineStalls.tailMean(counts),
     severe: samples.severe.mean(counts),
     gap,
@@ -135,7 +132,6 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
     ...{ baseline, pairs: pairs.length, resampledBy, units },
     qoeDiff: of.diff,
     qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
-    qoeMedianRatio: isClearlyPositive(of.baselineMedian) ? of.medianRatio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
     oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe && of.gapClosed.value <= 1 ? of.gapClosed : null,

@@ -1,4 +1,4 @@
-/** Means, medians and tail means of samples and of their resamples. */
+/** Means and tail means of samples and of their resamples. */
 
 import { quantile } from '../../abr/quantile.ts';
 
@@ -31,7 +31,7 @@ export function tailMean(ascending: Float64Array): number {
 
 /**
  * Statistics of resamples of a fixed sample. Each value belongs to a unit (a recording group, a recording), and unit u
- * counts `counts[u]` times. The sample is sorted once; a median or tail mean needs at most one pass.
+ * counts `counts[u]` times. The sample is sorted once; a tail mean needs at most one pass.
  */
 export class UnitSample {
   readonly size: number;
@@ -66,19 +66,6 @@ export class UnitSample {
     let sum = 0;
     for (let unit = 0; unit < this.unitSums.length; unit++) sum += counts[unit]! * this.unitSums[unit]!;
     return sum / this.sizeOf(counts);
-  }
-
-  /** The mean of the two middle values, as `median` in abr/quantile.ts. */
-  median(counts: ArrayLike<number>): number {
-    const { descending, unitOfDescending } = this;
-    const last = this.sizeOf(counts) - 1;
-    const [upper, lower] = [Math.floor(last / 2), Math.ceil(last / 2)];
-    let seen = 0;
-    let i = -1;
-    while (seen <= upper && ++i < descending.length) seen += counts[unitOfDescending[i]!]!;
-    const upperValue = descending[i] ?? Number.NaN;
-    while (seen <= lower && ++i < descending.length) seen += counts[unitOfDescending[i]!]!;
-    return (upperValue + (descending[i] ?? Number.NaN)) / 2;
   }
 
   /** Mean of the `tailSize` largest values. */

@@ -34,14 +34,3 @@ export function parseCooked(text: string, source: TraceSource): Trace {
   const stepEndsSeconds = Float64Array.from(times.slice(1), (time) => time - times[0]!);
   return traceFromSteps({ stepEndsSeconds, ratesBps: Float64Array.from(rates.slice(1)) }, source);
 }
-
-/** The trace as a cooked text, with a precision of 1 us and 1 bit/s, without RTT, loss and metadata. */
-export function formatCooked(trace: Trace): string {
-  const { stepEndsSeconds, ratesBps } = trace;
-  const lines = Array.from(stepEndsSeconds, (end, i) => `${Number(end.toFixed(6))} ${mbps(ratesBps[i]!)}\n`);
-  return `0 ${mbps(ratesBps[0] ?? 0)}\n${lines.join('')}`;
-}
-
-function mbps(bps: number): string {
-  return (bps / 1e6).toFixed(6).replace(/\.?0+$/, '');
-}

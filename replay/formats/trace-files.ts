@@ -5,14 +5,8 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
-import {
-  formatByContent,
-  formatByEnding,
-  formatTrace,
-  parseTraces,
-  type TraceFormat,
-  traceNameOf,
-} from './trace-format.ts';
+import { formatTraceCsv } from './trace-csv.ts';
+import { formatByContent, formatByEnding, parseTraces, traceNameOf } from './trace-format.ts';
 import { writeFileAtomically } from './write-file.ts';
 
 interface ReadTracesOptions {
@@ -113,22 +107,17 @@ function readable<T>(file: string, read: () => T): T {
 }
 
 /** The name of a trace's file: `-` replaces the `#` of a part. */
-export function traceFileName(trace: Trace, format: TraceFormat): string {
-  return `${trace.name.replaceAll('#', '-')}.${format}`;
+export function traceFileName(trace: Trace): string {
+  return `${trace.name.replaceAll('#', '-')}.csv`;
 }
 
 /**
- * Writes a trace (default format: CSV) and by default its sidecar into a folder, atomically. Returns the trace's path.
+ * Writes a trace as CSV and its sidecar into a folder, atomically. Returns the trace's path.
  * @throws {InputError} if it cannot be written.
  */
-export function writeTrace(
-  trace: Trace,
-  folder: string,
-  { format = 'csv', sidecar = true }: { format?: TraceFormat; sidecar?: boolean } = {},
-): string {
-  const file = join(folder, traceFileName(trace, format));
-  const text = formatTrace(trace, format);
-  if (sidecar) writeFileAtomically(sidecarOf(file), formatSidecar(trace.metadata));
-  writeFileAtomically(file, text);
+export function writeTrace(trace: Trace, folder: string): string {
+  const file = join(folder, traceFileName(trace));
+  writeFileAtomically(sidecarOf(file), formatSidecar(trace.metadata));
+  writeFileAtomically(file, formatTraceCsv(trace));
   return file;
 }

@@ -1,38 +1,34 @@
-/** Determines a trace's format from the file's ending or its content; parses and writes all formats. Browser-safe. */
+/** Determines a trace's format from the file's ending or its content, and parses it. Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { placeOf } from './place.ts';
 import type { TraceSource } from './samples.ts';
-import { formatCooked, parseCooked } from './trace-cooked.ts';
-import { formatTraceCsv, parseTraceCsv } from './trace-csv.ts';
-import { formatMahimahi, parseMahimahi } from './trace-mahimahi.ts';
+import { parseCooked } from './trace-cooked.ts';
+import { parseTraceCsv } from './trace-csv.ts';
+import { parseMahimahi } from './trace-mahimahi.ts';
 
-/** The formats; each is also the ending of written files. */
-export const TRACE_FORMATS = ['csv', 'cooked', 'mahimahi'] as const;
-export type TraceFormat = (typeof TRACE_FORMATS)[number];
+const TRACE_FORMATS = ['csv', 'cooked', 'mahimahi'] as const;
+type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 interface Format {
   endings: readonly string[];
   /** The first line of a trace. */
   firstLine: RegExp;
   parse(text: string, source: TraceSource): Trace[];
-  format(trace: Trace): string;
 }
 
 const FORMATS: Readonly<Record<TraceFormat, Format>> = {
-  csv: { endings: ['csv'], firstLine: /\btime_s\b/, parse: parseTraceCsv, format: formatTraceCsv },
+  csv: { endings: ['csv'], firstLine: /\btime_s\b/, parse: parseTraceCsv },
   cooked: {
     endings: ['cooked'],
     firstLine: /^[\d.eE+-]+\s+[\d.eE+-]+$/,
     parse: (text, source) => [parseCooked(text, source)],
-    format: formatCooked,
   },
   mahimahi: {
     endings: ['mahimahi', 'mahi', 'up', 'down'],
     firstLine: /^\d+$/,
     parse: (text, source) => [parseMahimahi(text, source)],
-    format: formatMahimahi,
   },
 };
 
@@ -62,10 +58,6 @@ export function parseTraces(text: string, source: TraceSource): Trace[] {
   if (format !== undefined) return FORMATS[format].parse(text, source);
   const expected = 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)';
   throw new InputError(placeOf({ file, line: 1 }), expected, text.slice(0, 200).trim().split('\n')[0]);
-}
-
-export function formatTrace(trace: Trace, format: TraceFormat): string {
-  return FORMATS[format].format(trace);
 }
 
 /** The trace's name: the file's name without folder and ending. */

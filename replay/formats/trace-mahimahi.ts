@@ -10,7 +10,7 @@ import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
 /** The size of one delivery opportunity. */
-export const MAHIMAHI_PACKET_BITS = 1500 * 8;
+const MAHIMAHI_PACKET_BITS = 1500 * 8;
 
 /** The steps of parsed traces. */
 const READ_STEP_MS = 100;
@@ -44,28 +44,4 @@ export function parseMahimahi(text: string, source: TraceSource): Trace {
     startMs = endMs;
   });
   return traceFromSteps({ stepEndsSeconds, ratesBps }, source);
-}
-
-/**
- * The trace as a mahimahi text. At each millisecond, the delivered data differ from the trace's by at most 1.5 packets
- * and 1 ms. The duration is rounded to 1 ms; the last opportunity is at the end, because mahimahi repeats after it.
- */
-export function formatMahimahi(trace: Trace): string {
-  const { stepEndsSeconds, ratesBps } = trace;
-  const durationMs = Math.max(1, Math.round(trace.durationSeconds * 1000));
-  const lines: number[] = [];
-  let startSeconds = 0;
-  let bits = 0;
-  for (let i = 0; i < stepEndsSeconds.length; i++) {
-    const rate = ratesBps[i]!;
-    const endBits = bits + rate * (stepEndsSeconds[i]! - startSeconds);
-    // Packet k is due after k + 1/2 packets: rounding to nearest, not down.
-    for (let next = (lines.length + 0.5) * MAHIMAHI_PACKET_BITS; next <= endBits; next += MAHIMAHI_PACKET_BITS) {
-      lines.push(Math.min(durationMs, Math.max(1, Math.ceil((startSeconds + (next - bits) / rate) * 1000 - 1e-6))));
-    }
-    bits = endBits;
-    startSeconds = stepEndsSeconds[i]!;
-  }
-  if (lines[lines.length - 1] !== durationMs) lines.push(durationMs);
-  return `${lines.join('\n')}\n`;
 }

@@ -27,20 +27,19 @@ export class Metrics {
     const { stream, problems } = service;
     const dish = () => service.state().dish;
     const recording = () => service.state().recording;
-    this.#gauge('event_subscribers', 'Open event streams.', () => stream.size);
-    this.#gauge('players', 'Players that reported in the last seconds.', () => service.players);
-    this.#gauge('problems', 'Current problems.', () => problems.list().length);
-    this.#gauge('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
-    this.#gauge('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);
-    this.#gauge('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
-    const state = () => ({ [dish().state]: 1 });
-    this.#totals(Gauge, 'dish_state', "1 for the dish's current state.", state, 'state');
-    this.#total('slow_readers', 'Event streams closed as their readers were too slow.', () => stream.slowReaders);
-    this.#total('recording_lines', 'Lines recorded.', () => recording().lines);
-    this.#total('recording_lost_lines', 'Lines lost because the disk was full.', () => recording().lost);
-    this.#total('recording_deleted_files', 'Recordings deleted.', () => recording().deletedFiles);
+    this.#read('event_subscribers', 'Open event streams.', () => stream.size);
+    this.#read('players', 'Players that reported in the last seconds.', () => service.players);
+    this.#read('problems', 'Current problems.', () => problems.list().length);
+    this.#read('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
+    this.#read('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);
+    this.#read('dish_state', "1 for the dish's current state.", () => ({ [dish().state]: 1 }), 'state');
+    this.#read('slow_readers_total', 'Event streams closed as their readers were too slow.', () => stream.slowReaders);
+    this.#read('recording_waiting_lines', 'Lines waiting for the disk.', () => recording().waiting);
+    this.#read('recording_lines_total', 'Lines recorded.', () => recording().lines);
+    this.#read('recording_lost_lines_total', 'Lines lost because the disk was full.', () => recording().lost);
+    this.#read('recording_deleted_files_total', 'Recordings deleted.', () => recording().deletedFiles);
     const sent = 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.';
-    this.#totals(Counter, 'webhook_triggers_total', sent, () => service.webhookCounts, 'result');
+    this.#read('webhook_triggers_total', sent, () => service.webhookCounts, 'result');
   }
 
   /** `route` is the route's pattern, not the path, so that the number of series is bounded. */
@@ -62,32 +61,23 @@ export class Metrics {
     return new Counter({ name: `leo_abr_${name}_total`, help, labelNames, registers: [this.registry] });
   }
 
-  /** Without a sample while `read` returns undefined. */
-  #gauge(name: string, help: string, read: () => number | undefined): void {
-    const collect = function (this: Gauge) {
-      const value = read();
-      if (value === undefined) this.remove();
-      else this.set(value);
-    };
-    new Gauge({ name: `leo_abr_${name}`, help, registers: [this.registry], collect });
-  }
-
-  #total(name: string, help: string, read: () => number): void {
-    this.#totals(Counter, `${name}_total`, help, () => ({ all: read() }));
-  }
-
-  /** What is known elsewhere: numbers by the value of a label, or one without a label. */
-  #totals(
-    Kind: typeof Counter | typeof Gauge,
+  /**
+   * What is known elsewhere: a number, without a sample while it is undefined, or numbers by the values of `label`. Totals
+   * are counters.
+   */
+  #read(
     name: string,
     help: string,
-    read: () => Readonly<Record<string, number>>,
+    read: () => number | undefined | Readonly<Record<string, number>>,
     label?: string,
   ): void {
+    const Kind = name.endsWith('_total') ? Counter : Gauge;
     const collect = function (this: Counter | Gauge) {
       this.reset();
-      const labels = (value: string) => (label === undefined ? {} : { [label]: value });
-      for (const [value, count] of Object.entries(read())) this.inc(labels(value), count);
+      const value = read();
+      if (typeof value === 'object') for (const [of, count] of Object.entries(value)) this.inc({ [label!]: of }, count);
+      else if (value === undefined) this.remove();
+      else this.inc(value);
     };
     const labelNames = label === undefined ? [] : [label];
     new Kind({ name: `leo_abr_${name}`, help, labelNames, registers: [this.registry], collect });

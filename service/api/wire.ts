@@ -235,13 +235,6 @@ const skyReply = reply({
   satellites: count('Satellites with elements'),
   elementsAgeHours: optional(number('Age of the newest elements')),
   inView: list(satelliteInView, 'Above 25 degrees, highest first'),
-  serving: optional(
-    about('The satellite that probably serves the dish', {
-      name: text('Name of the satellite'),
-      confidence: share('Confidence'),
-      sinceMs: utcMs('Start of its service'),
-    }),
-  ),
 });
 export type SkyReply = Static<typeof skyReply>;
 

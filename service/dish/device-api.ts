@@ -40,9 +40,6 @@ export function isOutageCause(value: unknown): value is OutageCause {
   return typeof value === 'string' && Object.hasOwn(OUTAGE_CAUSES, value);
 }
 
-/** What the pixels of the obstruction map are relative to: north and the zenith, or a dish that moves. */
-const MAP_FRAMES = { FRAME_UNKNOWN: 0, FRAME_EARTH: 1, FRAME_UT: 2 };
-
 /** A decoded message. Fields may be missing, values are unchecked, and unknown enumeration values are numbers. */
 type Message = Readonly<Record<string, unknown>>;
 
@@ -51,7 +48,6 @@ export interface RawRequest {
   get_status?: Message;
   get_history?: Message;
   get_location?: Message;
-  dish_get_obstruction_map?: Message;
 }
 
 export interface RawResponse {
@@ -59,7 +55,6 @@ export interface RawResponse {
   get_location?: Message;
   dish_get_status?: Message;
   dish_get_history?: Message;
-  dish_get_obstruction_map?: Message;
 }
 
 /** `[number, type]` by name; `type[]` if repeated. */
@@ -81,7 +76,6 @@ function definitions(): object {
     ...messages,
     Device: { methods: { Handle: { requestType: 'Request', responseType: 'Response' } } },
     DishOutage: { ...messages['DishOutage'], nested: { Cause: { values: OUTAGE_CAUSES } } },
-    ObstructionMapReferenceFrame: { values: MAP_FRAMES },
   };
   return { nested: { SpaceX: { nested: { API: { nested: { Device: { nested } } } } } } };
 }

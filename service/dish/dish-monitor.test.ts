@@ -8,8 +8,6 @@ import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
-import type { LocationReading } from './read-answers.ts';
 
 // Hundreds of requests take seconds on a busy machine.
 jest.setTimeout(60_000);
@@ -32,8 +30,6 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
   const problems = new Problems(clock);
   const seconds: TelemetrySecond[] = [];
   const states: string[] = [];
-  const maps: ObstructionMap[] = [];
-  const places: LocationReading[] = [];
   const watching: DishMonitor = new DishMonitor({
     address,
     clock,
@@ -42,11 +38,9 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
     random: () => 0.5,
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
-    onObstructionMap: (map) => maps.push(map),
-    onLocation: (place) => places.push(place),
   });
   opened.push(() => watching.stop());
-  return { watching, problems, seconds, states, maps, places };
+  return { watching, problems, seconds, states };
 }
 
 /** The usage of a second encodes its number, and every seventh second has a latency spike. */
@@ -161,16 +155,11 @@ describe('watching a dish', () => {
     expect(seconds).toHaveLength(6);
   });
 
-  test('reads the map and the location', async () => {
-    const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 520 };
-    const { watching, clock, maps, places } = await watch({ location });
+  test('reads the location', async () => {
+    const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6 };
+    const { watching } = await watch({ location });
     await watching.poll();
-    clock.advance(1);
-    await watching.poll();
-    expect(maps).toHaveLength(2);
-    expect(maps[1]).toMatchObject({ rows: 123, columns: 123, maxThetaDegrees: 80 });
-    expect([...maps[1]!.snr].filter((value) => value === 1)).toHaveLength(1);
-    expect(places).toEqual([location]);
+    expect(watching.location).toEqual(location);
   });
 
   test.each([
@@ -192,21 +181,6 @@ describe('watching a dish', () => {
     await watching.poll();
     expect(states).toEqual(['online', state, 'online']);
     expect(watching.reply().detail).toBeUndefined();
-  });
-
-  test('detects a reboot between two polls, even if the new uptime is longer than the old one', async () => {
-    const { watching, dish, clock } = await watch();
-    await watching.poll();
-    dish.reboot();
-    clock.advance(10);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({ state: 'online', uptimeSeconds: 10 });
-    clock.advance(20);
-    dish.reboot();
-    dish.misbehave({ outage: 'NO_SATS' });
-    clock.advance(30);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({ state: 'rebooting', uptimeSeconds: 30 });
   });
 
   test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {

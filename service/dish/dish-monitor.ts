@@ -1,5 +1,5 @@
 /**
- * Polls a dish: status, history and obstruction map every second, location every ten minutes. A dish that is
+ * Polls a dish: status and history every second, location every ten minutes. A dish that is
  * unreachable, asleep or booting is a state in the reply, never an error.
  */
 
@@ -15,7 +15,6 @@ import {
   type RawRequest,
   type RawResponse,
 } from './device-api.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
 import { AnswerReader, type HistoryReading, type LocationReading, type StatusReading } from './read-answers.ts';
 
 export interface DishMonitorOptions {
@@ -26,9 +25,6 @@ export interface DishMonitorOptions {
   /** Receives each second of the dish once, in order, even if answers are late. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
-  /** Receives the map every second. Default: the dish is not asked for it. */
-  onObstructionMap?: ((map: ObstructionMap, atMs: number) => void) | undefined;
-  onLocation?: ((location: LocationReading) => void) | undefined;
   /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
   random?: () => number;
   /** Timeout of a request. Default 2 s. */
@@ -46,10 +42,6 @@ const LATE_MS = 5000;
 const SLEW_MS = 100;
 /** If the ends of seconds shift by more than this, the dish has rebooted. */
 const SAME_BOOT_MS = 3000;
-/** If the start of the uptime moves forward by more than this, the dish has rebooted. */
-const UPTIME_SLACK_SECONDS = 5;
-/** After a boot, a dish without pings counts as booting for this long. */
-const BOOT_SECONDS = 300;
 /** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
 const OUTAGE_DROP_RATE = 0.99;
 const LOCATION_PERIOD_MS = 600_000;
@@ -76,18 +68,14 @@ export class DishMonitor {
   #newestNumber = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
   #locationAtMs = Number.NEGATIVE_INFINITY;
-  #state: DishStateName = 'connecting';
-  /** Monotonic. */
-  #sinceMs: number;
-  #detail: string | undefined;
+  readonly #current: CurrentState;
   #reading: StatusReading | undefined;
-  /** Monotonic time at which its uptime was 0. */
-  #upSinceMs: number | undefined;
-  #bootedAtMs = Number.NEGATIVE_INFINITY;
+  /** Undefined while the dish does not report one. */
+  location: LocationReading | undefined;
 
   constructor(options: DishMonitorOptions) {
     this.#options = options;
-    this.#sinceMs = options.clock.monotonicMs();
+    this.#current = new CurrentState(options);
     this.#client = newDeviceClient(options.address, CHANNEL);
   }
 
@@ -104,15 +92,12 @@ export class DishMonitor {
   reply(): DishReply {
     const { hardware, software, fractionObstructed, uptimeSeconds, second } = this.#reading ?? {};
     // Without a connection, measurements are outdated; versions and the obstructed share still hold.
-    const isFresh = this.#state !== 'unreachable' && this.#state !== 'connecting';
+    const { state } = this.#current;
+    const isFresh = state !== 'unreachable' && state !== 'connecting';
     const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = second ?? {};
     const measured = { uptimeSeconds, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps };
-    const known = { detail: this.#detail, hardware, software, fractionObstructed, lastAnswerMs: this.#lastAnswerMs };
-    return {
-      state: this.#state,
-      sinceMs: utcMsOf(this.#sinceMs, this.#options.clock),
-      ...defined({ ...known, ...(isFresh && measured) }),
-    };
+    const known = { hardware, software, fractionObstructed, lastAnswerMs: this.#lastAnswerMs };
+    return { ...this.#current.reply(), ...defined({ ...known, ...(isFresh && measured) }) };
   }
 
   /** Does nothing while a poll is pending or a retry is not due. Never rejects. */
@@ -127,7 +112,7 @@ export class DishMonitor {
       if (reading === undefined) throw new Error('its answer has no status');
       this.#take(reading);
       this.#reportSeconds(reading.second, await history);
-      await this.#askMapAndLocation();
+      await this.#askLocation();
     } catch (error) {
       this.#fail(error as RequestError);
     } finally {
@@ -218,35 +203,20 @@ export class DishMonitor {
 
   #take(reading: StatusReading): void {
     const { clock, problems } = this.#options;
-    if (reading.uptimeSeconds !== undefined) {
-      const upSinceMs = clock.monotonicMs() - reading.uptimeSeconds * 1000;
-      const isBoot = this.#upSinceMs !== undefined && upSinceMs > this.#upSinceMs + UPTIME_SLACK_SECONDS * 1000;
-      if (isBoot) this.#bootedAtMs = upSinceMs;
-      this.#upSinceMs = upSinceMs;
-    }
     this.#reading = reading;
     this.#failures = 0;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
     this.#lastAnswerMs = clock.utcMs();
     problems.clear('dish', 'unreachable');
-    const isBooting = clock.monotonicMs() - this.#bootedAtMs < BOOT_SECONDS * 1000;
-    const { state, detail } = stateOf(reading, isBooting);
-    if (state === 'online') this.#bootedAtMs = Number.NEGATIVE_INFINITY;
-    this.#enter(state, detail);
+    this.#current.show(reading);
   }
 
-  async #askMapAndLocation(): Promise<void> {
-    const { clock, onObstructionMap, onLocation } = this.#options;
-    if (onObstructionMap !== undefined) {
-      const response = await this.#tryAsk({ dish_get_obstruction_map: {} });
-      const map = this.#reader.obstructionMap(response.dish_get_obstruction_map);
-      if (map !== undefined) onObstructionMap(map, clock.utcMs());
-    }
-    if (onLocation === undefined || clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
+  async #askLocation(): Promise<void> {
+    const { clock } = this.#options;
+    if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
     // Fails on most dishes until their owner allows it.
-    const location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location);
-    if (location !== undefined) onLocation(location);
+    this.location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
   }
 
   #fail(error: RequestError): void {
@@ -259,15 +229,7 @@ export class DishMonitor {
     this.#retryAtMs = clock.monotonicMs() + backoffMs - PERIOD_MS / 2;
     const { reason, advice } = reasonOf(error, address);
     problems.report('dish', 'unreachable', `${address}: ${reason}${advice}`);
-    this.#enter('unreachable', reason);
-  }
-
-  #enter(state: DishStateName, detail: string | undefined): void {
-    this.#detail = detail;
-    if (state === this.#state) return;
-    this.#state = state;
-    this.#sinceMs = this.#options.clock.monotonicMs();
-    this.#options.onStateChange();
+    this.#current.enter('unreachable', reason);
   }
 }
 
@@ -278,16 +240,41 @@ type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
 
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
-export function stateOf(
-  { outage, second }: Pick<StatusReading, 'outage' | 'second'>,
-  isBooting: boolean,
-): { state: DishStateName; detail: string | undefined } {
-  const detail = outage?.toLowerCase().replaceAll('_', ' ');
-  const isDead = outage !== undefined || (second.dropRate ?? 0) >= OUTAGE_DROP_RATE;
-  if (outage === 'BOOTING' || (isBooting && isDead)) return { state: 'rebooting', detail };
-  if (ASLEEP.includes(outage)) return { state: 'asleep', detail };
-  if (second.obstructed === true) return { state: 'obstructed', detail };
-  return isDead ? { state: 'outage', detail: detail ?? 'no pings come back' } : { state: 'online', detail: undefined };
+/** The state of a dish, and since when. */
+export class CurrentState {
+  readonly #options: Pick<DishMonitorOptions, 'clock' | 'onStateChange'>;
+  state: DishStateName = 'connecting';
+  #sinceMonotonicMs: number;
+  #detail: string | undefined;
+
+  constructor(options: Pick<DishMonitorOptions, 'clock' | 'onStateChange'>) {
+    this.#options = options;
+    this.#sinceMonotonicMs = options.clock.monotonicMs();
+  }
+
+  reply(): Pick<DishReply, 'state' | 'sinceMs' | 'detail'> {
+    const sinceMs = utcMsOf(this.#sinceMonotonicMs, this.#options.clock);
+    return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
+  }
+
+  /** The state that an answer of the dish shows. */
+  show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
+    const detail = outage?.toLowerCase().replaceAll('_', ' ');
+    if (outage === 'BOOTING') this.enter('rebooting', detail);
+    else if (ASLEEP.includes(outage)) this.enter('asleep', detail);
+    else if (second.obstructed === true) this.enter('obstructed', detail);
+    else if (outage !== undefined) this.enter('outage', detail);
+    else if ((second.dropRate ?? 0) >= OUTAGE_DROP_RATE) this.enter('outage', 'no pings come back');
+    else this.enter('online', undefined);
+  }
+
+  enter(state: DishStateName, detail: string | undefined): void {
+    this.#detail = detail;
+    if (state === this.state) return;
+    this.state = state;
+    this.#sinceMonotonicMs = this.#options.clock.monotonicMs();
+    this.#options.onStateChange();
+  }
 }
 
 /** Why the request failed, and how to check a dish that does not answer, for a person. */

@@ -20,13 +20,9 @@ describe('reading answers of the dish', () => {
   test('reads an omitted zero as zero: uptime after a boot, the equator, Greenwich', () => {
     const reader = new AnswerReader();
     expect(reader.status({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
-    const place = { latitudeDegrees: 0, longitudeDegrees: 0, altitudeMetres: 0 };
+    const place = { latitudeDegrees: 0, longitudeDegrees: 0 };
     expect(reader.location({ lla: { lon: 9.4 } })).toEqual({ ...place, longitudeDegrees: 9.4 });
-    expect(reader.location({ lla: { lat: 51.5, alt: 40 } })).toEqual({
-      ...place,
-      latitudeDegrees: 51.5,
-      altitudeMetres: 40,
-    });
+    expect(reader.location({ lla: { lat: 51.5 } })).toEqual({ ...place, latitudeDegrees: 51.5 });
     for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(reader.location(nothing)).toBeUndefined();
   });
 
@@ -83,22 +79,6 @@ describe('reading answers of the dish', () => {
     expect([3, 4, 5, 6, 7].map((number) => history.second(number).latencyMs)).toEqual([3, 4, 5, 6, 7]);
   });
 
-  test('rejects a map whose size does not match its values, or whose frame is a dish that moves', () => {
-    const reader = new AnswerReader();
-    const map = { num_rows: 3, num_cols: 3, snr: new Array<number>(9).fill(-1), map_reference_frame: 'FRAME_EARTH' };
-    expect(reader.obstructionMap(map)).toMatchObject({ rows: 3, maxThetaDegrees: 80 });
-    for (const wrong of [
-      undefined,
-      {},
-      { ...map, num_cols: 4 },
-      { ...map, num_rows: 4, num_cols: 4 },
-      { ...map, num_rows: 1e9, num_cols: 1e9 },
-      { ...map, map_reference_frame: 'FRAME_UT' },
-    ]) {
-      expect(reader.obstructionMap(wrong)).toBeUndefined();
-    }
-  });
-
   test('never throws', () => {
     const anything = fc.anything({ maxDepth: 3 });
     const statusOfAnything = fc.record(
@@ -110,9 +90,6 @@ describe('reading answers of the dish', () => {
         device_state: anything,
         outage: anything,
         current: anything,
-        num_rows: anything,
-        num_cols: anything,
-        snr: anything,
         lla: anything,
       },
       { requiredKeys: [] },
@@ -125,7 +102,6 @@ describe('reading answers of the dish', () => {
         if (second?.dropRate !== undefined) expect(second.dropRate >= 0 && second.dropRate <= 1).toBe(true);
         const history = reader.history(raw);
         for (const number of [history?.oldest, history?.current]) if (number !== undefined) history!.second(number);
-        reader.obstructionMap(raw);
         reader.location(raw);
       }),
       { seed: 11, numRuns: 500 },

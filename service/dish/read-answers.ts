@@ -5,7 +5,6 @@
 
 import type { TelemetrySecond } from '../telemetry.ts';
 import { isOutageCause, type OutageCause } from './device-api.ts';
-import type { ObstructionMap } from './obstruction-map.ts';
 
 export interface StatusReading {
   second: TelemetrySecond;
@@ -27,10 +26,10 @@ export interface HistoryReading {
   second(number: number): Omit<TelemetrySecond, 'atMs'>;
 }
 
+/** Of a dish. */
 export interface LocationReading {
   latitudeDegrees: number;
   longitudeDegrees: number;
-  altitudeMetres: number;
 }
 
 export class AnswerReader {
@@ -52,7 +51,7 @@ export class AnswerReader {
         dropRate: this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0),
         downlinkUsageBps: this.#number(status['downlink_throughput_bps'], { max: 1e12 }, 0),
         uplinkUsageBps: this.#number(status['uplink_throughput_bps'], { max: 1e12 }, 0),
-        obstructed: this.#boolean(obstruction['currently_obstructed']) || cause === 'OBSTRUCTED',
+        obstructed: obstruction['currently_obstructed'] === true || cause === 'OBSTRUCTED',
       },
       uptimeSeconds: state && this.#number(state['uptime_s'], { max: 1e10 }, 0),
       hardware: this.#text(info['hardware_version']),
@@ -85,28 +84,14 @@ export class AnswerReader {
     };
   }
 
-  /** Undefined if there is no map, its size does not match its values, or it is relative to a dish that moves. */
-  obstructionMap(raw: unknown): ObstructionMap | undefined {
-    const map = record(raw);
-    const rows = this.#number(map?.['num_rows'], { max: MOST_PIXELS_ACROSS });
-    const columns = this.#number(map?.['num_cols'], { max: MOST_PIXELS_ACROSS });
-    if (map === undefined || rows === undefined || rows < 2 || rows !== columns) return undefined;
-    if (map['map_reference_frame'] === 'FRAME_UT') return undefined;
-    const snr = numbers(map['snr']) as number[];
-    const maxThetaDegrees = this.#number(map['max_theta_deg'], { min: 1, max: 90 }) ?? DEFAULT_MAX_THETA_DEGREES;
-    if (snr.length === rows * columns) return { rows, columns, snr: Float32Array.from(snr), maxThetaDegrees };
-    return undefined;
-  }
-
   location(raw: unknown): LocationReading | undefined {
     const lla = record(record(raw)?.['lla']);
     // Zeros are omitted. One absent value is the equator or Greenwich; two mean that the dish has no position.
     if (lla?.['lat'] === undefined && lla?.['lon'] === undefined) return undefined;
     const latitudeDegrees = this.#number(lla['lat'], { min: -90, max: 90 }, 0);
     const longitudeDegrees = this.#number(lla['lon'], { min: -180, max: 180 }, 0);
-    const altitudeMetres = this.#number(lla['alt'], { min: -1000, max: 50_000 }, 0) ?? 0;
     if (latitudeDegrees === undefined || longitudeDegrees === undefined) return undefined;
-    return { latitudeDegrees, longitudeDegrees, altitudeMetres };
+    return { latitudeDegrees, longitudeDegrees };
   }
 
   /** A lost ping is 0 or -1, depending on the firmware. */
@@ -118,27 +103,17 @@ export class AnswerReader {
   #number(value: unknown, { min = 0, max }: { min?: number; max: number }, absent?: number): number | undefined {
     if (value === undefined || value === null) return absent;
     // Single precision may round a share of 1 up.
-    if (typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6) {
-      return Math.min(max, Math.max(min, value));
-    }
-    return undefined;
-  }
-
-  #boolean(value: unknown): boolean {
-    return value === true;
+    const isWithin = typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6;
+    return isWithin ? Math.min(max, Math.max(min, value)) : undefined;
   }
 
   #text(value: unknown): string | undefined {
-    if (value === undefined || value === '') return undefined;
     // It is displayed: accept one line of printable ASCII.
-    if (typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value)) return value;
-    return undefined;
+    return typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value) ? value : undefined;
   }
 }
 
 const MOST_HISTORY = 86_400;
-const MOST_PIXELS_ACROSS = 1024;
-const DEFAULT_MAX_THETA_DEGREES = 80;
 
 function record(value: unknown): Record<string, unknown> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

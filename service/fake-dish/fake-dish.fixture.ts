@@ -11,8 +11,6 @@ import {
 } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import { deviceService, type OutageCause, type RawRequest, type RawResponse } from '../dish/device-api.ts';
-import { pixelOf } from '../dish/obstruction-map.fixture.ts';
-import type { Direction } from '../dish/obstruction-map.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
@@ -45,17 +43,14 @@ export interface FakeDish {
   address: string;
   /** Holds until the next call; `{}` ends all faults. */
   misbehave(how: Misbehaviour): void;
-  /** Resets uptime, history and map. */
+  /** Resets uptime and history. */
   reboot(): void;
   /** Closes open connections too. */
   close(): void;
 }
 
 const HISTORY_SECONDS = 900;
-const MAP = { rows: 123, columns: 123, maxThetaDegrees: 80 };
 const UPTIME_AT_START_SECONDS = 3600;
-/** Value of map pixels without data. */
-const UNUSED = -1;
 const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
 
 export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
@@ -121,20 +116,16 @@ class ScriptedDish {
   /** UTC minus monotonic time when it started: the dish's own clock does not follow steps of the machine's. */
   readonly #utcOffsetMs: number;
   #bootMs: number;
-  readonly #snr = new Float32Array(MAP.rows * MAP.columns).fill(UNUSED);
-  #paintedMs: number;
 
   constructor(options: FakeDishOptions) {
     this.#options = { historySeconds: HISTORY_SECONDS, ...options };
     const { clock } = options;
     this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
     this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
-    this.#paintedMs = this.thisSecondMs();
   }
 
   reboot(): void {
     this.#bootMs = this.#nowMs();
-    this.#snr.fill(UNUSED);
   }
 
   /** UTC by the dish's clock. */
@@ -145,11 +136,10 @@ class ScriptedDish {
   answer(request: RawRequest): RawResponse | Pick<StatusObject, 'code' | 'details'> {
     if (request.get_status !== undefined) return { dish_get_status: withoutZeros(this.#status()) };
     if (request.get_history !== undefined) return { dish_get_history: withoutZeros(this.#history()) };
-    if (request.dish_get_obstruction_map !== undefined) return { dish_get_obstruction_map: this.#map() };
     const { location } = this.#options;
     if (location === undefined) return { code: status.PERMISSION_DENIED, details: 'not allowed' };
-    const { latitudeDegrees: lat, longitudeDegrees: lon, altitudeMetres: alt } = location;
-    return { get_location: withoutZeros({ lla: { lat, lon, alt } }) };
+    const { latitudeDegrees: lat, longitudeDegrees: lon } = location;
+    return { get_location: withoutZeros({ lla: { lat, lon } }) };
   }
 
   #nowMs(): number {
@@ -157,11 +147,8 @@ class ScriptedDish {
   }
 
   #status() {
-    this.#paintUntilNow();
     const second = this.#options.script.at(this.thisSecondMs());
     const { dropRate, latencyMs, downlinkUsageBps, uplinkUsageBps, obstructed, outage: cause } = second;
-    const clear = this.#snr.filter((value) => value === 1).length;
-    const blocked = this.#snr.filter((value) => value === 0).length;
     return {
       device_info: { id: 'ut-fake', hardware_version: 'fake1_proto1', software_version: '2026.06.fake' },
       device_state: { uptime_s: Math.floor((this.#nowMs() - this.#bootMs) / 1000) },
@@ -170,7 +157,7 @@ class ScriptedDish {
       downlink_throughput_bps: downlinkUsageBps,
       uplink_throughput_bps: uplinkUsageBps,
       obstruction_stats: {
-        fraction_obstructed: blocked / Math.max(1, clear + blocked),
+        fraction_obstructed: 0.02,
         currently_obstructed: obstructed,
       },
       ...(cause !== undefined && { outage: { cause } }),
@@ -198,30 +185,6 @@ class ScriptedDish {
       uplink_throughput_bps: column(({ uplinkUsageBps }) => uplinkUsageBps),
     };
   }
-
-  #map() {
-    this.#paintUntilNow();
-    const { rows, columns, maxThetaDegrees } = MAP;
-    const frame = { map_reference_frame: 'FRAME_EARTH' };
-    return { num_rows: rows, num_cols: columns, snr: [...this.#snr], max_theta_deg: maxThetaDegrees, ...frame };
-  }
-
-  #paintUntilNow(): void {
-    const nowMs = this.thisSecondMs();
-    // Bounds the work after a long pause.
-    this.#paintedMs = Math.max(this.#paintedMs, nowMs - HISTORY_SECONDS * 1000);
-    for (; this.#paintedMs < nowMs; this.#paintedMs += 1000) {
-      const atMs = this.#paintedMs + 1000;
-      const { row, column } = pixelOf(MAP, satelliteAt(atMs))!;
-      const at = Math.round(row) * MAP.columns + Math.round(column);
-      this.#snr[at] = this.#options.script.at(atMs).obstructed ? 0 : 1;
-    }
-  }
-}
-
-/** Half a degree per second southwards, again in each epoch. */
-function satelliteAt(atMs: number): Direction {
-  return { azimuthDegrees: 180, elevationDegrees: 80 - 0.5 * ((atMs / 1000) % 15) };
 }
 
 /** Protocol buffers omit fields with their default value, but not array items. */

@@ -1,16 +1,13 @@
 /** Watches a simulated dish as `DishMonitor` watches a real one, without network. */
 
 import type { DishReply } from '../api/wire.ts';
-import { type Clock, utcMsOf } from '../clock.ts';
-import { type DishMonitorOptions, stateOf } from '../dish/dish-monitor.ts';
-import type { LocationReading } from '../dish/read-answers.ts';
+import type { Clock } from '../clock.ts';
+import { CurrentState, type DishMonitorOptions } from '../dish/dish-monitor.ts';
 import { defined } from '../telemetry.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 
-export interface SimulatedMonitorOptions
-  extends Pick<DishMonitorOptions, 'clock' | 'onSecond' | 'onStateChange' | 'onLocation'> {
+export interface SimulatedMonitorOptions extends Pick<DishMonitorOptions, 'clock' | 'onSecond' | 'onStateChange'> {
   script: DishScript;
-  location: LocationReading | undefined;
 }
 
 const PERIOD_MS = 1000;
@@ -23,23 +20,20 @@ export class SimulatedMonitor {
   readonly #utcOffsetMs: number;
   /** Ends of the newest second and of the first one, by the dish's clock. */
   #newestMs: number;
-  #state: DishReply['state'] = 'connecting';
-  #detail: string | undefined;
-  #sinceMs: number;
+  readonly #current: CurrentState;
   #second: SimulatedSecond | undefined;
   #timer: NodeJS.Timeout | undefined;
+  readonly location = undefined;
 
   constructor(options: SimulatedMonitorOptions) {
     this.#options = options;
     this.#clock = options.clock;
     this.#utcOffsetMs = this.#clock.utcMs() - this.#clock.monotonicMs();
     this.#newestMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
-    this.#sinceMs = this.#clock.monotonicMs();
+    this.#current = new CurrentState(options);
   }
 
   start(): void {
-    const { location, onLocation } = this.#options;
-    if (location !== undefined) onLocation?.(location);
     this.#timer = setInterval(() => this.#advance(), PERIOD_MS);
     this.#advance();
   }
@@ -51,15 +45,14 @@ export class SimulatedMonitor {
   reply(): DishReply {
     const { latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps } = this.#second ?? {};
     return {
-      state: this.#state,
-      sinceMs: utcMsOf(this.#sinceMs, this.#clock),
+      ...this.#current.reply(),
       hardware: 'simulated',
-      ...defined({ detail: this.#detail, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }),
+      ...defined({ latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps }),
     };
   }
 
   #advance(): void {
-    const { script, onSecond, onStateChange } = this.#options;
+    const { script, onSecond } = this.#options;
     const dishMs = this.#clock.monotonicMs() + this.#utcOffsetMs;
     const leapMs = this.#clock.utcMs() - dishMs;
     const lastMs = Math.floor(dishMs / PERIOD_MS) * PERIOD_MS;
@@ -70,12 +63,6 @@ export class SimulatedMonitor {
       const { atMs, outage, ...second } = this.#second;
       onSecond({ ...second, atMs: Math.round(atMs + leapMs), ...(atMs < lastMs && { fromHistory: true }) });
     }
-    if (this.#second === undefined) return;
-    const { state, detail } = stateOf({ outage: this.#second.outage, second: this.#second }, false);
-    this.#detail = detail;
-    if (state === this.#state) return;
-    this.#state = state;
-    this.#sinceMs = this.#clock.monotonicMs();
-    onStateChange();
+    if (this.#second !== undefined) this.#current.show({ outage: this.#second.outage, second: this.#second });
   }
 }

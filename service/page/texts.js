@@ -96,12 +96,10 @@ export function handoversCard({ epoch }, nextSeconds) {
 }
 
 /** @param {StateReply} state @returns {Card} */
-export function skyCard({ sky, serverUtcMs }) {
+export function skyCard({ sky }) {
   if (sky.state !== 'running') return NO_SKY[sky.state];
-  const { serving, inView, elementsAgeHours } = sky;
-  const since = serving && duration((serverUtcMs - serving.sinceMs) / 1000);
+  const { inView, elementsAgeHours } = sky;
   return rows(
-    ['Serving', serving ? `${serving.name} (${percent(serving.confidence)} sure), for ${since}` : 'not known yet'],
     ['In view', `${inView.length} satellite${inView.length === 1 ? '' : 's'} above 25°`],
     ...inView.slice(0, 5).map(({ name, elevationDegrees, azimuthDegrees }) => {
       return /** @type {const} */ ([name, `${elevationDegrees.toFixed(0)}° high, ${compass(azimuthDegrees)}`]);

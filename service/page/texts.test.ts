@@ -81,10 +81,8 @@ test('cards show what is known and omit the rest', () => {
     ['Waiting for the disk', '7'],
     ['Old files deleted', '0'],
   ]);
-  const serving = { name: 'STARLINK-1', confidence: 0.8, sinceMs: NOW_MS - 5000 };
   const inView = [{ name: 'STARLINK-1', elevationDegrees: 61.4, azimuthDegrees: 359 }];
-  expect(texts.skyCard({ ...STATE, sky: { state: 'running', satellites: 1, inView, serving } })).toEqual([
-    ['Serving', 'STARLINK-1 (80 % sure), for 5 s'],
+  expect(texts.skyCard({ ...STATE, sky: { state: 'running', satellites: 1, inView } })).toEqual([
     ['In view', '1 satellite above 25°'],
     ['STARLINK-1', '61° high, north'],
   ]);

@@ -9,7 +9,6 @@ import {
   LookAnglesCalculator,
 } from 'satellite.js';
 import type { SatelliteInView } from '../api/wire.ts';
-import { DEGREES } from '../dish/obstruction-map.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
 import type { Elements } from './elements.ts';
 
@@ -20,6 +19,8 @@ export interface SkyView {
   /** Frees the memory; do not use the view afterwards. */
   dispose(): void;
 }
+
+const DEGREES = Math.PI / 180;
 
 /** One per process: ending it would end the process (Emscripten's `exit`). */
 let runtime: ReturnType<typeof createSingleThreadRuntime> | undefined;
@@ -40,10 +41,10 @@ export async function createSkyView(elements: readonly Elements[]): Promise<SkyV
   propagator.setSatRecs(elements.map(({ orbit }) => orbit));
   return {
     size: elements.length,
-    inView(utcMs, { latitudeDegrees, longitudeDegrees, altitudeMetres }, minElevationDegrees) {
+    inView(utcMs, { latitudeDegrees, longitudeDegrees }, minElevationDegrees) {
       const [latitude, longitude] = [latitudeDegrees * DEGREES, longitudeDegrees * DEGREES];
       propagator.setDates([new Date(utcMs)]);
-      propagator.run({ lookAngles: { observer: { latitude, longitude, height: altitudeMetres / 1000 } } });
+      propagator.run({ lookAngles: { observer: { latitude, longitude, height: 0 } } });
       // Azimuth, elevation and distance of each satellite; NaN for decayed ones.
       const angles = propagator.getRawOutput().lookAngles;
       return elements

@@ -2,8 +2,8 @@
 
 import { Adaptation } from './adaptation.ts';
 import { type DecisionEvent, Events } from './events.ts';
-import { resolveLiveOptions } from './live-options.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
+import { resolveLiveOptions } from './mpc-l-options.ts';
 import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
 
 export class FakePort implements PlayerPort {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { Events } from './events.ts';
-import { resolveLiveOptions } from './live-options.ts';
-import { resolveMpcDOptions } from './mpc-d-options.ts';
-import { CONTROLLER_NAMES, type LeoAbrOptions, resolveOptions } from './mpc-l-options.ts';
+import { CONTROLLER_NAMES, type LeoAbrOptions, resolveLiveOptions, resolveOptions } from './mpc-l-options.ts';
+import { resolveMpcDOptions } from './resolved-options.ts';
 
 const decide = () => ({ representation: 0, controller: 'own', reason: 'none' });
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };

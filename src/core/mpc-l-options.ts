@@ -1,17 +1,19 @@
-/** The options of the entries with MPC-L and its forecasts: the main one and `leo-abr/live`. */
+/** The options of the entries with MPC-L and its forecasts: the main one, and those with its plan for the live edge. */
 
 import type { Controller } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import type { LivePlan } from '../../abr/mpc-d.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
+import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
 import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from './forecasting.ts';
-import { MPC_D_NAMES, type MpcDName, mpcDController } from './mpc-d-options.ts';
 import {
   type Checks,
   COMMON_CHECKS,
@@ -23,8 +25,9 @@ import {
   resolveCommon,
   SWITCH,
 } from './options.ts';
+import { Pacing } from './pacing.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
-import type { ResolvedOptions } from './resolved-options.ts';
+import { MPC_D_NAMES, type MpcDName, mpcDController, type ResolvedOptions } from './resolved-options.ts';
 
 const MPC_L = 'mpc-l';
 
@@ -134,4 +137,14 @@ export function resolveOptions(
       });
     },
   };
+}
+
+/** `resolveOptions` of the entries for live streams. */
+export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {
+  return resolveOptions(options, {
+    createController: createLiveMpcL,
+    newLivePlan: () => new PathPlan(),
+    newSubSecond: () => new SubSecond(),
+    newPacing: (parts) => new Pacing(parts),
+  });
 }

@@ -1,9 +1,17 @@
-/** The complete options of an attachment, with the parts of the core that not all entries have. */
+/** The complete options of an attachment, those of MPC-D by name, and the options of the entry `leo-abr/mpc-d`. */
 
 import type { Controller } from '../../abr/controller.ts';
+import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { SharedOptions } from './options.ts';
+import {
+  COMMON_CHECKS,
+  type CommonOptions,
+  checkOptions,
+  controllerCheck,
+  resolveCommon,
+  type SharedOptions,
+} from './options.ts';
 import type { Pacing, PacingParts } from './pacing.ts';
 
 export interface ResolvedOptions extends SharedOptions {
@@ -22,4 +30,43 @@ export interface Surroundings {
   events: Events;
   /** The stream's origin, `https://host:port`; undefined if it has none. */
   origin: () => string | undefined;
+}
+
+const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap': { bufferCap: true } };
+
+export type MpcDName = keyof typeof VARIANTS;
+
+export const MPC_D_NAMES = Object.keys(VARIANTS) as readonly MpcDName[];
+
+const DEFAULT_HORIZON = 5;
+
+export interface MpcDEntryOptions extends CommonOptions {
+  /**
+   * The controller: a name, or your own object. A named one is made anew for every source of the player; an object is
+   * shared by all. Default `mpc-d`.
+   */
+  controller?: MpcDName | Controller;
+}
+
+const CHECKS = { ...COMMON_CHECKS, controller: controllerCheck(MPC_D_NAMES) };
+
+/** Throws an `InputError` (field, expected, received) for the first invalid option. */
+export function resolveMpcDOptions(options: MpcDEntryOptions = {}): ResolvedOptions {
+  checkOptions(options, CHECKS);
+  return { ...resolveCommon(options), ...mpcDController(options) };
+}
+
+/** An MPC-D by name, or the page's own controller. `newLivePlan`: of live streams, in entries that have one. */
+export function mpcDController(
+  { controller = 'mpc-d', horizon = DEFAULT_HORIZON }: MpcDEntryOptions,
+  newLivePlan?: () => LivePlan,
+): Pick<ResolvedOptions, 'horizon' | 'controllerName' | 'newController'> {
+  return typeof controller === 'string'
+    ? {
+        horizon,
+        controllerName: controller,
+        newController: () =>
+          createMpcD({ horizon, outlook: true, ...VARIANTS[controller], ...(newLivePlan && { live: newLivePlan() }) }),
+      }
+    : { horizon, controllerName: controller.name, newController: () => controller };
 }

@@ -1,13 +1,133 @@
-/** The part of Shaka Player (4.16, 5) that the plugin uses. The page passes the player in; Shaka is never imported. */
+/**
+ * The part of Shaka Player (4.16, 5) that the plugin uses, as types that Shaka's own fit: pages without Shaka have none of
+ * those. The page passes the player in; Shaka is never imported. Seconds, bytes and bit/s.
+ */
 
-import type shaka from 'shaka-player';
+export interface SegmentReference {
+  getStartTime(): number;
+  getEndTime(): number;
+  getStartByte(): number;
+  /** Null where unknown. */
+  getEndByte(): number | null;
+}
 
-export type AbrManager = shaka.extern.AbrManager;
-export type Request = shaka.extern.Request;
-export type RequestContext = shaka.extern.RequestContext;
-export type SegmentReference = shaka.media.SegmentReference;
-export type Stream = shaka.extern.Stream;
-export type Variant = shaka.extern.Variant;
+export interface Stream {
+  id: number;
+  /** The id in the manifest. */
+  originalId: string | null;
+  type: string;
+  bandwidth?: number;
+  width?: number;
+  height?: number;
+  frameRate?: number;
+  /** Null until Shaka plays the stream, and again after it. Positions count from the first segment. */
+  segmentIndex: {
+    find(seconds: number): number | null;
+    get(position: number): SegmentReference | null;
+  } | null;
+}
+
+/** A video stream together with an audio stream. */
+export interface Variant {
+  id: number;
+  bandwidth: number;
+  audio: Stream | null;
+  video: Stream | null;
+}
+
+export interface RequestContext {
+  type?: number;
+  stream?: Stream;
+  segment?: SegmentReference | null;
+}
+
+export interface Request {
+  uris: string[];
+  headers: Record<string, string>;
+  /** Called with each part of the body as it arrives. */
+  streamDataCallback?: ((part: ArrayBuffer | ArrayBufferView) => Promise<unknown>) | null;
+}
+
+/** Shaka's `AbrManager`, without what the plugin only passes on. */
+export interface AbrManager {
+  init(switchTo: (variant: Variant, ...more: unknown[]) => void, ...more: unknown[]): void;
+  stop(): void;
+  release(): void;
+  setVariants(variants: Variant[], ...more: unknown[]): unknown;
+  chooseVariant(...how: unknown[]): Variant;
+  enable(): void;
+  segmentDownloaded(
+    milliseconds: number,
+    bytes: number,
+    allowSwitch: boolean,
+    request?: object,
+    context?: RequestContext,
+  ): void;
+  trySuggestStreams(): void;
+  getBandwidthEstimate(): number;
+  setMediaElement(element: HTMLMediaElement): void;
+}
+
+type Range = { start: number; end: number };
+type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;
+type Bound = `${'min' | 'max'}${'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'Bandwidth'}`;
+
+export interface Configuration {
+  // biome-ignore lint/suspicious/noExplicitAny: Shaka's own type has more members than `AbrManager` here.
+  abrFactory: () => any;
+  abr: { enabled: boolean; restrictions: Record<Bound, number> };
+  cmcd: { enabled: boolean };
+  streaming: {
+    bufferingGoal: number;
+    rebufferingGoal: number;
+    segmentPrefetchLimit: number;
+    liveSync: {
+      enabled: boolean;
+      targetLatency: number;
+      minPlaybackRate: number;
+      maxPlaybackRate: number;
+      panicMode: boolean;
+    };
+  };
+}
+
+export interface Manifest {
+  presentationTimeline: {
+    getSegmentAvailabilityEnd(): number;
+    getAvailabilityTimeOffset(): number;
+    getMaxSegmentDuration(): number;
+  };
+  serviceDescription?: {
+    targetLatency?: number | null;
+    maxLatency?: number | null;
+    minPlaybackRate?: number | null;
+    maxPlaybackRate?: number | null;
+  } | null;
+}
+
+/** `shaka.Player`. */
+export interface ShakaPlayer {
+  getConfiguration(): Configuration;
+  configure(config: object): boolean;
+  getNetworkingEngine(): {
+    registerRequestFilter(filter: RequestFilter): void;
+    unregisterRequestFilter(filter: RequestFilter): void;
+  } | null;
+  // biome-ignore lint/suspicious/noExplicitAny: events of Shaka's own.
+  addEventListener(type: string, listener: (event: any) => void): void;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  removeEventListener(type: string, listener: (event: any) => void): void;
+  getBufferedInfo(): { video: Range[]; total: Range[] };
+  getVariantTracks(): { id: number; active: boolean }[];
+  getStats(): { maxSegmentDuration: number };
+  getAssetUri(): string | null;
+  getManifest(): Manifest | null;
+  getPlaybackRate(): number;
+  isLive(): boolean;
+  /** From Shaka 5: also a live stream whose end is known. */
+  isDynamic?(): boolean;
+  seekRange(): Range;
+}
 
 /** Of `AdvancedRequestType`. */
 export const INIT_SEGMENT = 0;
@@ -29,13 +149,7 @@ const METHODS = [
   'getPlaybackRate',
   'isLive',
   'seekRange',
-] as const satisfies (keyof shaka.Player)[];
-
-/** `shaka.Player`. */
-export type ShakaPlayer = Pick<shaka.Player, (typeof METHODS)[number] | 'getConfiguration'> & {
-  /** From Shaka 5: also a live stream whose end is known. */
-  isDynamic?(): boolean;
-};
+] as const satisfies (keyof ShakaPlayer)[];
 
 /** The reason why the plugin cannot adapt this player; undefined if it can. */
 export function whyUnsupported(player: ShakaPlayer): string | undefined {

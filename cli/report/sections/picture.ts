@@ -25,7 +25,7 @@ export function openingBlocks(
       return verdict === undefined ? [] : [`${prefix(run)}${verdict}`];
     }),
   ];
-  return [{ kind: 'figures', width: 'half', figures }, ...texts.map((text) => ({ kind: 'text' as const, text }))];
+  return [{ kind: 'figures', figures }, ...texts.map((text) => ({ kind: 'text' as const, text }))];
 }
 
 function figureOf(

@@ -341,17 +341,21 @@ describe('hints', () => {
 
 describe('faults', () => {
   const FAULTY: Observation[] = [
-    { kind: 'throughput', startSeconds: Number.NaN, endSeconds: 1, bits: 1 },
-    { kind: 'throughput', startSeconds: 0, endSeconds: Number.POSITIVE_INFINITY, bits: 1 },
-    { kind: 'throughput', startSeconds: 1, endSeconds: 1, bits: 1 },
-    { kind: 'throughput', startSeconds: 2, endSeconds: 1, bits: 1 },
-    { kind: 'throughput', startSeconds: 0, endSeconds: 1, bits: -1 },
-    { kind: 'throughput', startSeconds: 0, endSeconds: 1, bits: Number.NaN },
-    { kind: 'throughput', startSeconds: 0, endSeconds: 1, bits: Number.POSITIVE_INFINITY },
+    ...[
+      [Number.NaN, 1, 1],
+      [0, Number.POSITIVE_INFINITY, 1],
+      [1, 1, 1],
+      [2, 1, 1],
+      [0, 1, -1],
+      [0, 1, Number.NaN],
+      [0, 1, Number.POSITIVE_INFINITY],
+    ].map(([startSeconds, endSeconds, bits]): Observation => {
+      return { kind: 'throughput', startSeconds: startSeconds!, endSeconds: endSeconds!, bits: bits! };
+    }),
     { kind: 'request-latency', atSeconds: Number.NaN, latencySeconds: 0.1 },
-    { kind: 'request-latency', atSeconds: 1, latencySeconds: 0 },
-    { kind: 'request-latency', atSeconds: 1, latencySeconds: Number.NaN },
-    { kind: 'request-latency', atSeconds: 1, latencySeconds: Number.POSITIVE_INFINITY },
+    ...[0, Number.NaN, Number.POSITIVE_INFINITY].map((latencySeconds): Observation => {
+      return { kind: 'request-latency', atSeconds: 1, latencySeconds };
+    }),
   ];
 
   test('impossible observations are ignored', () => {

@@ -5,12 +5,10 @@
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../../abr/forecast.ts';
-import { Dips } from './dips.ts';
-import { LATENCY_PARAMETERS, RATE_PARAMETERS, REPEAT_SECONDS } from './filter-parameters.ts';
+import { Dips, OFFSETS, OtherPeriods, RegularDips } from './dips.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
-import { OFFSETS, OtherPeriods, RegularDips } from './regular-dips.ts';
-import { Repeats } from './repeats.ts';
-import { CELLS, type Measurement, StateFilters } from './state-filters.ts';
+import { REPEAT_SECONDS, Repeats } from './repeats.ts';
+import { CELLS, LATENCY_PARAMETERS, type Measurement, RATE_PARAMETERS, StateFilters } from './state-filters.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { abs, exp, floor, hypot, log, log1p, max, min, round, sqrt } = Math;

@@ -14,6 +14,9 @@ function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: nu
 const tenths = (from: number, count: number, bits: number) =>
   Array.from({ length: count }, (_, i) => [from + i / 10, from + (i + 1) / 10, bits] as const);
 
+/** Observations of a second each. */
+const seconds = (from: number, ...bits: number[]) => bits.map((of, i) => [from + i, from + i + 1, of] as const);
+
 /** Closes the open bin, so that it is emitted. */
 const LATER = [1000, 1000.1, 1e5] as const;
 
@@ -29,12 +32,9 @@ describe('RateBins', () => {
   });
 
   test('a longer observation is one bin', () => {
-    expect(
-      binsOf([
-        [0, 1, 1e6],
-        [1, 2, 3e6],
-      ]),
-    ).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
+    expect(binsOf(seconds(0, 1e6, 3e6))).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
+    // Also a dead one.
+    expect(binsOf(seconds(0, 0, 0))).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
   });
 
   test('the end of a download does not count', () => {
@@ -54,29 +54,10 @@ describe('RateBins', () => {
     expect(binsOf([[0, 0.05, 1e5], [0.05, 0.3, 1e5], LATER]).length).toBe(0);
   });
 
-  test('a dead second is a bin', () => {
-    expect(
-      binsOf([
-        [0, 1, 0],
-        [1, 2, 0],
-      ]),
-    ).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
-  });
-
   test('ignores overlapping observations, and follows a clock that was set back', () => {
-    expect(
-      binsOf([
-        [5, 6, 1e6],
-        [5.2, 5.9, 9e6],
-        [6, 7, 1e6],
-      ]).map(({ value }) => value),
-    ).toEqual([Math.log(1e6 + 1)]);
-    const back = binsOf([
-      [49, 50, 1e6],
-      [50, 51, 1e6],
-      [20, 21, 1e6],
-      [21, 22, 1e6],
-    ]);
+    const overlapping = binsOf([...seconds(5, 1e6), [5.2, 5.9, 9e6], ...seconds(6, 1e6)]);
+    expect(overlapping.map(({ value }) => value)).toEqual([Math.log(1e6 + 1)]);
+    const back = binsOf([...seconds(49, 1e6, 1e6), ...seconds(20, 1e6, 1e6)]);
     expect(back.map(({ atSeconds }) => atSeconds)).toEqual([49.5, 20.5]);
   });
 });

@@ -6,6 +6,8 @@
 import { BIN_SECONDS } from './rate-bins.ts';
 import type { Measurement } from './state-filters.ts';
 
+/** Periods of periodic links; divisors of these are found too. */
+export const REPEAT_SECONDS: readonly number[] = [30, 60, 90];
 /** First and least spread of ln rate between a bin and its repetition. */
 const FIRST_SPREAD = 0.3;
 const LEAST_SPREAD = 0.003;

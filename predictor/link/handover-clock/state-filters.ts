@@ -26,30 +26,51 @@ export interface Measurement {
   value: number;
 }
 
-/** Variances are in units of the volatility squared. */
-export interface FilterParameters {
-  /** Variance that the state gains per second. */
-  drift: number;
-  /** Variance that the state gains at a boundary. */
-  jump: number;
+/**
+ * For ln throughput in bins of half a second; fitted to recordings (docs/how-it-works.md). Variances are in units of the
+ * volatility squared.
+ */
+export const RATE_PARAMETERS = {
+  /** Variance that the state gains per second, and at a boundary. */
+  drift: 0.42,
+  jump: 2.6,
   /** Variance of a measurement around the state. */
-  noise: number;
+  noise: 0.6,
   /** Reduction of a measurement inside the dip, in volatilities. */
-  dipDepth: number;
-  dipSeconds: number;
+  dipDepth: 1.8,
+  dipSeconds: 1,
   /** Delay of the dip after the boundary; negative if bins that end at the boundary are lower too. */
-  lagSeconds: number;
+  lagSeconds: -0.4,
   /** Drift and noise of each hypothesis without epochs; the first one also estimates the volatility. */
-  steady: readonly (readonly [drift: number, noise: number])[];
+  steady: [
+    [0.5, 0.6],
+    [0.01, 1.2],
+  ] as readonly (readonly [drift: number, noise: number])[],
   /** Initial volatility (standard deviation of the value). */
-  firstVolatility: number;
+  firstVolatility: 0.2,
   /** Measurements over which the volatility is averaged: few, so that variable periods have less weight. */
-  volatilityMemory: number;
+  volatilityMemory: 3,
   /** Limit of a squared innovation in the volatility, in expected ones. */
-  volatilityLimit: number;
+  volatilityLimit: 50,
   /** Power of densities, because measurements are not independent. */
-  weight: number;
-}
+  weight: 0.5,
+};
+type FilterParameters = typeof RATE_PARAMETERS;
+
+/** For ln request latency, one per request. */
+export const LATENCY_PARAMETERS: FilterParameters = {
+  drift: 0.02,
+  jump: 3,
+  noise: 1,
+  dipDepth: 0,
+  dipSeconds: 1,
+  lagSeconds: 0.2,
+  steady: [[0.2, 1]],
+  firstVolatility: 0.2,
+  volatilityMemory: 16,
+  volatilityLimit: 9,
+  weight: 0.7,
+};
 
 /** The volatility of timers alone. */
 const LEAST_VOLATILITY = 0.003;

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from .network import pinball
 from .rows import Rows
-from .scores import rank_correlation, scores_of
 
 # Normal scores that bound the central 50 % and 90 %.
 HALF = 0.67449
@@ -82,3 +82,23 @@ def scores_by_dataset(rows: Rows, evaluated: Iterable[HeldOut]) -> dict:
 
 def _rounded(values: np.ndarray) -> list[float]:
     return [round(float(value), 5) for value in values]
+
+
+def scores_of(quantiles: np.ndarray, values: np.ndarray, levels: np.ndarray, limit: float = 3.0) -> np.ndarray:
+    """Normal score [row, step] of each value: linear between its quantiles and beyond, within +-limit."""
+    at = np.array([NormalDist().inv_cdf(float(level)) for level in levels])
+    below = (values[..., None] >= quantiles).sum(-1) - 1
+    i = np.clip(below, 0, len(levels) - 2)
+    low = np.take_along_axis(quantiles, i[..., None], -1)[..., 0]
+    high = np.take_along_axis(quantiles, i[..., None] + 1, -1)[..., 0]
+    score = at[i] + (at[i + 1] - at[i]) * (values - low) / np.maximum(high - low, 1e-4)
+    return np.clip(score, -limit, limit)
+
+
+def rank_correlation(scores: np.ndarray) -> float:
+    """Mean correlation of normal scores of adjacent steps, over rows without unknown scores."""
+    known = scores[~np.isnan(scores).any(1)]
+    if len(known) < 3:
+        return 0.0
+    correlations = np.corrcoef(known.T)
+    return float(np.diag(correlations, 1).mean())
