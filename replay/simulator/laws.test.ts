@@ -6,7 +6,7 @@ import type { Controller, Observation } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
-import { traceOfParts } from './made-up.fixture.ts';
+import { recorder, traceOfParts } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250101 };
@@ -207,12 +207,7 @@ describe('laws of the simulator', () => {
         const records: DecisionRecord[] = [];
         const plain = play(of);
         const watched = play(of, {
-          forecaster: {
-            name: 'watcher',
-            start() {},
-            observe: (observation) => observations.push(observation),
-            latest: () => undefined,
-          },
+          forecaster: recorder((observation) => observations.push(observation)),
           onDecision: (record) => records.push(record),
         });
         expect(watched).toEqual(plain);

@@ -1,19 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Controller, createController, type Forecaster, PiecewisePath } from '../../abr/index.ts';
+import { createController, PiecewisePath } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LIVE_PAGE } from './live-session.ts';
-import { traceUntil } from './made-up.fixture.ts';
+import { always, recorder, traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 
-const lowest: Controller = {
-  name: 'lowest',
-  decide: () => ({ representation: 0, controller: 'lowest', reason: 'lowest' }),
-};
 const LIVE: LiveStream = {
   chunkSeconds: 0.5,
   encoderLatencySeconds: 0,
@@ -34,7 +30,7 @@ const PAPER: Scenario = {
   live: LIVE,
 };
 const play = (trace: Trace, scenario: Partial<Scenario> = {}, more: Partial<SimulationOptions> = {}) =>
-  simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: lowest, ...more });
+  simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: always(0), ...more });
 const STEADY = traceOf({ until: 100, mbps: 4 });
 
 describe('a live session, computed by hand', () => {
@@ -149,25 +145,16 @@ describe('a link far above the ladder', () => {
   test('is what forecasters observe, and not the encoder', () => {
     const scenario = { ...SCENARIOS['live-hd-1']!, traceScale: { meanBps: 100e6 } };
     let [observedBits, observedSeconds] = [0, 0];
-    const forecaster: Forecaster = {
-      name: 'recorder',
-      start() {},
-      observe(seen) {
-        if (seen.kind !== 'throughput') return;
-        observedBits += seen.bits;
-        observedSeconds += seen.endSeconds - seen.startSeconds;
-      },
-      latest: () => undefined,
-    };
+    const forecaster = recorder((seen) => {
+      if (seen.kind !== 'throughput') return;
+      observedBits += seen.bits;
+      observedSeconds += seen.endSeconds - seen.startSeconds;
+    });
     const rates: number[] = [];
     // Chunks of 0.25 Mbit, 2.6 ms on the link, of 2 Mbit, 21 ms, and of 7.5 Mbit, 79 ms.
     for (const representation of [0, 3, 7]) {
       [observedBits, observedSeconds] = [0, 0];
-      const controller: Controller = {
-        name: 'fixed',
-        decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }),
-      };
-      simulateSession({ trace: STEADY, scenario, controller, forecaster });
+      simulateSession({ trace: STEADY, scenario, controller: always(representation), forecaster });
       rates.push(observedBits / observedSeconds / 1e6);
     }
     // A link of 95 Mbit/s.

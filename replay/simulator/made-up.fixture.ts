@@ -1,6 +1,6 @@
-/** For tests: artificial traces, with rates in Mbit/s, and a controller without sense. */
+/** For tests: artificial traces, with rates in Mbit/s, simple controllers and a forecaster that only watches. */
 
-import type { Controller } from '../../abr/index.ts';
+import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
@@ -51,3 +51,16 @@ export function restless(seed: number, representationCount: number): Controller 
     },
   };
 }
+
+/** Always the same representation. */
+export function always(representation: number): Controller {
+  return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
+}
+
+/** A forecaster without forecasts. */
+export const recorder = (observe: (observation: Observation) => void): Forecaster => ({
+  name: 'recorder',
+  start() {},
+  observe,
+  latest: () => undefined,
+});
