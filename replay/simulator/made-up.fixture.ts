@@ -64,3 +64,16 @@ export const recorder = (observe: (observation: Observation) => void): Forecaste
   observe,
   latest: () => undefined,
 });
+
+/** Plays a plan of representations; abandons a download for the lowest one after `patienceSeconds`, by default never. */
+export function follows(plan: readonly number[], patienceSeconds?: number): Controller {
+  const decision = (representation: number) => ({ representation, controller: 'plan', reason: 'planned' });
+  const decide: Controller['decide'] = ({ segmentIndex }) => decision(plan[segmentIndex]!);
+  if (patienceSeconds === undefined) return { name: 'plan', decide };
+  return {
+    name: 'plan',
+    decide,
+    reconsider: ({ nowSeconds, ladderBps }, { bitrateBps, requestedAtSeconds }) =>
+      bitrateBps > ladderBps[0]! && nowSeconds - requestedAtSeconds > patienceSeconds ? decision(0) : 'keep',
+  };
+}

@@ -27,7 +27,7 @@ import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
-import type { SimulationOptions } from './simulation-options.ts';
+import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 /** Uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
@@ -351,17 +351,22 @@ export abstract class Session<F extends Airborne> {
 
   private decide(state: PlayerState): Decision {
     const forecast = this.forecastAt(state.nowSeconds);
-    const began = this.options.timings ? performance.now() : 0;
-    const decision = asked(() => this.controller.decide(state, forecast));
-    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
-    this.options.onDecision?.({
-      asked: 'decide',
-      state: { ...state, downloads: [...state.downloads] },
-      ...(forecast && { forecast }),
-      answer: decision,
-    });
+    const decision = this.timed(() => this.controller.decide(state, forecast));
+    this.tellObserver({ asked: 'decide', state, ...(forecast && { forecast }), answer: decision });
     this.check(decision, state);
     return decision;
+  }
+
+  private timed<T>(question: () => T): T {
+    const began = this.options.timings ? performance.now() : 0;
+    const answer = asked(question);
+    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    return answer;
+  }
+
+  private tellObserver(record: DecisionRecord): void {
+    const { state } = record;
+    this.options.onDecision?.({ ...record, state: { ...state, downloads: [...state.downloads] } });
   }
 
   /** The newest forecast; an invalid one counts as none, as in the plugin. */
@@ -401,13 +406,7 @@ export abstract class Session<F extends Airborne> {
     const inFlight = this.inFlightOf(attempt, nowSeconds);
     const forecast = this.forecastAt(nowSeconds);
     const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
-    this.options.onDecision?.({
-      asked: 'reconsider',
-      state: { ...state, downloads: [...state.downloads] },
-      inFlight,
-      ...(forecast && { forecast }),
-      answer,
-    });
+    this.tellObserver({ asked: 'reconsider', state, inFlight, ...(forecast && { forecast }), answer });
     if (answer === 'keep') return answer;
     this.check(answer, state);
     if (answer.representation === representation) {
@@ -424,10 +423,8 @@ export abstract class Session<F extends Airborne> {
     const state = this.state(this.index);
     this.report(false);
     const forecast = this.forecastAt(state.nowSeconds);
-    const began = this.options.timings ? performance.now() : 0;
     const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
-    const pace = asked(() => this.controller.pace!(state, inFlight, forecast));
-    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    const pace = this.timed(() => this.controller.pace!(state, inFlight, forecast));
     const { min, max } = state.live!.playbackRates;
     if (!(pace.playbackRate >= min && pace.playbackRate <= max)) {
       throw new ControllerFault(`pace at ${state.nowSeconds} s: expected ${min} to ${max}, got ${pace.playbackRate}`);
