@@ -31,6 +31,8 @@ const PAPER: Scenario = {
 };
 const play = (trace: Trace, scenario: Partial<Scenario> = {}, more: Partial<SimulationOptions> = {}) =>
   simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: always(0), ...more });
+/** From second 5 on. */
+const outageUntil = (until: number) => traceOf({ until: 5, mbps: 4 }, { until, mbps: 0 }, { until: 100, mbps: 4 });
 const STEADY = traceOf({ until: 100, mbps: 4 });
 
 describe('a live session, computed by hand', () => {
@@ -54,8 +56,7 @@ describe('a live session, computed by hand', () => {
   });
 
   test('an outage stalls until its first chunk, and playback stays as much later without catch-up', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 8, mbps: 0 }, { until: 100, mbps: 4 });
-    const { live, ...result } = play(outage);
+    const { live, ...result } = play(outageUntil(8));
     // Media until 14.5 s has arrived, and plays until second 6.645; the next chunk arrives at 8.125 s.
     expect(result.stallSeconds).toBeCloseTo(1.48, 9);
     expect(result.stallCount).toBe(1);
@@ -64,10 +65,9 @@ describe('a live session, computed by hand', () => {
   });
 
   test('with rates, playback returns to the target', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 8, mbps: 0 }, { until: 100, mbps: 4 });
     const live = { ...LIVE, playbackRates: { min: 0.5, max: 1.5 } };
     const records: DecisionRecord[] = [];
-    const result = play(outage, { live }, { onDecision: (record) => records.push(record) });
+    const result = play(outageUntil(8), { live }, { onDecision: (record) => records.push(record) });
     const { state } = records[records.length - 1]!;
     expect(result.live!.jumps).toBe(0);
     expect(state.live!.latencySeconds).toBeCloseTo(2, 1);
@@ -75,9 +75,8 @@ describe('a live session, computed by hand', () => {
   });
 
   test('later than 12 s behind the target it jumps to it, and gives up the running download', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 21, mbps: 0 }, { until: 100, mbps: 4 });
     const scenario = { live: { ...LIVE, timeShiftSeconds: 20 }, segmentCount: 30 };
-    const { live, segments, ...result } = play(outage, scenario);
+    const { live, segments, ...result } = play(outageUntil(21), scenario);
     // It resumes at 21.125 s. At 21.195 s, a tick, it jumps to 39.195 s, whose chunk is the third of segment 19.
     expect(live!.jumps).toBe(1);
     expect(result.stallSeconds).toBeCloseTo(14.48 + 0.375, 9);
@@ -87,9 +86,8 @@ describe('a live session, computed by hand', () => {
   });
 
   test('a stall that outlasts the time-shift buffer jumps too', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 21, mbps: 0 }, { until: 100, mbps: 4 });
     const live = { ...LIVE, timeShiftSeconds: 3.8 };
-    const { segments, ...result } = play(outage, { live, segmentCount: 22 });
+    const { segments, ...result } = play(outageUntil(21), { live, segmentCount: 22 });
     // It stalls at 7.22 s. At ticks more than 4.05 s late, each 2.25 s from 8.82 s on, it jumps to 2 s.
     expect(result.live!.jumps).toBe(6);
     expect(result.live!.latencySecondsP95).toBeLessThan(5);
