@@ -57,8 +57,6 @@ interface BoundaryEffect {
   /** Mean |change of ln rate| per second in those two seconds and in all others. */
   changeAt: number;
   changeElsewhere: number;
-  /** 1 - the lowest of the 15 mean ratios of the rate to its own centred 15 s mean. */
-  dipDepth: number;
 }
 
 /**
@@ -79,12 +77,10 @@ export function boundaryEffect(series: readonly RateSeries[]): BoundaryEffect | 
   const atCount = aligned.changeCount[0]! + aligned.changeCount[1]!;
   const all = aligned.changeSum.reduce((sum, change) => sum + change, 0);
   const allCount = aligned.changeCount.reduce((sum, count) => sum + count, 0);
-  const ratios = Array.from(aligned.ratioSum, (sum, i) => sum / Math.max(1, aligned.ratioCount[i]!));
   return {
     phaseSeconds: only ?? Number.NaN,
     changeAt: at / atCount,
     changeElsewhere: (all - at) / (allCount - atCount),
-    dipDepth: 1 - Math.min(...ratios),
   };
 }
 
@@ -92,25 +88,13 @@ export function boundaryEffect(series: readonly RateSeries[]): BoundaryEffect | 
 class Profiles {
   readonly changeSum = new Float64Array(EPOCH_SECONDS);
   readonly changeCount = new Float64Array(EPOCH_SECONDS);
-  readonly ratioSum = new Float64Array(EPOCH_SECONDS);
-  readonly ratioCount = new Float64Array(EPOCH_SECONDS);
 
   add(mbps: Float64Array, epochPhaseSeconds: number): void {
     const log = logRates(mbps);
-    const half = (EPOCH_SECONDS - 1) / 2;
-    let window = 0;
-    for (let i = 0; i < mbps.length; i++) {
+    for (let i = 1; i < mbps.length; i++) {
       const phase = Math.floor(epochPhaseSeconds + i + 1e-6) % EPOCH_SECONDS;
-      if (i > 0) {
-        this.changeSum[phase]! += Math.abs(log[i]! - log[i - 1]!);
-        this.changeCount[phase]! += 1;
-      }
-      // `window` is the sum of the 15 s that end at i; its centre is `half` seconds back.
-      window += mbps[i]! - (mbps[i - EPOCH_SECONDS] ?? 0);
-      if (i < EPOCH_SECONDS - 1 || window < OUTAGE_MBPS * EPOCH_SECONDS) continue;
-      const centre = (phase - half + EPOCH_SECONDS) % EPOCH_SECONDS;
-      this.ratioSum[centre]! += (mbps[i - half]! * EPOCH_SECONDS) / window;
-      this.ratioCount[centre]! += 1;
+      this.changeSum[phase]! += Math.abs(log[i]! - log[i - 1]!);
+      this.changeCount[phase]! += 1;
     }
   }
 
@@ -131,8 +115,6 @@ class Profiles {
       const from = (i + peak) % EPOCH_SECONDS;
       this.changeSum[i]! += other.changeSum[from]!;
       this.changeCount[i]! += other.changeCount[from]!;
-      this.ratioSum[i]! += other.ratioSum[from]!;
-      this.ratioCount[i]! += other.ratioCount[from]!;
     }
   }
 }

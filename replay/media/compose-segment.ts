@@ -14,8 +14,7 @@ import type { Clip, Sample } from './fixture.ts';
  * - `filler-data`: H.264 filler-data NAL units (type 12) inside the samples, which count against the source-buffer
  *   quota like real media.
  */
-export const PADDINGS = ['free-box', 'mdat', 'filler-data'] as const;
-export type Padding = (typeof PADDINGS)[number];
+export type Padding = 'free-box' | 'mdat' | 'filler-data';
 
 export interface SegmentRequest {
   clip: Clip;

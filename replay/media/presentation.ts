@@ -226,18 +226,16 @@ function expect(holds: boolean, field: string, expected: string, got: unknown): 
   if (!holds) throw new InputError(field, expected, got);
 }
 
-function contentTypeOf({ clip }: Track): string {
-  return `${clip.kind}/mp4`;
-}
+const fileOfTrack = ({ id, clip }: Track, body: ByteRuns, parts: MediaFile['parts']): MediaFile => ({
+  contentType: `${clip.kind}/mp4`,
+  body,
+  representationId: id,
+  parts,
+});
 
 function initFile(track: Track): MediaFile {
   const { init } = track.clip;
-  return {
-    contentType: contentTypeOf(track),
-    body: new ByteRuns([init]),
-    representationId: track.id,
-    parts: [{ kind: 'init', start: 0, end: init.length }],
-  };
+  return fileOfTrack(track, new ByteRuns([init]), [{ kind: 'init', start: 0, end: init.length }]);
 }
 
 function segmentFile(
@@ -254,13 +252,8 @@ function segmentFile(
       end += length;
       return { end, existsAtSeconds: chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex }) };
     });
-  return {
-    contentType: contentTypeOf(track),
-    body,
-    representationId: track.id,
-    parts: [{ kind: 'segment', start: 0, end: body.length, segmentIndex }],
-    ...(chunks && { chunks }),
-  };
+  const parts: MediaFile['parts'] = [{ kind: 'segment', start: 0, end: body.length, segmentIndex }];
+  return { ...fileOfTrack(track, body, parts), ...(chunks && { chunks }) };
 }
 
 /** Initialisation segment, `sidx` and all segments in one file (SegmentBase). */
@@ -294,11 +287,6 @@ function wholeFile(track: Track, segmentSeconds: number, segmentCount: number) {
     parts.push({ kind: 'segment', start: at, end: at + segment.length, segmentIndex });
     at += segment.length;
   });
-  const file: MediaFile = {
-    contentType: contentTypeOf(track),
-    body: ByteRuns.concat([new ByteRuns([clip.init, sidx]), ...segments]),
-    representationId: track.id,
-    parts,
-  };
+  const file = fileOfTrack(track, ByteRuns.concat([new ByteRuns([clip.init, sidx]), ...segments]), parts);
   return { file, ranges: { init: `0-${indexStart - 1}`, index: `${indexStart}-${mediaStart - 1}` } };
 }

@@ -3,6 +3,7 @@ import type { Observation } from '../../abr/index.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { Flight, ProgressFeed } from './flight.ts';
+import { recorder } from './made-up.fixture.ts';
 
 const LATENCY_SECONDS = 0.04;
 
@@ -14,13 +15,6 @@ const LINK = new PiecewisePath({
 });
 const SIZE_BITS = 6e6;
 
-const recorder = (into: Observation[]) => ({
-  name: 'recorder',
-  start() {},
-  observe: (observation: Observation) => into.push(observation),
-  latest: () => undefined,
-});
-
 describe('ProgressFeed', () => {
   test.each([
     ['from the first byte on', 0.5],
@@ -28,7 +22,10 @@ describe('ProgressFeed', () => {
   ])('reports an outage %s while it lasts, as a page with progress events every 50 ms', (_, sentSeconds) => {
     const flight = new Flight(LINK, sentSeconds, SIZE_BITS, LATENCY_SECONDS);
     const simulated: Observation[] = [];
-    const feed = new ProgressFeed(recorder(simulated), 0.1);
+    const feed = new ProgressFeed(
+      recorder((seen) => simulated.push(seen)),
+      0.1,
+    );
     feed.begin(flight);
     let at = sentSeconds;
     for (let tick = 1; ; tick++) {

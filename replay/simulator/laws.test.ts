@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Controller, Observation } from '../../abr/index.ts';
+import type { Observation } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
-import { traceOfParts } from './made-up.fixture.ts';
+import { follows, recorder, traceOfParts } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250101 };
@@ -35,30 +35,6 @@ const scenario: fc.Arbitrary<Scenario> = fc
     browser,
   }));
 
-function follows(representations: readonly number[]): Controller {
-  return {
-    name: 'plan',
-    decide: ({ segmentIndex }) => ({
-      representation: representations[segmentIndex]!,
-      controller: 'plan',
-      reason: 'planned',
-    }),
-  };
-}
-
-/** As `follows`, but abandons slow downloads. */
-function gives(representations: readonly number[], patienceSeconds: number): Controller {
-  return {
-    ...follows(representations),
-    reconsider({ nowSeconds }, { bitrateBps, requestedAtSeconds }) {
-      const lowest = SCENARIOS['uhd-8']!.ladderBps[0]!;
-      return bitrateBps > lowest && nowSeconds - requestedAtSeconds > patienceSeconds
-        ? { representation: 0, controller: 'plan', reason: 'gave up' }
-        : 'keep';
-    },
-  };
-}
-
 const session = fc.record({
   parts: steps,
   scenario,
@@ -79,7 +55,7 @@ function play(
     scenario: of.scenario,
     startSeconds: of.startSeconds,
     cutoffSeconds: CUTOFF_SECONDS,
-    controller: of.patience === undefined ? follows(of.representations) : gives(of.representations, of.patience),
+    controller: follows(of.representations, of.patience),
     ...more,
   });
 }
@@ -207,12 +183,7 @@ describe('laws of the simulator', () => {
         const records: DecisionRecord[] = [];
         const plain = play(of);
         const watched = play(of, {
-          forecaster: {
-            name: 'watcher',
-            start() {},
-            observe: (observation) => observations.push(observation),
-            latest: () => undefined,
-          },
+          forecaster: recorder((observation) => observations.push(observation)),
           onDecision: (record) => records.push(record),
         });
         expect(watched).toEqual(plain);

@@ -181,8 +181,7 @@ export class LivePlayback {
       return jump;
     }
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
-    const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate } = this;
-    const { isStalled } = this;
+    const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
     const isTooLate = isStalled
       ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
       : shouldJumpToLive(latencySeconds, targetLatencySeconds);

@@ -1,19 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Controller, createController, type Forecaster, PiecewisePath } from '../../abr/index.ts';
+import { createController, PiecewisePath } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LIVE_PAGE } from './live-session.ts';
-import { traceUntil } from './made-up.fixture.ts';
+import { always, recorder, traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 
-const lowest: Controller = {
-  name: 'lowest',
-  decide: () => ({ representation: 0, controller: 'lowest', reason: 'lowest' }),
-};
 const LIVE: LiveStream = {
   chunkSeconds: 0.5,
   encoderLatencySeconds: 0,
@@ -34,7 +30,9 @@ const PAPER: Scenario = {
   live: LIVE,
 };
 const play = (trace: Trace, scenario: Partial<Scenario> = {}, more: Partial<SimulationOptions> = {}) =>
-  simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: lowest, ...more });
+  simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: always(0), ...more });
+/** From second 5 on. */
+const outageUntil = (until: number) => traceOf({ until: 5, mbps: 4 }, { until, mbps: 0 }, { until: 100, mbps: 4 });
 const STEADY = traceOf({ until: 100, mbps: 4 });
 
 describe('a live session, computed by hand', () => {
@@ -58,8 +56,7 @@ describe('a live session, computed by hand', () => {
   });
 
   test('an outage stalls until its first chunk, and playback stays as much later without catch-up', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 8, mbps: 0 }, { until: 100, mbps: 4 });
-    const { live, ...result } = play(outage);
+    const { live, ...result } = play(outageUntil(8));
     // Media until 14.5 s has arrived, and plays until second 6.645; the next chunk arrives at 8.125 s.
     expect(result.stallSeconds).toBeCloseTo(1.48, 9);
     expect(result.stallCount).toBe(1);
@@ -68,10 +65,9 @@ describe('a live session, computed by hand', () => {
   });
 
   test('with rates, playback returns to the target', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 8, mbps: 0 }, { until: 100, mbps: 4 });
     const live = { ...LIVE, playbackRates: { min: 0.5, max: 1.5 } };
     const records: DecisionRecord[] = [];
-    const result = play(outage, { live }, { onDecision: (record) => records.push(record) });
+    const result = play(outageUntil(8), { live }, { onDecision: (record) => records.push(record) });
     const { state } = records[records.length - 1]!;
     expect(result.live!.jumps).toBe(0);
     expect(state.live!.latencySeconds).toBeCloseTo(2, 1);
@@ -79,9 +75,8 @@ describe('a live session, computed by hand', () => {
   });
 
   test('later than 12 s behind the target it jumps to it, and gives up the running download', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 21, mbps: 0 }, { until: 100, mbps: 4 });
     const scenario = { live: { ...LIVE, timeShiftSeconds: 20 }, segmentCount: 30 };
-    const { live, segments, ...result } = play(outage, scenario);
+    const { live, segments, ...result } = play(outageUntil(21), scenario);
     // It resumes at 21.125 s. At 21.195 s, a tick, it jumps to 39.195 s, whose chunk is the third of segment 19.
     expect(live!.jumps).toBe(1);
     expect(result.stallSeconds).toBeCloseTo(14.48 + 0.375, 9);
@@ -91,9 +86,8 @@ describe('a live session, computed by hand', () => {
   });
 
   test('a stall that outlasts the time-shift buffer jumps too', () => {
-    const outage = traceOf({ until: 5, mbps: 4 }, { until: 21, mbps: 0 }, { until: 100, mbps: 4 });
     const live = { ...LIVE, timeShiftSeconds: 3.8 };
-    const { segments, ...result } = play(outage, { live, segmentCount: 22 });
+    const { segments, ...result } = play(outageUntil(21), { live, segmentCount: 22 });
     // It stalls at 7.22 s. At ticks more than 4.05 s late, each 2.25 s from 8.82 s on, it jumps to 2 s.
     expect(result.live!.jumps).toBe(6);
     expect(result.live!.latencySecondsP95).toBeLessThan(5);
@@ -149,25 +143,16 @@ describe('a link far above the ladder', () => {
   test('is what forecasters observe, and not the encoder', () => {
     const scenario = { ...SCENARIOS['live-hd-1']!, traceScale: { meanBps: 100e6 } };
     let [observedBits, observedSeconds] = [0, 0];
-    const forecaster: Forecaster = {
-      name: 'recorder',
-      start() {},
-      observe(seen) {
-        if (seen.kind !== 'throughput') return;
-        observedBits += seen.bits;
-        observedSeconds += seen.endSeconds - seen.startSeconds;
-      },
-      latest: () => undefined,
-    };
+    const forecaster = recorder((seen) => {
+      if (seen.kind !== 'throughput') return;
+      observedBits += seen.bits;
+      observedSeconds += seen.endSeconds - seen.startSeconds;
+    });
     const rates: number[] = [];
     // Chunks of 0.25 Mbit, 2.6 ms on the link, of 2 Mbit, 21 ms, and of 7.5 Mbit, 79 ms.
     for (const representation of [0, 3, 7]) {
       [observedBits, observedSeconds] = [0, 0];
-      const controller: Controller = {
-        name: 'fixed',
-        decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }),
-      };
-      simulateSession({ trace: STEADY, scenario, controller, forecaster });
+      simulateSession({ trace: STEADY, scenario, controller: always(representation), forecaster });
       rates.push(observedBits / observedSeconds / 1e6);
     }
     // A link of 95 Mbit/s.

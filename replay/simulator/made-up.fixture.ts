@@ -1,6 +1,6 @@
-/** For tests: artificial traces, with rates in Mbit/s, and a controller without sense. */
+/** For tests: artificial traces, with rates in Mbit/s, simple controllers and a forecaster that only watches. */
 
-import type { Controller } from '../../abr/index.ts';
+import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
@@ -49,5 +49,31 @@ export function restless(seed: number, representationCount: number): Controller 
         ? { representation, controller: 'restless', reason: 'any other' }
         : 'keep';
     },
+  };
+}
+
+/** Always the same representation. */
+export function always(representation: number): Controller {
+  return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
+}
+
+/** A forecaster without forecasts. */
+export const recorder = (observe: (observation: Observation) => void): Forecaster => ({
+  name: 'recorder',
+  start() {},
+  observe,
+  latest: () => undefined,
+});
+
+/** Plays a plan of representations; abandons a download for the lowest one after `patienceSeconds`, by default never. */
+export function follows(plan: readonly number[], patienceSeconds?: number): Controller {
+  const decision = (representation: number) => ({ representation, controller: 'plan', reason: 'planned' });
+  const decide: Controller['decide'] = ({ segmentIndex }) => decision(plan[segmentIndex]!);
+  if (patienceSeconds === undefined) return { name: 'plan', decide };
+  return {
+    name: 'plan',
+    decide,
+    reconsider: ({ nowSeconds, ladderBps }, { bitrateBps, requestedAtSeconds }) =>
+      bitrateBps > ladderBps[0]! && nowSeconds - requestedAtSeconds > patienceSeconds ? decision(0) : 'keep',
   };
 }

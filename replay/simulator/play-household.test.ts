@@ -2,14 +2,13 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Controller } from '../../abr/index.ts';
 import { HOUSEHOLDS, type Household, type HouseholdPlayer, type Traffic } from '../households.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
-import { traceOfParts } from './made-up.fixture.ts';
+import { follows, traceOfParts } from './made-up.fixture.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
@@ -55,28 +54,21 @@ function traceOf(parts: Played['parts'], factor: number): Trace {
   return { ...trace, ratesBps: trace.ratesBps.map((bps) => bps * factor) };
 }
 
-function controllerOf({ plan, patience }: Behaviour): Controller {
-  const decision = (representation: number) => ({ representation, controller: 'plan', reason: 'planned' });
-  const decide: Controller['decide'] = ({ segmentIndex }) => decision(plan[segmentIndex]!);
-  if (patience === undefined) return { name: 'plan', decide };
-  return {
-    name: 'plan',
-    decide,
-    reconsider: ({ nowSeconds, ladderBps }, { bitrateBps, requestedAtSeconds }) =>
-      bitrateBps > ladderBps[0]! && nowSeconds - requestedAtSeconds > patience ? decision(0) : 'keep',
-  };
-}
-
 interface Played {
   parts: { seconds: number; mbps: number }[];
   scenario: ResolvedScenario;
   startSeconds: number;
 }
 
+function controllerOf(name: string) {
+  const { plan, patience }: Behaviour = JSON.parse(name);
+  return follows(plan, patience);
+}
+
 /** The players' `algorithm` is the JSON of their behaviour. */
 function algorithmOf(name: string): SimulatedAlgorithm {
   const play: SimulatedAlgorithm['play'] = (task) =>
-    playSession({ ...task, algorithm: 'plan', controller: controllerOf(JSON.parse(name)), cutoffSeconds: 60 });
+    playSession({ ...task, algorithm: 'plan', controller: controllerOf(name), cutoffSeconds: 60 });
   return { name, play, simulate: (task) => playAlone(play(task)) };
 }
 const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({

@@ -27,9 +27,9 @@ import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
 import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
-import type { SimulationOptions } from './simulation-options.ts';
+import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
-/** Default uncertainty of the player's UTC: that of a device's clock. */
+/** Uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
 
 /** Ends the session. */
@@ -76,7 +76,6 @@ export abstract class Session<F extends Airborne> {
   readonly segmentCount: number;
   readonly rows: SegmentRow[] = [];
   readonly downloads: Download[] = [];
-  private readonly tickSeconds: number;
   private readonly forecaster: Forecaster | undefined;
   /** The newest forecast as published, and as validated. */
   private published: Forecast | undefined;
@@ -94,7 +93,6 @@ export abstract class Session<F extends Airborne> {
   private readonly controller: Controller;
   private readonly weights: QoeWeights;
   private readonly utcMsAtStart: number;
-  private readonly utcUncertaintySeconds: number;
   private readonly initialised: boolean[];
   private readonly decisionMillis: number[] = [];
 
@@ -105,10 +103,8 @@ export abstract class Session<F extends Airborne> {
     this.controller = controller;
     this.forecaster = options.forecaster;
     this.startSeconds = options.startSeconds ?? 0;
-    this.tickSeconds = options.tickSeconds ?? PACE_PERIOD_SECONDS;
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
     expect(this.startSeconds >= 0, 'startSeconds', 'a number >= 0', this.startSeconds);
-    expect(this.tickSeconds > 0, 'tickSeconds', 'a number > 0', this.tickSeconds);
     expect(
       Number.isInteger(this.segmentCount) && this.segmentCount >= 1 && this.segmentCount <= scenario.segmentCount,
       'segmentCount',
@@ -120,7 +116,6 @@ export abstract class Session<F extends Airborne> {
     this.upcoming = upcomingSizesOf(scenario, this.segmentCount);
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
     this.utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + (options.utcErrorSeconds ?? 0)) * 1000;
-    this.utcUncertaintySeconds = options.utcUncertaintySeconds ?? UTC_UNCERTAINTY_SECONDS;
   }
 
   protected abstract readonly playback: Player;
@@ -160,7 +155,7 @@ export abstract class Session<F extends Airborne> {
   protected *run(play: Process<SessionResult['endedBy']>): Process<Pick<SessionResult, 'endedBy' | 'fault'>> {
     this.forecaster?.start({
       utcMsAtStart: this.utcMsAtStart,
-      utcUncertaintySeconds: this.utcUncertaintySeconds,
+      utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
       seed: this.options.seed ?? 0,
     });
     try {
@@ -200,7 +195,9 @@ export abstract class Session<F extends Airborne> {
       this.attempt = { flight, index, representation, abandonments };
       let outcome: Outcome | undefined;
       for (let tick = 1; outcome === undefined; tick++) {
-        const tickAtSeconds = hasTicks ? flight.requestedAtSeconds + tick * this.tickSeconds : Number.POSITIVE_INFINITY;
+        const tickAtSeconds = hasTicks
+          ? flight.requestedAtSeconds + tick * PACE_PERIOD_SECONDS
+          : Number.POSITIVE_INFINITY;
         const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
         outcome = isEarly ? 'early' : this.fly(this.attempt, tickAtSeconds);
       }
@@ -335,7 +332,7 @@ export abstract class Session<F extends Airborne> {
     return {
       nowSeconds: playback.nowSeconds,
       utcMs: this.utcMs(playback.nowSeconds),
-      utcUncertaintySeconds: this.utcUncertaintySeconds,
+      utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
       started: playback.started,
       playbackRate: playback.playbackRate,
       isPaused: false,
@@ -354,17 +351,22 @@ export abstract class Session<F extends Airborne> {
 
   private decide(state: PlayerState): Decision {
     const forecast = this.forecastAt(state.nowSeconds);
-    const began = this.options.timings ? performance.now() : 0;
-    const decision = asked(() => this.controller.decide(state, forecast));
-    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
-    this.options.onDecision?.({
-      asked: 'decide',
-      state: { ...state, downloads: [...state.downloads] },
-      ...(forecast && { forecast }),
-      answer: decision,
-    });
+    const decision = this.timed(() => this.controller.decide(state, forecast));
+    this.tellObserver({ asked: 'decide', state, ...(forecast && { forecast }), answer: decision });
     this.check(decision, state);
     return decision;
+  }
+
+  private timed<T>(question: () => T): T {
+    const began = this.options.timings ? performance.now() : 0;
+    const answer = asked(question);
+    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    return answer;
+  }
+
+  private tellObserver(record: DecisionRecord): void {
+    const { state } = record;
+    this.options.onDecision?.({ ...record, state: { ...state, downloads: [...state.downloads] } });
   }
 
   /** The newest forecast; an invalid one counts as none, as in the plugin. */
@@ -404,13 +406,7 @@ export abstract class Session<F extends Airborne> {
     const inFlight = this.inFlightOf(attempt, nowSeconds);
     const forecast = this.forecastAt(nowSeconds);
     const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
-    this.options.onDecision?.({
-      asked: 'reconsider',
-      state: { ...state, downloads: [...state.downloads] },
-      inFlight,
-      ...(forecast && { forecast }),
-      answer,
-    });
+    this.tellObserver({ asked: 'reconsider', state, inFlight, ...(forecast && { forecast }), answer });
     if (answer === 'keep') return answer;
     this.check(answer, state);
     if (answer.representation === representation) {
@@ -427,10 +423,8 @@ export abstract class Session<F extends Airborne> {
     const state = this.state(this.index);
     this.report(false);
     const forecast = this.forecastAt(state.nowSeconds);
-    const began = this.options.timings ? performance.now() : 0;
     const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
-    const pace = asked(() => this.controller.pace!(state, inFlight, forecast));
-    if (this.options.timings) this.decisionMillis.push(performance.now() - began);
+    const pace = this.timed(() => this.controller.pace!(state, inFlight, forecast));
     const { min, max } = state.live!.playbackRates;
     if (!(pace.playbackRate >= min && pace.playbackRate <= max)) {
       throw new ControllerFault(`pace at ${state.nowSeconds} s: expected ${min} to ${max}, got ${pace.playbackRate}`);

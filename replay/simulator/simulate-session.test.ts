@@ -11,17 +11,14 @@ import {
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
-import { traceOfRates } from './made-up.fixture.ts';
+import type { Trace } from '../trace.ts';
+import { always, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
-import { type DecisionRecord, simulateSession } from './simulate-session.ts';
+import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 /** A rate per 10 s. */
 const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>
   traceOfRates(ratesMbps, stepSeconds, { epochPhaseSeconds: 12 });
-
-function always(representation: number): Controller {
-  return { name: 'fixed', decide: () => ({ representation, controller: 'fixed', reason: 'fixed' }) };
-}
 
 /** 1 and 2 Mbit/s, exact sizes, no RTT, no delays of a browser: easy to compute by hand. */
 const PAPER: Scenario = {
@@ -37,9 +34,17 @@ const PAPER: Scenario = {
   browser: IDEAL_BROWSER,
 };
 
+/** In `PAPER` with changes. */
+const play = (
+  trace: Trace,
+  controller: Controller,
+  scenario: Partial<Scenario> = {},
+  more: Partial<SimulationOptions> = {},
+) => simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller, ...more });
+
 describe('simulateSession, computed by hand', () => {
   test('a link twice as fast as the media fills the buffer to the cap', () => {
-    const session = simulateSession({ trace: traceOf([2, 2, 2]), scenario: PAPER, controller: always(0) });
+    const session = play(traceOf([2, 2, 2]), always(0));
     expect(session).toMatchObject({ endedBy: 'end', startupSeconds: 2, stallSeconds: 0, stallCount: 0, wastedBits: 0 });
     // At 4 s the buffer is 6 s: 6 + 4 is the cap, so the request leaves at once. At 6 s it is 8 s: it waits 2 s.
     expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 8]);
@@ -50,32 +55,29 @@ describe('simulateSession, computed by hand', () => {
   });
 
   test('a full buffer delays the request until there is room, and by the polling', () => {
-    const full = { ...PAPER, bufferCapSeconds: 8 };
-    const ideal = simulateSession({ trace: traceOf([4, 4, 4]), scenario: full, controller: always(0) });
+    const full = { bufferCapSeconds: 8 };
+    const ideal = play(traceOf([4, 4, 4]), always(0), full);
     // Appended at 1 s with a buffer of 4 s: 4 + 4 is not below the cap of 8, but is as soon as playback advances ...
     expect(ideal.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1, 5, 9]);
-    const late = simulateSession({
-      trace: traceOf([4, 4, 4]),
-      scenario: { ...full, browser: { ...IDEAL_BROWSER, requestLatenessSeconds: 0.25 } },
-      controller: always(0),
-    });
+    const browser = { ...IDEAL_BROWSER, requestLatenessSeconds: 0.25 };
+    const late = play(traceOf([4, 4, 4]), always(0), { ...full, browser });
     expect(late.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1.25, 5.25, 9.25]);
     expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
   });
 
   test('a player at rate 2 drains its buffer twice as fast, and waits in seconds of the clock', () => {
-    const atTwo = { ...PAPER, playbackRate: 2 };
-    const session = simulateSession({ trace: traceOf([2, 2, 2]), scenario: atTwo, controller: always(0) });
+    const atTwo = { playbackRate: 2 };
+    const session = play(traceOf([2, 2, 2]), always(0), atTwo);
     // A segment downloads and plays for 2 s each: playback never waits, and the buffer never grows.
     expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 6]);
     expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
     expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
     // 4 s for each segment of 2 Mbit/s, of which 2 s are stalls; media counts by its own seconds.
-    const late = simulateSession({ trace: traceOf([2, 2, 2]), scenario: atTwo, controller: always(1) });
+    const late = play(traceOf([2, 2, 2]), always(1), atTwo);
     expect(late).toMatchObject({ stallSeconds: 6, stallCount: 3, startupSeconds: 4 });
     expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
     // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
-    const fast = simulateSession({ trace: traceOf([16, 16]), scenario: atTwo, controller: always(0) });
+    const fast = play(traceOf([16, 16]), always(0), atTwo);
     expect(fast.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 0.25, 1.25, 3.25]);
   });
 
@@ -96,27 +98,23 @@ describe('simulateSession, computed by hand', () => {
   });
 
   test.each([0, -1, Number.NaN])('refuses a playback rate of %p', (playbackRate) => {
-    const play = () =>
-      simulateSession({ trace: traceOf([2]), scenario: { ...PAPER, playbackRate }, controller: always(0) });
-    expect(play).toThrow('scenario.playbackRate: expected a number > 0');
+    expect(() => play(traceOf([2]), always(0), { playbackRate })).toThrow(
+      'scenario.playbackRate: expected a number > 0',
+    );
   });
 
   test('a stall is the excess of the download over the buffer', () => {
     // 2 Mbit/s for 4 s, then 0.25: the third segment (4 Mbit) takes 16 s against a buffer of 6 s.
     const trace = traceOf([2, 2, ...Array<number>(14).fill(0.25)], 2);
-    const session = simulateSession({ trace, scenario: { ...PAPER, segmentCount: 3 }, controller: always(0) });
+    const session = play(trace, always(0), { segmentCount: 3 });
     expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 0, 10]);
     expect(session).toMatchObject({ stallSeconds: 10, stallCount: 1, startupSeconds: 2 });
   });
 
   test('applies latency, payload share, scale and start', () => {
     const trace = traceOf([0.001, 8, 8], 10);
-    const session = simulateSession({
-      trace,
-      scenario: { ...PAPER, rttSeconds: 0.5, payloadShare: 0.5, traceScale: { factor: 0.5 } },
-      controller: always(1),
-      startSeconds: 10,
-    });
+    const scenario = { rttSeconds: 0.5, payloadShare: 0.5, traceScale: { factor: 0.5 } };
+    const session = play(trace, always(1), scenario, { startSeconds: 10 });
     expect(session.segments[0]!.downloadSeconds).toBeCloseTo(0.5 + 8 / 2, 9);
     expect(session.startSeconds).toBe(10);
   });
@@ -124,9 +122,9 @@ describe('simulateSession, computed by hand', () => {
 
 describe('delays of the browser', () => {
   test('the time of a response after its last bit, which the player measures but the link does not need', () => {
-    const plain = simulateSession({ trace: traceOf([4]), scenario: PAPER, controller: always(1) });
+    const plain = play(traceOf([4]), always(1));
     const browser = { ...IDEAL_BROWSER, responseSeconds: 0.01, responseSecondsPerBit: 1e-9 };
-    const late = simulateSession({ trace: traceOf([4]), scenario: { ...PAPER, browser }, controller: always(1) });
+    const late = play(traceOf([4]), always(1), { browser });
     for (const [i, row] of late.segments.entries()) {
       const transferSeconds = plain.segments[i]!.downloadSeconds;
       expect(row.downloadSeconds).toBeCloseTo(transferSeconds + 0.01 + 1e-9 * row.sizeBits, 9);
@@ -157,11 +155,7 @@ describe('delays of the browser', () => {
 
   test('the element stalls above an empty buffer', () => {
     const slow = traceOf([0.8, 0.8, 0.8, 0.8]);
-    const session = simulateSession({
-      trace: slow,
-      scenario: { ...PAPER, browser: { ...IDEAL_BROWSER, stallLevelSeconds: 0.5 } },
-      controller: always(0),
-    });
+    const session = play(slow, always(0), { browser: { ...IDEAL_BROWSER, stallLevelSeconds: 0.5 } });
     // Each download takes 5 s; the second against 3.5 s of playable buffer, the following against 4 s.
     expect(session.segments.map((row) => row.stallSeconds)).toEqual([0, 1.5, 1, 1]);
     expect(session.stallCount).toBe(3);
@@ -184,12 +178,8 @@ describe('abandonment', () => {
 
   test('wastes the received bits, repeats the segment, and gives one row but two downloads', () => {
     const records: DecisionRecord[] = [];
-    const session = simulateSession({
-      trace: traceOf([2, 2, 2, 2, 2, 2]),
-      scenario: { ...PAPER, segmentCount: 2 },
-      controller: impatient(1),
-      onDecision: (record) => records.push(record),
-    });
+    const onDecision = (record: DecisionRecord) => records.push(record);
+    const session = play(traceOf([2, 2, 2, 2, 2, 2]), impatient(1), { segmentCount: 2 }, { onDecision });
     const [row] = session.segments;
     expect(row).toMatchObject({ index: 0, bitrateBps: 1e6, sizeBits: 4e6, requestedAtSeconds: 0, reason: 'gave up' });
     expect(row!.abandonedBits).toBeCloseTo(2e6, 3);
@@ -204,11 +194,7 @@ describe('abandonment', () => {
     const seen: InFlight[] = [];
     // 1 s of 2 Mbit/s, then nothing for a second, then again.
     const trace = traceOf([2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], 1);
-    simulateSession({
-      trace,
-      scenario: { ...PAPER, rttSeconds: 0.25, segmentCount: 1 },
-      controller: impatient(1000, seen),
-    });
+    play(trace, impatient(1000, seen), { rttSeconds: 0.25, segmentCount: 1 });
     expect(seen[0]).toMatchObject({ receivedBits: 0, firstByteAtSeconds: undefined, lastProgressAtSeconds: undefined });
     expect(seen[4]!.receivedBits).toBeCloseTo(0.25 * 2e6, 3);
     expect(seen[4]!.firstByteAtSeconds).toBeCloseTo(0.25, 5);
@@ -219,11 +205,8 @@ describe('abandonment', () => {
   });
 
   test('a decision for the representation in flight is a fault', () => {
-    const session = simulateSession({
-      trace: traceOf([2, 2]),
-      scenario: PAPER,
-      controller: { ...always(1), reconsider: () => ({ representation: 1, controller: 'x', reason: '' }) },
-    });
+    const reconsider = () => ({ representation: 1, controller: 'x', reason: '' });
+    const session = play(traceOf([2, 2]), { ...always(1), reconsider });
     expect(session.endedBy).toBe('fault');
     expect(session.fault).toMatch(/in flight/);
   });
@@ -232,17 +215,12 @@ describe('abandonment', () => {
 describe('how a session ends', () => {
   test('cut off after 600 s of waiting, with a finite QoE', () => {
     const trace = traceOf([4, 1e-6, 1e-6, 1e-6], 600);
-    const session = simulateSession({
-      trace,
-      scenario: { ...PAPER, segmentCount: 4 },
-      controller: always(0),
-      startSeconds: 597,
-    });
+    const session = play(trace, always(0), {}, { startSeconds: 597 });
     expect(session.endedBy).toBe('cutoff');
     expect(session.stallSeconds + session.startupSeconds).toBeCloseTo(600, 6);
     expect(session.segments.length).toBeGreaterThan(0);
     expect(Number.isFinite(session.qoe.linear)).toBe(true);
-    const dead = simulateSession({ trace, scenario: PAPER, controller: always(0), startSeconds: 600 });
+    const dead = play(trace, always(0), {}, { startSeconds: 600 });
     expect(dead).toMatchObject({ endedBy: 'cutoff', segments: [], startupSeconds: 600, meanBitrateBps: 0 });
     expect(dead.qoe.linear).toBeCloseTo((-2 * 600) / 4, 9);
   });
@@ -262,7 +240,7 @@ describe('how a session ends', () => {
     expect(thrown.endedBy).toBe('fault');
     expect(thrown.fault).toMatch(/out of ideas/);
     expect(thrown.segments).toHaveLength(2);
-    const nonsense = simulateSession({ trace: traceOf([2]), scenario: PAPER, controller: always(7) });
+    const nonsense = play(traceOf([2]), always(7));
     expect(nonsense.fault).toMatch(/expected a representation from 0 to 1, got 7/);
 
     for (const [answer, fault] of [
@@ -270,38 +248,30 @@ describe('how a session ends', () => {
       [{ representation: 0 }, 'decision at 0 s: expected a reason in words, got undefined'],
     ]) {
       const controller = { name: 'mute', decide: () => answer as Decision };
-      expect(simulateSession({ trace: traceOf([2]), scenario: PAPER, controller }).fault).toBe(fault);
+      expect(play(traceOf([2]), controller).fault).toBe(fault);
     }
   });
 
   test('impossible options are refused', () => {
-    const trace = traceOf([2]);
-    const play = (over: object) => simulateSession({ trace, scenario: PAPER, controller: always(0), ...over });
-    expect(() => play({ startSeconds: -1 })).toThrow(/startSeconds: expected a number >= 0, got -1/);
-    expect(() => play({ startSeconds: Number.NaN })).toThrow(RangeError);
-    expect(() => play({ segmentCount: 5 })).toThrow(/segmentCount: expected a whole number from 1 to 4, got 5/);
-    expect(() => play({ scenario: { ...PAPER, bufferCapSeconds: 4 } })).toThrow(/bufferCapSeconds/);
-    expect(() => play({ trace: traceOf([0, 0]) })).toThrow(/expected a rate above 0/);
+    const playWith = (more: Partial<SimulationOptions>) => () => play(traceOf([2]), always(0), {}, more);
+    expect(playWith({ startSeconds: -1 })).toThrow(/startSeconds: expected a number >= 0, got -1/);
+    expect(playWith({ startSeconds: Number.NaN })).toThrow(RangeError);
+    expect(playWith({ segmentCount: 5 })).toThrow(/segmentCount: expected a whole number from 1 to 4, got 5/);
+    expect(playWith({ scenario: { ...PAPER, bufferCapSeconds: 4 } })).toThrow(/bufferCapSeconds/);
+    expect(playWith({ trace: traceOf([0, 0]) })).toThrow(/expected a rate above 0/);
   });
 });
 
 describe('the input of controller and forecaster', () => {
   test("the state holds the trace's UTC, true sizes and the scenario's weights", () => {
     const states: PlayerState[] = [];
-    simulateSession({
-      trace: traceOf([2, 2]),
-      scenario: PAPER,
-      controller: always(1),
-      startSeconds: 5,
-      utcErrorSeconds: 1.5,
-      utcUncertaintySeconds: 3,
-      onDecision: ({ state }) => states.push(state),
-    });
+    const onDecision = ({ state }: DecisionRecord) => states.push(state);
+    play(traceOf([2, 2]), always(1), {}, { startSeconds: 5, utcErrorSeconds: 1.5, onDecision });
     const [first, second, , last] = states;
     expect(first).toMatchObject({ nowSeconds: 0, started: false, bufferLevelSeconds: 0, segmentsRemaining: 4 });
     expect(first!.previousBitrateBps).toBeUndefined();
     expect(first!.utcMs).toBe(Date.UTC(2025, 0, 1, 0, 0, 12) + 6500);
-    expect(first!.utcUncertaintySeconds).toBe(3);
+    expect(first!.utcUncertaintySeconds).toBe(2);
     expect(first!.upcomingSizesBits).toEqual(Array(4).fill([4e6, 8e6]));
     expect(second).toMatchObject({ started: true, previousBitrateBps: 2e6, segmentIndex: 1 });
     expect(second!.downloads).toHaveLength(1);

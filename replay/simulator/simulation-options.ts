@@ -24,14 +24,10 @@ export interface SimulationOptions {
   forecaster?: Forecaster;
   /** Of a live stream in chunks. Default: dash.js's own. */
   catchUp?: CatchUp | undefined;
-  /** Period of `reconsider`. Default 0.1. */
-  tickSeconds?: number;
   /** On demand the session ends with `endedBy: cutoff` after this much waiting. Default `CUTOFF_SECONDS`. */
   cutoffSeconds?: number;
   /** The player's UTC minus the trace's. Default 0. */
   utcErrorSeconds?: number;
-  /** The uncertainty of UTC in the player's state. Default 2. */
-  utcUncertaintySeconds?: number;
   /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
   timings?: boolean;
   /** To a link that others use, too. Default: the session has the link for itself. */
