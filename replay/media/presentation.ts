@@ -99,20 +99,8 @@ const SHORTEST_CHUNK_SECONDS = 0.05;
 /** @throws {InputError} for a size smaller than the pictures, and for impossible options. */
 export function presentation(options: PresentationOptions): Presentation {
   const { ladderBps, segmentSeconds, segmentSizesBits, addressing = 'template', periods = 1, live } = options;
-  const padding = options.padding ?? (live ? 'mdat' : undefined);
   const segmentCount = segmentSizesBits.length;
-  expect(
-    ladderBps.length >= 1 && ladderBps.length <= MAX_REPRESENTATIONS,
-    'ladderBps',
-    `1 to ${MAX_REPRESENTATIONS} representations`,
-    ladderBps.length,
-  );
-  expect(segmentSeconds > 0, 'segmentSeconds', 'a number > 0', segmentSeconds);
-  expect(segmentCount >= 1, 'segmentSizesBits', 'a segment or more', segmentCount);
-  const periodsFit = Number.isInteger(periods) && periods >= 1 && periods <= segmentCount;
-  expect(periodsFit, 'periods', `1 to ${segmentCount}`, periods);
-  expect(periods === 1 || addressing !== 'base', 'periods', '1 with addressing "base"', periods);
-  if (live) expectLive(live, options);
+  expectOptions(options);
   const chunkSeconds = live?.chunkSeconds ?? segmentSeconds;
   const chunkCount = Math.round(segmentSeconds / chunkSeconds);
   const compose = (request: Omit<SegmentRequest, 'segmentSeconds'>) =>
@@ -120,26 +108,8 @@ export function presentation(options: PresentationOptions): Presentation {
       ? [composeSegment({ ...request, segmentSeconds })]
       : composeChunks({ ...request, segmentSeconds, chunkSeconds });
 
-  const videos = ladderBps.map((bandwidthBps, representation): Track => {
-    const clip = videoClip(representation);
-    const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
-    const segment = (index: number) =>
-      compose({ clip, index, sizeBytes: sizeBytes(index), ...(padding && { padding }) });
-    return { id: `video-${representation}`, clip, bandwidthBps, sizeBytes, segment };
-  });
-  videos.forEach(({ clip, sizeBytes }, representation) => {
-    for (let index = 0; index < segmentCount; index++) {
-      const size = sizeBytes(index);
-      const natural = naturalSegmentBytes({ clip, index, segmentSeconds, chunkSeconds });
-      const smallest = natural + chunkCount * SMALLEST_PADDING_BYTES;
-      expect(
-        Number.isInteger(size) && size >= smallest,
-        `segmentSizesBits[${index}][${representation}]`,
-        `whole bytes, at least ${smallest} for ${segmentSeconds} s of ${clip.width}x${clip.height}`,
-        size,
-      );
-    }
-  });
+  const videos = ladderBps.map((_, representation) => videoTrack(compose, representation, options));
+  expectSizes(videos, options, chunkSeconds);
   const audios = options.audio ? [audioTrack(compose, { segmentSeconds, chunkSeconds })] : [];
 
   const files = new Map<string, () => MediaFile>();
@@ -193,6 +163,58 @@ export function presentation(options: PresentationOptions): Presentation {
     },
     find: (path) => files.get(path)?.(),
     videoIds: videos.map(({ id }) => id),
+  };
+}
+
+function expectOptions(options: PresentationOptions): void {
+  const { ladderBps, segmentSeconds, segmentSizesBits, addressing, periods = 1, live } = options;
+  const segmentCount = segmentSizesBits.length;
+  expect(
+    ladderBps.length >= 1 && ladderBps.length <= MAX_REPRESENTATIONS,
+    'ladderBps',
+    `1 to ${MAX_REPRESENTATIONS} representations`,
+    ladderBps.length,
+  );
+  expect(segmentSeconds > 0, 'segmentSeconds', 'a number > 0', segmentSeconds);
+  expect(segmentCount >= 1, 'segmentSizesBits', 'a segment or more', segmentCount);
+  const periodsFit = Number.isInteger(periods) && periods >= 1 && periods <= segmentCount;
+  expect(periodsFit, 'periods', `1 to ${segmentCount}`, periods);
+  expect(periods === 1 || addressing !== 'base', 'periods', '1 with addressing "base"', periods);
+  if (live) expectLive(live, options);
+}
+
+/** Segments hold at least their pictures, in whole bytes. */
+function expectSizes(videos: readonly Track[], options: PresentationOptions, chunkSeconds: number): void {
+  const { segmentSeconds, segmentSizesBits } = options;
+  const paddingBytes = Math.round(segmentSeconds / chunkSeconds) * SMALLEST_PADDING_BYTES;
+  videos.forEach(({ clip, sizeBytes }, representation) => {
+    for (let index = 0; index < segmentSizesBits.length; index++) {
+      const size = sizeBytes(index);
+      const natural = naturalSegmentBytes({ clip, index, segmentSeconds, chunkSeconds });
+      const smallest = natural + paddingBytes;
+      expect(
+        Number.isInteger(size) && size >= smallest,
+        `segmentSizesBits[${index}][${representation}]`,
+        `whole bytes, at least ${smallest} for ${segmentSeconds} s of ${clip.width}x${clip.height}`,
+        size,
+      );
+    }
+  });
+}
+
+function videoTrack(
+  compose: (request: Omit<SegmentRequest, 'segmentSeconds'>) => ByteRuns[],
+  representation: number,
+  { ladderBps, segmentSizesBits, live, padding = live && 'mdat' }: PresentationOptions,
+): Track {
+  const clip = videoClip(representation);
+  const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
+  return {
+    id: `video-${representation}`,
+    clip,
+    bandwidthBps: ladderBps[representation]!,
+    sizeBytes,
+    segment: (index) => compose({ clip, index, sizeBytes: sizeBytes(index), ...(padding && { padding }) }),
   };
 }
 

@@ -174,7 +174,6 @@ export abstract class Session<F extends Airborne> {
     const stallSecondsBefore = playback.stallSeconds;
     if (!this.waitForRoom(index)) return false;
 
-    const hasTicks = this.controller.reconsider !== undefined;
     let decision = this.decide(this.state(index));
     let abandonments = 0;
     let abandonedBits = 0;
@@ -187,24 +186,12 @@ export abstract class Session<F extends Airborne> {
       if (access) yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
-      const sizeBits = this.upcoming[index]![0]![representation]!;
+      const { flight, outcome, sizeBits, receivedBits } = yield* this.attemptDownload(
+        index,
+        representation,
+        abandonments,
+      );
       const bitrateBps = scenario.ladderBps[representation]!;
-      const flight = this.request(index, sizeBits);
-      access?.begin(flight);
-      this.requestedBits += sizeBits;
-      this.attempt = { flight, index, representation, abandonments };
-      let outcome: Outcome | undefined;
-      for (let tick = 1; outcome === undefined; tick++) {
-        const tickAtSeconds = hasTicks
-          ? flight.requestedAtSeconds + tick * PACE_PERIOD_SECONDS
-          : Number.POSITIVE_INFINITY;
-        const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
-        outcome = isEarly ? 'early' : this.fly(this.attempt, tickAtSeconds);
-      }
-      this.attempt = undefined;
-      const receivedBits = flight.receivedBits(playback.nowSeconds);
-      this.report(true);
-      access?.end(playback.nowSeconds);
       if (outcome === 'early') {
         if (!this.isOver) this.wastedBits += receivedBits;
         return false;
@@ -244,6 +231,32 @@ export abstract class Session<F extends Airborne> {
       abandonments++;
       decision = outcome;
     }
+  }
+
+  /** Requests a segment and follows it until it has arrived, is to be abandoned or has ended early. */
+  private *attemptDownload(index: number, representation: number, abandonments: number) {
+    const { playback } = this;
+    const { access } = this.options;
+    const sizeBits = this.upcoming[index]![0]![representation]!;
+    const flight = this.request(index, sizeBits);
+    access?.begin(flight);
+    this.requestedBits += sizeBits;
+    const attempt = { flight, index, representation, abandonments };
+    this.attempt = attempt;
+    const hasTicks = this.controller.reconsider !== undefined;
+    let outcome: Outcome | undefined;
+    for (let tick = 1; outcome === undefined; tick++) {
+      const tickAtSeconds = hasTicks
+        ? flight.requestedAtSeconds + tick * PACE_PERIOD_SECONDS
+        : Number.POSITIVE_INFINITY;
+      const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
+      outcome = isEarly ? 'early' : this.fly(attempt, tickAtSeconds);
+    }
+    this.attempt = undefined;
+    const receivedBits = flight.receivedBits(playback.nowSeconds);
+    this.report(true);
+    access?.end(playback.nowSeconds);
+    return { flight, outcome, sizeBits, receivedBits };
   }
 
   /** The player's UTC. */
