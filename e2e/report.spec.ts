@@ -59,7 +59,7 @@ test('a report is one page for screens, phones, paper and screen readers', async
   inPosixLocale.on('pageerror', (error) => asked.push(String(error)));
   await expectPosixLocale(inPosixLocale);
   await inPosixLocale.goto(url);
-  await expect(inPosixLocale.getByRole('img')).toHaveCount(2);
+  await expect(inPosixLocale.getByRole('img', { name: /^Mean QoE by algorithm/ })).toHaveCount(2);
   expect(asked).toEqual([url]);
   await inPosixLocale.close();
 });

@@ -147,7 +147,7 @@ test('public data sets are fetched, replayed and reported', async () => {
   }
   const plan = ['--algorithms', 'mpc-d', '--scenario', 'hd-16', '--segments', '5'];
   await leoAbr(['simulate', '--traces', 'recordings', ...plan, '--out', 'results.json']);
-  await leoAbr(['report', 'results.json', '--traces', 'recordings', '--out', 'report']);
+  await leoAbr(['report', 'results.json', '--out', 'report']);
   expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
 });
 
