@@ -17,7 +17,7 @@ export interface ControllerOptions {
   horizon?: number;
   /** Seed of everything random. Default 1. */
   seed?: number;
-  /** Whether decisions carry an outlook of each representation; those of MPC-L always do. Default false. */
+  /** Whether decisions carry an outlook of each representation; those of MPC-L do if it uses a forecast. Default false. */
   outlook?: boolean;
 }
 
