@@ -16,7 +16,7 @@ describe('createController', () => {
         expect(state.ladderBps[decision.representation]).toBeDefined();
         expect(decision.reason).not.toMatch(/NaN|undefined/);
       }),
-      { numRuns: 300, seed: 1 },
+      { numRuns: 100, seed: 1 },
     );
   });
 
@@ -40,7 +40,7 @@ describe('createController', () => {
         expect(JSON.stringify([state, inFlight, forecast])).toBe(before);
       }),
       // A smaller example would be none: what `used` remembers is not in it.
-      { numRuns: 40, seed: 2, endOnFailure: true },
+      { numRuns: 15, seed: 2, endOnFailure: true },
     );
   });
 

@@ -194,6 +194,19 @@ export function anyState(choices: { downloads?: fc.Arbitrary<Download[]> } = {})
   );
 }
 
+/** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first one exists since second 100. */
+export function liveOf(changes: Partial<LiveState> = {}): LiveState {
+  return {
+    latencySeconds: 1.2,
+    targetLatencySeconds: 1.2,
+    chunkSeconds: 0.5,
+    playbackRates: { min: 0.95, max: 1.05 },
+    maxLatencySeconds: 4,
+    firstChunkAtSeconds: 100,
+    ...changes,
+  };
+}
+
 /** The live part of a state. */
 export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
   return fc
