@@ -7,7 +7,7 @@ import type { QuantileForecast } from './forecast.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
-import { pathsOf, stateOf, validOrNone } from './random-states.fixture.ts';
+import { DIP, FLUCTUATION, pathsOf, stateOf, validOrNone } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';
 
 const NOW_SECONDS = 100;
@@ -29,10 +29,10 @@ const quantiles = (min: number, max: number) =>
     fc.record({ levels: fc.constant(levels), values: ascending(within(min, max), levels.length) }),
   );
 
-const FLUCTUATION = fc
+const ANY_FLUCTUATION = fc
   .tuple(quantiles(0, 1000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))
   .map(([{ levels, values }, correlation]) => ({ levels, ratios: values, correlation }));
-const DIP = fc
+const ANY_DIP = fc
   .tuple(quantiles(0, 15), within(0, 15), within(0, 1), within(0, 1), within(0, 1), within(0, 15))
   .map(([{ levels, values }, timingSeconds, depth, probability, ofCollapse, seconds]) => ({
     ...{ timingSeconds, depth, levels, seconds: values },
@@ -52,12 +52,12 @@ const FORECAST = fc.tuple(LEVELS, fc.integer({ min: 1, max: 20 })).chain(([level
       rankCorrelation: within(0, 1),
       handovers: fc.array(
         fc.record(
-          { atMs: within(UTC_MS - 20_000, UTC_MS + 20_000), confidence: within(0, 1), dip: DIP },
+          { atMs: within(UTC_MS - 20_000, UTC_MS + 20_000), confidence: within(0, 1), dip: ANY_DIP },
           { requiredKeys: ['atMs', 'confidence'] },
         ),
         { maxLength: 3 },
       ),
-      fluctuation: FLUCTUATION,
+      fluctuation: ANY_FLUCTUATION,
     },
     {
       requiredKeys: [
@@ -105,11 +105,6 @@ test('law: a valid forecast gives futures of the link whose bits are finite and 
   expect(valid).toBeGreaterThan(400);
 });
 
-const GOOD_DIP = {
-  ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.1, 0.5, 0.9], seconds: [0.1, 0.2, 0.5] },
-  collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
-};
-const GOOD_FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
 const GOOD = {
   issuedAtMs: 1e5,
   source: 'test',
@@ -120,13 +115,13 @@ const GOOD = {
     [1e6, 2e6, 3e6],
   ],
   rankCorrelation: 1,
-  handovers: [{ atMs: 0, confidence: 1, dip: GOOD_DIP }],
-  fluctuation: GOOD_FLUCTUATION,
+  handovers: [{ atMs: 0, confidence: 1, dip: DIP }],
+  fluctuation: FLUCTUATION,
   latency: { stepEndsSeconds: [15], levels: [0.5], quantilesMs: [[40]] },
 };
 const handoverOf = (changes: object) => ({ handovers: [{ ...GOOD.handovers[0], ...changes }] });
-const dipOf = (changes: object) => handoverOf({ dip: { ...GOOD_DIP, ...changes } });
-const fluctuationOf = (changes: object) => ({ fluctuation: { ...GOOD_FLUCTUATION, ...changes } });
+const dipOf = (changes: object) => handoverOf({ dip: { ...DIP, ...changes } });
+const fluctuationOf = (changes: object) => ({ fluctuation: { ...FLUCTUATION, ...changes } });
 const pathOf = (changes: object) => ({
   kind: 'paths',
   paths: [{ weight: 1, path: new ConstantPath(1e6), ...changes }],
@@ -149,7 +144,7 @@ test.each<[field: string, changes: object]>([
   ['handovers[0].dip.depth', dipOf({ depth: 2 })],
   ['handovers[0].dip.seconds[0]', dipOf({ seconds: [-3, -2, -1] })],
   ['handovers[0].dip.collapse', dipOf({ collapse: undefined })],
-  ['handovers[0].dip.collapse.probability', dipOf({ collapse: { ...GOOD_DIP.collapse, probability: 2 } })],
+  ['handovers[0].dip.collapse.probability', dipOf({ collapse: { ...DIP.collapse, probability: 2 } })],
   ['stepEndsSeconds', { stepEndsSeconds: [], quantilesBps: [] }],
   ['stepEndsSeconds[0]', { stepEndsSeconds: [0, 1] }],
   ['stepEndsSeconds[1]', { stepEndsSeconds: [4, 4] }],
