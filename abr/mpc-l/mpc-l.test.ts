@@ -355,8 +355,9 @@ test('a previous bitrate without a quality counts as none', () => {
   );
 });
 
-/** Forecasts of valid form that are wrong; valid-forecast.test.ts has those of invalid form. */
-const WRONG: [string, (forecast: QuantileForecast) => QuantileForecast][] = [
+/** Forecasts that are no use; valid-forecast.test.ts has those of invalid form. */
+const UNUSABLE: [string, ((forecast: QuantileForecast) => QuantileForecast) | undefined][] = [
+  ['none at all', undefined],
   ['a time in the future', (f) => ({ ...f, issuedAtMs: 200e3 })],
   ['an age of one epoch', (f) => ({ ...f, issuedAtMs: 85e3 })],
   ['UTC for the session clock', (f) => ({ ...f, issuedAtMs: 1.7e12 })],
@@ -369,29 +370,20 @@ describe('unusable forecasts', () => {
   const mpcD = createMpcD({ name: 'mpc-l' });
   const measured = anyLateCase().filter(({ state }) => state.downloads.length > 2);
 
-  test.each(WRONG)('%s: decided as by mpc-d', (_, wrong) => {
+  test.each(UNUSABLE)('%s: decided as by mpc-d', (name, changed) => {
     fc.assert(
       fc.property(measured, (one) => {
-        const forecast = validForecast(wrong({ ...one.forecast, issuedAtMs: 99e3 }));
+        const forecast = changed && validForecast(changed({ ...one.forecast, issuedAtMs: 99e3 }));
         const expected = mpcD.decide(one.state);
         const decision = controller.decide(one.state, forecast);
         expect(decision).toEqual({ ...expected, reason: `no usable forecast, so mpc-d: ${expected.reason}` });
         const answer = reconsider(controller, { ...one, forecast });
-        if (answer !== 'keep') {
-          expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
-        }
+        if (answer === 'keep') return;
+        // An implausible forecast may have chosen the download.
+        expect(name).toMatch(/^rates/);
+        expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
       }),
       { ...SEED, numRuns: 40 },
-    );
-  });
-
-  test('none at all: mpc-d, and nothing is abandoned', () => {
-    fc.assert(
-      fc.property(measured, ({ state, inFlight }) => {
-        expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
-        expect(controller.reconsider!(state, inFlight)).toBe('keep');
-      }),
-      { ...SEED, numRuns: 50 },
     );
   });
 });
