@@ -3,21 +3,17 @@
 import { expect, expectBuiltInForecasts, highestRung, test } from './playback-test.ts';
 
 test('decisions have the forecast, its age and the outlook of each representation; so has the handle', async ({
-  labPage,
-  stream,
+  onStream,
 }) => {
-  const seen = await labPage.evaluate(
-    async (manifest) => {
-      // A small buffer, so that decisions are spread over the session.
-      const { video, handle, decisions, faults } = window.lab.start({
-        manifest,
-        settings: { streaming: { buffer: { bufferTimeDefault: 3, bufferTimeAtTopQuality: 3 } } },
-      });
-      await window.lab.until('the end', () => video.ended);
-      return { faults, state: handle.state, decisions };
-    },
-    `${stream({ segmentCount: 8 })}manifest.mpd`,
-  );
+  const seen = await onStream({ segmentCount: 8 }, async (manifest) => {
+    // A small buffer, so that decisions are spread over the session.
+    const { video, handle, decisions, faults } = window.lab.start({
+      manifest,
+      settings: { streaming: { buffer: { bufferTimeDefault: 3, bufferTimeAtTopQuality: 3 } } },
+    });
+    await window.lab.until('the end', () => video.ended);
+    return { faults, state: handle.state, decisions };
+  });
   expect(seen.faults).toEqual([]);
   expect(seen.state).toMatchObject({ controller: 'mpc-l', wastedBits: 0, forecast: { source: 'built-in' } });
   expect(seen.state.requestedBits).toBeGreaterThan(0);

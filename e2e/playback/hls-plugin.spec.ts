@@ -51,9 +51,10 @@ for (const playerName of ['hls.js', 'hls.js 1.6'] as const) {
 test.describe('live', () => {
   test.use({ playerName: 'hls.js' });
 
-  test('plays a low-latency stream at the pace of the plugin', async ({ labPage, stream }) => {
+  test('plays a low-latency stream at the pace of the plugin', async ({ onStream }) => {
     const live = { chunkSeconds: 0.25, encoderLatencySeconds: 0.3, targetLatencySeconds: 2.3, timeShiftSeconds: 20 };
-    const seen = await labPage.evaluate(
+    const seen = await onStream(
+      { segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live },
       async (manifest) => {
         const lab = window.lab.startHls({ manifest });
         const { video, decisions, faults, paces, requests, player: hls } = lab;
@@ -70,7 +71,6 @@ test.describe('live', () => {
           targetSeconds: hls.targetLatency!,
         };
       },
-      `${stream({ segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live })}manifest.mpd`,
     );
     expect(seen.faults).toEqual([]);
     expect(seen.live).toMatchObject({ chunkSeconds: 0.25, targetLatencySeconds: seen.targetSeconds });

@@ -83,29 +83,26 @@ test('dash.js chooses audio as without the plugin', async ({ labPage, stream }) 
   expect(withPlugin!.audio[0]).toBe(without!.audio[0]);
 });
 
-test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, stream }) => {
+test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, onStream }) => {
   await offerThreeAudioBitrates(labPage);
-  const seen = await labPage.evaluate(
-    async (manifest) => {
-      const lab = window.lab.start({});
-      lab.handle.detach();
-      const { player, video, requests } = lab;
-      // BOLA from half a second of buffer on, and no switch up for audio yet.
-      const abr = { hybridSwitchBufferTime: 0.5, maxBitrate: { audio: 40 } };
-      player.updateSettings({ streaming: { abr } });
-      player.initialize(video, manifest, true);
-      await window.lab.until('BOLA', () => requests.length >= 3 && video.currentTime > 0.5);
-      const reasons: string[] = [];
-      player.on('qualityChangeRequested', ({ mediaType, reason }) => {
-        if (mediaType === 'audio') reasons.push(String((reason as { message?: string } | null)?.message));
-      });
-      const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
-      player.updateSettings({ streaming: { abr: { maxBitrate: { audio: -1 } } } });
-      await window.lab.until('audio switching up', () => reasons.length > 0);
-      return { reasons, faults: handle.state.faults };
-    },
-    `${stream({ segmentCount: 40, media: { audio: true } })}manifest.mpd`,
-  );
+  const seen = await onStream({ segmentCount: 40, media: { audio: true } }, async (manifest) => {
+    const lab = window.lab.start({});
+    lab.handle.detach();
+    const { player, video, requests } = lab;
+    // BOLA from half a second of buffer on, and no switch up for audio yet.
+    const abr = { hybridSwitchBufferTime: 0.5, maxBitrate: { audio: 40 } };
+    player.updateSettings({ streaming: { abr } });
+    player.initialize(video, manifest, true);
+    await window.lab.until('BOLA', () => requests.length >= 3 && video.currentTime > 0.5);
+    const reasons: string[] = [];
+    player.on('qualityChangeRequested', ({ mediaType, reason }) => {
+      if (mediaType === 'audio') reasons.push(String((reason as { message?: string } | null)?.message));
+    });
+    const handle = window.LeoAbr.attachLeoAbr(player, { logger: null });
+    player.updateSettings({ streaming: { abr: { maxBitrate: { audio: -1 } } } });
+    await window.lab.until('audio switching up', () => reasons.length > 0);
+    return { reasons, faults: handle.state.faults };
+  });
   expect(seen.faults).toEqual([]);
   expect(seen.reasons[0]).toContain('[ThroughputRule]');
 });

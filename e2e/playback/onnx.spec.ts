@@ -119,45 +119,41 @@ test('decisions use forecasts of an ONNX model in its Worker, and its outputs eq
 });
 
 test('no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster', async ({
-  labPage,
-  stream,
+  onStream,
 }) => {
-  const seen = await labPage.evaluate(
-    async (manifest) => {
-      const path = '/leo-abr.onnx.js';
-      const { createOnnxForecaster }: typeof onnx = await import(path);
-      const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
-      const fault = async (wrong: object) => {
-        const forecaster = createOnnxForecaster({ ...urls, ...wrong });
-        for (;;) {
-          try {
-            forecaster.latest(0);
-          } catch (error) {
-            return (error as Error).message;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 20));
+  const seen = await onStream({ segmentCount: 5, segmentSeconds: 1 }, async (manifest) => {
+    const path = '/leo-abr.onnx.js';
+    const { createOnnxForecaster }: typeof onnx = await import(path);
+    const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+    const fault = async (wrong: object) => {
+      const forecaster = createOnnxForecaster({ ...urls, ...wrong });
+      for (;;) {
+        try {
+          forecaster.latest(0);
+        } catch (error) {
+          return (error as Error).message;
         }
-      };
-      const missing = createOnnxForecaster({ ...urls, modelUrl: 'missing.onnx' });
-      const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [missing] } });
-      const others = await Promise.all(
-        [
-          { modelUrl: 'page.onnx' },
-          { workerUrl: 'missing.js' },
-          { workerUrl: 'https://other.example/leo-abr.onnx-worker.js' },
-          { runtimeUrl: 'missing.mjs' },
-          { workerUrl: 'stricter/leo-abr.onnx-worker.js' },
-        ].map(fault),
-      );
-      await window.lab.until('the end', () => video.ended);
-      return {
-        faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`),
-        decisions,
-        others,
-      };
-    },
-    `${stream({ segmentCount: 5, segmentSeconds: 1 })}manifest.mpd`,
-  );
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const missing = createOnnxForecaster({ ...urls, modelUrl: 'missing.onnx' });
+    const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [missing] } });
+    const others = await Promise.all(
+      [
+        { modelUrl: 'page.onnx' },
+        { workerUrl: 'missing.js' },
+        { workerUrl: 'https://other.example/leo-abr.onnx-worker.js' },
+        { runtimeUrl: 'missing.mjs' },
+        { workerUrl: 'stricter/leo-abr.onnx-worker.js' },
+      ].map(fault),
+    );
+    await window.lab.until('the end', () => video.ended);
+    return {
+      faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`),
+      decisions,
+      others,
+    };
+  });
   expect(seen.faults).toEqual([
     expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
   ]);

@@ -158,6 +158,8 @@ interface Fixtures {
   stream(options?: StreamOptions): string;
   /** The page with `window.lab`, the player and the plugin. */
   labPage: Page;
+  /** Evaluates a function in it with the manifest of a new stream. */
+  onStream<Seen>(options: StreamOptions, act: (manifest: string) => Promise<Seen>): Promise<Seen>;
 }
 
 /** A file that the origin serves in addition to the streams. */
@@ -248,6 +250,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
   },
+
+  onStream: ({ labPage, stream }, use) =>
+    use((options, act) => labPage.evaluate(act, `${stream(options)}manifest.mpd`)),
 });
 
 /** The highest of the ladder's rungs among representations of the test media: 2 for `video-2`. */

@@ -2,11 +2,15 @@
 
 import { expect, test } from './playback-test.ts';
 
-test('playback survives a full source buffer, and later plans use the reduced buffer cap', async ({
-  labPage,
-  stream,
-}) => {
-  const seen = await labPage.evaluate(
+test('playback survives a full source buffer, and later plans use the reduced buffer cap', async ({ onStream }) => {
+  const seen = await onStream(
+    {
+      ladderBps: [4e6, 60e6, 118e6],
+      segmentSeconds: 2,
+      segmentCount: 20,
+      link: [[60, 300e6]],
+      media: { padding: 'filler-data' },
+    },
     async (manifest) => {
       const { player, video, decisions, faults } = window.lab.start({
         manifest,
@@ -38,13 +42,6 @@ test('playback survives a full source buffer, and later plans use the reduced bu
         top: decisions.at(-1)!.state.ladderBps.at(-1)!,
       };
     },
-    `${stream({
-      ladderBps: [4e6, 60e6, 118e6],
-      segmentSeconds: 2,
-      segmentCount: 20,
-      link: [[60, 300e6]],
-      media: { padding: 'filler-data' },
-    })}manifest.mpd`,
   );
   expect(seen.faults).toEqual([]);
   expect(seen.error).toBeUndefined();

@@ -20,36 +20,32 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
     test.use({ playerName });
 
     test('decides when the buffer empties, after a seek, and for the next source; not after its detachment', async ({
-      labPage,
-      stream,
+      onStream,
     }) => {
-      const seen = await labPage.evaluate(
-        async (manifest) => {
-          const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
-          const { player, video, handle, decisions, faults, requests } = lab;
-          await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
-          const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
-          const beforeSeek = decisions.length;
-          video.currentTime = 12.5;
-          await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
-          const afterSeek = decisions[beforeSeek]!.state;
-          await player.load(manifest);
-          await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
-          const sessions = decisions.map(({ session }) => session);
-          const first = decisions.find(({ session }) => session === 2)!.state;
-          handle.detach();
-          const detached = { decisions: decisions.length, requests: requests.length };
-          const isGoingOn = () => requests.length > detached.requests + 3 && video.currentTime > 2;
-          await window.lab.until('playback without the plugin', isGoingOn, lab);
-          const more = {
-            decisions: decisions.length - detached.decisions,
-            requests: requests.length - detached.requests,
-          };
-          await player.destroy();
-          return { levels, afterSeek, sessions, first, more, faults, status: handle.state.status };
-        },
-        `${stream({ segmentCount: 16 })}manifest.mpd`,
-      );
+      const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
+        const { player, video, handle, decisions, faults, requests } = lab;
+        await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
+        const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
+        const beforeSeek = decisions.length;
+        video.currentTime = 12.5;
+        await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
+        const afterSeek = decisions[beforeSeek]!.state;
+        await player.load(manifest);
+        await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
+        const sessions = decisions.map(({ session }) => session);
+        const first = decisions.find(({ session }) => session === 2)!.state;
+        handle.detach();
+        const detached = { decisions: decisions.length, requests: requests.length };
+        const isGoingOn = () => requests.length > detached.requests + 3 && video.currentTime > 2;
+        await window.lab.until('playback without the plugin', isGoingOn, lab);
+        const more = {
+          decisions: decisions.length - detached.decisions,
+          requests: requests.length - detached.requests,
+        };
+        await player.destroy();
+        return { levels, afterSeek, sessions, first, more, faults, status: handle.state.status };
+      });
       expect(seen.faults).toEqual([]);
       // The goal, and what plays between two looks of Shaka at its buffer.
       for (const level of seen.levels) expect(level).toBeLessThan(3.6);
@@ -61,21 +57,18 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(seen.status).toBe('detached');
     });
 
-    test('decides again after a source that Shaka has saved as a preload', async ({ labPage, stream }) => {
-      const seen = await labPage.evaluate(
-        async (manifest) => {
-          const lab = await window.lab.startShaka({ manifest });
-          const { player, video, decisions, faults } = lab;
-          await window.lab.until('playback', () => video.currentTime > 0.2, lab);
-          // Each version loads only its own.
-          const preload = (await player.unloadAndSavePreload()) as (shaka5.media.PreloadManager & string) | null;
-          await player.load(preload!);
-          const isAgain = () => decisions.some(({ session }) => session === 2);
-          await window.lab.until('playback again', () => isAgain() && video.currentTime > 0.2, lab);
-          return faults;
-        },
-        `${stream({ segmentCount: 5 })}manifest.mpd`,
-      );
+    test('decides again after a source that Shaka has saved as a preload', async ({ onStream }) => {
+      const seen = await onStream({ segmentCount: 5 }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest });
+        const { player, video, decisions, faults } = lab;
+        await window.lab.until('playback', () => video.currentTime > 0.2, lab);
+        // Each version loads only its own.
+        const preload = (await player.unloadAndSavePreload()) as (shaka5.media.PreloadManager & string) | null;
+        await player.load(preload!);
+        const isAgain = () => decisions.some(({ session }) => session === 2);
+        await window.lab.until('playback again', () => isAgain() && video.currentTime > 0.2, lab);
+        return faults;
+      });
       expect(seen).toEqual([]);
     });
 
@@ -101,19 +94,16 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(new Set(withoutCmcd)).toEqual(new Set([null]));
     });
 
-    test("a second player with its factory: Shaka's own manager decides", async ({ labPage, stream }) => {
-      const seen = await labPage.evaluate(
-        async (manifest) => {
-          const { factory, faults } = await window.lab.startShaka({ manifest });
-          const other = new window.shaka!.Player();
-          await other.attach(document.createElement('video'));
-          other.configure({ abrFactory: factory });
-          await other.load(manifest);
-          await other.destroy();
-          return faults.map(({ code }) => code);
-        },
-        `${stream({ segmentCount: 4 })}manifest.mpd`,
-      );
+    test("a second player with its factory: Shaka's own manager decides", async ({ onStream }) => {
+      const seen = await onStream({ segmentCount: 4 }, async (manifest) => {
+        const { factory, faults } = await window.lab.startShaka({ manifest });
+        const other = new window.shaka!.Player();
+        await other.attach(document.createElement('video'));
+        other.configure({ abrFactory: factory });
+        await other.load(manifest);
+        await other.destroy();
+        return faults.map(({ code }) => code);
+      });
       expect(seen).toEqual(['already-attached']);
     });
 

@@ -48,10 +48,10 @@ test('sizes come from sizes.json or the index of a SegmentBase stream, else they
 });
 
 test('a forecaster gets throughput, idle gaps and latency in order, and decisions use its forecast', async ({
-  labPage,
-  stream,
+  onStream,
 }) => {
-  const seen = await labPage.evaluate(
+  const seen = await onStream(
+    { ladderBps: [1e6, 2e6, 4e6], segmentSeconds: 2, segmentCount: 6, link: [[60, 6e6]] },
     async (manifest) => {
       type Options = NonNullable<NonNullable<Parameters<typeof window.lab.start>[0]>['options']>;
       type Forecaster = NonNullable<Options['forecasters']>[number];
@@ -83,7 +83,6 @@ test('a forecaster gets throughput, idle gaps and latency in order, and decision
         bits: decisions.at(-1)!.state.downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0),
       };
     },
-    `${stream({ ladderBps: [1e6, 2e6, 4e6], segmentSeconds: 2, segmentCount: 6, link: [[60, 6e6]] })}manifest.mpd`,
   );
   expect(seen.faults).toEqual([]);
   expect(new Set(seen.sources)).toEqual(new Set(['steady']));
