@@ -119,11 +119,10 @@ function ratio(numerator: number, denominator: number): number {
 
 function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineComparison {
   const { baseline, unitCount, resampledBy, topQoe, seed, resamples } = frame;
-  const unitSizes = new Float64Array(unitCount);
-  for (const { unit } of pairs) unitSizes[unit]! += 1;
   const samples = samplesOf(pairs, unitCount);
-  const of = estimates({ unitSizes, seed, resamples }, (counts) => statistics(samples, counts));
-  const units = unitSizes.filter((size) => size > 0).length;
+  const unitOf = pairs.map(({ unit }) => unit);
+  const of = estimates({ unitOf, unitCount, seed, resamples }, (counts) => statistics(samples, counts));
+  const units = new Set(unitOf).size;
   // With one unit there is no interval, so the value decides.
   const isClearlyPositive = ({ value, ci95 }: Estimate) =>
     value > POSITIVE_SHARE * topQoe && (units < 2 || (ci95?.[0] ?? -1) > 0);
