@@ -1,6 +1,6 @@
 /** Writes files atomically. Node only. */
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
@@ -25,7 +25,7 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
   try {
     for (const [file, content] of files) {
       at = file;
-      makeFolder(dirname(file));
+      mkdirSync(dirname(file), { recursive: true });
       const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
       const descriptor = openSync(temporary, 'w');
       temporaries.set(file, temporary);
@@ -62,20 +62,4 @@ function* chunksOf(content: Content): Generator<Uint8Array> {
 
 function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
-}
-
-/**
- * Makes a folder and its missing parents. Node's recursive `mkdir` never returns for a folder below /proc, because it
- * retries on ENOENT.
- */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  const above = dirname(folder);
-  if (above !== folder) makeFolder(above);
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process was faster.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
