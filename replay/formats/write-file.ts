@@ -1,6 +1,6 @@
 /** Writes files atomically. Node only. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
@@ -30,7 +30,7 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
       const descriptor = openSync(temporary, 'w');
       temporaries.set(file, temporary);
       try {
-        for (const chunk of chunksOf(content)) writeWhole(descriptor, chunk);
+        for (const chunk of chunksOf(content)) writeFileSync(descriptor, chunk);
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);
@@ -58,8 +58,4 @@ function* chunksOf(content: Content): Generator<Uint8Array> {
     gathered = '';
   }
   yield Buffer.from(gathered);
-}
-
-function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
 }
