@@ -44,8 +44,8 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
 interface ScenarioSource {
   /** For messages; without folder and ending the default of `name`. */
   file: string;
-  /** Reads `sizesFile`, relative to the scenario's file. Default: `sizesFile` is an error. */
-  readBeside?(path: string): string;
+  /** Reads `sizesFile`, relative to the scenario's file. */
+  readBeside(path: string): string;
 }
 
 /**
@@ -153,8 +153,7 @@ function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonl
   }
   if (beside === undefined) return undefined;
   const path = check.text('sizesFile', '');
-  if (source.readBeside === undefined) check.wrong('sizesFile', 'no reference to another file');
-  return parseSizes(source.readBeside!(path), path, ladderBps.length);
+  return parseSizes(source.readBeside(path), path, ladderBps.length);
 }
 
 /**
