@@ -4,6 +4,7 @@ import type { BaselineComparison, Estimate, FirstMinute, ResampledBy, SessionRes
 import type { Scenario } from '../scenarios.ts';
 import { estimates } from './bootstrap.ts';
 import { firstMinute } from './first-minute.ts';
+import { differences } from './paired-means.ts';
 import { placeKey } from './plan.ts';
 import { UnitSample } from './quantiles.ts';
 
@@ -61,12 +62,13 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
   const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
   const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));
   const oracleAt = byPlace(sessionsByAlgorithm.get(ORACLE));
+  const startDifference = differences((session: SessionResult) => firstMinute(session, frame.scenario));
   const compared = [...sessionsByAlgorithm].flatMap(([algorithm, sessions]) => {
     if (algorithm === baselineName) return [];
     const pairs = sessions.flatMap((own): Pair[] => {
       const baseline = baselineAt.get(placeKey(own));
       if (!baseline) return [];
-      const startDiff = own.live || baseline.live ? undefined : startDifference(own, baseline, frame.scenario);
+      const startDiff = own.live || baseline.live ? undefined : startDifference(own, baseline);
       return [{ own, baseline, oracle: oracleAt.get(placeKey(own)), unit: unitOf(own), startDiff }];
     });
     return pairs.length > 0 ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
@@ -76,11 +78,6 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
 
 function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionResult> {
   return new Map(sessions.map((session) => [placeKey(session), session]));
-}
-
-function startDifference(own: SessionResult, baseline: SessionResult, scenario: ComparisonFrame['scenario']) {
-  const [a, b] = [firstMinute(own, scenario), firstMinute(baseline, scenario)];
-  return Object.fromEntries(START_NAMES.map((name) => [name, a[name] - b[name]])) as unknown as FirstMinute;
 }
 
 function samplesOf(pairs: readonly Pair[], unitCount: number) {
