@@ -4,9 +4,6 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFil
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 
-/** Pieces are gathered to about this much before they are written. */
-const CHUNK_CHARACTERS = 1 << 16;
-
 type Content = string | Uint8Array | Iterable<string>;
 
 /**
@@ -30,7 +27,8 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
       const descriptor = openSync(temporary, 'w');
       temporaries.set(file, temporary);
       try {
-        for (const chunk of chunksOf(content)) writeFileSync(descriptor, chunk);
+        const pieces = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
+        for (const piece of pieces) writeFileSync(descriptor, piece);
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);
@@ -46,16 +44,4 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new InputError(at, 'a file that can be written', error);
   }
-}
-
-function* chunksOf(content: Content): Generator<Uint8Array> {
-  if (content instanceof Uint8Array) return yield content;
-  let gathered = '';
-  for (const piece of typeof content === 'string' ? [content] : content) {
-    gathered += piece;
-    if (gathered.length < CHUNK_CHARACTERS) continue;
-    yield Buffer.from(gathered);
-    gathered = '';
-  }
-  yield Buffer.from(gathered);
 }
