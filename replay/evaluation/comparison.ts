@@ -1,9 +1,7 @@
 /** Compares algorithms with the baseline by pairs of sessions, with intervals of the paired differences. */
 
 import type { BaselineComparison, Estimate, FirstMinute, ResampledBy, SessionResult } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
 import { estimates } from './bootstrap.ts';
-import { firstMinute } from './first-minute.ts';
 import { differences } from './paired-means.ts';
 import { placeKey } from './plan.ts';
 import { UnitSample } from './quantiles.ts';
@@ -37,7 +35,8 @@ interface ComparisonFrame {
   unitOf(session: SessionResult): number;
   unitCount: number;
   resampledBy: ResampledBy;
-  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
+  /** Of a session on demand. */
+  startOf(session: SessionResult): FirstMinute;
   /** QoE-linear of an undisturbed session at the top bitrate. */
   topQoe: number;
   seed: number;
@@ -62,7 +61,7 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
   const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
   const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));
   const oracleAt = byPlace(sessionsByAlgorithm.get(ORACLE));
-  const startDifference = differences((session: SessionResult) => firstMinute(session, frame.scenario));
+  const startDifference = differences(frame.startOf);
   const compared = [...sessionsByAlgorithm].flatMap(([algorithm, sessions]) => {
     if (algorithm === baselineName) return [];
     const pairs = sessions.flatMap((own): Pair[] => {
