@@ -11,15 +11,12 @@ export interface HouseholdPlayer {
   joinSeconds: number;
   /** Default: as many as the session has, less those that would have been played before the join. */
   segmentCount?: number;
-  /** Of its downloads in the division of the link; a player with n connections has n. */
-  weight: number;
 }
 
 /** A download that always has bits to send, from one second of the household to another. */
 export interface Traffic {
   fromSeconds: number;
   toSeconds: number;
-  weight: number;
 }
 
 export interface Household {
@@ -31,7 +28,6 @@ export interface Household {
 const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
   ...(algorithm !== undefined && { algorithm }),
   joinSeconds,
-  weight: 1,
 });
 
 /** Joins are apart by no multiple of a segment: players that begin together stay together. */
@@ -49,7 +45,7 @@ export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   four: { name: 'four', players: [...TWO, given(9.1), given(14.7)], traffic: [] },
   mixed: mixed('bola', 'throughput'),
   'late-joiner': { name: 'late-joiner', players: [...TWO, given(62.3)], traffic: [] },
-  download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120, weight: 1 }] },
+  download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 
 /** Dynamic itself. */
@@ -74,9 +70,9 @@ export function householdNamed(name: string, households = HOUSEHOLDS): Household
 }
 
 /**
- * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds", "segmentCount",
- * "weight" }], "traffic": [{ "fromSeconds", "toSeconds", "weight" }] }`. Defaults: `name` the file's, `joinSeconds` 0,
- * `weight` 1, no traffic; of `algorithm` and `segmentCount` see `HouseholdPlayer`. One player begins at second 0.
+ * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds", "segmentCount" }],
+ * "traffic": [{ "fromSeconds", "toSeconds" }] }`. Defaults: `name` the file's, `joinSeconds` 0, no traffic; of `algorithm`
+ * and `segmentCount` see `HouseholdPlayer`. One player begins at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseHousehold(text: string, file: string): Household {
@@ -91,11 +87,11 @@ export function parseHousehold(text: string, file: string): Household {
       if (unknown !== undefined) check.wrong(`${field}[${i}]`, `the fields ${known.join(', ')}`, unknown);
       const number = (key: string, rule: Parameters<FieldCheck['number']>[1]) =>
         check.number(`${field}[${i}].${key}`, rule, item[key]);
-      return { item, number, weight: number('weight', { above: 0, default: 1 }) };
+      return { item, number };
     });
   };
-  const players = items('players', ['algorithm', 'joinSeconds', 'segmentCount', 'weight']).map(
-    ({ item: { algorithm, segmentCount }, number, weight }, i): HouseholdPlayer => {
+  const players = items('players', ['algorithm', 'joinSeconds', 'segmentCount']).map(
+    ({ item: { algorithm, segmentCount }, number }, i): HouseholdPlayer => {
       if (algorithm !== undefined && typeof algorithm !== 'string') {
         check.wrong(`players[${i}].algorithm`, 'the name of an algorithm', algorithm);
       }
@@ -103,14 +99,13 @@ export function parseHousehold(text: string, file: string): Household {
         ...(algorithm !== undefined && { algorithm: algorithm as string }),
         joinSeconds: number('joinSeconds', { min: 0, default: 0 }),
         ...(segmentCount !== undefined && { segmentCount: number('segmentCount', { min: 1, whole: true }) }),
-        weight,
       };
     },
   );
   if (!players.some(({ joinSeconds }) => joinSeconds === 0)) check.wrong('players', 'a player that joins at second 0');
-  const traffic = items('traffic', ['fromSeconds', 'toSeconds', 'weight']).map(({ number, weight }): Traffic => {
+  const traffic = items('traffic', ['fromSeconds', 'toSeconds']).map(({ number }): Traffic => {
     const fromSeconds = number('fromSeconds', { min: 0 });
-    return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }), weight };
+    return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }) };
   });
   return { name: check.text('name', nameOf(file)), players, traffic };
 }

@@ -10,7 +10,7 @@ interface Release {
   untilBits: number;
 }
 
-/** Transfers of equal weight on one link. */
+/** Transfers on one link. */
 class Transfers {
   private readonly link = new SharedLink();
   private readonly active = new Map<object, Sender>();
@@ -20,7 +20,7 @@ class Transfers {
   add(sizeBits: number, startsAtSeconds: number, releases?: Release[]) {
     const { link, active } = this;
     const parts = releases ?? [{ fromSeconds: 0, untilBits: sizeBits }];
-    const access = link.access({ offsetSeconds: 0, weight: 1 });
+    const access = link.access();
     const flight = new ChunkedFlight(access.shareOf(this.path), {
       ...{ requestedAtSeconds: startsAtSeconds, rttSeconds: 0, sizeBits },
       chunks: parts.map(({ fromSeconds, untilBits }, i) => {

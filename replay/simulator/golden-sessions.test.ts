@@ -11,8 +11,8 @@ import { describe, expect, test } from '@jest/globals';
 import { readTraceFile } from '../formats/trace-files.ts';
 import type { SessionResult } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
-import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from './algorithms.ts';
-import { roundedSession } from './session-result.ts';
+import { SIMULATED_ALGORITHMS } from './algorithms.ts';
+import { sessionPlayer } from './run-sessions.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const GOLDEN_FILE = fixture('golden-sessions.json');
@@ -23,16 +23,8 @@ const [trace] = readTraceFile(fixture('golden.csv'));
 function play(scenarioName: string, algorithm: string): SessionResult {
   const scenario = resolveScenario(scenarioNamed(scenarioName));
   const { segmentCount } = scenario;
-  return roundedSession(
-    simulatedAlgorithm(algorithm).simulate({
-      trace: trace!,
-      scenario,
-      startSeconds: 0,
-      segmentCount,
-      seed: 1,
-      timings: false,
-    }),
-  );
+  const start = { trace: trace!, startSeconds: 0, segmentCount, seed: 1 };
+  return sessionPlayer({ scenario, controllers: new Map() })({ ...start, algorithm })[0]!;
 }
 
 /** A line per segment, so that diffs show which one changed. */

@@ -14,6 +14,7 @@ import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { playHousehold } from './play-household.ts';
+import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
 
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
@@ -83,7 +84,7 @@ export function sessionPlayer({
     const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
-      : [algorithmOf(algorithm).simulate(task)];
+      : [playAlone(algorithmOf(algorithm)(task))];
     return played.map((session) => roundedSession(withTraceEnd(session, start.trace, scenario)));
   };
 }

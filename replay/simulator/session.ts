@@ -20,7 +20,7 @@ import {
   validForecast,
 } from '../../abr/index.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
-import type { FlightLink, SharedFlight } from '../link/shared-link.ts';
+import { type FlightLink, type Sender, type SharedFlight, SharedLink } from '../link/shared-link.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
@@ -50,13 +50,17 @@ export type Airborne = SharedFlight &
   Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds' | 'lastProgressAtSeconds'>;
 
 /**
- * A session as a process. On a shared link it yields a second of its clock, and continues when that has come, or when
- * the download in flight ends, if that is earlier. With the link for itself it yields nothing.
+ * A session as a process: it yields a second of its clock, and continues when that has come, or when the download in
+ * flight ends, if that is earlier.
  */
 export type Process<Result> = Generator<number, Result, void>;
 
+/** Plays a session that has its link for itself, so that nothing happens while it waits. */
 export function playAlone<Result>(process: Process<Result>): Result {
-  return process.next().value as Result;
+  for (;;) {
+    const { done, value } = process.next();
+    if (done) return value;
+  }
 }
 
 /** A request of a segment. */
@@ -81,6 +85,7 @@ export abstract class Session<F extends Airborne> {
   private published: Forecast | undefined;
   private forecast: ValidForecast | undefined;
   protected readonly link: PiecewisePath;
+  private readonly access: Sender;
   /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
   private readonly upcoming: readonly (readonly (readonly number[])[])[];
   private previousBitrateBps: number | undefined;
@@ -112,6 +117,7 @@ export abstract class Session<F extends Airborne> {
       this.segmentCount,
     );
     this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
+    this.access = options.access ?? new SharedLink().access();
     this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
     this.upcoming = upcomingSizesOf(scenario, this.segmentCount);
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
@@ -169,7 +175,6 @@ export abstract class Session<F extends Airborne> {
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
   protected *playSegment(index: number): Process<boolean> {
     const { scenario, playback } = this;
-    const { access } = this.options;
     this.index = index;
     const stallSecondsBefore = playback.stallSeconds;
     if (!this.waitForRoom(index)) return false;
@@ -183,7 +188,7 @@ export abstract class Session<F extends Airborne> {
       const { representation } = decision;
       if (!this.initialised[representation] && !(yield* this.initialise(representation))) return false;
       if (!this.waitForMedia(index)) return false;
-      if (access) yield playback.nowSeconds;
+      yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
       const { flight, outcome, sizeBits, receivedBits } = yield* this.attemptDownload(
@@ -235,11 +240,10 @@ export abstract class Session<F extends Airborne> {
 
   /** Requests a segment and follows it until it has arrived, is to be abandoned or has ended early. */
   private *attemptDownload(index: number, representation: number, abandonments: number) {
-    const { playback } = this;
-    const { access } = this.options;
+    const { playback, access } = this;
     const sizeBits = this.upcoming[index]![0]![representation]!;
     const flight = this.request(index, sizeBits);
-    access?.begin(flight);
+    access.begin(flight);
     this.requestedBits += sizeBits;
     const attempt = { flight, index, representation, abandonments };
     this.attempt = attempt;
@@ -249,13 +253,13 @@ export abstract class Session<F extends Airborne> {
       const tickAtSeconds = hasTicks
         ? flight.requestedAtSeconds + tick * PACE_PERIOD_SECONDS
         : Number.POSITIVE_INFINITY;
-      const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
+      const isEarly = !(yield* this.shareUntil(tickAtSeconds, flight));
       outcome = isEarly ? 'early' : this.fly(attempt, tickAtSeconds);
     }
     this.attempt = undefined;
     const receivedBits = flight.receivedBits(playback.nowSeconds);
     this.report(true);
-    access?.end(playback.nowSeconds);
+    access.end(playback.nowSeconds);
     return { flight, outcome, sizeBits, receivedBits };
   }
 
@@ -297,26 +301,23 @@ export abstract class Session<F extends Airborne> {
     };
   }
 
-  /** The link, or the player's share of it, for a flight that begins now. */
+  /** The player's share of the link, for a flight that begins now. */
   protected linkNow(link: PiecewisePath): FlightLink {
-    return this.options.access?.shareOf(link) ?? link;
+    return this.access.shareOf(link);
   }
 
   /** Loads the representation's initialisation segment. */
   private *initialise(representation: number): Process<boolean> {
     this.initialised[representation] = true;
-    const { rows, downloads, scenario, playback } = this;
-    const { access } = this.options;
+    const { rows, downloads, scenario, playback, access } = this;
     if (this.isInitialised && rows.length === 0 && downloads.length === 0) return true;
-    if (access) yield playback.nowSeconds;
+    yield playback.nowSeconds;
     const { nowSeconds } = playback;
     const { initSegmentBits } = scenario.browser;
     const flight = new Flight(this.linkNow(this.link), nowSeconds, initSegmentBits, scenario.rttSeconds);
-    access?.begin(flight);
-    const isLoaded =
-      (access === undefined || (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight))) &&
-      this.waitUntil(flight.endsAtSeconds);
-    access?.end(playback.nowSeconds);
+    access.begin(flight);
+    const isLoaded = (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight)) && this.waitUntil(flight.endsAtSeconds);
+    access.end(playback.nowSeconds);
     return isLoaded;
   }
 
