@@ -140,7 +140,7 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
-  const { scenario, household, resumedTool } = benchmark;
+  const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.
   presentation(scenario);
   const chosenContexts = () =>

@@ -46,9 +46,6 @@ function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaste
 /** dash.js's own rules. */
 const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
 
-/** Each controller also as `<name>@<forecaster>`. */
-export const SIMULATED_ALGORITHMS: readonly string[] = ALGORITHM_NAMES;
-
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
  * a catch-up (`<controller>:fixed-slots`), or one of `own`.
@@ -62,7 +59,7 @@ export function simulatedAlgorithm(
   if (BROWSER_ONLY.includes(name)) {
     throw new InputError(
       field,
-      `an algorithm of the simulator (${SIMULATED_ALGORITHMS.join(', ')})`,
+      `an algorithm of the simulator (${ALGORITHM_NAMES.join(', ')})`,
       undefined,
       `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
@@ -70,7 +67,7 @@ export function simulatedAlgorithm(
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
-    throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
+    throw new InputError(field, `one of ${ALGORITHM_NAMES.join(', ')}, or a file (./mine.ts)`, name);
   }
   return ({ model, ...task }) =>
     playSession({

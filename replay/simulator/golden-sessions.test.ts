@@ -8,10 +8,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import type { SessionResult } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
-import { SIMULATED_ALGORITHMS } from './algorithms.ts';
 import { sessionPlayer } from './run-sessions.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
@@ -36,7 +36,7 @@ function goldenText(sessions: Record<string, SessionResult>): string {
   return `{\n${entries.join(',\n')}\n}\n`;
 }
 
-const names = SCENARIOS.flatMap((scenario) => SIMULATED_ALGORITHMS.map((algorithm) => `${scenario} ${algorithm}`));
+const names = SCENARIOS.flatMap((scenario) => ALGORITHM_NAMES.map((algorithm) => `${scenario} ${algorithm}`));
 const played = () => Object.fromEntries(names.map((name) => [name, play(...(name.split(' ') as [string, string]))]));
 
 describe('golden sessions', () => {

@@ -174,9 +174,9 @@ export class LiveSession extends Session<ChunkedFlight> {
     return this.waitUntil(this.playback.nowSeconds + this.scenario.browser.appendSeconds);
   }
 
-  protected override state(index: number): PlayerState {
+  protected override state(): PlayerState {
     const { playback, live } = this;
-    const state = super.state(index);
+    const state = super.state();
     const { segmentSeconds } = state;
     const latencySeconds = playback.started ? playback.latencySeconds : live.targetLatencySeconds;
     const dashCap = state.bufferCapSeconds + (this.hasChunks ? segmentSeconds : 0);

@@ -94,7 +94,7 @@ async function runHere(
   controllers: OwnControllers,
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
-  const { sessions, signal, onProgress, keep = itself } = options;
+  const { sessions, signal, onProgress, keep = (played) => played } = options;
   const play = sessionPlayer({ ...options, controllers });
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
@@ -112,7 +112,16 @@ async function runInWorkers(
   results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress, keep = itself } = options;
+  const {
+    sessions,
+    scenario,
+    timings = false,
+    models = {},
+    own = [],
+    signal,
+    onProgress,
+    keep = (played) => played,
+  } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
@@ -161,8 +170,4 @@ async function runInWorkers(
     next = sessions.length;
     await Promise.all(ending);
   }
-}
-
-function itself(sessions: SessionResult[]): SessionResult[] {
-  return sessions;
 }

@@ -6,14 +6,7 @@ import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
 import { linkPath, meanRateBps, type Trace } from '../trace.ts';
 
-/** The number of segments whose sizes are in the player's state, from the next one on. */
-export const UPCOMING_SEGMENTS = 8;
-
-interface Sizes {
-  bySegment: readonly (readonly number[])[];
-  /** By the number of segments in the session, then by segment: the sizes in the player's state. */
-  upcoming: Map<number, readonly (readonly (readonly number[])[])[]>;
-}
+type Sizes = readonly (readonly number[])[];
 
 const links = new WeakMap<Trace, Map<string, PiecewisePath>>();
 const sizes = new WeakMap<Scenario, Sizes>();
@@ -46,26 +39,8 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
 }
 
 /** Sizes in bits, `[segment][representation]`: the scenario's own if it has any, else seeded ones. */
-export function sizesOf(scenario: Scenario | ResolvedScenario): readonly (readonly number[])[] {
-  return preparedSizes(scenario).bySegment;
-}
-
-/** `[segment]`: the sizes of this and the following segments of the session, at most `UPCOMING_SEGMENTS`. */
-export function upcomingSizesOf(
-  scenario: Scenario | ResolvedScenario,
-  segmentCount: number,
-): readonly (readonly (readonly number[])[])[] {
-  const { bySegment, upcoming } = preparedSizes(scenario);
-  return remembered(upcoming, segmentCount, () =>
-    Array.from({ length: segmentCount }, (_, segment) =>
-      bySegment.slice(segment, Math.min(segment + UPCOMING_SEGMENTS, segmentCount)),
-    ),
+export function sizesOf(scenario: Scenario | ResolvedScenario): Sizes {
+  return remembered(sizes, scenario, () =>
+    'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),
   );
-}
-
-function preparedSizes(scenario: Scenario | ResolvedScenario): Sizes {
-  return remembered(sizes, scenario, () => ({
-    bySegment: 'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),
-    upcoming: new Map(),
-  }));
 }

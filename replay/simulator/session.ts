@@ -26,11 +26,14 @@ import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
-import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
+import { pageLinkOf, sizesOf } from './session-setup.ts';
 import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 /** Uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
+
+/** The number of segments whose sizes are in the player's state, from the next one on. */
+const UPCOMING_SEGMENTS = 8;
 
 /** Ends the session. */
 class ControllerFault extends Error {}
@@ -66,7 +69,6 @@ export function playAlone<Result>(process: Process<Result>): Result {
 /** A request of a segment. */
 export interface Attempt<F extends Airborne> {
   flight: F;
-  index: number;
   representation: number;
   abandonments: number;
 }
@@ -86,11 +88,11 @@ export abstract class Session<F extends Airborne> {
   private forecast: ValidForecast | undefined;
   protected readonly link: PiecewisePath;
   private readonly access: Sender;
-  /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
-  private readonly upcoming: readonly (readonly (readonly number[])[])[];
   private previousBitrateBps: number | undefined;
   /** The segment that is waited for or in flight. */
   private index = 0;
+  /** `[k][representation]`: sizes of this segment (k = 0) and the following ones. */
+  private upcomingSizesBits: readonly (readonly number[])[] = [];
   private attempt: Attempt<F> | undefined;
   private requestedBits = 0;
   private wastedBits = 0;
@@ -119,7 +121,6 @@ export abstract class Session<F extends Airborne> {
     this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
     this.access = options.access ?? new SharedLink().access();
     this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
-    this.upcoming = upcomingSizesOf(scenario, this.segmentCount);
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
     this.utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + (options.utcErrorSeconds ?? 0)) * 1000;
   }
@@ -176,10 +177,11 @@ export abstract class Session<F extends Airborne> {
   protected *playSegment(index: number): Process<boolean> {
     const { scenario, playback } = this;
     this.index = index;
+    this.upcomingSizesBits = sizesOf(scenario).slice(index, Math.min(index + UPCOMING_SEGMENTS, this.segmentCount));
     const stallSecondsBefore = playback.stallSeconds;
     if (!this.waitForRoom(index)) return false;
 
-    let decision = this.decide(this.state(index));
+    let decision = this.decide(this.state());
     let abandonments = 0;
     let abandonedBits = 0;
     let firstRequestAtSeconds: number | undefined;
@@ -191,11 +193,7 @@ export abstract class Session<F extends Airborne> {
       yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
-      const { flight, outcome, sizeBits, receivedBits } = yield* this.attemptDownload(
-        index,
-        representation,
-        abandonments,
-      );
+      const { flight, outcome, sizeBits, receivedBits } = yield* this.attemptDownload(representation, abandonments);
       const bitrateBps = scenario.ladderBps[representation]!;
       if (outcome === 'early') {
         if (!this.isOver) this.wastedBits += receivedBits;
@@ -239,13 +237,13 @@ export abstract class Session<F extends Airborne> {
   }
 
   /** Requests a segment and follows it until it has arrived, is to be abandoned or has ended early. */
-  private *attemptDownload(index: number, representation: number, abandonments: number) {
+  private *attemptDownload(representation: number, abandonments: number) {
     const { playback, access } = this;
-    const sizeBits = this.upcoming[index]![0]![representation]!;
-    const flight = this.request(index, sizeBits);
+    const sizeBits = this.upcomingSizesBits[0]![representation]!;
+    const flight = this.request(this.index, sizeBits);
     access.begin(flight);
     this.requestedBits += sizeBits;
-    const attempt = { flight, index, representation, abandonments };
+    const attempt = { flight, representation, abandonments };
     this.attempt = attempt;
     const hasTicks = this.controller.reconsider !== undefined;
     let outcome: Outcome | undefined;
@@ -341,8 +339,8 @@ export abstract class Session<F extends Airborne> {
     }
   }
 
-  protected state(index: number): PlayerState {
-    const { scenario, playback } = this;
+  protected state(): PlayerState {
+    const { scenario, playback, index } = this;
     return {
       nowSeconds: playback.nowSeconds,
       utcMs: this.utcMs(playback.nowSeconds),
@@ -356,7 +354,7 @@ export abstract class Session<F extends Airborne> {
       segmentIndex: index,
       segmentsRemaining: this.segmentCount - index,
       ladderBps: scenario.ladderBps,
-      upcomingSizesBits: this.upcoming[index]!,
+      upcomingSizesBits: this.upcomingSizesBits,
       previousBitrateBps: this.previousBitrateBps,
       downloads: this.downloads,
       weights: this.weights,
@@ -414,7 +412,7 @@ export abstract class Session<F extends Airborne> {
 
   private reconsider(attempt: Attempt<F>): Decision | 'keep' {
     const { representation } = attempt;
-    const state = this.state(attempt.index);
+    const state = this.state();
     const { nowSeconds } = state;
     if (this.isWaiting(attempt.flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);
@@ -434,7 +432,7 @@ export abstract class Session<F extends Airborne> {
 
   /** Asks a controller that has `pace`. */
   protected pace(): Pace {
-    const state = this.state(this.index);
+    const state = this.state();
     this.report(false);
     const forecast = this.forecastAt(state.nowSeconds);
     const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
