@@ -8,7 +8,7 @@ import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
-import { follows, traceOfParts } from './made-up.fixture.ts';
+import { follows, partsUpTo, traceOfParts } from './made-up.fixture.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
@@ -17,13 +17,6 @@ import { playSession } from './simulate-session.ts';
 const SEED = { seed: 20260301, numRuns: 50, endOnFailure: true };
 const ENDLESS: Traffic = { fromSeconds: 0, toSeconds: 1e6 };
 
-const steps = fc.array(
-  fc.record({
-    seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
-    mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 300, noNaN: true })),
-  }),
-  { minLength: 1, maxLength: 20 },
-);
 const scenarios = fc
   .record({
     name: fc.constantFrom('uhd-8', 'hd-16', 'live-hd-3'),
@@ -46,7 +39,11 @@ const behaviour = fc.record({
   patience: fc.option(fc.double({ min: 0.1, max: 8, noNaN: true }), { nil: undefined }),
 });
 type Behaviour = { plan: number[]; patience: number | undefined };
-const place = { parts: steps, scenario: scenarios, startSeconds: fc.double({ min: 0, max: 100, noNaN: true }) };
+const place = {
+  parts: partsUpTo(300, { maxLength: 20 }),
+  scenario: scenarios,
+  startSeconds: fc.double({ min: 0, max: 100, noNaN: true }),
+};
 const joins = fc.double({ min: 0.1, max: 20, noNaN: true });
 
 function traceOf(parts: Played['parts'], factor: number): Trace {

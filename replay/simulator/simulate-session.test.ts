@@ -4,6 +4,7 @@ import {
   createController,
   type Decision,
   type Forecast,
+  type Forecaster,
   type InFlight,
   type Observation,
   type PlayerState,
@@ -12,7 +13,7 @@ import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { always, traceOfRates } from './made-up.fixture.ts';
+import { always, follows, recorder, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
@@ -84,11 +85,11 @@ describe('simulateSession, computed by hand', () => {
   test('the state has the rate, and plans that ignore it stall', () => {
     // 1.35 Mbit/s at rate 2 sustain 0.3 Mbit/s of media, not 0.9.
     const ladderBps = [0.3e6, 0.9e6, 2e6];
-    const scenario = { ...PAPER, ladderBps, segmentCount: 40, bufferCapSeconds: 16, playbackRate: 2 };
-    const played = (controller: Controller) =>
-      simulateSession({ trace: traceOf([1.35, 1.35]), scenario, controller }).segments.slice(5);
-    const stallOf = (controller: Controller) =>
-      played(controller).reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
+    const scenario = { ladderBps, segmentCount: 40, bufferCapSeconds: 16, playbackRate: 2 };
+    const stallOf = (controller: Controller) => {
+      const segments = play(traceOf([1.35, 1.35]), controller, scenario).segments.slice(5);
+      return segments.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
+    };
     for (const name of ['mpc-d', 'mpc-l:no-forecast', 'bola', 'throughput']) {
       const knows = createController(name);
       expect([name, stallOf(knows)]).toEqual([name, 0]);
@@ -132,16 +133,8 @@ describe('delays of the browser', () => {
   });
 
   const browser = { ...IDEAL_BROWSER, initSegmentBits: 1e6, requestGapSeconds: 0.01, appendSeconds: 0.02 };
-  const scenario = { ...PAPER, rttSeconds: 0.1, browser };
-  const trace = traceOf([4, 4, 4, 4]);
-
   test("an initialisation segment at a representation's first use, except before the session's second 0", () => {
-    const plan = [0, 1, 0, 1];
-    const session = simulateSession({
-      trace,
-      scenario,
-      controller: { name: 'plan', decide: (s) => ({ ...always(plan[s.segmentIndex]!).decide(s) }) },
-    });
+    const session = play(traceOf([4, 4, 4, 4]), follows([0, 1, 0, 1]), { rttSeconds: 0.1, browser });
     const [first, second, third] = session.segments;
     expect(first).toMatchObject({ requestedAtSeconds: 0 });
     // Append, gap, then RTT and 1 Mbit of initialisation.
@@ -226,15 +219,11 @@ describe('how a session ends', () => {
   });
 
   test('a controller that throws or gives an invalid decision is a fault', () => {
-    const thrown = simulateSession({
-      trace: traceOf([2]),
-      scenario: PAPER,
-      controller: {
-        name: 'broken',
-        decide(state) {
-          if (state.segmentIndex === 2) throw new Error('out of ideas');
-          return always(0).decide(state);
-        },
+    const thrown = play(traceOf([2]), {
+      name: 'broken',
+      decide(state) {
+        if (state.segmentIndex === 2) throw new Error('out of ideas');
+        return always(0).decide(state);
       },
     });
     expect(thrown.endedBy).toBe('fault');
@@ -282,22 +271,17 @@ describe('the input of controller and forecaster', () => {
   test('a forecaster observes all bits, idle gaps and latencies, in order', () => {
     const observations: Observation[] = [];
     const asked: number[] = [];
-    const trace = traceOf([4, 4, 4]);
-    const scenario = { ...PAPER, rttSeconds: 0.1, bufferCapSeconds: 8 };
-    const session = simulateSession({
-      trace,
-      scenario,
-      controller: { ...always(0), reconsider: () => 'keep' },
-      forecaster: {
-        name: 'recorder',
-        start: (context) => expect(context.utcMsAtStart).toBe(Date.UTC(2025, 0, 1, 0, 0, 12)),
-        observe: (observation) => observations.push(observation),
-        latest: (now) => {
-          asked.push(now);
-          return undefined;
-        },
+    const forecaster: Forecaster = {
+      ...recorder((observation) => observations.push(observation)),
+      start: (context) => expect(context.utcMsAtStart).toBe(Date.UTC(2025, 0, 1, 0, 0, 12)),
+      latest: (now) => {
+        asked.push(now);
+        return undefined;
       },
-    });
+    };
+    const controller: Controller = { ...always(0), reconsider: () => 'keep' };
+    const scenario = { rttSeconds: 0.1, bufferCapSeconds: 8 };
+    const session = play(traceOf([4, 4, 4]), controller, scenario, { forecaster });
     const bits = observations.reduce((sum, o) => sum + (o.kind === 'throughput' ? o.bits : 0), 0);
     expect(bits).toBeCloseTo(
       session.segments.reduce((sum, row) => sum + row.sizeBits, 0),
