@@ -1,10 +1,10 @@
 /** Caches what sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. */
 
-import type { PiecewisePath, ResponseTime } from '../../abr/index.ts';
+import { PiecewisePath, type ResponseTime } from '../../abr/index.ts';
 import { remembered } from '../remembered.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
-import { linkPath, meanRateBps, type Trace } from '../trace.ts';
+import { linkSteps, meanRateBps, type Trace } from '../trace.ts';
 
 type Sizes = readonly (readonly number[])[];
 
@@ -34,7 +34,8 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
     if (!(meanBps > 0)) {
       throw new RangeError(`trace ${trace.name}: expected a rate above 0 somewhere, got a mean of ${meanBps} bit/s`);
     }
-    return linkPath(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare, scenario.rttSeconds, response);
+    const steps = linkSteps(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare);
+    return new PiecewisePath({ ...steps, latencySeconds: scenario.rttSeconds, ...(response && { response }) });
   });
 }
 

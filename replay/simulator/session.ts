@@ -103,7 +103,7 @@ export abstract class Session<F extends Airborne> {
   private readonly initialised: boolean[];
   private readonly decisionMillis: number[] = [];
 
-  /** @throws {RangeError} for impossible options. */
+  /** @throws {RangeError} for a trace without capacity. */
   constructor(private readonly options: SimulationOptions) {
     const { trace, scenario, controller } = options;
     this.scenario = scenario;
@@ -111,13 +111,6 @@ export abstract class Session<F extends Airborne> {
     this.forecaster = options.forecaster;
     this.startSeconds = options.startSeconds ?? 0;
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
-    expect(this.startSeconds >= 0, 'startSeconds', 'a number >= 0', this.startSeconds);
-    expect(
-      Number.isInteger(this.segmentCount) && this.segmentCount >= 1 && this.segmentCount <= scenario.segmentCount,
-      'segmentCount',
-      `a whole number from 1 to ${scenario.segmentCount}`,
-      this.segmentCount,
-    );
     this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
     this.access = options.access ?? new SharedLink().access();
     this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
@@ -453,11 +446,6 @@ export abstract class Session<F extends Airborne> {
     }
     if (typeof reason !== 'string') throw wrong('a reason in words', reason);
   }
-}
-
-/** @throws {RangeError} unless it holds. */
-export function expect(holds: boolean, field: string, expected: string, got: unknown): void {
-  if (!holds) throw new RangeError(`simulateSession: ${field}: expected ${expected}, got ${String(got)}`);
 }
 
 function asked<T>(question: () => T): T {

@@ -7,6 +7,7 @@ import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 
+/** Checked where they come from: scenarios and starts when they are read. */
 export interface SimulationOptions {
   trace: Trace;
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
