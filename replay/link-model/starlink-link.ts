@@ -3,8 +3,8 @@
  * and blockages, with round-trip time and loss. Seeded; docs/findings.md compares it with recordings. Browser-safe.
  */
 
-import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
-import type { Trace } from '../trace.ts';
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { handoverPhaseOf, type Trace } from '../trace.ts';
 import { RandomStream } from './random-stream.ts';
 import {
   STARLINK_CHARACTERS,
@@ -70,8 +70,7 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   const n = steps * finePerStep;
 
   const start = startOfLink(seed);
-  const toBoundary = (60 + HANDOVER_SECOND - start.epochPhaseSeconds) % EPOCH_SECONDS;
-  const boundaryOffset = toBoundary * FINE_STEPS_PER_SECOND;
+  const boundaryOffset = handoverPhaseOf(start.epochPhaseSeconds) * FINE_STEPS_PER_SECOND;
 
   const mbps = fineRatesMbps({ parameters, seed, n, boundaryOffset });
   const latency = fineLatency({ parameters, seed, n, boundaryOffset, mbps });
