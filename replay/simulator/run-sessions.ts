@@ -3,6 +3,7 @@
  * do not depend on the number of workers. Node only.
  */
 
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
@@ -127,47 +128,30 @@ async function runInWorkers(
   let next = 0;
   let done = 0;
   const workerData: WorkerSetup = { traces, scenario, timings, models, own };
-  const ending: Promise<unknown>[] = [];
 
-  const work = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker(workerFile, { workerData });
-      let first = 0;
-      let size = 1;
-      let begunAt = 0;
-      const end = (settle: () => void) => {
-        signal?.removeEventListener('abort', stop);
-        ending.push(worker.terminate());
-        settle();
-      };
-      const stop = () => end(resolve);
-      const assign = () => {
-        first = next;
+  const work = async (): Promise<void> => {
+    const worker = new Worker(workerFile, { workerData });
+    try {
+      for (let size = 1; next < sessions.length; ) {
+        const first = next;
         const task = sessions.slice(first, first + size);
-        if (task.length === 0) return stop();
         next += task.length;
-        begunAt = performance.now();
+        const begunAt = performance.now();
         worker.postMessage(task.map(({ trace, ...session }) => ({ ...session, traceIndex: indexOfTrace.get(trace)! })));
-      };
-      worker.on('message', (answer: SessionResult[][]) => {
-        for (const [i, result] of answer.entries()) results[first + i] = keep(result);
-        done += answer.length;
+        const [answer]: SessionResult[][][] = await once(worker, 'message', signal && { signal });
+        for (const [i, result] of answer!.entries()) results[first + i] = keep(result);
+        done += answer!.length;
         onProgress?.(done);
         const elapsedMs = Math.max(1, performance.now() - begunAt);
         size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
-        if (signal?.aborted !== true) assign();
-      });
-      worker.on('error', (error) => end(() => reject(error)));
-      signal?.addEventListener('abort', stop);
-      if (signal?.aborted === true) stop();
-      else assign();
-    });
-
-  try {
-    await Promise.all(Array.from({ length: workers }, work));
-  } finally {
-    // After an error in one worker the others stop.
-    next = sessions.length;
-    await Promise.all(ending);
-  }
+      }
+    } catch (error) {
+      // After an error in one worker the others stop.
+      next = sessions.length;
+      if (signal?.aborted !== true) throw error;
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
 }
