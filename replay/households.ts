@@ -1,16 +1,14 @@
 /** Households: several players, and other traffic, on one link. Named ones, and those of a JSON file. */
 
 import { InputError } from '../abr/errors.ts';
-import { FieldCheck, jsonObject, nameOf } from './formats/field-check.ts';
+import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface HouseholdPlayer {
   /** Default: the given one, from `--algorithms`. */
   algorithm?: string;
-  /** Second of the household at which the session begins. */
+  /** Second of the household at which the session begins; what would have been played before is left out. */
   joinSeconds: number;
-  /** Default: as many as the session has, less those that would have been played before the join. */
-  segmentCount?: number;
 }
 
 /** A download that always has bits to send, from one second of the household to another. */
@@ -53,11 +51,11 @@ export const BROWSER_HOUSEHOLDS: typeof HOUSEHOLDS = { ...HOUSEHOLDS, mixed: mix
 
 /** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */
 export function segmentsOfPlayer(
-  { joinSeconds, segmentCount: own }: HouseholdPlayer,
+  { joinSeconds }: HouseholdPlayer,
   { segmentCount, scenario }: { segmentCount: number; scenario: Pick<Scenario, 'segmentSeconds' | 'live'> },
 ): number {
   const { segmentSeconds, live } = scenario;
-  const left = Math.min(own ?? segmentCount, segmentCount - Math.floor(joinSeconds / segmentSeconds));
+  const left = segmentCount - Math.floor(joinSeconds / segmentSeconds);
   // A live session needs an end after the join.
   return live !== undefined && left * segmentSeconds <= live.timeShiftSeconds ? 0 : left;
 }
@@ -70,9 +68,9 @@ export function householdNamed(name: string, households = HOUSEHOLDS): Household
 }
 
 /**
- * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds", "segmentCount" }],
- * "traffic": [{ "fromSeconds", "toSeconds" }] }`. Defaults: `name` the file's, `joinSeconds` 0, no traffic; of `algorithm`
- * and `segmentCount` see `HouseholdPlayer`. One player begins at second 0.
+ * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
+ * "fromSeconds", "toSeconds" }] }`. Defaults: `name` the file's, `algorithm` the given one, `joinSeconds` 0, no traffic.
+ * One player begins at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseHousehold(text: string, file: string): Household {
@@ -82,26 +80,19 @@ export function parseHousehold(text: string, file: string): Household {
     const list = check.fields[field] ?? [];
     if (!Array.isArray(list)) check.wrong(field, 'a list');
     return (list as unknown[]).map((value, i) => {
-      const item = check.object(`${field}[${i}]`, value);
-      const unknown = Object.keys(item).find((key) => !known.includes(key));
-      if (unknown !== undefined) check.wrong(`${field}[${i}]`, `the fields ${known.join(', ')}`, unknown);
-      const number = (key: string, rule: Parameters<FieldCheck['number']>[1]) =>
-        check.number(`${field}[${i}].${key}`, rule, item[key]);
-      return { item, number };
+      const place = `${field}[${i}]`;
+      const item = check.object(place, value);
+      check.known(known, `${place}.`, item);
+      const number = (key: string, rule: NumberRule) => check.number(`${place}.${key}`, rule, item[key]);
+      return { place, item, number };
     });
   };
-  const players = items('players', ['algorithm', 'joinSeconds', 'segmentCount']).map(
-    ({ item: { algorithm, segmentCount }, number }, i): HouseholdPlayer => {
-      if (algorithm !== undefined && typeof algorithm !== 'string') {
-        check.wrong(`players[${i}].algorithm`, 'the name of an algorithm', algorithm);
-      }
-      return {
-        ...(algorithm !== undefined && { algorithm: algorithm as string }),
-        joinSeconds: number('joinSeconds', { min: 0, default: 0 }),
-        ...(segmentCount !== undefined && { segmentCount: number('segmentCount', { min: 1, whole: true }) }),
-      };
-    },
-  );
+  const players = items('players', ['algorithm', 'joinSeconds']).map(({ place, item: { algorithm }, number }) => {
+    const joinSeconds = number('joinSeconds', { min: 0, default: 0 });
+    if (algorithm === undefined) return { joinSeconds };
+    if (typeof algorithm === 'string') return { algorithm, joinSeconds };
+    return check.wrong(`${place}.algorithm`, 'the name of an algorithm', algorithm);
+  });
   if (!players.some(({ joinSeconds }) => joinSeconds === 0)) check.wrong('players', 'a player that joins at second 0');
   const traffic = items('traffic', ['fromSeconds', 'toSeconds']).map(({ number }): Traffic => {
     const fromSeconds = number('fromSeconds', { min: 0 });
