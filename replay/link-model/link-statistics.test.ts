@@ -10,7 +10,7 @@ describe('autocorrelation', () => {
     let x = 0;
     const series = Float64Array.from({ length: 100_000 }, () => {
       x = phi * x + random.normal();
-      return x;
+      return 3 + x;
     });
     expect(autocorrelation(series, 0)).toBeCloseTo(1, 12);
     expect(autocorrelation(series, 1)).toBeCloseTo(0.9, 1.5);

@@ -7,7 +7,6 @@ import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { handoverPhaseOf, type Trace } from '../trace.ts';
 import { RandomStream } from './random-stream.ts';
 import {
-  STARLINK_CHARACTERS,
   STARLINK_MIXTURES,
   type StarlinkCharacter,
   type StarlinkMixture,
@@ -49,17 +48,9 @@ export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps
 
 /** The character of a preset: itself, or the one that this seed draws from a mixture. */
 export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: number): StarlinkCharacter {
-  if (!isMixture(preset)) return preset;
+  if (preset !== 'stationary' && preset !== 'driving') return preset;
   const characters = STARLINK_MIXTURES[preset];
   return characters[new RandomStream(seed, 'character').whole(characters.length)]!;
-}
-
-function isMixture(preset: string): preset is StarlinkMixture {
-  return Object.hasOwn(STARLINK_MIXTURES, preset);
-}
-
-export function isStarlinkPreset(preset: string): preset is StarlinkCharacter | StarlinkMixture {
-  return isMixture(preset) || Object.hasOwn(STARLINK_CHARACTERS, preset);
 }
 
 /** Draws a link. The same options give the same numbers; rates are whole 10 kbit/s, RTT 0.1 ms, loss 0.001. */
