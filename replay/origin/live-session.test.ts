@@ -1,6 +1,7 @@
 /** Live sessions on a manual clock, without HTTP. */
 
 import { describe, expect, test } from '@jest/globals';
+import { PiecewisePath } from '../../abr/index.ts';
 import type { MediaFile } from '../media/index.ts';
 import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { traceOfRates } from '../simulator/made-up.fixture.ts';
@@ -125,17 +126,11 @@ describe('a live session', () => {
     runTo(0.5);
     const { file, arrived } = download('video-0/31.m4s');
     await clock.play();
+    const link = new PiecewisePath({ stepEndsSeconds: [1, 2, 4], ratesBps: [20e6, 1e6, 20e6] });
     const due: number[] = [];
     for (const { existsAtSeconds } of file.chunks!) {
-      let at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
-      let bits = 1e6;
-      while (bits > 1e-3) {
-        const rate = at >= 1 - 1e-9 && at < 2 - 1e-9 ? 1e6 : 20e6;
-        const seconds = Math.min(bits / rate, Math.floor(at + 1 + 1e-9) - at);
-        bits -= seconds * rate;
-        at += seconds;
-      }
-      due.push(at);
+      const at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
+      due.push(at + link.downloadSeconds(at, 1e6));
     }
     expect(due[2]! - existing(file)[2]!).toBeGreaterThan(0.8);
     expect(due[7]! - existing(file)[7]!).toBeCloseTo(0.05, 6);
