@@ -118,12 +118,6 @@ describe('serve', () => {
     ['an age of 0', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
     ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],
     ['a config that is missing', ['--config', './none'], '--config: expected a readable file, got ./none'],
-    ['no viewer without a dish', ['--no-viewer'], '--no-viewer: expected --dish simulated, got no dish'],
-    [
-      'no viewer beside a real dish',
-      ['--no-viewer', '--dish', '192.168.100.1:9200'],
-      '--no-viewer: expected --dish simulated, got --dish 192.168.100.1:9200',
-    ],
     ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
     ['a token file that is missing', ['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
     [
@@ -230,28 +224,12 @@ describe('serve --dish simulated', () => {
     expect(status).toBe(0);
   });
 
-  test('brings a viewer along, so that there is a forecast, and none with --no-viewer', async () => {
-    const players: unknown[] = [];
-    const first = async (url: string, types: string) => {
-      const events = await eventReader(`${url}/v1/events?types=${types}`);
-      await events.next();
-      const { data } = await events.next();
-      const { link } = (await (await fetch(`${url}/v1/state`)).json()) as { link: { eachPlayer: unknown[] } };
-      players.push(...link.eachPlayer);
-      events.close();
-      return data;
-    };
-    const serve = ['serve', '--port', '0', '--dish', 'simulated'];
-    await run([...serve, '--host', '0.0.0.0'], async (url) => {
-      const { forecast } = (await first(url.replace('0.0.0.0', '127.0.0.1'), 'forecast')) as { forecast: unknown };
-      expect(forecast).toMatchObject({ source: 'service' });
+  test('listens on all addresses, and learns from the history of a simulated dish at once', async () => {
+    await run(['serve', '--port', '0', '--dish', 'simulated', '--host', '0.0.0.0'], async (url) => {
+      const state = await fetch(`${url.replace('0.0.0.0', '127.0.0.1')}/v1/state`);
+      const { link } = (await state.json()) as { link: { observedSeconds: number } };
+      expect(link.observedSeconds).toBeGreaterThan(80);
     });
-    expect(players).toMatchObject([{ share: 1, isSimulated: true }]);
-    const { stderr, status } = await run([...serve, '--no-viewer'], async (url) => {
-      await first(url, 'traffic');
-    });
-    expect(players).toHaveLength(1);
-    expect([status, stderr.includes('viewer')]).toEqual([0, false]);
   });
 
   test('records the history of a simulated dish', async () => {

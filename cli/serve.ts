@@ -63,7 +63,6 @@ export function serveCommand(io: CommandIo): Command {
     )
     .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
     .option('--seed <n>', 'seed of a simulated dish', '1')
-    .option('--no-viewer', 'no simulated viewer of a video, who comes with --dish simulated until a player reports')
     .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
@@ -133,9 +132,6 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   if (flags.dish === undefined) {
     log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
   }
-  if (flags.dish === 'simulated' && flags.viewer !== false) {
-    log.info('a simulated viewer downloads and reports until a player does; --no-viewer would leave it out');
-  }
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
     log.warn('everybody in the network can use it; --token-file would require a token');
   }
@@ -147,8 +143,6 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
   const { dish } = flags;
   if (dish === 'simulated') return dishScript(flags, io);
-  const got = dish === undefined ? 'no dish' : `--dish ${dish}`;
-  if (flags.viewer === false) throw new InputError('--no-viewer', '--dish simulated', undefined, got);
   if (dish === undefined) return undefined;
   return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
 }

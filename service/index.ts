@@ -4,7 +4,6 @@ export { isLoopback } from './api/security.ts';
 export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
-export { startServiceOnLink } from './fake-dish/watched-link.ts';
 export type { Log } from './log.ts';
 export { lockFolder } from './recording/folder-lock.ts';
 export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';

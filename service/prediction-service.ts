@@ -20,14 +20,7 @@ import type {
 import { type Clock, SessionClock } from './clock.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import {
-  type Refusal,
-  type Reported,
-  SharedLink,
-  SIMULATED_VIEWER,
-  type Throughput,
-  type Verdict,
-} from './link/shared-link.ts';
+import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import { defined, type TelemetrySecond } from './telemetry.ts';
 
@@ -64,8 +57,8 @@ export interface Listener {
 /** A rate in bit/s, on the session clock, so that a leap of UTC moves it along. */
 type Rate = { atSeconds: number; bps: number };
 
-/** Longest past that throughput from before the start, and the dish's history, have. A multiple of the epoch. */
-const PAST_SECONDS = 900;
+/** Past before the start from which the forecaster learns the usage in the dish's history. A multiple of the epoch. */
+const PAST_SECONDS = 300;
 /** The past that the page's chart shows (`page/chart.js`). */
 const CHART_SECONDS = 60;
 const MOST_PLAYERS = 64;
@@ -138,17 +131,6 @@ export class PredictionService {
     this.#parts = { ...this.#parts, ...parts };
   }
 
-  /** Learns from throughput before now, whose seconds are below 0 and in order of time. Call it first. */
-  recall(throughput: readonly Throughput[]): void {
-    const nowSeconds = this.session.nowSeconds();
-    const pieces = throughput.map((piece) => ({
-      ...piece,
-      startSeconds: piece.startSeconds + nowSeconds,
-      endSeconds: piece.endSeconds + nowSeconds,
-    }));
-    this.#forecaster.recall(pieces.filter(({ startSeconds }) => startSeconds >= 0));
-  }
-
   /** Call it ten times a second. */
   tick(): void {
     this.#followClock();
@@ -205,9 +187,9 @@ export class PredictionService {
     const { downlinkUsageBps: bps } = second;
     if (bps !== undefined) {
       this.#usage = lastMinute([...this.#usage, { atSeconds, bps }], atSeconds);
-      const isAfterStart = atSeconds > this.session.startSeconds;
-      const observation = isAfterStart && this.#passive.observe(atSeconds, bps, this.#link.lastBusySeconds);
-      if (observation) this.#forecaster.observe(observation);
+      const observation = this.#passive.observe(atSeconds, bps, this.#link.lastBusySeconds);
+      if (observation && atSeconds > this.session.startSeconds) this.#forecaster.observe(observation);
+      else if (observation && atSeconds >= 1) this.#forecaster.recall(observation);
     }
     const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
     if (second.fromHistory === true || epoch === this.#hintedEpoch) return;
@@ -259,9 +241,8 @@ export class PredictionService {
         observedSeconds: this.#forecaster.observedSeconds,
         forecaster: this.#forecaster.source ?? null,
         subscribers: this.stream.size,
-        eachPlayer: this.#link.eachPlayer().map(({ name, lastSeenSeconds, ...player }) => {
-          const reportedMs = Math.round(this.session.utcMsAt(lastSeenSeconds));
-          return { ...player, reportedMs, ...(name === SIMULATED_VIEWER && { isSimulated: true as const }) };
+        eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
+          return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
         }),
       },
       ...(place !== undefined && { location: place }),

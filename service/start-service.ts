@@ -9,7 +9,6 @@ import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
-import { reportViewer } from './fake-dish/simulated-viewer.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
@@ -34,7 +33,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   /** Required bearer token. Default: none. */
   token?: string | undefined;
   limits?: Partial<ApiLimits>;
-  /** `host:port` of the dish, or the script of a simulated one in this process, with its viewer. Default: none. */
+  /** `host:port` of the dish, or the script of a simulated one in this process. Default: none. */
   dish?: string | DishScript | undefined;
   /** Location of the dish. Default: as the dish reports it. */
   location?: LocationReading | undefined;
@@ -120,7 +119,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
-    if (typeof dish === 'object' && dish.viewer !== undefined) parts.push(reportViewer(dish.viewer, service));
     return { url, port: address.port, service, close };
   } catch (error) {
     await close().catch(() => {});

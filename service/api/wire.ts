@@ -254,7 +254,6 @@ const stateReply = reply({
         share: share('Share of the capacity that it may expect'),
         isDownloading: Type.Boolean({ description: 'As of its newest report' }),
         reportedMs: utcMs('Newest report'),
-        isSimulated: optional(Type.Literal(true, { description: "It is a simulated dish's viewer" })),
       }),
       'The players, in the order of their first reports',
     ),

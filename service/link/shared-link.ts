@@ -8,7 +8,6 @@ import type { Observation } from '../../abr/forecast.ts';
 
 /** An observation of one player, on the session clock. */
 export type Reported = Observation;
-export type Throughput = Extract<Observation, { kind: 'throughput' }>;
 
 /**
  * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it
@@ -19,9 +18,6 @@ export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 /** The limit that a new player exceeds: of all players, or of those of one address. */
 export type Refusal = 'too-many-players' | 'too-many-players-of-address';
 
-/** The name in the reports of the viewer that comes with a simulated dish. */
-export const SIMULATED_VIEWER = 'simulated-viewer';
-
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
 const BINS = 200;
@@ -30,7 +26,7 @@ const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
 /** Silence after which a player is forgotten. */
-export const GONE_SECONDS = 10;
+const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
 const LONGEST_SECONDS = 10;
@@ -168,9 +164,9 @@ export class SharedLink {
   }
 
   /** The players, in the order of their first reports. */
-  eachPlayer(): { name: string; share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
+  eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
     return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
-      return { name, share: this.share(name), isDownloading, lastSeenSeconds };
+      return { share: this.share(name), isDownloading, lastSeenSeconds };
     });
   }
 
