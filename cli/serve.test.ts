@@ -248,16 +248,6 @@ describe('serve --dish simulated', () => {
     expect(lines.filter((line) => JSON.parse(line).kind === 'telemetry').length).toBeGreaterThanOrEqual(800);
   });
 
-  test('refuses a folder that another service records in', async () => {
-    const args = ['serve', '--port', '0', '--record', at('shared')];
-    await run(args, async () => {
-      const { status, stderr } = await run(args);
-      expect(status).toBe(2);
-      expect(stderr).toMatch(/shared: expected a folder that no other service records in, got "process \d+ on /);
-    });
-    expect((await run(args, async () => {})).status).toBe(0);
-  });
-
   test('reports lost lines at the end, with status 3', async () => {
     let stderr = '';
     const io = { ...PROCESS_IO, stderr: { write: (text: string) => (stderr += text) } };

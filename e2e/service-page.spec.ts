@@ -176,7 +176,7 @@ test('shows the truth when the dish is gone, the disk is full and the clock leap
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(url);
   await expectSoon(headline(page)).toHaveText(/^The dish is online\./);
-  await expectSoon(problems(page)).toContainText('Recording: the disk is full; lines wait to be written');
+  await expectSoon(problems(page)).toContainText('Recording: ENOSPC: no space left; lines wait to be written');
   await expectSoon(card(page, 'Recordings')).toContainText(/Waiting for the disk\d+/);
   leapMs = 2 * 3_600_000;
   await expectSoon(problems(page)).toContainText('Clock: the clock of the machine was set by 7200.0 s');

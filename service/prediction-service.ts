@@ -35,7 +35,7 @@ export interface PredictionServiceOptions {
 export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
-  recording?: { status(): StateReply['recording']; written(): Promise<void> };
+  recording?: { status(): StateReply['recording'] };
   webhook?: { readonly counts: Readonly<Record<string, number>> };
   location?: () => StateReply['location'];
 }
@@ -266,11 +266,6 @@ export class PredictionService {
     if (typeof verdicts === 'string') return verdicts;
     if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
-  }
-
-  /** Resolves once all reports so far are recorded, if anything is. */
-  async recorded(): Promise<void> {
-    await this.#parts.recording?.written();
   }
 
   /** Triggers by what became of their posts; empty without a webhook. */

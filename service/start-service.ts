@@ -67,7 +67,7 @@ const SECOND_MS = 1000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
 
-/** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
+/** Rejects if it cannot listen, or if the recordings' folder is unusable. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const {
     version,

@@ -159,7 +159,6 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
     const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
     const rejected = report.rejections(verdicts, serverUtcMs);
     metrics.observeReport({ accepted, rejected });
-    if (accepted > 0) await service.recorded();
     return { serverUtcMs, protocol: PROTOCOL, accepted, rejected, share };
   });
 }
