@@ -1,6 +1,6 @@
 /** The prediction service. Node only. */
 
-export { isLoopback } from './api/security.ts';
+export { isLoopback } from '../predictor/service-client/needs-tls.ts';
 export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';

@@ -25,8 +25,6 @@ export interface DishMonitorOptions {
   /** Receives each second of the dish once, in order, even if answers are late. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
-  /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
-  random?: () => number;
   /** Timeout of a request. Default 2 s. */
   deadlineMs?: number;
 }
@@ -220,13 +218,12 @@ export class DishMonitor {
   }
 
   #fail(error: RequestError): void {
-    const { clock, problems, address, random = Math.random } = this.#options;
+    const { clock, problems, address } = this.#options;
     this.#failures++;
     // A dish that has never answered is reported at once.
     if (this.#lastAnswerMs !== undefined && this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
     const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this.#failures - FAILURES_UNTIL_UNREACHABLE));
-    const backoffMs = Math.min(LONGEST_BACKOFF_MS, doubled) * (0.8 + 0.4 * random());
-    this.#retryAtMs = clock.monotonicMs() + backoffMs - PERIOD_MS / 2;
+    this.#retryAtMs = clock.monotonicMs() + Math.min(LONGEST_BACKOFF_MS, doubled) - PERIOD_MS / 2;
     const { reason, advice } = reasonOf(error, address);
     problems.report('dish', 'unreachable', `${address}: ${reason}${advice}`);
     this.#current.enter('unreachable', reason);
