@@ -31,8 +31,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
       return { kind: 'throughput', startMs: endMs - 100, endMs, bits: (rateBps * Math.exp(normal(random) / 8)) / 10 };
     });
     const reply = service.observe({ player: 'p', observations });
-    if (typeof reply === 'string') throw new Error(reply);
-    refused.push(...reply.verdicts.filter((verdict) => verdict !== 'accepted'));
+    refused.push(...reply!.verdicts.filter((verdict) => verdict !== 'accepted'));
   }
   return { clock, service, events, refused };
 }

@@ -20,7 +20,7 @@ import type {
 import { type Clock, SessionClock } from './clock.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type Refusal, type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
+import { type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import { defined, type TelemetrySecond } from './telemetry.ts';
 
@@ -62,9 +62,6 @@ const PAST_SECONDS = 300;
 /** The past that the page's chart shows (`page/chart.js`). */
 const CHART_SECONDS = 60;
 const MOST_PLAYERS = 64;
-const MOST_PLAYERS_OF_ADDRESS = 32;
-/** From this probability of a LEO link, its estimated epochs replace the schedule. */
-const LEO_PROBABILITY = 0.7;
 /** A dish that answers is Starlink's, whose handovers follow the schedule to about a second. */
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
@@ -94,7 +91,7 @@ export class PredictionService {
   #publishedMs = Number.NaN;
   #nextHandoverMs = Number.POSITIVE_INFINITY;
   #isStateNew = false;
-  #hintedEpoch = Number.NaN;
+  #hintedSeconds = Number.NEGATIVE_INFINITY;
   #reportedSeconds = Number.NEGATIVE_INFINITY;
   #isWatched = false;
 
@@ -115,7 +112,6 @@ export class PredictionService {
     });
     this.#link = new SharedLink({
       mostPlayers: MOST_PLAYERS,
-      mostPlayersOfAddress: MOST_PLAYERS_OF_ADDRESS,
       emit: (observation) => {
         this.#forecaster.observe(observation);
         for (const listener of this.#listeners) listener.observation?.(observation);
@@ -191,9 +187,8 @@ export class PredictionService {
       if (observation && atSeconds > this.session.startSeconds) this.#forecaster.observe(observation);
       else if (observation && atSeconds >= 1) this.#forecaster.recall(observation);
     }
-    const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
-    if (second.fromHistory === true || epoch === this.#hintedEpoch) return;
-    this.#hintedEpoch = epoch;
+    if (second.fromHistory === true || atSeconds < this.#hintedSeconds + EPOCH_SECONDS) return;
+    this.#hintedSeconds = atSeconds;
     this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
   }
 
@@ -251,19 +246,18 @@ export class PredictionService {
     };
   }
 
-  /** A verdict per observation, or the limit that the report's player would exceed. */
+  /** A verdict per observation, or undefined for a player too many. */
   observe(
     request: ObservationsRequest,
-    address = '',
-  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal {
+  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | undefined {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
     this.#reportedSeconds = nowSeconds;
     if (!this.#isWatched) this.#publishTraffic();
     const { isDownloading } = request;
-    const verdicts = this.#link.report(request.player, observations, { nowSeconds, address, isDownloading });
-    if (typeof verdicts === 'string') return verdicts;
+    const verdicts = this.#link.report(request.player, observations, { nowSeconds, isDownloading });
+    if (verdicts === undefined) return undefined;
     if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
   }
@@ -318,14 +312,6 @@ export class PredictionService {
     const next = this.#forecaster.nextHandovers()[0];
     // At least a second ahead: the estimate varies by milliseconds, which must not announce a handover twice.
     if (next !== undefined && next.atMs > nowMs + 1000) this.#nextHandoverMs = next.atMs;
-  }
-
-  /** Time of a handover on the session clock, modulo 15 s. */
-  #epochPhaseSeconds(): number {
-    const estimate = this.#forecaster.handoverEstimate();
-    if (estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY) return estimate.phaseSeconds;
-    const seconds = this.session.secondsAt(nextScheduled(this.clock.utcMs()));
-    return seconds - EPOCH_SECONDS * Math.floor(seconds / EPOCH_SECONDS);
   }
 }
 

@@ -218,7 +218,7 @@ function remembered(script: DishScript): DishScript {
 }
 
 function isAccepted(reply: ReturnType<Awaited<ReturnType<typeof startService>>['service']['observe']>): boolean {
-  return typeof reply !== 'string' && reply.verdicts[0] === 'accepted';
+  return reply?.verdicts[0] === 'accepted';
 }
 
 async function post(url: string, request: ObservationsRequest): Promise<boolean> {

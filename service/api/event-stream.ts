@@ -9,8 +9,6 @@ export interface Subscriber {
   response: ServerResponse;
   /** Its `close` ends the stream: a response queued behind another one has no such event. */
   socket: Socket;
-  /** The client's address. */
-  address: string;
 }
 
 /** A reader that has not taken this much is disconnected. */
@@ -25,11 +23,6 @@ export class EventStream {
 
   get size(): number {
     return this.#subscribers.size;
-  }
-
-  /** Streams of one address. */
-  sizeOf(address: string): number {
-    return [...this.#subscribers.values()].filter((subscriber) => subscriber.address === address).length;
   }
 
   /** Takes over a response whose head has been written, and sends `opening` first. */

@@ -21,23 +21,15 @@ export interface Refusal {
   address: string;
 }
 
-/** Status and subject of each exceeded limit, by error code. */
-const TOO_MANY = {
-  'too-many-players': [503, 'players'],
-  'too-many-players-of-address': [429, 'players of one address'],
-  'too-many-streams': [503, 'event streams'],
-  'too-many-streams-of-address': [429, 'event streams of one address'],
-} as const;
-
 export function refuse(reply: FastifyReply, refused: Omit<Refusal, 'address'>): FastifyReply {
   const { status, code, message } = refused;
   reply.server.onRefusal({ ...refused, address: reply.request.ip });
   return reply.code(status).send({ error: { code, message }, ...(code === 'protocol' && { protocol: PROTOCOL }) });
 }
 
-export function refuseTooMany(reply: FastifyReply, code: keyof typeof TOO_MANY): FastifyReply {
-  const [status, subject] = TOO_MANY[code];
-  return refuse(reply.header('retry-after', '10'), { status, code, message: `expected fewer ${subject} at once` });
+export function refuseTooMany(reply: FastifyReply, what: 'players' | 'streams'): FastifyReply {
+  const message = `expected fewer ${what} at once`;
+  return refuse(reply.header('retry-after', '10'), { status: 503, code: `too-many-${what}`, message });
 }
 
 /** A validation error with path, expectation and received value. `place`: name of `value`, such as `body`. */

@@ -26,8 +26,6 @@ export interface ApiLimits {
   connections: number;
   /** Open event streams. */
   subscribers: number;
-  /** Open event streams of one address. */
-  subscribersOfAddress: number;
   /** Time to receive headers and body, which bounds half-open connections. */
   requestTimeoutMs: number;
 }
@@ -37,7 +35,6 @@ export const DEFAULT_LIMITS: ApiLimits = {
   rate: { perSecond: 50, burst: 200 },
   connections: 1024,
   subscribers: 600,
-  subscribersOfAddress: 32,
   requestTimeoutMs: 10_000,
 };
 
@@ -153,8 +150,8 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
   const options = { ...OPERATIONS.observations, preHandler };
   app.post<{ Body: ObservationsRequest }>('/v1/observations', options, async (request, reply) => {
     const report = new ReportReader(request);
-    const answer = service.observe({ ...request.body, observations: report.observations }, request.ip);
-    if (typeof answer === 'string') return refuseTooMany(reply, answer);
+    const answer = service.observe({ ...request.body, observations: report.observations });
+    if (answer === undefined) return refuseTooMany(reply, 'players');
     const { serverUtcMs, verdicts, share } = answer;
     const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
     const rejected = report.rejections(verdicts, serverUtcMs);
@@ -166,12 +163,8 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
 function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService, limits: ApiLimits): void {
   const options = { ...OPERATIONS.events, preHandler };
   app.get<{ Querystring: { types?: string } }>(EVENTS, options, (request, reply) => {
-    const address = request.ip;
     const { socket } = request.raw;
-    if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'too-many-streams');
-    if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
-      return refuseTooMany(reply, 'too-many-streams-of-address');
-    }
+    if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'streams');
     reply.hijack();
     const { raw } = reply;
     // nginx would otherwise buffer events.
@@ -181,7 +174,7 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
     const opening = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
-    stream.add({ response: raw, socket, address, types: types && new Set(types) }, opening);
+    stream.add({ response: raw, socket, types: types && new Set(types) }, opening);
   });
 }
 

@@ -97,21 +97,15 @@ export class ElementSource {
     const text = await response.text();
     if (!response.ok) throw new InputError(this.#name, 'an answer with success', response.status);
     const set = parseElements(text, this.#name);
-    // After parsing, so that only valid elements replace the copy.
-    await this.#keep(text);
+    // After parsing, so that only valid elements replace the copy. Without one, the next start downloads again.
+    await this.#keep(text).catch(() => {});
     return set;
   }
 
   async #keep(text: string): Promise<void> {
-    const { cacheDirectory, problems } = this.#options;
-    try {
-      await mkdir(cacheDirectory, { recursive: true });
-      await writeFile(`${this.#copy}.new`, text);
-      await rename(`${this.#copy}.new`, this.#copy);
-      problems.clear('sky', 'elements-not-kept');
-    } catch (error) {
-      problems.report('sky', 'elements-not-kept', reasonOf(error, cacheDirectory));
-    }
+    await mkdir(this.#options.cacheDirectory, { recursive: true });
+    await writeFile(`${this.#copy}.new`, text);
+    await rename(`${this.#copy}.new`, this.#copy);
   }
 
   async #read(file: string): Promise<ElementSet> {
