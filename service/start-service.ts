@@ -242,16 +242,9 @@ function watchSky(
 ): { close(): void } {
   const { clock, problems } = service;
   const source = new ElementSource({ ...options, clock, problems });
-  const sky = new Sky({ source, place, clock });
-  service.attach({ sky });
-  sky.refresh().catch(onFault);
-  const timer = every(60 * SECOND_MS, () => sky.refresh(), onFault);
-  return {
-    close() {
-      timer.close();
-      sky.dispose();
-    },
-  };
+  service.attach({ sky: new Sky({ source, place, clock }) });
+  source.refresh().catch(onFault);
+  return every(60 * SECOND_MS, () => source.refresh(), onFault);
 }
 
 function watchDish(
