@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, Log, ServiceOptions } from '../service/index.ts';
+import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, positiveNumber } from './options.ts';
@@ -120,7 +120,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
-      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
+      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
       config: file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
@@ -158,15 +158,11 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
   return { source, cacheDirectory: cache, maxAgeDays: positiveNumber(tleMaxAge, '--tle-max-age') };
 }
 
-function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
+function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new InputError('--record', 'a folder, or none yet', directory);
   }
-  return {
-    directory,
-    maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6,
-    onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
-  };
+  return { directory, maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6 };
 }
 
 function modelOption(file: string): string {

@@ -4,6 +4,5 @@ export { isLoopback } from '../predictor/service-client/needs-tls.ts';
 export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
-export type { Log } from './log.ts';
 export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 export { BUILT_IN_TRIGGERS, parseConfig, type ServiceConfig } from './triggers/config.ts';

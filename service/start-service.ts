@@ -42,7 +42,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   /** Source of orbital elements, a file or a URL. Default: none, without the sky. */
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
-  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'onNotice' | 'files'> | undefined;
+  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */

@@ -74,9 +74,10 @@ export class LinkForecaster {
 
   /** Observes a second before the start. */
   recall(observation: Observation): void {
+    const beforeSeconds = this.#observedUntilSeconds;
     this.observe(observation);
     // The errors of these forecasts set the spread of the next ones.
-    if (observation.kind === 'throughput') this.#capacity.latest(observation.endSeconds);
+    if (this.#observedUntilSeconds > beforeSeconds) this.#capacity.latest(this.#observedUntilSeconds);
   }
 
   /** A probable handover, known from the dish; see `HandoverClock.hint`. */

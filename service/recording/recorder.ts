@@ -15,13 +15,13 @@ import type { TelemetrySecond } from '../telemetry.ts';
 import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
-export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
+export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files'> {
+  /** Limit of all recordings together. */
+  maxBytes: number;
   clock: Clock;
   problems: Problems;
   /** Location for the sidecars of traces, in words or rounded degrees. */
   place?: () => string | undefined;
-  /** Receives which recordings were deleted. */
-  onNotice?: ((message: string) => void) | undefined;
   /** Default: `node:fs/promises`. */
   files?: FileSystem;
 }
@@ -71,8 +71,7 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = { files: nodeFiles, ...options };
-    const { onNotice = () => {} } = options;
-    this.#folder = new RecordingFolder({ ...this.#options, onNotice });
+    this.#folder = new RecordingFolder(this.#options);
   }
 
   /** Creates the folder and repairs files after a crash. Throws an `InputError` if the folder is not writable. */
@@ -244,7 +243,8 @@ export class Recorder {
   async #makeRoom(): Promise<void> {
     const { problems, maxBytes } = this.#options;
     try {
-      await this.#folder.deleteBeyond(maxBytes - 2 * this.#fileBytes, new Set([...this.#open].map(({ stem }) => stem)));
+      const open = [...this.#open].map(({ stem }) => stem);
+      await this.#folder.deleteBeyond(maxBytes - 2 * this.#fileBytes, open);
       problems.clear('recording', 'over-limit');
     } catch (error) {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);

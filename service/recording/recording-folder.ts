@@ -4,18 +4,14 @@
  */
 
 import * as nodeFiles from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 /** What is used of the file system, and what tests replace by a full disk. */
 export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink'>;
 
 export interface RecordingFolderOptions {
   directory: string;
-  /** Limit of all recordings together. */
-  maxBytes: number;
   files: FileSystem;
-  /** Receives what was deleted. */
-  onNotice: (message: string) => void;
 }
 
 /** Records, or a trace with its sidecar. */
@@ -59,23 +55,17 @@ export class RecordingFolder {
   }
 
   /** Deletes the oldest recordings until `most` bytes are left, without those of `open` stems, which are kept. */
-  async deleteBeyond(most: number, open: ReadonlySet<string>): Promise<void> {
-    const { files, onNotice, maxBytes } = this.#options;
-    const all = (await this.#list()).filter(({ stem }) => !open.has(stem));
+  async deleteBeyond(most: number, open: readonly string[]): Promise<void> {
+    const all = (await this.#list()).filter(({ stem }) => !open.includes(stem));
     let bytes = all.reduce((sum, one) => sum + one.bytes, 0);
-    const deleted: string[] = [];
     for (const one of all) {
       if (bytes <= most) break;
       bytes -= one.bytes;
       for (const path of one.files) {
-        await files.unlink(path);
+        await this.#options.files.unlink(path);
         this.deletedFiles++;
-        deleted.push(path);
       }
     }
-    const which = deleted.length === 1 ? 'file' : `${deleted.length} files until`;
-    const last = deleted.at(-1);
-    if (last !== undefined) onNotice(`recordings: deleted ${which} ${basename(last)}: more than ${maxBytes / 1e6} MB`);
   }
 
   /** Oldest first. */
