@@ -15,7 +15,14 @@ import {
   type RawRequest,
   type RawResponse,
 } from './device-api.ts';
-import { AnswerReader, type HistoryReading, type LocationReading, type StatusReading } from './read-answers.ts';
+import {
+  type HistoryReading,
+  type LocationReading,
+  readHistory,
+  readLocation,
+  readStatus,
+  type StatusReading,
+} from './read-answers.ts';
 
 export interface DishMonitorOptions {
   /** `host:port`. */
@@ -53,7 +60,6 @@ const CHANNEL = {
 export class DishMonitor {
   readonly #options: DishMonitorOptions;
   readonly #client: DeviceClient;
-  readonly #reader = new AnswerReader();
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
   #failures = 0;
@@ -106,7 +112,7 @@ export class DishMonitor {
     try {
       const history = this.#askHistory();
       const response = await this.#ask({ get_status: {} });
-      const reading = this.#reader.status(response.dish_get_status, clock.utcMs());
+      const reading = readStatus(response.dish_get_status, clock.utcMs());
       if (reading === undefined) throw new Error('its answer has no status');
       this.#take(reading);
       this.#reportSeconds(reading.second, await history);
@@ -143,7 +149,7 @@ export class DishMonitor {
   async #askHistory(): Promise<TimedHistory | undefined> {
     const { clock } = this.#options;
     const askedMs = clock.monotonicMs();
-    const reading = this.#reader.history((await this.#tryAsk({ get_history: {} })).dish_get_history);
+    const reading = readHistory((await this.#tryAsk({ get_history: {} })).dish_get_history);
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
@@ -214,7 +220,7 @@ export class DishMonitor {
     if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
     // Fails on most dishes until their owner allows it.
-    this.location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
+    this.location = readLocation((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
   }
 
   #fail(error: RequestError): void {

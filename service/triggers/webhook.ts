@@ -1,5 +1,6 @@
 /** Posts triggers to the config file's URL, each at most three times. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Problems } from '../problems.ts';
 
 export interface WebhookOptions {
@@ -37,10 +38,7 @@ export class Webhook {
       return;
     }
     this.#waiting++;
-    this.idle = this.idle.then(async () => {
-      await this.#try(JSON.stringify(data));
-      this.#waiting--;
-    });
+    this.idle = this.idle.then(() => this.#try(JSON.stringify(data))).finally(() => this.#waiting--);
   }
 
   close(): void {
@@ -49,7 +47,8 @@ export class Webhook {
 
   async #try(body: string): Promise<void> {
     const { problems, url, retryMs = RETRY_MS } = this.#options;
-    for (let tries = 1; !this.#isClosed; tries++) {
+    for (let tries = 0; tries < TRIES && !this.#isClosed; tries++) {
+      if (tries > 0) await pause(retryMs);
       const fault = await this.#post(body);
       if (fault === undefined) {
         this.counts.sent++;
@@ -58,12 +57,8 @@ export class Webhook {
       }
       // Only the host is shown, because the URL may contain a secret.
       problems.report('webhook', 'failed', `${new URL(url).host}: ${fault}`);
-      if (tries === TRIES) {
-        this.counts.failed++;
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
+    this.counts.failed++;
   }
 
   async #post(body: string): Promise<string | undefined> {
