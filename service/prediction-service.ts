@@ -235,7 +235,6 @@ export class PredictionService {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
         forecaster: this.#forecaster.source ?? null,
-        subscribers: this.stream.size,
         eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
           return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
         }),

@@ -17,7 +17,7 @@ const MOST_WAITING_BYTES = 2 ** 20;
 export class EventStream {
   readonly #subscribers = new Map<Socket, Subscriber>();
   /** Number of the next event, which is its id. */
-  next = 0;
+  #next = 0;
   /** Readers disconnected so far because they were too slow. */
   slowReaders = 0;
 
@@ -36,7 +36,7 @@ export class EventStream {
   }
 
   publish(type: string, data: unknown): void {
-    const text = `id: ${this.next++}\n${eventText(type, data)}`;
+    const text = `id: ${this.#next++}\n${eventText(type, data)}`;
     for (const subscriber of this.#subscribers.values()) {
       if (subscriber.types?.has(type) !== false) this.#write(subscriber, text);
     }

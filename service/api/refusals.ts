@@ -50,19 +50,13 @@ const PERIOD_MS = 60_000;
 
 /** Returns a function that logs refusals. */
 export function refusalLog(log: Log, clock: Clock): (refusal: Refusal) => void {
-  /** The newest line of each code, and the refusals since. */
-  const lines = new Map<string, { atMs: number; since: number }>();
+  /** Times of the newest line of each code. */
+  const loggedMs = new Map<string, number>();
   return ({ status, code, message, address }) => {
-    // Browsers request icons that do not exist.
-    if (status === 404) return;
     const nowMs = clock.monotonicMs();
-    const line = lines.get(code);
-    if (line !== undefined && nowMs - line.atMs < PERIOD_MS) {
-      line.since++;
-      return;
-    }
-    lines.set(code, { atMs: nowMs, since: 0 });
-    const more = line === undefined || line.since === 0 ? '' : `; ${line.since} more since the last such line`;
-    log.warn({ part: 'client', code, status, address }, `${address} is refused: ${message}${more}`);
+    // Browsers request icons that do not exist.
+    if (status === 404 || nowMs - (loggedMs.get(code) ?? Number.NEGATIVE_INFINITY) < PERIOD_MS) return;
+    loggedMs.set(code, nowMs);
+    log.warn({ part: 'client', code, status, address }, `${address} is refused: ${message}`);
   };
 }

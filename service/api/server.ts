@@ -11,7 +11,7 @@ import { eventText } from './event-stream.ts';
 import { Metrics } from './metrics.ts';
 import { ReportReader } from './observations.ts';
 import { describeApi, OPERATIONS } from './openapi.ts';
-import { ABOUT, isBrowser, PAGE_PATHS, servePage } from './page-routes.ts';
+import { PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { type Refusal, refusalLog, refuse, refuseTooMany, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
@@ -234,7 +234,6 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
 }
 
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (isBrowser(request)) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
   const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
   const message = `expected a method and path of /openapi.json, got ${describeValue(asked)}`;
   return refuse(reply, { status: 404, code: 'not-found', message });

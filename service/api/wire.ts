@@ -248,7 +248,6 @@ const stateReply = reply({
     players: count('Players that reported in the last seconds'),
     observedSeconds: number(OBSERVED),
     forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
-    subscribers: count('Open event streams'),
     eachPlayer: list(
       reply({
         share: share('Share of the capacity that it may expect'),

@@ -54,19 +54,14 @@ export function syntheticDish(options: SyntheticOptions): DishScript {
   const { seed, capacity } = options;
   const capacityBps = (atMs: number) =>
     capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs) ?? 0);
-  const isObstructed = (atMs: number) => {
-    const { epoch, second } = epochOf(atMs);
-    const ofEpoch = (what: number) => uniform(seed, epoch, what);
-    const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
-    const blockedUntil = blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
-    return ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedUntil;
-  };
   return {
     at(atMs) {
       const { epoch, second } = epochOf(atMs);
       const ofEpoch = (what: number) => uniform(seed, epoch, what);
       const ofSecond = (what: number) => uniform(seed, Math.floor(atMs / 1000), 100 + what);
-      const obstructed = isObstructed(atMs);
+      const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
+      const blockedUntil = blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
+      const obstructed = ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedUntil;
       if (obstructed) {
         return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed, outage: 'OBSTRUCTED' };
       }
