@@ -37,13 +37,17 @@ export function validationMessage(
   { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
   { value, place }: { value: unknown; place: string },
 ): string {
-  let found = value;
-  let where = place;
-  for (const key of instancePath.split('/').slice(1)) {
-    found = (found as Record<string, unknown> | undefined)?.[key];
-    where += /^\d+$/.test(key) ? `[${key}]` : `.${key}`;
-  }
-  return `${where}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
+  const { path, found } = located(value, instancePath);
+  return `${place}${path}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
+}
+
+/** The path as JavaScript writes it, and the value there. */
+export function located(value: unknown, instancePath: string): { path: string; found: unknown } {
+  const keys = instancePath.split('/').slice(1);
+  return {
+    path: keys.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join(''),
+    found: keys.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value),
+  };
 }
 
 const PERIOD_MS = 60_000;

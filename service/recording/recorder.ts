@@ -39,7 +39,6 @@ interface RecordingFile {
   /** Complete lines that are not in the file yet. */
   waiting: string[];
   writtenBytes: number;
-  syncedMs: number;
   /** No more lines follow. */
   isEnded: boolean;
 }
@@ -47,7 +46,6 @@ interface RecordingFile {
 const FILE_MS = 6 * 3_600_000;
 /** Files are rotated at the limit divided by this, so that deleting one keeps most of the recordings. */
 const FILES_WITHIN_LIMIT = 8;
-const SYNC_MS = 5000;
 /** Characters that may wait for a full disk: hours of lines. */
 const MOST_WAITING = 64e6;
 
@@ -168,8 +166,7 @@ export class Recorder {
 
   #begin(stem: string, extension: string): RecordingFile {
     const beganMs = this.#options.clock.monotonicMs();
-    const state = { beganMs, syncedMs: beganMs, waiting: [], writtenBytes: 0, isEnded: false };
-    const file = { stem, path: `${stem}.${extension}`, ...state };
+    const file = { stem, path: `${stem}.${extension}`, beganMs, waiting: [], writtenBytes: 0, isEnded: false };
     this.#open.add(file);
     return file;
   }
@@ -218,22 +215,19 @@ export class Recorder {
 
   /** Writes the waiting lines of a file. They wait again if that fails. */
   async #writeLines(file: RecordingFile): Promise<void> {
-    const { files, clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const flush = file.isEnded || nowMs - file.syncedMs >= SYNC_MS;
+    const { files } = this.#options;
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
     if (file.writtenBytes === 0) await this.#makeRoom();
     try {
-      await files.appendFile(file.path, bytes, { flush });
+      await files.appendFile(file.path, bytes);
     } catch (error) {
       file.waiting = [...lines, ...file.waiting];
       // The disk may have taken a part of them.
       await files.truncate(file.path, file.writtenBytes).catch(() => {});
       throw error;
     }
-    if (flush) file.syncedMs = nowMs;
     file.writtenBytes += bytes.length;
     this.#waitingSize -= text.length;
     this.#lines += lines.length;

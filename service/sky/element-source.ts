@@ -115,9 +115,7 @@ export class ElementSource {
 
 function reasonOf(error: unknown, name: string): string {
   if (error instanceof InputError) return error.message;
-  const { name: kind, code: own, cause } = error as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
-  if (kind === 'TimeoutError') return `${name}: expected an answer within ${TIMEOUT_MS / 1000} s`;
-  const code = typeof own === 'string' ? own : cause?.code;
-  // `ECONNREFUSED`, `CERT_HAS_EXPIRED` ...
-  return `${name}: it cannot be read${/^\w{2,40}$/.test(String(code)) && code !== undefined ? ` (${code})` : ''}`;
+  const { name: kind, code, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
+  // `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `TimeoutError` ...
+  return `${name}: it cannot be read (${[code, cause?.code, kind].find((one) => /^[A-Z]\w+$/.test(one ?? ''))})`;
 }
