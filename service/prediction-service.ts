@@ -266,10 +266,6 @@ export class PredictionService {
     return this.#parts.webhook?.counts ?? {};
   }
 
-  get players(): number {
-    return this.#link.players;
-  }
-
   /** Call it before using UTC, which may have leapt. */
   #followClock(): void {
     const leap = this.session.check();

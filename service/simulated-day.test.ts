@@ -123,9 +123,9 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
     const isDishRead = () => service.state().dish.lastAnswerMs === clock.utcMs();
     for (let turn = 0; turn < 500 && !isDishRead(); turn++) await new Promise(setImmediate);
 
-    const { recording, problems: now } = service.state();
+    const { recording, link, problems: now } = service.state();
     for (const { part, code } of now) problems.add(`${part} ${code}`);
-    most.players = Math.max(most.players, service.players);
+    most.players = Math.max(most.players, link.players);
     most.waitingLines = Math.max(most.waitingLines, recording.waiting);
     if (second % 100 === 0) {
       const reader = await eventReader(`${url}/v1/events`);

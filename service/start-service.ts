@@ -228,10 +228,8 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
     }
   };
   service.listen({
-    telemetry({ atMs, obstructed, ...second }) {
-      evaluate({ ...second, obstructed: obstructed === undefined ? undefined : Number(obstructed) }, atMs);
-    },
-    event: (type) => type === 'handover' && evaluate({ handover: 1 }, clock.utcMs()),
+    telemetry: ({ atMs, ...second }) => evaluate(second, atMs),
+    event: (type) => type === 'handover' && evaluate({ handover: true }, clock.utcMs()),
   });
   return { close: () => hook?.close() };
 }
@@ -255,10 +253,7 @@ function watchDish(
   const options = {
     clock,
     onSecond: (second: TelemetrySecond) => service.observeTelemetry(second),
-    onStateChange() {
-      service.stateChanged();
-      logState();
-    },
+    onStateChange: () => service.stateChanged(),
   };
   const monitor =
     typeof dish === 'string'
@@ -267,7 +262,7 @@ function watchDish(
   let logged: DishStateName = 'connecting';
   const logState = () => {
     const { state, sinceMs, detail } = monitor.reply();
-    // The first one and a change to or from `unreachable` at once.
+    // The first one and a change to or from `unreachable` within a second.
     const isSettled = logged === 'connecting' || clock.utcMs() - sinceMs >= SETTLED_MS;
     if (state === logged || !(isSettled || [state, logged].includes('unreachable'))) return;
     logged = state;

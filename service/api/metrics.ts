@@ -28,7 +28,7 @@ export class Metrics {
     const dish = () => service.state().dish;
     const recording = () => service.state().recording;
     this.#read('event_subscribers', 'Open event streams.', () => stream.size);
-    this.#read('players', 'Players that reported in the last seconds.', () => service.players);
+    this.#read('players', 'Players that reported in the last seconds.', () => service.state().link.players);
     this.#read('problems', 'Current problems.', () => problems.list().length);
     this.#read('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
     this.#read('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);

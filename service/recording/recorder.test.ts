@@ -258,10 +258,11 @@ describe('the size limit', () => {
     expect(kept).toEqual(newest(kept.length, 120));
   });
 
-  test('counts the disk usage of small files, and leaves space for open ones', async () => {
-    for (let n = 1; n <= 100; n++) writeFileSync(join(directory, `records-20260101T000000Z_${n}.jsonl`), 'x\n');
+  test('leaves space for open files, and what is no recording', async () => {
+    for (let n = 1; n <= 100; n++)
+      writeFileSync(join(directory, `records-20260101T000000Z_${n}.jsonl`), `${'x'.repeat(99)}\n`);
     writeFileSync(join(directory, 'diary.txt'), 'x');
-    const { made } = await recorder({ maxBytes: 4096 * 48 });
+    const { made } = await recorder({ maxBytes: 100 * 48 });
     expect(readdirSync(directory)).toHaveLength(36 + 1);
     expect(made.status().deletedFiles).toBe(64);
     await made.close();

@@ -26,8 +26,6 @@ interface Recording {
 }
 
 const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
-/** Files take whole blocks on the disk, and many restarts leave many small files. */
-const BLOCK_BYTES = 4096;
 /** Longer than any line. */
 const TAIL_BYTES = 2 ** 20;
 
@@ -80,7 +78,7 @@ export class RecordingFolder {
       const path = join(directory, name);
       recording.files.push(path);
       const { size, mtimeMs } = await nodeFiles.stat(path);
-      recording.bytes += Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+      recording.bytes += size;
       recording.changedMs = Math.max(recording.changedMs, mtimeMs);
       found.set(stem, recording);
     }
