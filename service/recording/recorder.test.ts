@@ -162,7 +162,7 @@ describe('a full disk', () => {
 
   test('loses the newest lines if it lasts too long, and reports that', async () => {
     const disk = new SmallDisk();
-    const { made, problems, trigger } = await recorder({ files: disk, maxBytes: 160_000 });
+    const { made, problems, trigger } = await recorder({ files: disk, maxBytes: 40_000 });
     for (let n = 0; n < 500; n++) {
       trigger(n);
       clock.advance(1);

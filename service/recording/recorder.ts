@@ -81,7 +81,7 @@ export class Recorder {
       const endedMs = await this.#folder.repair();
       // Unless the clock was set back.
       if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
-      await this.#makeRoom();
+      await this.#makeRoom(0);
     } catch (error) {
       throw new InputError(directory, 'a folder that can be written to', (error as Error).message);
     }
@@ -105,8 +105,8 @@ export class Recorder {
 
   /** Adds a line with the time, unless `fields` has one. */
   record(kind: string, fields: object): void {
-    const { clock, problems } = this.#options;
-    if (this.#waitingSize > Math.min(MOST_WAITING, this.#fileBytes)) {
+    const { clock, problems, maxBytes } = this.#options;
+    if (this.#waitingSize > Math.min(MOST_WAITING, maxBytes / 2)) {
       this.#lost++;
       problems.report('recording', 'lost', lossText(this.#lost));
       return;
@@ -219,7 +219,7 @@ export class Recorder {
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
-    if (file.writtenBytes === 0) await this.#makeRoom();
+    if (file.writtenBytes === 0) await this.#makeRoom(bytes.length);
     try {
       await files.appendFile(file.path, bytes);
     } catch (error) {
@@ -233,12 +233,12 @@ export class Recorder {
     this.#lines += lines.length;
   }
 
-  /** Makes room for the records and the trace that are open. */
-  async #makeRoom(): Promise<void> {
+  /** Makes room for bytes that come, and for the growth of the open records and trace. */
+  async #makeRoom(coming: number): Promise<void> {
     const { problems, maxBytes } = this.#options;
     try {
       const open = [...this.#open].map(({ stem }) => stem);
-      await this.#folder.deleteBeyond(maxBytes - 2 * this.#fileBytes, open);
+      await this.#folder.deleteBeyond(maxBytes - 2 * this.#fileBytes - coming, open);
       problems.clear('recording', 'over-limit');
     } catch (error) {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
