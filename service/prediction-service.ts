@@ -36,7 +36,6 @@ export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording'] };
-  webhook?: { readonly counts: Readonly<Record<string, number>> };
   location?: () => StateReply['location'];
 }
 
@@ -259,11 +258,6 @@ export class PredictionService {
     if (verdicts === undefined) return undefined;
     if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
-  }
-
-  /** Triggers by what became of their posts; empty without a webhook. */
-  get webhookCounts(): Readonly<Record<string, number>> {
-    return this.#parts.webhook?.counts ?? {};
   }
 
   /** Call it before using UTC, which may have leapt. */

@@ -215,7 +215,6 @@ async function record(
 
 function watchTriggers({ triggers, webhook }: ServiceConfig, service: PredictionService): { close(): void } {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
-  if (hook !== undefined) service.attach({ webhook: hook });
   const evaluation = new Triggers(triggers);
   const { session, clock } = service;
   const evaluate = (values: MetricValues, atMs: number) => {

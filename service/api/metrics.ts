@@ -38,8 +38,6 @@ export class Metrics {
     this.#read('recording_lines_total', 'Lines recorded.', () => recording().lines);
     this.#read('recording_lost_lines_total', 'Lines lost because the disk was full.', () => recording().lost);
     this.#read('recording_deleted_files_total', 'Recordings deleted.', () => recording().deletedFiles);
-    const sent = 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.';
-    this.#read('webhook_triggers_total', sent, () => service.webhookCounts, 'result');
   }
 
   /** `route` is the route's pattern, not the path, so that the number of series is bounded. */

@@ -20,8 +20,6 @@ const MOST_WAITING = 50;
 
 export class Webhook {
   readonly #options: WebhookOptions;
-  /** Triggers by what became of them. */
-  readonly counts = { sent: 0, failed: 0, dropped: 0 };
   #waiting = 0;
   #isClosed = false;
   /** Resolves when all have been sent; never rejects. */
@@ -33,7 +31,6 @@ export class Webhook {
 
   send(data: unknown): void {
     if (this.#waiting >= MOST_WAITING) {
-      this.counts.dropped++;
       this.#options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
       return;
     }
@@ -51,14 +48,12 @@ export class Webhook {
       if (tries > 0) await pause(retryMs);
       const fault = await this.#post(body);
       if (fault === undefined) {
-        this.counts.sent++;
         for (const code of ['failed', 'dropped']) problems.clear('webhook', code);
         return;
       }
       // Only the host is shown, because the URL may contain a secret.
       problems.report('webhook', 'failed', `${new URL(url).host}: ${fault}`);
     }
-    this.counts.failed++;
   }
 
   async #post(body: string): Promise<string | undefined> {
