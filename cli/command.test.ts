@@ -361,11 +361,18 @@ describe('simulate', () => {
   });
 
   test('plays each recording group with the model of its fold', async () => {
-    write('model.json', SHIPPED_FILE);
+    // A model that differs from the shipped one: half of its ensemble.
+    write('model.json', { ...SHIPPED_FILE, networks: SHIPPED_FILE.networks.slice(0, 1) });
     write('folds.json', { a: 'model.json', b: 'model.json', golden: 'model.json' });
-    const { sessions } = await played({ 'fold-models': at('folds.json'), algorithms: 'mpc-d,mpc-l' });
-    const last = sessions.filter(({ algorithm }) => algorithm === 'mpc-l').at(-1)!;
-    expect(last.segments.at(-1)!.reason).toContain('built-in');
+    const algorithms = 'mpc-l,mpc-l@built-in,mpc-l@shipped';
+    const { sessions } = await played({ 'fold-models': at('folds.json'), algorithms, baseline: 'mpc-l@shipped' });
+    const plain = (await played({ algorithms: 'mpc-l', baseline: 'mpc-l' })).sessions;
+    const qoe = (all: typeof sessions, name: string) =>
+      all.flatMap(({ algorithm, qoe: { linear } }) => (algorithm === name ? [linear] : []));
+    expect(qoe(sessions, 'mpc-l@shipped')).toEqual(qoe(plain, 'mpc-l'));
+    expect(qoe(sessions, 'mpc-l@built-in')).toEqual(qoe(sessions, 'mpc-l'));
+    expect(qoe(sessions, 'mpc-l')).not.toEqual(qoe(plain, 'mpc-l'));
+    expect(sessions.every(({ segments }) => segments.at(-1)!.reason.includes('built-in'))).toBe(true);
   });
 
   test.each([
