@@ -57,7 +57,7 @@ const status = leoAbr(['bench', ...traceFlags, ...plan, '--out', browser]);
 if (status !== 0 && !PARTLY.includes(status)) process.exit(status);
 // Without dash.js's own rules, which run in browsers only.
 runOrExit(['simulate', ...traceFlags, '--algorithms', 'mpc-d,mpc-l,mpc-o', ...flags, '--out', simulator]);
-runOrExit(['report', browser, simulator, ...traceFlags, '--out', join(folder, 'report')]);
+runOrExit(['report', browser, simulator, '--out', join(folder, 'report')]);
 process.exit(status);
 
 function runOrExit(args) {
