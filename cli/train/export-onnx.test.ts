@@ -9,13 +9,14 @@ import type { Model, ModelFile } from '../../predictor/forecast/model-file.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
+import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import type { FromWorker, ToWorker } from '../../predictor/onnx/inference.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
 import { run } from '../run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
-import type { DescribedModel } from './model-card.ts';
+import { cardMarkdown, type DescribedModel } from './model-card.ts';
 import { OnnxGraph } from './onnx-file.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
@@ -70,15 +71,18 @@ describe('the shipped model', () => {
     }
   });
 
-  test('has a card with its contents', () => {
-    expect(loaded.card).toMatchObject({
-      name: SHIPPED_FILE.name,
-      output: { stepEndsSeconds: SHIPPED_FILE.stepEndsSeconds, levels: SHIPPED_FILE.levels },
-      rankCorrelation: SHIPPED_FILE.rankCorrelation,
-      data: shipped.card.data,
-      scores: shipped.card.fit.scores,
-    });
-    expect(loaded.card.input.features.map(({ name }) => name)).toEqual(SHIPPED_FILE.features);
+  test('is the one in the plugin (else: npm run ship-model)', () => {
+    expect(shipped).toMatchObject(SHIPPED_MODEL);
+    expect(Object.keys(SHIPPED_MODEL)).toEqual(['name', 'stepEndsSeconds', 'levels', 'rankCorrelation', 'networks']);
+  });
+
+  test('has a card, the same for programs and for people', () => {
+    const { data, leftOut, fit } = shipped.card;
+    expect(fit.scoresAreHeldOut).toBe(true);
+    expect(data.length).toBeGreaterThan(0);
+    for (const { licences } of [...data, ...leftOut]) expect(licences).not.toEqual([]);
+    expect(cardMarkdown(shipped)).toBe(readFileSync(path('predictor/models/built-in.md'), 'utf8'));
+    expect(loaded.card).toMatchObject({ data, scores: fit.scores });
     expect(loaded.card.input.features.every(({ meaning }) => meaning.length > 5)).toBe(true);
   });
 });
@@ -132,7 +136,7 @@ describe('exportOnnx', () => {
 
 describe('loading', () => {
   const altered = (change: (card: DescribedModel) => void): Uint8Array => {
-    const copy: DescribedModel = JSON.parse(JSON.stringify(shipped));
+    const copy = structuredClone(shipped);
     change(copy);
     return exportOnnx(copy);
   };
