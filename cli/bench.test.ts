@@ -1,22 +1,18 @@
 /** What `leo-abr bench` says before it starts a browser; e2e/benchmark.spec.ts plays sessions. */
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-bench-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
 
 function bench(...flags: string[]) {
-  const base = ['--traces', TRACE, '--algorithms', 'mpc-d', '--scenario', 'uhd-8', '--out', join(folder, 'out.json')];
+  const base = ['--traces', TRACE, '--algorithms', 'mpc-d', '--scenario', 'uhd-8', '--out', at('out.json')];
   return run(['bench', ...base, ...flags]);
 }
 
@@ -48,12 +44,12 @@ describe('leo-abr bench', () => {
     const { status, stderr } = await bench(...flags);
     expect(stderr).toContain(message);
     expect(status).toBe(2);
-    expect(existsSync(join(folder, 'out.json'))).toBe(false);
-    expect(existsSync(join(folder, 'out.raw.jsonl'))).toBe(false);
+    expect(existsSync(at('out.json'))).toBe(false);
+    expect(existsSync(at('out.raw.jsonl'))).toBe(false);
   });
 
   test('players of a household share equally, and play in browsers', async () => {
-    const file = join(folder, 'ours.json');
+    const file = at('ours.json');
     writeFileSync(file, '{"players": [{}, {"weight": 2}]}');
     const weighted = await bench('--household', file);
     expect([weighted.status, weighted.stderr]).toEqual([
@@ -69,7 +65,7 @@ describe('leo-abr bench', () => {
   });
 
   test('a scenario that the media cannot be made for is wrong input', async () => {
-    const file = join(folder, 'tiny.json');
+    const file = at('tiny.json');
     const tiny = { ladderBps: [8e3], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.04 };
     writeFileSync(file, JSON.stringify(tiny));
     const { status, stderr } = await bench('--scenario', file);

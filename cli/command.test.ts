@@ -1,13 +1,13 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { CommandIo } from './command-io.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
@@ -15,18 +15,15 @@ const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', i
 // Whole benchmarks run here, slowly on a busy machine.
 jest.setTimeout(60_000);
 
-let folder: string;
+const at = temporaryFolder('file');
 let traces: string;
-const at = (name: string) => join(folder, name);
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-cli-'));
   traces = at('traces');
   mkdirSync(join(traces, 'deeper'), { recursive: true });
   cpSync(TRACE, join(traces, 'a.csv'));
   cpSync(TRACE, join(traces, 'deeper', 'b.csv'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const INTERRUPTED: Partial<CommandIo> = {
   onInterrupt(callback) {

@@ -1,14 +1,14 @@
 /** `leo-abr report`: the files it writes for simulated and browser results, and the input it refuses. */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 jest.setTimeout(60_000);
@@ -16,9 +16,8 @@ jest.setTimeout(60_000);
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
 
-let folder: string;
+const at = temporaryFolder('file');
 let simulated: Results;
-const at = (name: string) => join(folder, name);
 
 /** The simulated sessions as results of a browser. */
 function browserResults({ sessions, tool, ...rest }: Results): Results {
@@ -78,13 +77,11 @@ function rowsOf(page: ReturnType<typeof parseHTML>['document'], caption: string)
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-report-'));
   const flags = ['--traces', TRACE, '--algorithms', ALGORITHMS, '--scenario', 'uhd-8', '--starts', 'every:4'];
   expect((await run(['simulate', ...flags, '--out', at('simulated.json')])).status).toBe(0);
   simulated = parseResults(readFileSync(at('simulated.json'), 'utf8'), 'simulated.json');
   writeFileSync(at('browser.json'), resultsJson(browserResults(simulated)));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the page', () => {
   let page: ReturnType<typeof parseHTML>['document'];
@@ -348,7 +345,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
     rmSync(at('refused'), { recursive: true, force: true });
     mkdirSync(at('refused'));
     writeFileSync(at('refused/index.html'), 'before');
-    const { status, stderr } = await run(['report', ...files.map(at), '--out', at('refused')]);
+    const { status, stderr } = await run(['report', ...files.map((file) => at(file)), '--out', at('refused')]);
     expect(stderr).toMatch(message);
     expect(status).toBe(2);
     expect(readdirSync(at('refused'))).toEqual(['index.html']);

@@ -1,29 +1,28 @@
 /** `leo-abr serve-demo`: the responses of its server. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
-let folder: string;
+const at = temporaryFolder('file');
 let page: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-demo-'));
-  page = join(folder, 'page');
+  page = at('page');
   mkdirSync(join(page, 'assets'), { recursive: true });
-  writeFileSync(join(folder, 'secret.txt'), 'not to be served');
+  writeFileSync(at('secret.txt'), 'not to be served');
   writeFileSync(join(page, 'index.html'), '<!doctype html><title>demo</title>');
   writeFileSync(join(page, 'assets', 'index-abc.js'), 'export {};');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
   runListening(['serve-demo', '--page', page, '--port', '0', ...flags], during);

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { closed } from './serve-options.ts';
 import { runListening as run } from './serve-run.fixture.ts';
 import { cacheFolder } from './tool.ts';
@@ -15,12 +16,7 @@ import { cacheFolder } from './tool.ts';
 // A service takes seconds to start on a busy machine.
 jest.setTimeout(60_000);
 
-let folder: string;
-const at = (name: string) => join(folder, name);
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-serve-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
 
 describe('serve', () => {
   test('listens until it is interrupted', async () => {

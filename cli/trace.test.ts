@@ -1,16 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-trace-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('test');
 
 const trace = (...args: string[]) => run(['trace', ...args]);
 

@@ -1,22 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { StateReply, Traffic } from '../../service/api/wire.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { runListening as run } from '../serve-run.fixture.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'leo-abr-active-'));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+const at = temporaryFolder('test');
 
 const URL_OF_FILE = 'https://files.example/10GB.bin?key=secret';
-const files = () => readdirSync(directory).sort();
-const used = () => JSON.parse(readFileSync(join(directory, 'active.json'), 'utf8'));
+const files = () => readdirSync(at()).sort();
+const used = () => JSON.parse(readFileSync(at('active.json'), 'utf8'));
 /** Lets promises run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -85,7 +80,7 @@ class World {
     this.#done = measureActively(
       { active: URL_OF_FILE, seconds: '5', trigger: 'handover', ...flags },
       {
-        directory,
+        directory: at(),
         clock: this.clock,
         fetch: fetch as typeof globalThis.fetch,
         every: (_, act) => {
@@ -156,7 +151,7 @@ describe('active measurements', () => {
     expect(world.downloads[0]!.headers.get('cache-control')).toContain('no-cache');
     await world.pass(88);
     await world.stop();
-    const [trace, ...others] = readTraces([directory]);
+    const [trace, ...others] = readTraces([at()]);
     expect(others).toEqual([]);
     expect(trace!.durationSeconds).toBeCloseTo(3.9);
     expect([...trace!.ratesBps]).toEqual(new Array(39).fill(80e6));
@@ -181,15 +176,13 @@ describe('active measurements', () => {
     await world.pass(3);
     const { signal } = world.downloads[0]!;
     const wasAborted: boolean[] = [];
-    signal!.addEventListener('abort', () =>
-      wasAborted.push(existsSync(join(directory, 'active-20260101T120013Z.csv'))),
-    );
+    signal!.addEventListener('abort', () => wasAborted.push(existsSync(at('active-20260101T120013Z.csv'))));
     world.traffic(true);
     await settle();
     // Before anything else is done, such as writing.
     expect(wasAborted).toEqual([false]);
     await world.stop();
-    expect(readTraces([directory])[0]!.durationSeconds).toBeCloseTo(1.9);
+    expect(readTraces([at()])[0]!.durationSeconds).toBeCloseTo(1.9);
   });
 
   test('give way to other traffic, but not to their own headers and acknowledgements', async () => {
@@ -269,7 +262,7 @@ describe('active measurements', () => {
     await world.stop();
     expect(used().bytes).toBe(49e6);
 
-    writeFileSync(join(directory, 'active.json'), '{"day":"2026-01-01","bytes":59e6}');
+    writeFileSync(at('active.json'), '{"day":"2026-01-01","bytes":59e6}');
     const again = await new World().start({ budgetMbPerDay: '60' });
     await again.pass(12);
     await again.trigger();
@@ -308,7 +301,7 @@ describe('active measurements', () => {
     await settle();
     expect(world.notes.slice(1)).toEqual([`files.example: ${message}`]);
     await world.stop();
-    expect(readdirSync(directory).filter((name) => name.endsWith('.csv'))).toHaveLength(what === 'complete' ? 1 : 0);
+    expect(readdirSync(at()).filter((name) => name.endsWith('.csv'))).toHaveLength(what === 'complete' ? 1 : 0);
     expect(used().bytes).toBe(what === 'complete' ? 30e6 : 0);
   });
 
@@ -391,7 +384,7 @@ test.each<[string[], string]>([
 ])('trace record --active refuses %j and writes nothing', async (flags, message) => {
   const isWhole = flags[0] === '--active' || message.endsWith('as well');
   const args = isWhole ? flags : ['--active', 'http://127.0.0.1:1/', ...flags];
-  const out = join(directory, 'mine');
+  const out = at('mine');
   const { status, stderr } = await run(['trace', 'record', '--out', out, ...args]);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('secret');

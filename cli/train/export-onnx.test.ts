@@ -1,8 +1,6 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/random.ts';
 import type { Model, ModelFile } from '../../predictor/forecast/model-file.ts';
@@ -14,6 +12,7 @@ import type { FromWorker, ToWorker } from '../../predictor/onnx/inference.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import { cardMarkdown, type DescribedModel } from './model-card.ts';
@@ -231,23 +230,21 @@ describe('loading', () => {
 });
 
 describe('leo-abr export', () => {
-  let folder: string;
+  const at = temporaryFolder('file');
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'leo-abr-export-'));
-    copyFileSync(path('predictor/models/built-in.json'), join(folder, 'mine.json'));
+    copyFileSync(path('predictor/models/built-in.json'), at('mine.json'));
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const exported = (...args: string[]) => run(['export', ...args]);
 
   test('writes the file beside the model, or to --out', async () => {
-    expect(await exported(join(folder, 'mine.json'))).toMatchObject({
+    expect(await exported(at('mine.json'))).toMatchObject({
       status: 0,
-      stderr: `wrote ${join(folder, 'mine.onnx')}\n`,
+      stderr: `wrote ${at('mine.onnx')}\n`,
     });
-    expect(Buffer.compare(readFileSync(join(folder, 'mine.onnx')), shippedOnnx)).toBe(0);
-    expect((await exported(join(folder, 'mine.json'), '--out', join(folder, 'deep', 'a.onnx'))).status).toBe(0);
-    const { name } = parseModelCard(onnxMetadata(readFileSync(join(folder, 'deep', 'a.onnx'))).get(CARD_KEY)!);
+    expect(Buffer.compare(readFileSync(at('mine.onnx')), shippedOnnx)).toBe(0);
+    expect((await exported(at('mine.json'), '--out', at('deep', 'a.onnx'))).status).toBe(0);
+    const { name } = parseModelCard(onnxMetadata(readFileSync(at('deep', 'a.onnx'))).get(CARD_KEY)!);
     expect(name).toBe(SHIPPED_FILE.name);
   });
 
@@ -257,10 +254,10 @@ describe('leo-abr export', () => {
     ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile networks", got "onnx"'],
     ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
   ])('%s: status 2, and why', async (name, text, message) => {
-    if (text !== undefined) writeFileSync(join(folder, name), text);
-    const { status, stderr } = await exported(join(folder, name));
+    if (text !== undefined) writeFileSync(at(name), text);
+    const { status, stderr } = await exported(at(name));
     expect(status).toBe(2);
     expect(stderr).toContain(message);
-    expect(existsSync(join(folder, name.replace('json', 'onnx')))).toBe(false);
+    expect(existsSync(at(name.replace('json', 'onnx')))).toBe(false);
   });
 });

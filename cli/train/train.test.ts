@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 import { TRAINING_PROJECT } from './python.ts';
 
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-train-test-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('test');
 
 const train = (...args: string[]) => run(['train', ...args]);
 
