@@ -1,4 +1,6 @@
-/** What `leo-abr bench` says before it starts a browser; e2e/benchmark.spec.ts plays sessions. */
+/**
+ * What `bench` and `transport sweep` say before they play; e2e/benchmark.spec.ts and `npm run test:transport` play.
+ */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,4 +74,17 @@ describe('leo-abr bench', () => {
     expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got \d+/);
     expect(status).toBe(2);
   });
+});
+
+test.each([
+  [['--flows', 'bbr3'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
+  [['--flows', '0*bbr2'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
+  [['--seconds', '1'], '--seconds: expected seconds above 1, got "1"'],
+  [['--impairment', 'rain'], '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"'],
+  [['--out', tmpdir()], '--out: expected a file that can be written'],
+])('%s of a sweep is wrong input', async (flags, message) => {
+  const base = ['--traces', TRACE, '--scenario', 'hd-16', '--out', at('sweep.json')];
+  const { status, stderr } = await run(['transport', 'sweep', ...base, ...flags]);
+  expect(stderr).toContain(message);
+  expect(status).toBe(2);
 });

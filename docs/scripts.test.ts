@@ -37,7 +37,6 @@ describe.each(PROGRAMS)('%s', (program) => {
 test.each([
   ['scripts/reproduce.js', '--with', 'nothing', '--list'],
   ['scripts/reproduce.js', '--steps', 'nothing'],
-  ['scripts/bench.js', 'short', 'full'],
 ])('%s %s %s is refused', (...args) => {
   expect(run(...args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('\n\nusage: ') });
 });

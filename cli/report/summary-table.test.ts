@@ -44,7 +44,10 @@ test('several data sets have a column, and those with too few sessions are named
 });
 
 test('live sessions have columns of their own', () => {
-  const sessions = played((a) => ({ live: testLiveMetrics({ latencySecondsMean: 1.2 + a / 10 }) }));
+  const sessions = played((a) => ({
+    meanBitrateBps: 3e6 + a * 5e5,
+    live: testLiveMetrics({ latencySecondsMean: 1.2 + a / 10 }),
+  }));
   const [titles, , row] = summaryTable(testResults(sessions))
     .split('\n')
     .map((line) => line.trim().split(/ {2,}/));
@@ -54,7 +57,7 @@ test('live sessions have columns of their own', () => {
     ...['stall s / min, difference', 'latency, s, difference'],
   ]);
   expect(row).toEqual([
-    ...['mpc-l', '9', '20.00', '3.00', '0.75', '0.50', '1.30', '1.50', '25.0', '0.50'],
-    ...['0.00', '0.00', '0.00', '0.00', '+0.10'],
+    ...['mpc-l', '9', '20.00', '3.50', '0.75', '0.50', '1.30', '1.50', '25.0', '0.50'],
+    ...['0.00', '+0.50', '0.00', '0.00', '+0.10'],
   ]);
 });

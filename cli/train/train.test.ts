@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
-import { TRAINING_PROJECT } from './python.ts';
+import { trainingProject } from './python.ts';
 
 const at = temporaryFolder('test');
 
@@ -22,7 +22,7 @@ function putTrace(name: string, group: string, extra: Record<string, string> = {
 
 /** A fake environment: its interpreter records its arguments and returns the shipped model as the trained one. */
 function putEnvironment(): string[] {
-  const pyproject = readFileSync(join(TRAINING_PROJECT, 'pyproject.toml'));
+  const pyproject = readFileSync(join(trainingProject(), 'pyproject.toml'));
   mkdirSync(at('env', 'bin'), { recursive: true });
   writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
   const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
