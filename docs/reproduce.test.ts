@@ -121,12 +121,8 @@ describe('npm run reproduce and npm run tables', () => {
     expect(status).toBe(0);
     expect(stderr).toContain('will run  one: it; 2 min on 2 idle cores, 0.5 GB\n');
     expect(stderr).toMatch(/not run {3}two: .*\(only with --with browser\)\n/);
-    expect(stderr).toMatch(
-      /not run {3}three: .*\(no far\/b, far\/c in .*; npx leo-abr datasets fetch b c --out .*far\)\n/,
-    );
-    expect(stderr).toMatch(
-      /will run {2}halves: .*\(no far\/leocc-digitised in .*; leocc-digitised has no recipe: .*\)\n/,
-    );
+    expect(stderr).toMatch(/not run {3}three: .*\(no far\/b, far\/c in .*; docs\/datasets\.md\)\n/);
+    expect(stderr).toMatch(/will run {2}halves: .*\(no far\/leocc-digitised in .*; docs\/datasets\.md\)\n/);
     expect(stderr).toContain('2 steps, 4 min, 1.0 GB in ');
     expect(reproduce('--list', '--with', 'browser').stderr).toContain('3 steps, 6 min, 1.5 GB in ');
     expect(existsSync(at('out'))).toBe(false);
