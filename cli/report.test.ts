@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
+import { newPart } from '../replay/browser/bench-notes.ts';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
@@ -21,47 +22,13 @@ let simulated: Results;
 
 /** The simulated sessions as results of a browser. */
 function browserResults({ sessions, tool, ...rest }: Results): Results {
+  const rejection = { dataset: 'x', trace: 'golden', startSeconds: 0, algorithm: 'bola', attempt: 1, reason: 'late' };
+  // What comes as the browser's version from outside is escaped.
+  const part = { ...newPart({ version: '147.0 <beta>', source: 'system' }), rejections: [rejection] };
+  const bench = { tier: 'origin', contexts: 4, rejectedRuns: 1, lateShare: 0.02, parts: [part] };
   return {
     ...rest,
-    tool: {
-      ...tool,
-      command: 'bench',
-      bench: {
-        tier: 'origin',
-        contexts: 4,
-        rejectedRuns: 1,
-        userAgent: 'Chromium',
-        lateShare: 0.02,
-        playerVersions: { dash: '5.2.1' },
-        parts: [
-          {
-            startedAt: '2026-01-02T03:04:05.000Z',
-            endedAt: '2026-01-02T03:10:05.000Z',
-            sessions: sessions.length,
-            environment: {
-              node: 'v22.0.0',
-              system: 'Linux 6.1 x64',
-              processor: 'a <processor>',
-              cores: 2,
-              memoryBytes: 8 * 2 ** 30,
-              browser: '147.0',
-              browserSource: 'system',
-            },
-            load: { before: [0.1, 0.2, 0.3], after: [1, 1, 1], highest: 2.5 },
-            rejections: [
-              {
-                dataset: 'x',
-                trace: 'golden',
-                startSeconds: 0,
-                algorithm: 'bola',
-                attempt: 1,
-                reason: '4.2 % of the downloads ended late',
-              },
-            ],
-          },
-        ],
-      },
-    },
+    tool: { ...tool, command: 'bench', bench },
     sessions: sessions
       .filter(({ algorithm }) => algorithm !== 'mpc-d:abandon')
       .map((session) => ({ ...session, qoe: { ...session.qoe, linear: session.qoe.linear - 1 } })),
@@ -158,7 +125,7 @@ describe('the page', () => {
       expect(table.querySelector('caption')!.textContent!.length).toBeGreaterThan(10);
     }
     expect(source).not.toMatch(/NaN|undefined|Infinity/);
-    expect(source).toContain('a &lt;processor&gt;');
+    expect(source).toContain('147.0 &lt;beta&gt;');
   });
 
   test('reports rejected runs and the machine', () => {
