@@ -246,22 +246,17 @@ describe('simulate', () => {
     expect(read('killed.json')).toBe(whole);
   });
 
-  test('compare finds the sessions with other choices, those of one file alone, and how live ones differ', async () => {
-    const { stdout } = await simulate({ scenario: 'live-hd-3', segments: '12', starts: 'at:0,4' });
+  test('compare finds the sessions with other choices, and those of one file alone', async () => {
+    const { stdout } = await simulate({ segments: '12', starts: 'at:0,4' });
     const results = JSON.parse(stdout) as Results;
     const compare = (sessions: Results['sessions']) => {
       write('before.json', stdout);
       write('after.json', { ...results, sessions });
       return run(['compare', at('before.json'), at('after.json')]);
     };
-    const later = results.sessions.map((session) => ({
-      ...session,
-      live: { ...session.live!, latencySecondsMean: session.live!.latencySecondsMean + 0.25 },
-    }));
-    const same = await compare(later);
+    const same = await compare(results.sessions);
     expect(same.status).toBe(0);
     expect(same.stdout).toMatch(/^mpc-d: \d+ sessions in both, 0 differ\n/);
-    expect(same.stdout).toContain('bitrate +0.0 %, stalls +0.00 s and +0.00 per minute, latency +0.250 s\n');
     const [first, ...rest] = results.sessions;
     const [segment, ...segments] = first!.segments;
     const changed = { ...first!, segments: [{ ...segment!, abandonedBits: 8 }, ...segments] };
