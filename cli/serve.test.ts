@@ -89,15 +89,18 @@ describe('serve', () => {
     expect(status).toBe(2);
   });
 
-  test('a port that is taken is wrong input', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    const { status, stderr } = await run(['serve', '--port', String(port)]);
-    expect(status).toBe(2);
-    expect(stderr).toContain(`--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`);
-    server.close();
-  });
+  test.each([['serve'], ['serve-demo', '--page', 'demo']])(
+    '%s: a port that is taken is wrong input',
+    async (...command) => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      const { port } = server.address() as { port: number };
+      const { status, stderr } = await run([...command, '--port', String(port)]);
+      expect(status).toBe(2);
+      expect(stderr).toContain(`--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`);
+      server.close();
+    },
+  );
 
   test.each<[string, string[], string]>([
     ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
