@@ -33,7 +33,7 @@ export class Adaptation {
     readonly events: Events,
   ) {
     this.clock = new SessionClock(options.timeSource, events);
-    this.forecasting = options.newForecasting?.({ events, origin: () => port.origin() });
+    this.forecasting = options.newForecasting?.({ events, origin: () => originOf(port) });
     this.planner = new Planner(this);
     this.decisions = new Decisions(this);
     this.pacing = port.rate && options.newPacing?.(this);
@@ -76,5 +76,15 @@ export class Adaptation {
     this.#isStopped = true;
     this.forecasting?.stop();
     this.pacing?.release();
+  }
+}
+
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+function originOf(port: PlayerPort): string | undefined {
+  try {
+    const url = port.manifestUrl();
+    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -6,7 +6,7 @@ import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import type { CatchUp } from './catch-up.ts';
 import { LiveClock } from './live.ts';
-import { type DashPlayer, originOf, setting } from './player.ts';
+import { type DashPlayer, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
 
 /** The class `CatchUp`, in entries that have it. */
@@ -31,8 +31,9 @@ export class DashPort implements PlayerPort {
     this.rate = Rate && new Rate(options, player, this);
   }
 
-  origin(): string | undefined {
-    return originOf(this.player);
+  manifestUrl(): string | undefined {
+    // Optional, so that compatible players need not have it. A source may be a parsed manifest.
+    return (this.player as { getSource?(): string }).getSource?.();
   }
 
   situation(isFirst: boolean): Situation | undefined {
