@@ -48,6 +48,27 @@ describe('a video download in flight', () => {
     }
   });
 
+  test('is reconsidered at progress events if timers are throttled, as in a hidden tab', async () => {
+    const setInterval = jest.spyOn(globalThis, 'setInterval').mockReturnValue(7 as never);
+    const { port, controller, downloads, request } = slowDownload();
+    controller.instead = undefined;
+    const progress = async (events: number) => {
+      for (let event = 1; event <= events; event++) {
+        jest.advanceTimersByTime(50);
+        downloads.received(request, { addedBits: 8000 });
+        await Promise.resolve();
+      }
+    };
+    await progress(20);
+    expect(controller.inFlights.map(({ receivedBits }) => receivedBits)).toEqual([32e3, 64e3, 96e3, 128e3, 160e3]);
+    controller.instead = 0;
+    await progress(3);
+    expect(port.abandoned).toEqual([]);
+    await progress(1);
+    expect(port.abandoned).toMatchObject([{ representationId: 'v0' }]);
+    setInterval.mockRestore();
+  });
+
   test('audio is not reconsidered', () => {
     const { downloads } = adapted({ controller: new ScriptedAbandoning() });
     downloads.requested({}, { isMedia: true });

@@ -3,20 +3,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
-import { attached } from './attached.fixture.ts';
-import { FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
+import { attached, FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
 function start(controller: Scripted, player = livePlayer(), offsetMs = 0) {
   const steady = new Steady();
   const seen = attached({ controller, forecasters: [steady] }, player);
-  player.trigger('updateTimeSyncOffset', { offset: offsetMs });
-  player.trigger('playbackPlaying');
+  player.emit('updateTimeSyncOffset', { offset: offsetMs });
+  player.plays();
   const request = (index: number, more: object = {}) =>
-    player.request(index, 0, { startTime: index * 2, duration: 2, startDate: new Date(), ...more });
-  const bits = () => steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
-  return { ...seen, steady, request, bits };
+    player.send(index, 0, { startTime: index * 2, duration: 2, ...more });
+  /** Observations of the link, or of its silences alone. */
+  const observed = (bits?: number) =>
+    steady.observations.filter((one) => one.kind === 'throughput' && one.bits === (bits ?? one.bits));
+  return { ...seen, observed, request };
 }
 
 /** A chunk of `bytes`, most of it in `mdat`. */
@@ -34,7 +35,6 @@ describe('the state on a live stream', () => {
     const controller = new Scripted();
     const { player } = start(controller);
     player.ask();
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 1 });
     const [state] = controller.states;
     expect(state!.live).toEqual({
       latencySeconds: 3,
@@ -63,7 +63,7 @@ describe('the state on a live stream', () => {
       const controller = new Scripted();
       const player = livePlayer({ offsetMs: 3000 });
       const { request } = start(controller, player, 3000);
-      if (!isEarly) player.trigger('updateTimeSyncOffset', { offset: undefined });
+      if (!isEarly) player.emit('updateTimeSyncOffset', { offset: undefined });
       request(49);
       player.ask();
       const { live, segmentIndex, nowSeconds } = controller.states[0]!;
@@ -90,8 +90,8 @@ describe('low-latency downloads', () => {
       player.chunk(sent, chunk(31_250));
       if (number < 7) wait(0.25);
     }
-    Object.assign(sent, { endDate: new Date() });
-    player.trigger('fragmentLoadingCompleted', { request: sent });
+    sent.endDate = new Date();
+    player.emit('fragmentLoadingCompleted', { request: sent });
     wait(0.23);
   }
 
@@ -105,8 +105,7 @@ describe('low-latency downloads', () => {
     // 2 Mbit in 1.77 s.
     expect(rates).toHaveLength(1);
     expect(rates[0]).toBeGreaterThan(10e6);
-    const silent = seen.steady.observations.filter((one) => one.kind === 'throughput' && one.bits === 0);
-    expect(silent).toEqual([]);
+    expect(seen.observed(0)).toEqual([]);
     expect(controller.states.at(-1)!.live!.chunkSeconds).toBe(0.25);
     expect(seen.faults).toEqual([]);
   });
@@ -133,31 +132,30 @@ describe('low-latency downloads', () => {
   });
 
   test('that the server refuses are no outage', () => {
-    const { player, request, steady } = start(new Scripted());
+    const { player, request, observed } = start(new Scripted());
     wait(0.55);
     const url = 'https://media.example/50.m4s';
     request(50, { url });
     for (let refusal = 0; refusal < 20; refusal++) {
       wait(0.1);
-      player.trigger('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
+      player.emit('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
     }
-    expect(steady.observations.filter(({ kind }) => kind === 'throughput')).toEqual([]);
+    expect(observed()).toEqual([]);
     // An answer that does not come is one.
     wait(1);
     request(51);
-    expect(steady.observations.filter(({ kind }) => kind === 'throughput').length).toBeGreaterThan(3);
+    expect(observed().length).toBeGreaterThan(3);
   });
 
   test('of audio wait for the encoder as well', () => {
-    const { player, steady } = start(new Scripted());
+    const { player, request, observed } = start(new Scripted());
     wait(0.55);
-    const more = { mediaType: 'audio', startTime: 100, duration: 2 };
-    const request = player.request(50, 0, more);
+    const sent = request(50, { mediaType: 'audio' });
     for (let number = 0; number < 8; number++) {
       wait(number === 0 ? 0.02 : 0.25);
-      player.chunk(request, chunk(1000));
+      player.chunk(sent, chunk(1000));
     }
-    expect(steady.observations.filter((one) => one.kind === 'throughput' && one.bits === 0)).toEqual([]);
+    expect(observed(0)).toEqual([]);
   });
 
   test('are counted byte by byte, before dash.js gets them', async () => {

@@ -3,12 +3,11 @@ import type { ErrorDetails, ErrorTypes, MediaFragment } from 'hls.js';
 import Hls from 'hls.js';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { bitsOf } from '../core/stand-in.fixture.ts';
 import { attached, useWindow } from './fake-player.fixture.ts';
 
 useManualClock();
 useWindow();
-
-const bitsOf = ({ observations }: Steady) => observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
 
 describe('requests', () => {
   test('bits count when the loader counts them, and the response time from the first', () => {
@@ -66,22 +65,6 @@ describe('requests', () => {
     expect(bitsOf(steady)).toBeCloseTo(0.8e6);
   });
 
-  test('failed ones are not recorded; hls.js repeats them', () => {
-    const { controller, player, handle } = attached({ controller: new Scripted() });
-    player.ask();
-    const frag = player.fragment(0);
-    player.request(frag);
-    wait(1);
-    player.failed(frag);
-    expect(handle.state.requestedBits).toBe(0);
-    // Its error recovery may choose another level.
-    player.ask();
-    wait(1);
-    player.download(0, 4e6, 1);
-    player.ask();
-    expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
-  });
-
   test('errors without a segment change nothing', () => {
     const { hls, handle } = attached({ controller: new Scripted() });
     hls.trigger(Hls.Events.ERROR, {
@@ -96,13 +79,13 @@ describe('requests', () => {
   test('that hls.js aborts, at a seek, count as abandoned', () => {
     const { controller, player, handle } = attached({ controller: new Scripted() });
     player.download(0, 4e6, 1);
-    player.media.plays();
+    player.plays();
     const frag = player.fragment(1, player.ask());
     const stats = player.request(frag);
     wait(0.5);
     stats.loaded = 1e5;
     frag.abortRequests();
-    player.media.dispatchEvent(new Event('seeking'));
+    player.media.emit('seeking');
     expect(handle.state.wastedBits).toBe(8e5);
     player.media.currentTime = 24;
     player.bufferLevelSeconds = 0;
