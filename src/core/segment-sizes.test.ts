@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { InputError } from '../../abr/errors.ts';
 import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 
 const representation = (id: string) => ({ id, bitrateBps: 1e6 });
@@ -98,16 +97,6 @@ describe('parseSizes', () => {
     ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
     ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
   ])('refuses %s with the field', (_, value, field) => {
-    expect(() => parseSizes(value)).toThrow(InputError);
-    expect(thrown(() => parseSizes(value))).toMatchObject({ field });
+    expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));
   });
 });
-
-function thrown(action: () => unknown): unknown {
-  try {
-    action();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('nothing was thrown');
-}
