@@ -120,3 +120,12 @@ export function ranges(pairs: [start: number, end: number][]): TimeRanges {
 /** What the meter has told a forecaster. */
 export const bitsOf = ({ observations }: Steady): number =>
   observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
+
+/** Changes settings, also within others. */
+export function merge(update: object, into: object): void {
+  for (const [key, value] of Object.entries(update)) {
+    const target = into as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null) merge(value, target[key] as object);
+    else target[key] = value;
+  }
+}

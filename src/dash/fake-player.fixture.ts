@@ -2,7 +2,16 @@
 
 import type { LeoAbrHandle } from '../core/handle.ts';
 import { wait } from '../core/manual-clock.fixture.ts';
-import { heard, LADDER_BPS, ranges, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
+import {
+  heard,
+  LADDER_BPS,
+  merge,
+  ranges,
+  SEGMENT_SECONDS,
+  SEGMENTS,
+  type Sent,
+  StandIn,
+} from '../core/stand-in.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import type { DashPlayer } from './player.ts';
@@ -49,25 +58,8 @@ interface Rule {
   };
 }
 
-export interface FakeRepresentation {
-  id: string;
-  bandwidth: number;
-  segmentDuration: number;
-  fragmentDuration: number | null;
-  mediaFinishedInformation: { numberOfSegments: number };
-  mediaInfo: { type: string; streamInfo: FakePeriod };
-  segments?: { mediaRange?: string }[];
-  availabilityTimeOffset?: number;
-}
-
-export interface FakePeriod {
-  id: string;
-  start: number;
-  duration: number;
-  manifestInfo: { isDynamic: boolean; duration: number; availableFrom?: Date; serviceDescriptions?: object[] };
-}
-
-export function fakeVideo(count = SEGMENTS, period: Partial<FakePeriod> = {}): FakeRepresentation[] {
+/** The representations of a period of `count` segments. */
+export function fakeVideo(count = SEGMENTS, period: object = {}) {
   const streamInfo = {
     id: 'p0',
     start: 0,
@@ -79,7 +71,9 @@ export function fakeVideo(count = SEGMENTS, period: Partial<FakePeriod> = {}): F
     id: `v${i}`,
     bandwidth,
     segmentDuration: SEGMENT_SECONDS,
-    fragmentDuration: SEGMENT_SECONDS,
+    fragmentDuration: SEGMENT_SECONDS as number | null,
+    availabilityTimeOffset: 0,
+    segments: [] as { mediaRange: string }[],
     mediaFinishedInformation: { numberOfSegments: count },
     mediaInfo: { type: 'video', streamInfo },
   }));
@@ -328,12 +322,4 @@ export function playLive<C extends LeoAbrOptions['controller']>(
   wait(0.1);
   const catchUp = () => player.settings.streaming.liveCatchup.enabled;
   return { ...seen, before, catchUp, edge: () => 100 };
-}
-
-function merge(update: object, into: object): void {
-  for (const [key, value] of Object.entries(update)) {
-    const target = into as Record<string, unknown>;
-    if (typeof value === 'object' && value !== null) merge(value, target[key] as object);
-    else target[key] = value;
-  }
 }

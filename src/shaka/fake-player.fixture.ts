@@ -1,15 +1,17 @@
 /** A stand-in for Shaka Player with its own manager, and the plugin attached to it. */
 
 import { wait } from '../core/manual-clock.fixture.ts';
-import { heard, LADDER_BPS, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
+import { heard, LADDER_BPS, merge, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
-import { MEDIA_SEGMENT, OPERATION_ABORTED, type ShakaPlayer, type Stream, type Variant } from './player.ts';
+import {
+  MEDIA_SEGMENT,
+  OPERATION_ABORTED,
+  type Request,
+  type ShakaPlayer,
+  type Stream,
+  type Variant,
+} from './player.ts';
 
-export interface Request {
-  uris: string[];
-  headers: object;
-  streamDataCallback?: (part: ArrayBufferView) => Promise<unknown>;
-}
 type RequestFilter = (type: number, request: Request, context: object) => void;
 type SwitchCallback = (variant: Variant) => void;
 
@@ -24,12 +26,8 @@ export class OwnManager {
     this.switchTo = switchTo;
     this.calls.push(`init ${more.length}`);
   }
-  stop() {
-    this.calls.push('stop');
-  }
-  release() {
-    this.calls.push('release');
-  }
+  stop = () => void this.calls.push('stop');
+  release = () => void this.calls.push('release');
   setVariants(variants: Variant[], ...more: unknown[]) {
     this.variants = variants;
     this.calls.push(`setVariants ${more.length}`);
@@ -40,21 +38,15 @@ export class OwnManager {
       bandwidth <= this.getBandwidthEstimate() && (video?.height ?? 0) <= this.maxHeight;
     return this.variants.filter(fits).at(-1) ?? this.variants[0]!;
   }
-  enable() {
-    this.calls.push('enable');
-  }
+  enable = () => void this.calls.push('enable');
   segmentDownloaded(_milliseconds: number, bytes: number, ..._more: unknown[]) {
     this.calls.push(`downloaded ${bytes}`);
   }
   trySuggestStreams() {}
-  getBandwidthEstimate() {
-    return 1.5e6;
-  }
+  getBandwidthEstimate = () => 1.5e6;
   setMediaElement(_: object) {}
   /** One that the adapter does not know. */
-  ofTomorrow() {
-    this.calls.push('ofTomorrow');
-  }
+  ofTomorrow = () => void this.calls.push('ofTomorrow');
 }
 
 export function videoStream(id: number, bandwidth: number, height: number): Stream {
@@ -78,13 +70,7 @@ export class FakePlayer extends StandIn {
       this.own.push(new OwnManager());
       return this.own.at(-1)!;
     },
-    abr: {
-      enabled: true,
-      restrictions: {
-        ...{ minWidth: 0, maxWidth: 1e9, minHeight: 0, maxHeight: 1e9, minPixels: 0, maxPixels: 1e9 },
-        ...{ minFrameRate: 0, maxFrameRate: 1e9, minBandwidth: 0, maxBandwidth: 1e9 },
-      },
-    },
+    abr: { enabled: true, restrictions: { minBandwidth: 0, maxBandwidth: 1e9 } },
     cmcd: { enabled: false },
     streaming: {
       ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1 },
@@ -117,20 +103,8 @@ export class FakePlayer extends StandIn {
   getConfiguration() {
     return structuredCloneOf(this.config);
   }
-  configure({
-    streaming = {},
-    cmcd,
-    abrFactory,
-  }: {
-    streaming?: Record<string, unknown>;
-    cmcd?: object;
-    abrFactory?: () => OwnManager;
-  }) {
-    const { liveSync = {}, ...more } = streaming as { liveSync?: object };
-    Object.assign(this.config.streaming, more);
-    Object.assign(this.config.streaming.liveSync, liveSync);
-    Object.assign(this.config.cmcd, cmcd);
-    if (abrFactory) this.config.abrFactory = abrFactory;
+  configure(changes: object) {
+    merge(changes, this.config);
     return true;
   }
   getNetworkingEngine() {
