@@ -34,28 +34,37 @@ test('on a link that was slow and becomes fast, MPC-L and MPC-D switch up', () =
 });
 
 describe('bytes are counted with any headers', () => {
-  /** Steps of 0.25 s with 100 kB each. */
-  const steps = (count: number, step: () => void) => {
-    for (let i = 0; i < count; i++) {
-      wait(0.25);
-      step();
-    }
-  };
+  /** The request of the first segment; `step` comes after each quarter of a second. */
+  function sent(more: object = {}) {
+    const steady = new Steady();
+    const seen = attached({ controller: new ScriptedAbandoning(), forecasters: [steady] });
+    const { player, controller } = seen;
+    player.ask();
+    const request = player.send(0, 0, more);
+    const steps = (count: number, step = () => player.chunk(request, new ArrayBuffer(100e3))) => {
+      for (let i = 0; i < count; i++) {
+        wait(0.25);
+        step();
+      }
+    };
+    /** dash.js's event of the end, with the body; returns the downloads of the next state. */
+    const ended = (byteLength?: number) => {
+      request.endDate = new Date();
+      player.emit('fragmentLoadingCompleted', { request, response: byteLength && { byteLength } });
+      player.ask();
+      return controller.states.at(-1)!.downloads;
+    };
+    return { ...seen, steady, request, steps, ended };
+  }
 
   test("without a length, from dash.js's traces", () => {
-    const steady = new Steady();
-    const { controller, player, handle } = attached({ controller: new Scripted(), forecasters: [steady] });
-    player.ask();
     const traces: { b: number[] }[] = [];
-    const request = player.send(0, 0, { traces });
+    const { player, handle, steady, request, steps, ended } = sent({ traces });
     steps(5, () => {
       traces.push({ b: [100e3] });
       player.emit('loadingProgress', { request });
     });
-    request.endDate = new Date();
-    player.emit('fragmentLoadingCompleted', { request, response: { byteLength: 500e3 } });
-    player.ask();
-    expect(controller.states[1]!.downloads).toMatchObject([
+    expect(ended(500e3)).toMatchObject([
       { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 1.25, latencySeconds: 0.25 },
     ]);
     wait(1);
@@ -65,41 +74,27 @@ describe('bytes are counted with any headers', () => {
   });
 
   test('in low-latency mode, from the parts of the body', () => {
-    const { controller, player } = attached({ controller: new ScriptedAbandoning() });
-    player.ask();
-    const request = player.send(0);
-    steps(4, () => player.chunk(request, new ArrayBuffer(100e3)));
+    const { controller, request, steps, ended } = sent();
+    steps(4);
     wait(0.1);
     expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
-    request.completed(3.28e6);
-    player.ask();
-    expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
+    request.bytesLoaded = request.bytesTotal = 410e3;
+    expect(ended()).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
   });
 
   test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    player.ask();
-    const request = player.send(0);
-    const part = () => player.chunk(request, new ArrayBuffer(100e3));
-    steps(2, part);
-    Object.assign(request, { startDate: new Date() });
+    const { player, request, steps, ended } = sent();
+    steps(2);
+    request.startDate = new Date();
     player.attempt(request);
-    steps(3, part);
-    Object.assign(request, { endDate: new Date() });
-    player.emit('fragmentLoadingCompleted', { request });
-    player.ask();
-    expect(controller.states.at(-1)!.downloads).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
+    steps(3);
+    expect(ended()).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
   });
 
   test('without progress events, from the body', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    player.ask();
-    const request = player.send(0);
+    const { ended } = sent();
     wait(0.5);
-    request.endDate = new Date();
-    player.emit('fragmentLoadingCompleted', { request, response: { byteLength: 250e3 } });
-    player.ask();
-    const [download] = controller.states[1]!.downloads;
+    const [download] = ended(250e3);
     expect(download).toMatchObject({ receivedBits: 2e6, downloadSeconds: 0.5 });
     expect(download).not.toHaveProperty('latencySeconds');
   });
