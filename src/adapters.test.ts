@@ -14,31 +14,20 @@ hls.useWindow();
 
 type Seen = ReturnType<typeof heard> & { player: StandIn };
 
-/** Plays on demand with the options; the plugin has made its first decision. */
-const PLAYERS: [string, (options: LeoAbrOptions) => Seen][] = [
-  [
-    'dash.js',
-    (options) => {
-      const seen = dash.attached(options);
-      seen.player.ask();
-      return seen;
-    },
-  ],
-  ...hls.VERSIONS.map(([version, Player]): [string, (options: LeoAbrOptions) => Seen] => [
-    `hls.js ${version}`,
-    (options) => hls.attached(options, { Player }),
-  ]),
-  [
-    'Shaka Player',
-    (options) => {
-      const seen = shaka.attached(options);
-      seen.player.load();
-      return seen;
-    },
-  ],
-];
+function loaded<S extends Seen & { player: { load(): void } }>(seen: S): S {
+  seen.player.load();
+  return seen;
+}
 
-describe.each(PLAYERS)('%s', (_, start) => {
+/** Plays on demand with the options; the plugin has made its first decision. */
+const PLAYERS: Record<string, (options: LeoAbrOptions) => Seen> = {
+  'dash.js': (options) => loaded(dash.attached(options)),
+  'hls.js 1.7': (options) => hls.attached(options),
+  'hls.js 1.6': (options) => hls.attached(options, { Player: hls.OldHls }),
+  'Shaka Player': (options) => loaded(shaka.attached(options)),
+};
+
+describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
   const scripted = (next = 0, more: LeoAbrOptions = {}) => {
     const controller = Object.assign(new ScriptedAbandoning(), { next });
     return { ...start({ controller, ...more }), controller, state: () => controller.states.at(-1)! };
@@ -230,20 +219,17 @@ describe.each(PLAYERS)('%s', (_, start) => {
   });
 });
 
-/** Plays a live stream at its target; the player's catch-up, on and off. */
-const LIVE: [string, { on: unknown; off: unknown }, (options: LeoAbrOptions) => LiveSeen][] = [
-  ['dash.js', { on: null, off: false }, (options) => dash.playLive(options)],
-  [
-    'hls.js',
-    { on: 1.1, off: 1 },
-    (options) => hls.playLive(options, { parts: 4, config: { maxLiveSyncPlaybackRate: 1.1 } }),
-  ],
-  ['Shaka Player', { on: [false, 0.95, 1.1], off: [true, 0, 0] }, (options) => shaka.playLive(options)],
-];
-
 type LiveSeen = Seen & { catchUp(): unknown; edge(): number };
 
-describe.each(LIVE)('a live stream in %s', (_, { on, off }, start) => {
+const CATCHING_UP = { parts: 4, config: { maxLiveSyncPlaybackRate: 1.1 } };
+/** Plays a live stream at its target; the player's catch-up, on and off. */
+const LIVE: [string, (options: LeoAbrOptions) => LiveSeen, on: unknown, off: unknown][] = [
+  ['dash.js', (options) => dash.playLive(options), null, false],
+  ['hls.js', (options) => hls.playLive(options, CATCHING_UP), 1.1, 1],
+  ['Shaka Player', (options) => shaka.playLive(options), [false, 0.95, 1.1], [true, 0, 0]],
+];
+
+describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
   const paced = (controller = new ScriptedPacing(), live: LeoAbrOptions['live'] = {}) => {
     const seen = start({ controller, live });
     return { ...seen, controller, media: seen.player.media, live: () => controller.states.at(-1)!.live! };

@@ -207,6 +207,10 @@ export class FakePlayer extends StandIn {
     return this.#chosen;
   }
 
+  load(): void {
+    this.ask();
+  }
+
   abandon(sent: Sent): number {
     const { id } = this.qualitySet.pop()!;
     sent.aborted();

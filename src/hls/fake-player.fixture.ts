@@ -15,16 +15,17 @@ import type {
   Part,
 } from 'hls.js';
 import Hls from 'hls.js';
-import OldHls from 'hls.js-1.6';
+import Hls16 from 'hls.js-1.6';
 import { wait } from '../core/manual-clock.fixture.ts';
 import { heard, LADDER_BPS, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
 import { createLeoAbrController, type LeoAbrOptions } from '../hls.ts';
 
-export const VERSIONS: readonly (readonly [string, typeof Hls])[] = [
+// Private members make the classes' types differ.
+export const OldHls = Hls16 as unknown as typeof Hls;
+export const VERSIONS = [
   ['1.7', Hls],
-  // Private members make the classes' types differ.
-  ['1.6', OldHls as unknown as typeof Hls],
-];
+  ['1.6', OldHls],
+] as const;
 
 /** For all tests of a file: what hls.js needs of a window. */
 export function useWindow(): void {
