@@ -26,8 +26,9 @@ describe('resolveOptions', () => {
     for (const controller of [...CONTROLLER_NAMES, own]) {
       const name = typeof controller === 'string' ? controller : 'own';
       const { newController, controllerName } = resolveOptions({ controller });
-      expect([newController().name, controllerName]).toEqual([name, name]);
-      expect(newController() === newController()).toBe(controller === own);
+      const [one, other] = [newController(), newController()];
+      expect([one.name, controllerName]).toEqual([name, name]);
+      expect(one === other).toBe(controller === own);
     }
   });
 
