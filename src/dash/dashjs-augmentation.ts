@@ -6,16 +6,6 @@
 import type {} from 'dashjs';
 
 declare module 'dashjs' {
-  interface AbrController {
-    /** `forceAbandon` aborts the segment in flight and requests it again in `representation`. */
-    setPlaybackQuality(
-      type: string,
-      streamInfo: StreamInfo,
-      representation: Representation,
-      reason?: { forceAbandon?: boolean; forceReplace?: boolean; message?: string },
-    ): boolean;
-  }
-
   interface ScheduleController {
     getPlaybackController(): PlaybackController;
   }

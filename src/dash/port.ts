@@ -49,6 +49,7 @@ export class DashPort implements PlayerPort {
     const context = this.context!;
     const reason = { forceAbandon: true, message: choice.message };
     const representation = this.representation(choice)!;
+    // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
   }
 
