@@ -120,7 +120,7 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
     expect(controller.inFlights.at(-1)!.firstByteAtSeconds).toBeUndefined();
     sent.arrived(8e5);
     wait(0.1);
-    expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 8e5, lastProgressAtSeconds: 1.55 });
+    expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 8e5, firstByteAtSeconds: 1.55 });
     expect(handle.state).toMatchObject({ requestedBits: 16e6 + 16e6, wastedBits: 0 });
     controller.next = controller.instead = 0;
     wait(0.1);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
@@ -10,7 +11,7 @@ useManualClock();
 function start(live: Parameters<typeof livePlayer>[0] = {}) {
   const steady = new Steady();
   const controller = new ScriptedAbandoning();
-  const seen = attached({ controller, forecasters: [steady] }, livePlayer(live));
+  const seen = attached({ controller, forecasters: [steady] }, livePlayer(live), attachLive);
   const { player } = seen;
   player.emit('updateTimeSyncOffset', { offset: live.offsetMs ?? 0 });
   player.plays();
@@ -50,9 +51,8 @@ describe('the state on a live stream', () => {
       latencySeconds: 3,
       targetLatencySeconds: 3,
       chunkSeconds: FIRST_CHUNK_SECONDS,
-      // The main entry sets no rate.
-      playbackRates: { min: 1, max: 1 },
-      maxLatencySeconds: Number.POSITIVE_INFINITY,
+      playbackRates: { min: 0.95, max: 1.05 },
+      maxLatencySeconds: 15,
       offRateShare: 0,
       firstChunkAtSeconds: 49 * 2 + FIRST_CHUNK_SECONDS - 100,
     });

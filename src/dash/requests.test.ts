@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { bitsOf } from '../core/stand-in.fixture.ts';
-import { attached } from './fake-player.fixture.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
+import { attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -37,7 +38,8 @@ describe('bytes are counted with any headers', () => {
   /** The request of the first segment; `step` comes after each quarter of a second. */
   function sent(more: object = {}) {
     const steady = new Steady();
-    const seen = attached({ controller: new ScriptedAbandoning(), forecasters: [steady] });
+    const options = { controller: new ScriptedAbandoning(), forecasters: [steady] };
+    const seen = attached(options, new FakePlayer(), attachLive);
     const { player, controller } = seen;
     player.ask();
     const request = player.send(0, 0, more);

@@ -2,13 +2,14 @@ import { expect, test } from '@jest/globals';
 import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
 import { ranges } from '../core/stand-in.fixture.ts';
-import { attached, fakeVideo } from './fake-player.fixture.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
+import { attached, FakePlayer, fakeVideo } from './fake-player.fixture.ts';
 
 useManualClock();
 
 /** `asked`: the state in which the controller is asked, with these changes of the player or the media element. */
 function started(options = {}) {
-  const seen = attached({ controller: new Scripted(), ...options });
+  const seen = attached({ controller: new Scripted(), ...options }, new FakePlayer(), attachLive);
   const { player, controller } = seen;
   const asked = (changes: Partial<typeof player> = {}, media = {}) => {
     Object.assign(player, changes);
