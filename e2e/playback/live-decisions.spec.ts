@@ -24,6 +24,7 @@ const test = base.extend<object, { files: Record<string, ServedFile> }>({
 });
 
 test.describe.configure({ mode: 'parallel' });
+test.use({ playerName: 'dash live' });
 
 const LADDER_BPS = [...SCENARIOS['live-hd-3']!.ladderBps];
 const LOW_LATENCY = SCENARIOS['live-hd-3']!.live!;

@@ -94,7 +94,7 @@ describe('resolveOptions', () => {
     ['options.seed', { seed: -1 }],
     ['options.logger', { logger: {} }],
   ])('names %s in the error of %j', (field, options) => {
-    expect(thrown(() => resolveOptions(options as LeoAbrOptions))).toMatchObject({ name: 'InputError', field });
+    expect(thrown(() => resolveLiveOptions(options as LeoAbrOptions))).toMatchObject({ name: 'InputError', field });
   });
 
   test('the message has expected and received', () => {
@@ -142,8 +142,9 @@ describe('resolveLiveOptions', () => {
     expect(live).toEqual(forecastOf(resolveOptions));
   });
 
-  test('refuses what the main entry refuses', () => {
-    expect(() => resolveLiveOptions({ risk: 2 })).toThrow('options.risk');
+  test('refuses what the main entry refuses, which ignores the options of live streams', () => {
+    expect(() => resolveOptions({ risk: 2 })).toThrow('options.risk');
+    expect(() => resolveOptions({ live: { maxPlaybackRate: 0.9 } })).not.toThrow();
   });
 });
 
@@ -162,7 +163,6 @@ describe('resolveMpcDOptions', () => {
     ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
     ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
     ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
-    ['a rate of 0', { live: { minPlaybackRate: 0 } }, 'options.live.minPlaybackRate'],
   ])('refuses %s', (_, options, field) => {
     expect(thrown(() => resolveMpcDOptions(options as object))).toMatchObject({ field });
   });

@@ -14,7 +14,7 @@ const segment = (index: number, bitrateBps: number) => ({
 /** Requests a segment of 4 s at the second of its index. */
 function begin(session: Session, index: number, bitrateBps: number, asked = segment(index, bitrateBps)): VideoDownload {
   const download = new VideoDownload(asked, index, { sizeBits: bitrateBps * 4 });
-  session.begin(download, false);
+  session.begin(download);
   return download;
 }
 /** The download ends with these bits; `outcome` and duration by default: whole, 1 s. */

@@ -5,7 +5,7 @@ import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attachLeoAbr as attachSmall } from '../mpc-d.ts';
 import { attached } from './attached.fixture.ts';
-import { asPlayer, livePlayer } from './fake-player.fixture.ts';
+import { asPlayer, FakePlayer, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -112,20 +112,36 @@ describe("in the place of dash.js's catch-up", () => {
   test.each([
     ['main', attachLeoAbr],
     ['small', attachSmall],
-  ])('the %s entry sets no rate', (_, attach) => {
+  ])('the %s entry leaves a live stream to dash.js and reports one fault', (_, attach) => {
     const player = livePlayer();
     const controller = new ScriptedPacing();
     const live = { targetLatencySeconds: 2 };
     const handle = attach(asPlayer(player), { controller, logger: null, live });
     player.instantiateRules();
     player.trigger('playbackPlaying');
-    player.ask();
-    player.request(49, 0, { startTime: 98, duration: 2 });
+    const request = player.request(49, 0, { startTime: 98, duration: 2 });
+    expect([player.ask(), player.ask()]).toEqual([null, null]);
     wait(1);
+    player.trigger('fragmentLoadingCompleted', { request });
     expect(controller.states).toEqual([]);
-    expect(player.element!.playbackRate).toBe(1);
-    expect(player.settings.streaming.delay.liveDelay).toBe(2);
+    expect([player.element!.playbackRate, player.settings.streaming.delay.liveDelay]).toEqual([1, Number.NaN]);
+    expect(handle.state).toMatchObject({
+      status: 'attached',
+      nowSeconds: 0,
+      requestedBits: 0,
+      faults: [{ code: 'unsupported-stream', message: expect.stringContaining('leo-abr/live') }],
+    });
     handle.detach();
+  });
+
+  test('and decides on the next stream, if it is on demand', () => {
+    const player = livePlayer();
+    const { decisions, faults } = attached({ controller: 'mpc-d' }, player);
+    expect([player.ask(), faults.length]).toEqual([null, 0]);
+    player.trigger('streamTeardownComplete');
+    player.representations = new FakePlayer().representations;
+    expect(player.ask()).toBe('v0');
+    expect(decisions).toHaveLength(1);
   });
 });
 
@@ -190,6 +206,12 @@ describe('the limits', () => {
     // A limit before the target is none.
     expect(seen.live()).toMatchObject({ playbackRates: { min: 0.96, max: 1.1 }, maxLatencySeconds: 6.5 });
     expect(seen.live()).not.toHaveProperty('isTargetFree');
+    const { live: before } = seen.controller.states.at(-1)!;
+    expect(() => seen.handle.set({ live: { maxPlaybackRate: 3 } })).toThrow(
+      'options.live.maxPlaybackRate: expected a number from 1 to 2, got 3',
+    );
+    wait(0.1);
+    expect(seen.live()).toMatchObject({ playbackRates: before!.playbackRates });
   });
 
   test('a latency that the viewer has chosen is not free', () => {

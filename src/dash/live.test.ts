@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached } from './attached.fixture.ts';
 import { FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
@@ -10,7 +11,7 @@ useManualClock();
 
 function start(controller: Scripted, player = livePlayer(), offsetMs = 0) {
   const steady = new Steady();
-  const seen = attached({ controller, forecasters: [steady] }, player);
+  const seen = attached({ controller, forecasters: [steady] }, player, attachLive);
   player.trigger('updateTimeSyncOffset', { offset: offsetMs });
   player.trigger('playbackPlaying');
   const request = (index: number, more: object = {}) =>
@@ -40,9 +41,8 @@ describe('the state on a live stream', () => {
       latencySeconds: 3,
       targetLatencySeconds: 3,
       chunkSeconds: FIRST_CHUNK_SECONDS,
-      // The main entry sets no rate.
-      playbackRates: { min: 1, max: 1 },
-      maxLatencySeconds: Number.POSITIVE_INFINITY,
+      playbackRates: { min: 0.95, max: 1.05 },
+      maxLatencySeconds: 15,
       offRateShare: 0,
       firstChunkAtSeconds: state!.segmentIndex * 2 + FIRST_CHUNK_SECONDS - 100,
     });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, download } from './attached.fixture.ts';
-import type { FakePlayer } from './fake-player.fixture.ts';
+import { FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -71,7 +72,7 @@ describe('bytes are counted with any headers', () => {
   });
 
   test('in low-latency mode, from the parts of the body', () => {
-    const { controller, player } = attached({ controller: new ScriptedAbandoning() });
+    const { controller, player } = attached({ controller: new ScriptedAbandoning() }, new FakePlayer(), attachLive);
     player.ask();
     const request = player.request(0, 0, { startDate: new Date() });
     for (let part = 1; part <= 4; part++) {
@@ -87,7 +88,7 @@ describe('bytes are counted with any headers', () => {
   });
 
   test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
+    const { controller, player } = attached({ controller: new Scripted() }, new FakePlayer(), attachLive);
     player.ask();
     const request = player.request(0, 0, { startDate: new Date() });
     const part = () => {

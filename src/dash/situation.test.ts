@@ -3,6 +3,7 @@ import type { PlayerState } from '../../abr/controller.ts';
 import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
 import { attachLeoAbr } from '../index.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, download } from './attached.fixture.ts';
 import { asPlayer, FakePlayer, fakeVideo, ranges } from './fake-player.fixture.ts';
 
@@ -54,7 +55,7 @@ describe('the situation', () => {
   });
 
   test('a live stream has no end and short buffer targets count without the segment', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
+    const { controller, player } = attached({ controller: new Scripted() }, new FakePlayer(), attachLive);
     player.representations = fakeVideo(6, { start: 1000, manifestInfo: { isDynamic: true, duration: Number.NaN } });
     player.bufferTarget = 3;
     player.ask();
