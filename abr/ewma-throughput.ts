@@ -22,8 +22,7 @@ const HALF_LIVES = [3, 8];
 export function ewmaThroughputBps(downloads: readonly Download[]): number | undefined {
   const estimates = [0, 0];
   let totalWeight = 0;
-  for (let i = Math.max(0, downloads.length - RECENT_DOWNLOADS); i < downloads.length; i++) {
-    const { receivedBits, downloadSeconds, latencySeconds = 0 } = downloads[i]!;
+  for (const { receivedBits, downloadSeconds, latencySeconds = 0 } of downloads.slice(-RECENT_DOWNLOADS)) {
     const seconds = downloadSeconds - latencySeconds;
     if (!(receivedBits > 0 && seconds > 0)) continue;
     const weight = WEIGHT_PER_SECOND * seconds;

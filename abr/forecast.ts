@@ -60,12 +60,6 @@ export interface QuantileForecast {
   handovers: readonly ExpectedHandover[];
   /** Within the steps, where known. */
   fluctuation?: Fluctuation;
-  /** Quantiles of request latency in the same form, if forecast. */
-  latency?: {
-    stepEndsSeconds: readonly number[];
-    levels: readonly number[];
-    quantilesMs: readonly (readonly number[])[];
-  };
 }
 
 /** Weighted futures, from an oracle or a forecaster by analogues. */

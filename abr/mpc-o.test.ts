@@ -79,7 +79,7 @@ describe('mpc-o', () => {
         expect(old.representation).toBe(fresh.representation);
         expect(old.forecastAgeSeconds).toBe(age);
       }),
-      { numRuns: 500, seed: 2 },
+      { numRuns: 200, seed: 2 },
     );
   });
 

@@ -4,51 +4,46 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
 import { ConstantPath, PiecewisePath } from './capacity-path.ts';
-import type { Controller, Decision, InFlight, PlayerState } from './controller.ts';
-import type { ValidForecast } from './forecast.ts';
+import type { Controller, Decision, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
-import { anyDownloads, anyPath, anyState, downloadsOf, pathsOf, rateOf, stateOf } from './random-states.fixture.ts';
-import { validForecast } from './valid-forecast.ts';
+import {
+  anyDownloads,
+  anyPath,
+  anyState,
+  inFlightOf as downloadOf,
+  downloadsOf,
+  pathsOf,
+  quantilesOf,
+  rateOf,
+  stateOf,
+} from './random-states.fixture.ts';
 
 const SEED = { seed: 7 };
 
 /** A forecast around the measured throughput; it changes from step to step. */
-function forecastFor(state: PlayerState): ValidForecast {
-  const bps = rateOf(state);
-  return validForecast({
-    issuedAtMs: state.nowSeconds * 1000,
-    source: 'test',
-    stepEndsSeconds: [1, 4, 12, 40],
-    levels: [0.1, 0.5, 0.9],
-    quantilesBps: [1, 0.6, 1.5, 0.8].map((factor) => [0.5, 1, 1.6].map((share) => share * factor * bps)),
-    rankCorrelation: 0.7,
-    handovers: [],
+const forecastFor = (state: PlayerState) =>
+  quantilesOf(rateOf(state), {
+    steps: [
+      [1, 1],
+      [4, 0.6],
+      [12, 1.5],
+      [40, 0.8],
+    ],
+    shares: [0.5, 1, 1.6],
   });
-}
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
 
 const truthAt = (nowSeconds: number) => pathsOf(TRUE_PATH, nowSeconds);
 
 /** A running download of the top representation, two seconds old. */
-function inFlightOf(state: PlayerState, receivedShare: number): InFlight {
-  const top = state.ladderBps.length - 1;
-  const sizeBits = state.upcomingSizesBits[0]![top]!;
-  return {
-    segmentIndex: state.segmentIndex,
-    bitrateBps: state.ladderBps[top]!,
-    sizeBits,
-    requestedAtSeconds: state.nowSeconds - 2,
-    receivedBits: receivedShare * sizeBits,
-    ...(receivedShare > 0 && { firstByteAtSeconds: state.nowSeconds - 1.9 }),
-    abandonments: 0,
-  };
-}
+const inFlightOf = (state: PlayerState, receivedShare: number) =>
+  downloadOf(state, state.ladderBps.length - 1, receivedShare, 2);
 
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
@@ -120,7 +115,7 @@ describe('a higher rate', () => {
           bestPlan({ ...fixed, playbackRate }, path, { horizon: 8 }).stallSeconds;
         expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-9);
       }),
-      { ...SEED, numRuns: 1000 },
+      { ...SEED, numRuns: 500 },
     );
   });
 
@@ -171,7 +166,7 @@ describe('a paused player', () => {
         for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
         expect(reason).not.toMatch(/NaN|undefined|Infinity/);
       }),
-      { ...SEED, numRuns: 500 },
+      { ...SEED, numRuns: 300 },
     );
   });
 
@@ -206,15 +201,7 @@ describe('a change during a download', () => {
     const controller = createController(name);
     const state = steadyState(0.5e6, { bufferLevelSeconds: 5.9 });
     // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
-    const inFlight: InFlight = {
-      segmentIndex: state.segmentIndex,
-      bitrateBps: 0.9e6,
-      sizeBits: 3.6e6,
-      requestedAtSeconds: state.nowSeconds - 2.2,
-      receivedBits: 1.1e6,
-      firstByteAtSeconds: state.nowSeconds - 2.15,
-      abandonments: 0,
-    };
+    const inFlight = downloadOf(state, 1, 1.1 / 3.6, 2.2);
     const at = (change: Partial<PlayerState>) =>
       choiceOf(controller.reconsider!({ ...state, ...change }, inFlight, forecastOf(0.5e6)));
     expect(at({})).toBe('keep');
@@ -225,18 +212,7 @@ describe('a change during a download', () => {
 
 const truthOf = (bps: number) => pathsOf(new ConstantPath(bps));
 
-/** Narrow quantiles around a rate. */
-function forecastOf(bps: number): ValidForecast {
-  return validForecast({
-    issuedAtMs: 100e3,
-    source: 'test',
-    stepEndsSeconds: [4, 16, 48],
-    levels: [0.1, 0.5, 0.9],
-    quantilesBps: [1, 1, 1].map(() => [0.95, 1, 1.05].map((share) => share * bps)),
-    rankCorrelation: 0.7,
-    handovers: [],
-  });
-}
+const forecastOf = (bps: number) => quantilesOf(bps, { shares: [0.95, 1, 1.05] });
 
 /** A ladder of 0.3, 0.9 and 2 Mbit/s, 4 s segments, 8 s buffered of 16, all downloads at `linkBps`. */
 function steadyState(linkBps: number, change: Partial<PlayerState> = {}): PlayerState {

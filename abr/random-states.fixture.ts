@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
-import type { PathForecast, ValidForecast } from './forecast.ts';
+import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from './forecast.ts';
 import { type QoeWeights, qoeWeights } from './qoe.ts';
 import { validForecast } from './valid-forecast.ts';
 
@@ -103,15 +103,57 @@ export function downloadsOf(count: number, bitrateBps: number, sizeBits: number,
   }));
 }
 
-/** A forecast of one path, or of several equally likely ones. */
-export function pathsOf(paths: CapacityPath | readonly CapacityPath[], issuedAtSeconds = 100) {
+/** A forecast of one path, or of several; equally likely ones by default. */
+export function pathsOf(
+  paths: CapacityPath | readonly CapacityPath[],
+  issuedAtSeconds = 100,
+  weights?: readonly number[],
+): ValidForecast<PathForecast> {
   const all = Array.isArray(paths) ? paths : [paths];
   return validForecast<PathForecast>({
     kind: 'paths',
     issuedAtMs: 1000 * issuedAtSeconds,
     source: 'oracle',
-    paths: all.map((path) => ({ weight: 1 / all.length, path })),
+    paths: all.map((path, i) => ({ weight: weights?.[i] ?? 1 / all.length, path })),
     handovers: [],
+  });
+}
+
+/** A dip and a fluctuation of a forecast. */
+export const DIP: HandoverDip = {
+  timingSeconds: 0.1,
+  depth: 0.8,
+  levels: [0.1, 0.5, 0.9],
+  seconds: [0.1, 0.2, 0.5],
+  collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
+};
+export const FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
+
+/**
+ * Quantiles around a rate, issued at second 100: `steps` has the end and a factor of each step, `shares` a factor of
+ * each of three quantile levels.
+ */
+export function quantilesOf(
+  bps: number,
+  {
+    steps = [
+      [4, 1],
+      [16, 1],
+      [48, 1],
+    ],
+    shares = [1, 1, 1],
+    ...changes
+  }: { steps?: [endSeconds: number, factor: number][]; shares?: number[] } & Partial<QuantileForecast> = {},
+): ValidForecast<QuantileForecast> {
+  return validForecast<QuantileForecast>({
+    issuedAtMs: 100e3,
+    source: 'test',
+    stepEndsSeconds: steps.map(([end]) => end),
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: steps.map(([, factor]) => shares.map((share) => share * factor * bps)),
+    rankCorrelation: 0.7,
+    handovers: [],
+    ...changes,
   });
 }
 
@@ -152,11 +194,28 @@ export function anyState(choices: { downloads?: fc.Arbitrary<Download[]> } = {})
   );
 }
 
+/** A live stream at its target of 1.2 s, in chunks of 0.5 s; the segment's first one exists since second 100. */
+export function liveOf(changes: Partial<LiveState> = {}): LiveState {
+  return {
+    latencySeconds: 1.2,
+    targetLatencySeconds: 1.2,
+    chunkSeconds: 0.5,
+    playbackRates: { min: 0.95, max: 1.05 },
+    maxLatencySeconds: 4,
+    firstChunkAtSeconds: 100,
+    ...changes,
+  };
+}
+
 /** The live part of a state. */
 export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
   return fc
     .record({
-      latencySeconds: fc.double({ min: 0.1, max: 6, noNaN: true }),
+      // A clock may be wrong by an hour.
+      latencySeconds: fc.oneof(
+        { weight: 20, arbitrary: fc.double({ min: 0.1, max: 6, noNaN: true }) },
+        fc.constantFrom(-3600, 3600),
+      ),
       targetLatencySeconds: fc.double({ min: 0.4, max: 4, noNaN: true }),
       chunks: fc.constantFrom(1, 2, 4, 30),
       playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 1, max: 1 }, { min: 0.5, max: 2 }),
@@ -167,18 +226,45 @@ export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitra
     .map(({ chunks, ...rest }) => ({ ...rest, chunkSeconds: segmentSeconds / chunks }));
 }
 
-/** The download of the state's segment, requested a second ago. */
-export function inFlightOf(state: PlayerState, representation: number, receivedShare: number): InFlight {
-  const { nowSeconds } = state;
+/** The download of the state's segment, by default requested a second ago. */
+export function inFlightOf(
+  state: PlayerState,
+  representation: number,
+  receivedShare: number,
+  elapsedSeconds = 1,
+): InFlight {
   const sizeBits = state.upcomingSizesBits[0]![representation]!;
+  const requestedAtSeconds = state.nowSeconds - elapsedSeconds;
   return {
     segmentIndex: state.segmentIndex,
     bitrateBps: state.ladderBps[representation]!,
     sizeBits,
-    requestedAtSeconds: nowSeconds - 1,
+    requestedAtSeconds,
     receivedBits: receivedShare * sizeBits,
-    ...(receivedShare > 0 && { firstByteAtSeconds: nowSeconds - 0.9, lastProgressAtSeconds: nowSeconds }),
+    ...(receivedShare > 0 && { firstByteAtSeconds: requestedAtSeconds + 0.1 }),
     abandonments: 0,
+  };
+}
+
+/** The state with bitrates, sizes and measurements times `by`. */
+export function scaledState(
+  state: PlayerState,
+  by: number,
+  weightsOf: (ladderBps: readonly number[]) => QoeWeights,
+): PlayerState {
+  const ladderBps = state.ladderBps.map((bps) => by * bps);
+  return {
+    ...state,
+    ladderBps,
+    upcomingSizesBits: state.upcomingSizesBits.map((row) => row.map((bits) => by * bits)),
+    previousBitrateBps: state.previousBitrateBps === undefined ? undefined : by * state.previousBitrateBps,
+    downloads: state.downloads.map((download) => ({
+      ...download,
+      bitrateBps: by * download.bitrateBps,
+      receivedBits: by * download.receivedBits,
+      sizeBits: by * download.sizeBits,
+    })),
+    weights: weightsOf(ladderBps),
   };
 }
 
@@ -188,53 +274,51 @@ export function rateOf({ downloads }: PlayerState): number {
   return last === undefined ? 5e6 : last.receivedBits / last.downloadSeconds;
 }
 
-/** A forecast near the throughput of the last download, of quantiles or of paths. */
-export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
-  const { nowSeconds, utcMs = 0 } = state;
-  const dip = {
-    ...{ timingSeconds: 0.1, depth: 0.8, levels: [0.1, 0.5, 0.9], seconds: [0.1, 0.2, 0.5] },
-    collapse: { probability: 0.1, depth: 0.6, seconds: 1.5 },
-  };
-  const anyCommon = fc
-    .record({ ageSeconds: anyNumber(0, 5), handoverInSeconds: anyNumber(-2, 20), confidence: fc.constantFrom(0.2, 1) })
-    .map(({ ageSeconds, handoverInSeconds, confidence }) => ({
-      issuedAtMs: (nowSeconds - ageSeconds) * 1000,
-      source: 'test',
-      handovers: [{ atMs: utcMs + 1000 * handoverInSeconds, confidence, dip }],
-    }));
-  const anyBps = fc.double({ min: 0.4, max: 1.8, noNaN: true }).map((factor) => factor * rateOf(state));
-  const anyCorrelation = fc.constantFrom(0, 0.4, 0.7, 0.95);
-  const anyQuantiles = fc
-    .record({
-      stepEndsSeconds: fc.constantFrom([4], [1, 4, 12, 40]),
-      levels: fc.constantFrom([0.5], [0.1, 0.5, 0.9], [0.05, 0.25, 0.5, 0.75, 0.95], [0.2, 0.5, 0.8]),
-      stepsBps: fc.array(anyBps, { minLength: 4, maxLength: 4 }),
-      rankCorrelation: anyCorrelation,
-      correlation: fc.option(anyCorrelation, { nil: undefined }),
-    })
-    .map(({ stepsBps, correlation, ...rest }) => ({
-      ...rest,
-      quantilesBps: rest.stepEndsSeconds.map((_, k) => rest.levels.map((level) => (0.5 + level) * stepsBps[k]!)),
-      ...(correlation !== undefined && {
-        fluctuation: { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation },
-      }),
-    }));
-  const anyPaths = fc.array(anyBps, { minLength: 1, maxLength: 4 }).map((rates) => ({
-    kind: 'paths' as const,
-    paths: rates.map((bps) => ({ weight: 1 / rates.length, path: new ConstantPath(bps) })),
-  }));
+/** Quantiles around a link of `bps`, different in each step, sometimes with an outage. */
+export function anyQuantiles(
+  { nowSeconds, utcMs = 0 }: PlayerState,
+  bps: number,
+): fc.Arbitrary<ValidForecast<QuantileForecast>> {
+  const anyLength = fc.constantFrom(0.5, 1, 2, 4);
+  const anyFactor = fc.oneof({ weight: 12, arbitrary: fc.double({ min: 0.5, max: 1.6, noNaN: true }) }, fc.constant(0));
   return fc
-    .tuple(anyCommon, fc.oneof(anyQuantiles, anyPaths))
-    .map(([common, rest]) => validForecast({ ...common, ...rest }));
+    .record({
+      ageSeconds: fc.double({ min: 0, max: 14, noNaN: true }),
+      handoverInSeconds: anyNumber(-2, 20),
+      confidence: fc.constantFrom(0.2, 1),
+      spread: fc.double({ min: 0, max: 3, noNaN: true }),
+      lengths: fc.array(fc.tuple(anyLength, anyFactor), { minLength: 1, maxLength: 20 }),
+      levels: fc.constantFrom([0.5], [0.1, 0.5, 0.9], [0.05, 0.25, 0.5, 0.75, 0.95], [0.2, 0.5, 0.8]),
+      rankCorrelation: fc.constantFrom(0, 0.4, 0.7, 0.85, 1),
+      correlation: fc.constantFrom(undefined, 0, 0.4, 0.7, 0.95),
+    })
+    .filter(({ lengths }) => lengths.at(-1)![1] > 0)
+    .map(({ ageSeconds, handoverInSeconds, confidence, spread, lengths, correlation, ...rest }) => {
+      let end = 0;
+      const steps = lengths.map(([seconds, factor]): [number, number] => {
+        end += seconds;
+        return [end, factor];
+      });
+      return quantilesOf(bps, {
+        ...rest,
+        steps,
+        shares: rest.levels.map((level) => Math.exp(spread * (level - 0.5))),
+        issuedAtMs: (nowSeconds - ageSeconds) * 1000,
+        handovers: [{ atMs: utcMs + 1000 * handoverInSeconds, confidence, dip: DIP }],
+        ...(correlation !== undefined && { fluctuation: { ...FLUCTUATION, correlation } }),
+      });
+    });
 }
 
-/** As a chain of forecasters: undefined for an invalid forecast. */
-export function validOrNone(forecast: unknown): ValidForecast | undefined {
-  try {
-    return validForecast(forecast);
-  } catch {
-    return undefined;
-  }
+/** A forecast near the throughput of the last download, of quantiles or of paths. */
+export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
+  const anyFactor = fc.oneof({ weight: 20, arbitrary: fc.double({ min: 0.4, max: 1.8, noNaN: true }) }, fc.constant(0));
+  const anyRates = fc.array(anyFactor, { minLength: 1, maxLength: 4 });
+  const anyPaths = fc.tuple(anyRates, anyNumber(0, 5)).map(([factors, ageSeconds]) => {
+    const paths = factors.map((factor) => new ConstantPath(factor * rateOf(state)));
+    return pathsOf(paths, state.nowSeconds - ageSeconds);
+  });
+  return fc.oneof(anyQuantiles(state, rateOf(state)), anyPaths);
 }
 
 /** The arguments of a controller. */
@@ -244,11 +328,16 @@ export interface Question {
   forecast: ValidForecast | undefined;
 }
 
-/** At any time, with or without a forecast; `isLive`: of a live stream, else of either kind. */
+/** At any time, with or without a clock and a forecast; `isLive`: of a live stream, else of either kind. */
 export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
+  const wrongMs = fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 3600e3, 1e12 - 3600e3, 0);
   return fc
-    .tuple(anyState({ downloads: anyDownloads(6) }), anyNumber(0, 60))
-    .map(([state, seconds]) => ({ ...state, nowSeconds: state.nowSeconds + seconds, utcMs: 1e12 + 1000 * seconds }))
+    .tuple(anyState({ downloads: anyDownloads(6) }), anyNumber(0, 60), fc.oneof(fc.constant(1e12), wrongMs))
+    .map(([state, seconds, startMs]) => ({
+      ...state,
+      nowSeconds: state.nowSeconds + seconds,
+      utcMs: startMs && startMs + 1000 * seconds,
+    }))
     .chain((state) =>
       fc
         .record({

@@ -9,13 +9,11 @@ const LATENCIES = 5;
 
 /** Median latency of the last requests that have one. */
 export function recentLatencySeconds({ downloads }: PlayerState): number {
-  const latencies: number[] = [];
-  const oldest = Math.max(0, downloads.length - RECENT_DOWNLOADS);
-  for (let i = downloads.length - 1; i >= oldest && latencies.length < LATENCIES; i--) {
-    const latency = downloads[i]!.latencySeconds;
-    if (latency !== undefined && latency >= 0) latencies.push(latency);
-  }
-  if (latencies.length === 0) return DEFAULT_LATENCY_SECONDS;
-  latencies.sort((a, b) => a - b);
-  return latencies[latencies.length >> 1]!;
+  const latencies = downloads
+    .slice(-RECENT_DOWNLOADS)
+    .map(({ latencySeconds = Number.NaN }) => latencySeconds)
+    .filter((latency) => latency >= 0)
+    .slice(-LATENCIES)
+    .sort((a, b) => a - b);
+  return latencies[latencies.length >> 1] ?? DEFAULT_LATENCY_SECONDS;
 }

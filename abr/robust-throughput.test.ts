@@ -16,27 +16,26 @@ describe('robustThroughput', () => {
     expect(robustThroughput([{ ...measured([1])[0]!, downloadSeconds: 0 }])).toBeUndefined();
   });
 
-  test('the first measurement has no error', () => {
-    expect(robustThroughput(measured([4]))).toEqual({ meanBps: 4e6, maxError: 0, robustBps: 4e6 });
-  });
-
-  test('the error is that of the mean before, undiscounted', () => {
-    // est_1 = 4; err_2 = |4 - 8| / 8 = 0.5; est_2 = 2 / (1/4 + 1/8).
-    const estimate = robustThroughput(measured([4, 8]))!;
-    expect(estimate.maxError).toBeCloseTo(0.5, 12);
-    expect(estimate.meanBps).toBeCloseTo((2 / (1 / 4 + 1 / 8)) * 1e6, 3);
-    expect(estimate.robustBps).toBeCloseTo(((2 / (1 / 4 + 1 / 8)) * 1e6) / 1.5, 3);
-  });
-
-  test('an error is forgotten after five measurements', () => {
-    // A jump from 8 to 2 errs by 3; five measurements of 2 later only the mixed means err.
-    const jump = robustThroughput(measured([8, 8, 8, 8, 8, 2]))!;
-    expect(jump.maxError).toBeCloseTo(3, 12);
-    expect(robustThroughput(measured([8, 8, 8, 8, 8, 2, 2, 2, 2, 2]))!.maxError).toBeCloseTo(3, 12);
-    const later = robustThroughput(measured([8, 8, 8, 8, 8, 2, 2, 2, 2, 2, 2]))!;
-    // The mean before the second 2: 5 / (4/8 + 1/2) = 5, against 2.
-    expect(later.maxError).toBeCloseTo(1.5, 12);
-    expect(later.meanBps).toBeCloseTo(2e6, 3);
+  test('equals the mean and its errors over the whole history, in which the first has none', () => {
+    fc.assert(
+      fc.property(anyDownloads(), (downloads) => {
+        fc.pre(downloads.length > 0);
+        const means: number[] = [];
+        const errors: number[] = [];
+        downloads.forEach(({ receivedBits, downloadSeconds }, i) => {
+          const bps = receivedBits / downloadSeconds;
+          errors.push(i === 0 ? 0 : Math.abs(means.at(-1)! - bps) / bps);
+          const last = downloads.slice(Math.max(0, i - 4), i + 1);
+          means.push(last.length / last.reduce((sum, one) => sum + one.downloadSeconds / one.receivedBits, 0));
+        });
+        const [meanBps, maxError] = [means.at(-1)!, Math.max(...errors.slice(-5))];
+        const estimate = robustThroughput(downloads)!;
+        expect(estimate.meanBps / meanBps).toBeCloseTo(1, 12);
+        expect(estimate.maxError).toBeCloseTo(maxError, 9);
+        expect(estimate.robustBps / (meanBps / (1 + maxError))).toBeCloseTo(1, 9);
+      }),
+      { seed: 2, numRuns: 500 },
+    );
   });
 
   test('constant in, constant out', () => {

@@ -45,7 +45,7 @@ export function validForecast(value: unknown): ValidForecast {
 }
 
 function checkForecast(forecast: Record<string, unknown>): void {
-  const { kind, issuedAtMs, source, handovers, rankCorrelation, fluctuation, latency } = forecast;
+  const { kind, issuedAtMs, source, handovers, rankCorrelation, fluctuation } = forecast;
   check(Number.isFinite(issuedAtMs), 'issuedAtMs', 'a finite number', issuedAtMs);
   check(typeof source === 'string', 'source', 'a string', source);
   for (const [i, handover] of requireArray(handovers, 'handovers', 0, MOST_HANDOVERS).entries()) {
@@ -60,13 +60,12 @@ function checkForecast(forecast: Record<string, unknown>): void {
   }
   check(kind === undefined || kind === 'quantiles', 'kind', "'quantiles' or 'paths'", kind);
   requireFrom(rankCorrelation, 'rankCorrelation', 0, 1);
-  checkQuantiles(forecast, 'quantilesBps', '');
+  checkQuantiles(forecast);
   if (fluctuation !== undefined) {
     const { levels, ratios, correlation } = requireObject(fluctuation, 'fluctuation');
     checkRow(ratios, 'fluctuation.ratios', requireLevels(levels, 'fluctuation.levels'), GREATEST_RATIO);
     requireCorrelation(correlation, 'fluctuation.correlation');
   }
-  if (latency !== undefined) checkQuantiles(requireObject(latency, 'latency'), 'quantilesMs', 'latency.');
 }
 
 function checkDip(dip: Record<string, unknown>, where: string): void {
@@ -80,20 +79,13 @@ function checkDip(dip: Record<string, unknown>, where: string): void {
   requireFrom(collapse['seconds'], `${where}.collapse.seconds`, 0, EPOCH_SECONDS);
 }
 
-function checkQuantiles(of: Record<string, unknown>, name: string, where: string): void {
-  const steps = requireAscending(
-    of['stepEndsSeconds'],
-    `${where}stepEndsSeconds`,
-    GREATEST_HORIZON_SECONDS,
-    MOST_STEPS,
-  );
-  const count = requireLevels(of['levels'], `${where}levels`);
-  const last = steps.length - 1;
-  for (const [step, row] of requireArray(of[name], `${where}${name}`, steps.length, steps.length).entries()) {
-    const field = `${where}${name}[${step}]`;
-    const highest = checkRow(row, field, count, GREATEST_RATE_BPS);
+function checkQuantiles({ stepEndsSeconds, levels, quantilesBps }: Record<string, unknown>): void {
+  const steps = requireAscending(stepEndsSeconds, 'stepEndsSeconds', GREATEST_HORIZON_SECONDS, MOST_STEPS).length;
+  const count = requireLevels(levels, 'levels');
+  for (const [step, row] of requireArray(quantilesBps, 'quantilesBps', steps, steps).entries()) {
+    const highest = checkRow(row, `quantilesBps[${step}]`, count, GREATEST_RATE_BPS);
     // Without a rate above 0 in the last step, no plan would end.
-    check(highest > 0 || step < last, field, 'a rate above 0', highest);
+    check(highest > 0 || step < steps - 1, `quantilesBps[${step}]`, 'a rate above 0', highest);
   }
 }
 

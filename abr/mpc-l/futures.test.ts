@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../capacity-path.ts';
-import type { PathForecast, QuantileForecast } from '../forecast.ts';
+import type { Forecast, QuantileForecast } from '../forecast.ts';
+import { pathsOf, quantilesOf } from '../random-states.fixture.ts';
 import { Futures } from './futures.ts';
 
 const SEED = { seed: 20260101 };
@@ -10,24 +11,23 @@ const BINS = 8;
 /** Enough bits that a rate can be read off the time that they take, few enough to stay within a step. */
 const FEW_BITS = 1;
 
-function forecastOf(changes: Partial<QuantileForecast> = {}): QuantileForecast {
-  return {
+/** Medians of 20, 30, 10 and 40 Mbit/s. */
+const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
+  quantilesOf(1e6, {
     issuedAtMs: 0,
-    source: 'test',
-    stepEndsSeconds: [1, 2, 4, 8],
+    steps: [
+      [1, 20],
+      [2, 30],
+      [4, 10],
+      [8, 40],
+    ],
+    shares: [0.4, 0.7, 1, 1.3, 1.8],
     levels: [0.1, 0.25, 0.5, 0.75, 0.9],
-    quantilesBps: [20, 30, 10, 40].map((median) => [0.4, 0.7, 1, 1.3, 1.8].map((share) => share * median * 1e6)),
     rankCorrelation: 0.8,
-    handovers: [],
     ...changes,
-  };
-}
+  });
 
-function pathsOf(paths: PathForecast['paths']): PathForecast {
-  return { kind: 'paths', issuedAtMs: 0, source: 'test', paths, handovers: [] };
-}
-
-function read(forecast: QuantileForecast | PathForecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
+function read(forecast: Forecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
   const futures = new Futures(count, bins, seed);
   futures.draw(forecast, age);
   return futures;
@@ -136,7 +136,7 @@ describe('futures from quantiles', () => {
   test('a seed draws the same futures, whatever was drawn before; another seed others of the same rates', () => {
     const used = new Futures(COUNT, BINS, 3);
     used.draw(forecastOf({ rankCorrelation: 0.2, levels: [0.5], quantilesBps: [[1e6], [1e6], [1e6], [1e6]] }), 3);
-    used.draw(pathsOf([{ weight: 1, path: new ConstantPath(5e6) }]), 0);
+    used.draw(pathsOf(new ConstantPath(5e6), 0), 0);
     used.draw(forecastOf(), 0);
     const fresh = read(forecastOf(), { seed: 3 });
     const other = read(forecastOf(), { seed: 4 });
@@ -152,15 +152,12 @@ describe('futures from quantiles', () => {
     const row = fc.array(bps, { minLength: 5, maxLength: 5 }).map(ascending);
     fc.assert(
       fc.property(fc.array(row, { minLength: 4, maxLength: 4 }), (quantilesBps) => {
-        const futures = read(forecastOf({ quantilesBps }));
+        const futures = read({ ...forecastOf(), quantilesBps });
         for (const seconds of [0, 1, 2, 4, 100]) {
           const marginal = marginalAt(futures, seconds);
           expect(marginal).toEqual(ascending(marginal));
-          for (let future = 0; future < COUNT; future++) {
-            const takes = futures.transferSeconds(future, seconds, 1e6);
-            expect(takes).toBeGreaterThanOrEqual(0);
-            expect(takes).toBeLessThanOrEqual(1e6 + 8);
-          }
+          const takes = Array.from({ length: COUNT }, (_, f) => futures.transferSeconds(f, seconds, 1e6));
+          expect(takes.filter((one) => !(one >= 0 && one <= 1e6 + 8))).toEqual([]);
         }
       }),
       { ...SEED, numRuns: 200 },
@@ -260,20 +257,13 @@ describe('futures from paths', () => {
   const fast = new ConstantPath(8e6);
 
   test('stand for each path by its weight', () => {
-    const rates = ratesAt(
-      read(
-        pathsOf([
-          { weight: 0.25, path: fast },
-          { weight: 0.75, path: slow },
-        ]),
-      ),
-      0,
-    );
+    const rates = ratesAt(read(pathsOf([fast, slow], 0, [0.25, 0.75])), 0);
     expect(rates.filter((rate) => Math.abs(rate - 8e6) < 1)).toHaveLength(COUNT / 4);
     expect(rates.filter((rate) => Math.abs(rate - 2e6) < 1)).toHaveLength((COUNT * 3) / 4);
     // More paths than futures, and weights that do not quite sum to 1.
-    const many = Array.from({ length: 100 }, (_, i) => ({ weight: 0.0099, path: new ConstantPath((i + 1) * 1e6) }));
-    const drawn = ratesAt(read(pathsOf(many)), 0).map((rate) => rate / 1e6);
+    const many = Array.from({ length: 100 }, (_, i) => new ConstantPath((i + 1) * 1e6));
+    const weights = new Array(100).fill(0.009999995);
+    const drawn = ratesAt(read(pathsOf(many, 0, weights)), 0).map((rate) => rate / 1e6);
     expect(drawn).toEqual(ascending(drawn));
     expect(drawn[0]!).toBeLessThan(5);
     expect(drawn[COUNT - 1]!).toBeGreaterThan(95);
@@ -282,12 +272,7 @@ describe('futures from paths', () => {
   test('rank the paths at each moment', () => {
     const rising = new PiecewisePath({ stepEndsSeconds: [4, 60], ratesBps: [1e6, 9e6] });
     const falling = new PiecewisePath({ stepEndsSeconds: [4, 60], ratesBps: [9e6, 1e6] });
-    const futures = read(
-      pathsOf([
-        { weight: 0.5, path: rising },
-        { weight: 0.5, path: falling },
-      ]),
-    );
+    const futures = read(pathsOf([rising, falling], 0));
     expect(futures.binAt(0, 1)).toBeLessThan(BINS / 2);
     expect(futures.binAt(COUNT - 1, 1)).toBeGreaterThanOrEqual(BINS / 2);
     expect(futures.binAt(0, 20)).toBeGreaterThanOrEqual(BINS / 2);
@@ -303,7 +288,7 @@ describe('futures from paths', () => {
   test('take as long as the paths, up to the sampling', () => {
     const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 4, 6, 10, 60], ratesBps: [5e6, 1e6, 8e6, 0, 3e6, 2e6] });
     for (const age of [0, 2]) {
-      const futures = read(pathsOf([{ weight: 1, path }]), { age });
+      const futures = read(pathsOf(path, 0), { age });
       for (const [start, bits] of [
         [0, 5e6],
         [0.5, 4e6],
@@ -318,31 +303,17 @@ describe('futures from paths', () => {
 
   test('a dead path has a floor', () => {
     const dead = new PiecewisePath({ stepEndsSeconds: [10], ratesBps: [0] });
-    const futures = read(
-      pathsOf([
-        { weight: 0.5, path: dead },
-        { weight: 0.5, path: fast },
-      ]),
-    );
-    expect(futures.transferSeconds(0, 0, 1e6)).toBeGreaterThan(1e3);
-    expect(Number.isFinite(futures.transferSeconds(0, 0, 1e6))).toBe(true);
-    const all = read(pathsOf([{ weight: 1, path: dead }]));
-    expect(Number.isFinite(all.transferSeconds(0, 0, 1e6))).toBe(true);
+    for (const paths of [[dead, fast], [dead]]) {
+      const seconds = read(pathsOf(paths, 0)).transferSeconds(0, 0, 1e6);
+      expect(seconds).toBeGreaterThan(1e3);
+      expect(seconds).toBeLessThan(Number.POSITIVE_INFINITY);
+    }
   });
 
   test('do not depend on earlier draws', () => {
-    const paths = pathsOf([
-      { weight: 0.5, path: slow },
-      { weight: 0.5, path: fast },
-    ]);
+    const paths = pathsOf([slow, fast], 0);
     const used = read(forecastOf({ rankCorrelation: 0.3 }));
-    used.draw(
-      pathsOf([
-        { weight: 0.5, path: fast },
-        { weight: 0.5, path: slow },
-      ]),
-      1,
-    );
+    used.draw(pathsOf([fast, slow], 0), 1);
     used.draw(paths, 0);
     const fresh = read(paths);
     for (let future = 0; future < COUNT; future++) {

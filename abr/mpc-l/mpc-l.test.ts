@@ -8,7 +8,7 @@ import { InputError } from '../errors.ts';
 import type { QuantileForecast, ValidForecast } from '../forecast.ts';
 import { createMpcD } from '../mpc-d.ts';
 import { qoeWeights } from '../qoe.ts';
-import { anyDownloads, anyState, downloadsOf, pathsOf, stateOf } from '../random-states.fixture.ts';
+import { anyQuantiles, downloadsOf, inFlightOf, pathsOf, scaledState, stateOf } from '../random-states.fixture.ts';
 import { validForecast } from '../valid-forecast.ts';
 import { evaluationsOf } from './evaluations.fixture.ts';
 import { createMpcL, type MpcLOptions } from './mpc-l.ts';
@@ -18,47 +18,6 @@ const LADDERS_BPS = [
   [3e6, 8e6, 15e6, 30e6, 60e6, 120e6],
   [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3],
 ];
-const LEVELS = [[0.05, 0.25, 0.5, 0.75, 0.95], [0.1, 0.5, 0.9], [0.5]];
-
-/** Quantiles around a link of `medianBps`, different in each step, sometimes with an outage. */
-function anyQuantiles(
-  medianBps: fc.Arbitrary<number>,
-  nowSeconds: number,
-): fc.Arbitrary<ValidForecast<QuantileForecast>> {
-  const step = fc.record({
-    seconds: fc.constantFrom(0.5, 1, 2, 4),
-    factor: fc.oneof({ weight: 12, arbitrary: fc.double({ min: 0.5, max: 1.6, noNaN: true }) }, fc.constant(0)),
-  });
-  return fc
-    .record({
-      medianBps,
-      spread: fc.double({ min: 0, max: 1, noNaN: true }),
-      steps: fc.array(step, { minLength: 1, maxLength: 20 }),
-      levels: fc.constantFrom(...LEVELS),
-      rankCorrelation: fc.constantFrom(0, 0.5, 0.7, 0.85, 1),
-      age: fc.double({ min: 0, max: 14, noNaN: true }),
-    })
-    .map(({ medianBps: middle, spread, steps, levels, rankCorrelation, age }) => {
-      let end = 0;
-      return {
-        issuedAtMs: (nowSeconds - age) * 1000,
-        source: 'random',
-        stepEndsSeconds: steps.map(({ seconds }) => {
-          end += seconds;
-          return end;
-        }),
-        levels,
-        quantilesBps: steps.map(({ factor }) =>
-          levels.map((level) => middle * factor * Math.exp(3 * spread * (level - 0.5))),
-        ),
-        rankCorrelation,
-        handovers: [],
-      };
-    })
-    .filter(({ quantilesBps }) => quantilesBps.at(-1)!.at(-1)! > 0)
-    .map((forecast) => validForecast(forecast));
-}
-
 interface Case {
   state: PlayerState;
   forecast: ValidForecast<QuantileForecast>;
@@ -97,7 +56,7 @@ function anyCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<Case> {
         })),
         weights: qoeWeights(form, ladderBps),
       });
-      return anyQuantiles(fc.constant(rateBps), state.nowSeconds).map((forecast) => ({ state, forecast }));
+      return anyQuantiles(state, rateBps).map((forecast) => ({ state, forecast }));
     });
 }
 
@@ -118,44 +77,13 @@ function anyLateCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<LateCase> 
       }),
     )
     .map(([{ state, forecast }, current, { elapsed, received, level }]) => {
-      const sizeBits = state.upcomingSizesBits[0]![current]!;
-      const requestedAtSeconds = state.nowSeconds - elapsed;
+      const inFlight = inFlightOf(state, current, received, elapsed);
       return {
         forecast,
         state: { ...state, bufferLevelSeconds: level * state.segmentSeconds },
-        inFlight: {
-          segmentIndex: state.segmentIndex,
-          bitrateBps: state.ladderBps[current]!,
-          sizeBits,
-          requestedAtSeconds,
-          receivedBits: received * sizeBits,
-          ...(received > 0 && {
-            firstByteAtSeconds: requestedAtSeconds + 0.05,
-            lastProgressAtSeconds: state.nowSeconds,
-          }),
-          abandonments: 0,
-          sessionRequestedBits: 40 * sizeBits,
-          sessionWastedBits: 0,
-        },
+        inFlight: { ...inFlight, sessionRequestedBits: 40 * inFlight.sizeBits, sessionWastedBits: 0 },
       };
     });
-}
-
-function scaledState(state: PlayerState, by: number, form: 'linear' | 'log'): PlayerState {
-  const ladderBps = state.ladderBps.map((bps) => by * bps);
-  return {
-    ...state,
-    ladderBps,
-    upcomingSizesBits: state.upcomingSizesBits.map((row) => row.map((bits) => by * bits)),
-    previousBitrateBps: state.previousBitrateBps === undefined ? undefined : by * state.previousBitrateBps,
-    downloads: state.downloads.map((download) => ({
-      ...download,
-      bitrateBps: by * download.bitrateBps,
-      receivedBits: by * download.receivedBits,
-      sizeBits: by * download.sizeBits,
-    })),
-    weights: qoeWeights(form, ladderBps),
-  };
 }
 
 function scaledForecast<F extends QuantileForecast>(forecast: F, by: number): F {
@@ -178,7 +106,7 @@ describe('scale', () => {
     const controller = createMpcL();
     fc.assert(
       fc.property(anyLateCase(form), fc.constantFrom(2, 0.5), (one, by) => {
-        const state = scaledState(one.state, by, form);
+        const state = scaledState(one.state, by, (ladderBps) => qoeWeights(form, ladderBps));
         const forecast = scaledForecast(one.forecast, by);
         const { inFlight } = one;
         expect(controller.decide(state, forecast).representation).toBe(
@@ -193,7 +121,7 @@ describe('scale', () => {
         };
         expect(choiceOf(controller.reconsider!(state, scaled, forecast))).toBe(choiceOf(reconsider(controller, one)));
       }),
-      { ...SEED, numRuns: 400 },
+      { ...SEED, numRuns: 200 },
     );
   });
 });
@@ -305,7 +233,7 @@ describe('capacity decides', () => {
     const lower = { buffer: 0, capacity: 0, risk: 0 };
     const cases = fc.sample(fc.tuple(anyCase(), fc.double({ min: 0, max: 1, noNaN: true })), {
       ...SEED,
-      numRuns: 1000,
+      numRuns: 500,
     });
     for (const [{ state, forecast }, more] of cases) {
       const { representation } = controller.decide(state, forecast);
@@ -316,7 +244,7 @@ describe('capacity decides', () => {
       if (controller.decide(state, faster).representation < representation) lower.capacity++;
       if (fearful.decide(state, forecast).representation > representation) lower.risk++;
     }
-    for (const count of Object.values(lower)) expect(count).toBeLessThan(20);
+    for (const count of Object.values(lower)) expect(count).toBeLessThan(10);
   });
 });
 
@@ -408,47 +336,28 @@ describe('reconsider', () => {
   });
 });
 
-describe('state', () => {
-  test('any valid state is played, whatever the ladder, the cap, the sizes and the horizon', () => {
-    const controllers = [1, 2, 5, 20].map((horizon) => createMpcL({ horizon }));
-    const states = anyState({ downloads: anyDownloads() });
-    const rate = fc.constantFrom(1e5, 2e6, 8e6, 40e6);
-    fc.assert(
-      fc.property(states, anyQuantiles(rate, 100), fc.constantFrom(...controllers), (state, forecast, controller) => {
-        const { representation, candidates, reason } = controller.decide(state, forecast);
-        expect(state.ladderBps[representation]).toBeDefined();
-        expect(reason).not.toMatch(/NaN|undefined|Infinity/);
-        for (const { expectedQoe, expectedStallSeconds } of candidates ?? []) {
-          expect(Number.isFinite(expectedQoe)).toBe(true);
-          expect(Number.isFinite(expectedStallSeconds)).toBe(true);
-        }
-      }),
-      { ...SEED, numRuns: 1000 },
-    );
-  });
-
-  test('a previous bitrate without a quality counts as none', () => {
-    const ladderBps = LADDERS_BPS[1]!;
-    // Pensieve's table of qualities has no 2 Mbit/s.
-    const weights = qoeWeights('hd', ladderBps)!;
-    const controller = createMpcL();
-    const cases = anyLateCase().filter(({ state }) => state.ladderBps === ladderBps);
-    fc.assert(
-      fc.property(cases, (one) => {
-        const first = { ...one.state, weights, previousBitrateBps: undefined };
-        const after = { ...first, previousBitrateBps: 2e6 };
-        expect(controller.decide(after, one.forecast)).toEqual(controller.decide(first, one.forecast));
-        expect(reconsider(controller, { ...one, state: after })).toEqual(
-          reconsider(controller, { ...one, state: first }),
-        );
-      }),
-      { ...SEED, numRuns: 100 },
-    );
-  });
+test('a previous bitrate without a quality counts as none', () => {
+  const ladderBps = LADDERS_BPS[1]!;
+  // Pensieve's table of qualities has no 2 Mbit/s.
+  const weights = qoeWeights('hd', ladderBps)!;
+  const controller = createMpcL();
+  const cases = anyLateCase().filter(({ state }) => state.ladderBps === ladderBps);
+  fc.assert(
+    fc.property(cases, (one) => {
+      const first = { ...one.state, weights, previousBitrateBps: undefined };
+      const after = { ...first, previousBitrateBps: 2e6 };
+      expect(controller.decide(after, one.forecast)).toEqual(controller.decide(first, one.forecast));
+      expect(reconsider(controller, { ...one, state: after })).toEqual(
+        reconsider(controller, { ...one, state: first }),
+      );
+    }),
+    { ...SEED, numRuns: 100 },
+  );
 });
 
-/** Forecasts of valid form that are wrong; valid-forecast.test.ts has those of invalid form. */
-const WRONG: [string, (forecast: QuantileForecast) => QuantileForecast][] = [
+/** Forecasts that are no use; valid-forecast.test.ts has those of invalid form. */
+const UNUSABLE: [string, ((forecast: QuantileForecast) => QuantileForecast) | undefined][] = [
+  ['none at all', undefined],
   ['a time in the future', (f) => ({ ...f, issuedAtMs: 200e3 })],
   ['an age of one epoch', (f) => ({ ...f, issuedAtMs: 85e3 })],
   ['UTC for the session clock', (f) => ({ ...f, issuedAtMs: 1.7e12 })],
@@ -461,29 +370,20 @@ describe('unusable forecasts', () => {
   const mpcD = createMpcD({ name: 'mpc-l' });
   const measured = anyLateCase().filter(({ state }) => state.downloads.length > 2);
 
-  test.each(WRONG)('%s: decided as by mpc-d', (_, wrong) => {
+  test.each(UNUSABLE)('%s: decided as by mpc-d', (name, changed) => {
     fc.assert(
       fc.property(measured, (one) => {
-        const forecast = validForecast(wrong({ ...one.forecast, issuedAtMs: 99e3 }));
+        const forecast = changed && validForecast(changed({ ...one.forecast, issuedAtMs: 99e3 }));
         const expected = mpcD.decide(one.state);
         const decision = controller.decide(one.state, forecast);
         expect(decision).toEqual({ ...expected, reason: `no usable forecast, so mpc-d: ${expected.reason}` });
         const answer = reconsider(controller, { ...one, forecast });
-        if (answer !== 'keep') {
-          expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
-        }
+        if (answer === 'keep') return;
+        // An implausible forecast may have chosen the download.
+        expect(name).toMatch(/^rates/);
+        expect(one.state.ladderBps[answer.representation]!).toBeLessThan(one.inFlight.bitrateBps);
       }),
       { ...SEED, numRuns: 40 },
-    );
-  });
-
-  test('none at all: mpc-d, and nothing is abandoned', () => {
-    fc.assert(
-      fc.property(measured, ({ state, inFlight }) => {
-        expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
-        expect(controller.reconsider!(state, inFlight)).toBe('keep');
-      }),
-      { ...SEED, numRuns: 50 },
     );
   });
 });
@@ -545,7 +445,7 @@ describe('options', () => {
     const changes: MpcLOptions[] = [{ tuning: { futures: 48 } }, { tuning: { bins: 6 } }, { seed: 2 }];
     const controllers = changes.map(createMpcL);
     const usual = createMpcL();
-    const cases = fc.sample(anyCase(), { ...SEED, numRuns: 300 });
+    const cases = fc.sample(anyCase(), { ...SEED, numRuns: 150 });
     for (const controller of controllers) {
       const same = cases.filter(
         ({ state, forecast }) =>

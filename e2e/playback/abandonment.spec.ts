@@ -5,7 +5,6 @@ import { expect, test } from './playback-test.ts';
 
 /** A session of MPC-L over a failing link. */
 interface WatchedSession {
-  faults: unknown[];
   requests: { index: number; rung: number }[];
   events: { kind: string; index: number; rung: number; nowSeconds: number; receivedBits: number | undefined }[];
   /** As dash.js reports them. */
@@ -40,7 +39,7 @@ async function playOver(
           },
         },
       });
-      const { player, video, handle, decisions, requests, faults } = lab;
+      const { player, video, handle, decisions, requests } = lab;
       player.initialize(video, manifest, true);
       const abandoned: { index: number; receivedBits: number }[] = [];
       player.on('fragmentLoadingAbandoned' as 'fragmentLoadingCompleted', ({ request }) => {
@@ -53,7 +52,6 @@ async function playOver(
       await window.lab.until('the last segment', () => loaded === segments - 1);
       const { wastedBits, requestedBits } = handle.state;
       return {
-        faults,
         requests,
         events: decisions.map(({ kind, state, inFlight, representationId }) => ({
           kind,
@@ -73,10 +71,9 @@ async function playOver(
 
 /** The invariants of MPC-L's abandonments. */
 function expectValidAbandonments(
-  { faults, requests, events, abandoned, wastedBits, requestedBits }: WatchedSession,
+  { requests, events, abandoned, wastedBits, requestedBits }: WatchedSession,
   segments = SEGMENTS,
 ): void {
-  expect(faults).toEqual([]);
   const abandonments = events.filter(({ kind }) => kind === 'abandon');
   expect(abandonments.length).toBeGreaterThan(0);
   expect(abandoned.map(({ index }) => index)).toEqual(abandonments.map(({ index }) => index));
@@ -105,12 +102,12 @@ test('mpc-l and mpc-d:abandon abandon a download in an outage, in which there ar
     ),
   );
   expectValidAbandonments(seen!);
-  expect(ofMpcD).toMatchObject({ faults: [], abandoned: expect.arrayContaining([expect.anything()]) });
+  expect(ofMpcD).toMatchObject({ abandoned: expect.arrayContaining([expect.anything()]) });
   // During the outage, not after it; a busy host may cause others.
   const isDuring = ({ kind, nowSeconds }: WatchedSession['events'][number]) =>
     kind === 'abandon' && nowSeconds > 9 && nowSeconds < 13.5;
   expect(seen!.events.filter(isDuring)).not.toEqual([]);
-  expect(without).toMatchObject({ faults: [], abandoned: [], wastedBits: 0 });
+  expect(without).toMatchObject({ abandoned: [], wastedBits: 0 });
   expect(without!.requests).toHaveLength(SEGMENTS);
 });
 

@@ -1,16 +1,11 @@
 /** hls.js, without the plugin, plays the origin's HLS playlists. */
 
-import { expect, LADDER_BPS, type StreamOptions, test } from './playback-test.ts';
+import { expect, LADDER_BPS, liveStream, type StreamOptions, test } from './playback-test.ts';
 
+test.use({ playerName: 'hls.js' });
 test.describe.configure({ mode: 'parallel' });
 
-const ENCODER_LATENCY_SECONDS = 0.3;
-const LIVE = {
-  chunkSeconds: 0.25,
-  encoderLatencySeconds: ENCODER_LATENCY_SECONDS,
-  targetLatencySeconds: 2.3,
-  timeShiftSeconds: 20,
-};
+const LIVE = liveStream(2.3);
 /** Media that is played of a live stream. */
 const PLAYED_SECONDS = 6;
 
@@ -23,32 +18,23 @@ const STREAMS: [name: string, stream: StreamOptions][] = [
 for (const [name, options] of STREAMS) {
   test(`hls.js plays ${name}`, async ({ labPage, origin, stream }) => {
     const folder = stream(options);
-    await labPage.addScriptTag({ url: '/hls.js.js' });
     const seen = await labPage.evaluate(
-      async ({ playlist, seconds }) => {
-        const video = document.createElement('video');
-        video.muted = true;
-        document.body.append(video);
-        const hls = new window.Hls();
-        const faults: string[] = [];
-        // A host that stands still stalls playback.
-        const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
-        hls.on(window.Hls.Events.ERROR, (_, { details }) => isStall(details) || faults.push(details));
+      async ({ manifest, seconds }) => {
+        const { player: hls, video, handle, errors } = window.lab.startHls({ manifest });
+        handle.detach();
         // hls.js's own choice depends on how busy the host is.
         hls.on(window.Hls.Events.MANIFEST_PARSED, (_, { levels }) => {
           hls.loadLevel = levels.length - 1;
         });
-        hls.loadSource(playlist);
-        hls.attachMedia(video);
         await video.play();
         const startSeconds = video.currentTime;
         const deadline = performance.now() + 30_000;
         const isThere = () => video.ended || video.currentTime - startSeconds > seconds;
         while (!isThere() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
-        const utcMs = Number(await (await fetch(new URL('time', playlist))).text());
+        const utcMs = Number(await (await fetch(new URL('time', manifest))).text());
         const result = {
           isThere: isThere(),
-          faults,
+          errors,
           bitratesBps: hls.levels.map(({ bitrate }) => bitrate),
           widths: hls.levels.map(({ width }) => width),
           width: video.videoWidth,
@@ -58,9 +44,9 @@ for (const [name, options] of STREAMS) {
         hls.destroy();
         return result;
       },
-      { playlist: `${folder}master.m3u8`, seconds: options.live ? PLAYED_SECONDS : Number.POSITIVE_INFINITY },
+      { manifest: `${folder}manifest.mpd`, seconds: options.live ? PLAYED_SECONDS : Number.POSITIVE_INFINITY },
     );
-    expect(seen).toMatchObject({ isThere: true, faults: [], widths: [64, 96, 128, 160] });
+    expect(seen).toMatchObject({ isThere: true, errors: [], widths: [64, 96, 128, 160] });
     // The audio's 31 kbit/s are in them.
     seen.bitratesBps.forEach((bps, i) => {
       expect(Math.abs(bps - LADDER_BPS[i]!)).toBeLessThan(options.media?.audio ? 40e3 : 1);
@@ -68,7 +54,7 @@ for (const [name, options] of STREAMS) {
     expect(seen.width).toBe(160);
     if (!options.live) return;
     // hls.js counts from the newest part in the playlist, the trace's UTC from the capture.
-    expect(Math.abs(seen.trueLatencySeconds - ENCODER_LATENCY_SECONDS - seen.latencySeconds)).toBeLessThan(0.3);
+    expect(Math.abs(seen.trueLatencySeconds - LIVE.encoderLatencySeconds - seen.latencySeconds)).toBeLessThan(0.3);
     const { log } = origin.session(folder.split('/').at(-2)!)!;
     const parts = log.filter(({ kind, bytes }) => kind === 'segment' && bytes < LADDER_BPS[3]! / 4);
     expect(parts.length).toBeGreaterThan(20);

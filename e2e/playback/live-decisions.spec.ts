@@ -1,29 +1,11 @@
 /** Decisions at the live edge: the encoder is not taken for the link, and each segment is decided on once. */
 
-import { join } from 'node:path';
 import type { Controller } from '../../abr/controller.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { test as base, built, expect, type ServedFile } from './playback-test.ts';
-
-declare global {
-  interface Window {
-    Throughput: { createThroughput(): Controller };
-  }
-}
-
-const test = base.extend<object, { files: Record<string, ServedFile> }>({
-  files: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
-    async ({}, use) => {
-      const entry = join(import.meta.dirname, '../../abr/throughput.ts');
-      const lib = { entry, name: 'Throughput', formats: ['iife' as const] };
-      await use({ '/throughput.js': ['text/javascript', await built({ configFile: false, build: { lib } })] });
-    },
-    { scope: 'worker' },
-  ],
-});
+import { expect, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
+test.use({ playerName: 'dash live' });
 
 const LADDER_BPS = [...SCENARIOS['live-hd-3']!.ladderBps];
 const LOW_LATENCY = SCENARIOS['live-hd-3']!.live!;
@@ -36,12 +18,23 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
   test.setTimeout(120_000);
   const link: [number, number][] = [[600, 100e6]];
   const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 60, link, live: LOW_LATENCY };
-  await labPage.addScriptTag({ url: '/throughput.js' });
   const play = async (algorithm: 'throughput' | 'mpc-d' | 'mpc-l') => {
     const folder = stream(media);
     await labPage.evaluate(
       async ({ manifest, algorithm, top }) => {
-        const controller = algorithm === 'throughput' ? window.Throughput.createThroughput() : algorithm;
+        // The highest bitrate within the throughput of one of the downloads.
+        const throughput: Controller = {
+          name: 'throughput',
+          decide({ ladderBps, downloads }) {
+            const rates = downloads.map(
+              ({ receivedBits, downloadSeconds, latencySeconds = 0 }) =>
+                receivedBits / (downloadSeconds - latencySeconds),
+            );
+            const representation = Math.max(0, ladderBps.filter((bps) => bps <= Math.max(...rates)).length - 1);
+            return { representation, controller: 'throughput', reason: 'measured' };
+          },
+        };
+        const controller = algorithm === 'throughput' ? throughput : algorithm;
         const settings = { streaming: { abr: { maxBitrate: { video: 1100 } } } };
         const lab = window.lab.start({ manifest, options: { controller }, settings });
         const { player, requests } = lab;
@@ -60,12 +53,10 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
 });
 
 test('whole segments: mpc-l decides once per segment, and knows that the buffer cannot exceed the delay', async ({
-  labPage,
-  stream,
+  onStream,
 }) => {
   const live = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
-  const folder = stream({ segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live });
-  const seen = await labPage.evaluate(async (manifest) => {
+  const seen = await onStream({ segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live }, async (manifest) => {
     const { requests, decisions } = window.lab.start({ manifest });
     await window.lab.until('segments at the live edge', () => requests.length >= 8);
     const from = requests.at(-1)!.index;
@@ -75,32 +66,32 @@ test('whole segments: mpc-l decides once per segment, and knows that the buffer 
       decisions: later.length,
       caps: later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const),
     };
-  }, `${folder}manifest.mpd`);
+  });
   // Five, and more where something new became known.
   expect(seen.decisions).toBeGreaterThanOrEqual(5);
   expect(seen.decisions).toBeLessThanOrEqual(10);
   for (const [capSeconds, latencySeconds] of seen.caps) expect(capSeconds).toBeLessThan(latencySeconds);
 });
 
-test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', async ({ labPage, stream }) => {
+test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', async ({ onStream }) => {
   // After 8 s a link that carries a chunk of the top in a minute.
   const link: [number, number][] = [
     [8, 40e6],
     [14, 100e3],
     [600, 12e6],
   ];
-  const folder = stream({ ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY });
-  const seen = await labPage.evaluate(async (manifest) => {
-    const { requests, decisions, faults, video } = window.lab.start({ manifest, options: { abandon: true } });
-    const given = () => decisions.find(({ kind, inFlight }) => kind === 'abandon' && inFlight!.receivedBits > 0);
-    await window.lab.until('a download that is given up after some of its bits', given);
-    const { state, representationId } = given()!;
-    const again = () =>
-      requests.some((one) => one.index === state.segmentIndex && one.representationId === representationId);
-    await window.lab.until('the request in the chosen representation', again);
-    const at = video.currentTime;
-    await window.lab.until('five more seconds of playback', () => video.currentTime > at + 5);
-    return { faults };
-  }, `${folder}manifest.mpd`);
-  expect(seen.faults).toEqual([]);
+  await onStream(
+    { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY },
+    async (manifest) => {
+      const { requests, decisions, video } = window.lab.start({ manifest, options: { abandon: true } });
+      const given = () => decisions.find(({ kind, inFlight }) => kind === 'abandon' && inFlight!.receivedBits > 0);
+      await window.lab.until('a download that is given up after some of its bits', given);
+      const { state, representationId } = given()!;
+      const again = () =>
+        requests.some((one) => one.index === state.segmentIndex && one.representationId === representationId);
+      await window.lab.until('the request in the chosen representation', again);
+      const at = video.currentTime;
+      await window.lab.until('five more seconds of playback', () => video.currentTime > at + 5);
+    },
+  );
 });

@@ -1,26 +1,20 @@
 /** dash.js without the plugin plays the origin's live streams, five of them side by side. */
 
 import type { RunningOrigin } from '../../replay/origin/index.ts';
-import type { LiveStream } from '../../replay/scenarios.ts';
-import { expect, type StreamOptions, test } from './playback-test.ts';
+import { expect, liveStream, type StreamOptions, test } from './playback-test.ts';
 
 /** Media that each player plays. */
 const PLAYED_SECONDS = 10;
 /** There are none on a host that never stands still for longer than the buffer lasts. */
 const MOST_STALLS = PLAYED_SECONDS / 2;
 
-const live = (targetLatencySeconds: number, chunkSeconds = 0.25): LiveStream => ({
-  ...{ chunkSeconds, targetLatencySeconds },
-  encoderLatencySeconds: 0.3,
-  timeShiftSeconds: 60,
-});
 /** By what the tests call them; the link is no limit. */
 const STREAMS: Record<string, StreamOptions> = {
-  '1 s behind': { live: live(1) },
-  '2 s behind': { live: live(2) },
-  '5 s behind': { live: live(5) },
-  'whole segments by number': { live: live(8, 2) },
-  'whole segments by timeline': { live: live(8, 2), media: { addressing: 'timeline' } },
+  '1 s behind': { live: liveStream(1) },
+  '2 s behind': { live: liveStream(2) },
+  '5 s behind': { live: liveStream(5) },
+  'whole segments by number': { live: liveStream(8, { chunkSeconds: 2 }) },
+  'whole segments by timeline': { live: liveStream(8, { chunkSeconds: 2 }), media: { addressing: 'timeline' } },
 };
 
 /** In the page: plays the manifest until it is within 0.1 s of its target after so many seconds of media. */

@@ -5,7 +5,15 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type * as onnx from '../../predictor/onnx/index.ts';
 import type { FromWorker } from '../../predictor/onnx/inference.ts';
-import { test as base, built, expect, expectBuiltInForecasts, LAB_HTML, type ServedFile } from './playback-test.ts';
+import {
+  test as base,
+  built,
+  expect,
+  expectBuiltInForecasts,
+  FAULTS,
+  LAB_HTML,
+  type ServedFile,
+} from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Allows the page's own files and WebAssembly, but no `eval`. */
@@ -65,7 +73,7 @@ test('decisions use forecasts of an ONNX model in its Worker, and its outputs eq
       const { createOnnxForecaster }: typeof onnx = await import(path);
       const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
       const forecaster = createOnnxForecaster(urls);
-      const { video, decisions, faults } = window.lab.start({
+      const { video, decisions } = window.lab.start({
         manifest,
         options: { forecasters: [forecaster] },
         settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
@@ -99,7 +107,6 @@ test('decisions use forecasts of an ONNX model in its Worker, and its outputs eq
       return {
         before,
         status,
-        faults: faults.map(({ message, cause }) => `${message}: ${cause}`),
         sources: decisions.map(({ decision }) => decision.forecastSource),
         ages: decisions.map(({ decision }) => decision.forecastAgeSeconds ?? 0),
         loaded: loaded.kind,
@@ -108,7 +115,7 @@ test('decisions use forecasts of an ONNX model in its Worker, and its outputs eq
     },
     { manifest: `${stream({ segmentCount: 8, segmentSeconds: 1 })}manifest.mpd`, golden: card.fit.golden },
   );
-  expect(seen).toMatchObject({ status: 'ready', faults: [], loaded: 'ready' });
+  expect(seen).toMatchObject({ status: 'ready', loaded: 'ready' });
   expect(['unloaded', 'loading']).toContain(seen.before);
   // Playback does not wait: the built-in forecaster is used until the model is loaded.
   expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
@@ -118,12 +125,11 @@ test('decisions use forecasts of an ONNX model in its Worker, and its outputs eq
   expect(seen.greatestDifference).toBeLessThan(1e-4);
 });
 
-test('no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster', async ({
-  labPage,
-  stream,
-}) => {
-  const seen = await labPage.evaluate(
-    async (manifest) => {
+test(
+  'no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster',
+  FAULTS,
+  async ({ onStream }) => {
+    const seen = await onStream({ segmentCount: 5, segmentSeconds: 1 }, async (manifest) => {
       const path = '/leo-abr.onnx.js';
       const { createOnnxForecaster }: typeof onnx = await import(path);
       const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
@@ -155,18 +161,17 @@ test('no model, a wrong file, a policy that forbids it: one fault, and the built
         decisions,
         others,
       };
-    },
-    `${stream({ segmentCount: 5, segmentSeconds: 1 })}manifest.mpd`,
-  );
-  expect(seen.faults).toEqual([
-    expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
-  ]);
-  expect(seen.decisions).toHaveLength(5);
-  expectBuiltInForecasts(seen.decisions);
-  const [page, worker, foreign, runtime, policy] = seen.others;
-  expect(page).toContain('model: expected an ONNX file');
-  expect(worker).toContain('the Worker could not be started');
-  expect(foreign).toContain('other.example');
-  expect(runtime).toContain('missing.mjs');
-  expect(policy).toMatch(/wasm/i);
-});
+    });
+    expect(seen.faults).toEqual([
+      expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
+    ]);
+    expect(seen.decisions).toHaveLength(5);
+    expectBuiltInForecasts(seen.decisions);
+    const [page, worker, foreign, runtime, policy] = seen.others;
+    expect(page).toContain('model: expected an ONNX file');
+    expect(worker).toContain('the Worker could not be started');
+    expect(foreign).toContain('other.example');
+    expect(runtime).toContain('missing.mjs');
+    expect(policy).toMatch(/wasm/i);
+  },
+);

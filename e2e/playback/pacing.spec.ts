@@ -1,16 +1,9 @@
 /** The entry for live streams: a controller sets the playback rate in the place of dash.js's catch-up. */
 
 import type { Controller, Pace } from '../../abr/controller.ts';
-import type { LiveStream } from '../../replay/scenarios.ts';
-import { test as base, expect, type LabPlayer } from './playback-test.ts';
+import { test as base, expect, type LabPlayer, liveStream } from './playback-test.ts';
 
-const LIVE: LiveStream = {
-  chunkSeconds: 0.25,
-  encoderLatencySeconds: 0.3,
-  targetLatencySeconds: 3,
-  timeShiftSeconds: 40,
-  playbackRates: { min: 0.9, max: 1.1 },
-};
+const LIVE = liveStream(3, { playbackRates: { min: 0.9, max: 1.1 } });
 
 /** In the page: a player whose controller asks for what the test says. */
 interface PacedPage {
@@ -109,10 +102,9 @@ test('playback follows the pace, dash.js keeps out, and gets its catch-up back',
       askedLater: latencies.length - asked,
       rates: paces.map(({ playbackRate }) => playbackRate),
       limits: paces[0]!.state.live,
-      faults: lab.faults,
     };
   }, manifest);
-  expect(seen).toMatchObject({ before: null, whilePaced: false, shown: 1.05, askedLater: 0, faults: [] });
+  expect(seen).toMatchObject({ before: null, whilePaced: false, shown: 1.05, askedLater: 0 });
   expect(seen.limits).toMatchObject({ playbackRates: LIVE.playbackRates, maxLatencySeconds: 15 });
   expect(seen.phases.map(({ rates }) => rates)).toEqual([[0.95], [1.05], [1.5]]);
   const [slow, fast] = seen.phases;
@@ -140,7 +132,7 @@ test('a jump goes to its latency, and dash.js keeps its target, but for the opti
     const at = video.currentTime;
     await window.lab.until('playback', () => video.currentTime > at + 2);
     const latencySeconds = player.getCurrentLiveLatency();
-    const seen = { landed, latencySeconds, targets: [...new Set(targets)], faults: lab.faults };
+    const seen = { landed, latencySeconds, targets: [...new Set(targets)] };
     lab.handle.set({ live: { targetLatencySeconds: 4 } });
     const delays = [player.getTargetLiveDelay()];
     lab.handle.detach();
@@ -149,10 +141,10 @@ test('a jump goes to its latency, and dash.js keeps its target, but for the opti
   }, manifest);
   expect(seen.landed).toBeGreaterThan(3.9);
   expect(seen.landed).toBeLessThan(7);
-  expect(seen).toMatchObject({ targets: [3], faults: [], delays: [4, 3] });
+  expect(seen).toMatchObject({ targets: [3], delays: [4, 3] });
 });
 
-test('mpc-l paces within the bounds, and decides once per segment', async ({ labPage, stream }) => {
+test('mpc-l paces within the bounds, and decides once per segment', async ({ onStream }) => {
   test.setTimeout(90_000);
   // Every 15 s the link stands still for a second.
   const link = [0, 1, 2, 3].flatMap((epoch): [number, number][] => [
@@ -161,10 +153,9 @@ test('mpc-l paces within the bounds, and decides once per segment', async ({ lab
   ]);
   const live = { ...LIVE, targetLatencySeconds: 2 };
   const media = { ladderBps: [300e3, 1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60 };
-  const folder = stream({ ...media, link, live, startUtcMs: Date.now() });
-  const seen = await labPage.evaluate(async (manifest) => {
+  const seen = await onStream({ ...media, link, live, startUtcMs: Date.now() }, async (manifest) => {
     const made = window.lab.start({ manifest });
-    const { player, video, handle, decisions, paces, faults } = made;
+    const { player, video, handle, decisions, paces } = made;
     await window.lab.until('playback under its control', () => handle.state.pace && video.currentTime > 0, made);
     const enabled = () => player.getSettings().streaming!.liveCatchup!.enabled;
     const [from, fromPace, begunMs] = [decisions.length, paces.length, performance.now()];
@@ -176,8 +167,8 @@ test('mpc-l paces within the bounds, and decides once per segment', async ({ lab
     const segments = decisions.slice(from).map(({ state }) => state.segmentIndex);
     const changes = paces.length - fromPace;
     handle.detach();
-    return { samples, segments, changes, faults, after: { rate: video.playbackRate, enabled: enabled() } };
-  }, `${folder}manifest.mpd`);
+    return { samples, segments, changes, after: { rate: video.playbackRate, enabled: enabled() } };
+  });
   const { min, max } = LIVE.playbackRates!;
   for (const { rate, enabled, pace } of seen.samples) {
     expect(enabled).toBe(false);
@@ -191,5 +182,5 @@ test('mpc-l paces within the bounds, and decides once per segment', async ({ lab
   const decided = new Set(seen.segments).size;
   expect(decided).toBeGreaterThanOrEqual(8);
   expect(seen.segments.length).toBeLessThanOrEqual(decided + seen.changes);
-  expect(seen).toMatchObject({ faults: [], after: { rate: 1, enabled: null } });
+  expect(seen).toMatchObject({ after: { rate: 1, enabled: null } });
 });

@@ -147,6 +147,13 @@ export interface StreamOptions {
   delivery?: Delivery;
 }
 
+/** A live stream that is played this long after its capture. */
+export const liveStream = (targetLatencySeconds: number, changes: Partial<LiveStream> = {}): LiveStream => ({
+  ...{ chunkSeconds: 0.25, encoderLatencySeconds: 0.3, timeShiftSeconds: 40 },
+  targetLatencySeconds,
+  ...changes,
+});
+
 export const LADDER_BPS = [300e3, 1e6, 2.5e6, 5e6];
 /** Width of the test picture of video-0, video-1 ... */
 export const PICTURE_WIDTHS = [64, 96, 128, 160];
@@ -158,7 +165,12 @@ interface Fixtures {
   stream(options?: StreamOptions): string;
   /** The page with `window.lab`, the player and the plugin. */
   labPage: Page;
+  /** Evaluates a function in it with the manifest of a new stream. */
+  onStream<Seen>(options: StreamOptions, act: (manifest: string) => Promise<Seen>): Promise<Seen>;
 }
+
+/** Of a test that checks the plugin's faults itself; all others expect none. */
+export const FAULTS = { tag: '@faults' };
 
 /** A file that the origin serves in addition to the streams. */
 export type ServedFile = [type: string, body: string | Buffer, headers?: Record<string, string>];
@@ -243,12 +255,26 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     for (const id of made) origin.removeSession(id);
   },
 
-  labPage: async ({ origin, page, playerName }, use) => {
+  labPage: async ({ origin, page, playerName }, use, info) => {
     await page.addInitScript(installLab);
     await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
+    if (info.tags.includes(FAULTS.tag) || info.errors.length > 0) return;
+    const faults = await page.evaluate(() => window.lab.players.flatMap((lab) => lab.faults));
+    expect(faults.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
   },
+
+  onStream: ({ labPage, stream }, use) =>
+    use((options, act) => labPage.evaluate(act, `${stream(options)}manifest.mpd`)),
 });
+
+/** Changes the text of all manifests that the page requests. */
+export async function editManifests(page: Page, edit: (text: string) => string): Promise<void> {
+  await page.route('**/manifest.mpd', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: edit(await response.text()) });
+  });
+}
 
 /** The highest of the ladder's rungs among representations of the test media: 2 for `video-2`. */
 export function highestRung(representationIds: readonly string[]): number {

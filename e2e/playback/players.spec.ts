@@ -6,6 +6,7 @@ import {
   expectCmcd,
   expectEarlyAbandonment,
   FAILING_STREAM,
+  FAULTS,
   LADDER_BPS,
   PICTURE_WIDTHS,
   type PlayerName,
@@ -34,87 +35,88 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
   test.describe(playerName, () => {
     test.use({ playerName });
 
-    test('three players on one page, with a controller that goes up, one that fails, and MPC-L with CMCD', async ({
-      labPage,
-      stream,
-    }) => {
-      const slow = stream({ link: [[60, SLOW_BPS]] });
-      const quick = stream({ link: [[60, 2 * SLOW_BPS]], sizeSpread: 0.2 });
-      const [cmcd, without] = [recordCmcd(labPage, quick), recordCmcd(labPage, slow)];
-      const seen = await labPage.evaluate(
-        async (manifests) => {
-          // Each representation twice, from the lowest up, independent of measurements.
-          const up = ({ segmentIndex }: { segmentIndex: number }) => ({
-            representation: Math.floor(segmentIndex / 2),
-            controller: 'up',
-            reason: 'its turn',
-          });
-          const broken = (): never => {
-            throw new Error('no idea');
-          };
-          const options = [
-            { controller: { name: 'up', decide: up } },
-            { controller: { name: 'broken', decide: broken } },
-            { cmcd: true },
-          ];
-          const labs = await Promise.all(
-            options.map((one, i) => window.lab.play({ manifest: manifests[i]!, options: one })),
-          );
-          for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
-          labs[2]!.handle.detach();
-          return labs.map(({ decisions, requests, faults, errors, widths, handle }) => ({
-            ...{ decisions, widths, errors, status: handle.state.status },
-            requests: requests.map(({ index, representationId }) => ({ index, representationId })),
-            faults: faults.map(({ code }) => code),
-          }));
-        },
-        [slow, stream(), quick].map((folder) => `${folder}manifest.mpd`),
-      );
-      const [up, broken, mpcL] = seen as [(typeof seen)[0], (typeof seen)[0], (typeof seen)[0]];
-      for (const { requests, errors } of seen) {
-        expect(requests.map(({ index }) => index)).toEqual(SEGMENTS);
-        expect(errors).toEqual([]);
-      }
-      expect(broken).toMatchObject({ decisions: [], faults: ['controller-failed'] });
-      const measured = [up, mpcL].map(({ decisions: all, ...one }) => {
-        expect(one.faults).toEqual([]);
-        // The first playlist tells the duration of segments: hls.js is given a second decision on the first one.
-        const decisions = playerName.startsWith('hls') ? all.slice(1) : all;
-        expect(
-          decisions.map(({ state: { segmentIndex: index }, representationId }) => ({ index, representationId })),
-        ).toEqual(one.requests);
-        const states = decisions.map(({ state }) => state);
-        for (const [i, state] of states.entries()) {
-          expect(state).toMatchObject({ segmentsRemaining: 8 - i, downloads: { length: i } });
-          expect(state.upcomingSizesBits).toHaveLength(8 - i);
-          const before = decisions[i - 1];
-          expect(state.previousBitrateBps).toBe(before?.state.ladderBps[before.decision.representation]);
-        }
-        expect(states[0]).toMatchObject({ segmentSeconds: 1, bufferLevelSeconds: 0, nowSeconds: 0 });
-        // hls.js names mean bitrates.
-        expect(states[0]!.ladderBps.map((bps) => Math.round(bps / 1e3) * 1e3)).toEqual(LADDER_BPS);
-        return states[7]!.downloads.map(
-          ({ abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds = 1 }) => {
-            expect([abandoned, receivedBits]).toEqual([false, sizeBits]);
-            expect(latencySeconds).toBeGreaterThan(0.015);
-            return receivedBits / downloadSeconds;
+    test(
+      'three players on one page, with a controller that goes up, one that fails, and MPC-L with CMCD',
+      FAULTS,
+      async ({ labPage, stream }) => {
+        const slow = stream({ link: [[60, SLOW_BPS]] });
+        const quick = stream({ link: [[60, 2 * SLOW_BPS]], sizeSpread: 0.2 });
+        const [cmcd, without] = [recordCmcd(labPage, quick), recordCmcd(labPage, slow)];
+        const seen = await labPage.evaluate(
+          async (manifests) => {
+            // Each representation twice, from the lowest up, independent of measurements.
+            const up = ({ segmentIndex }: { segmentIndex: number }) => ({
+              representation: Math.floor(segmentIndex / 2),
+              controller: 'up',
+              reason: 'its turn',
+            });
+            const broken = (): never => {
+              throw new Error('no idea');
+            };
+            const options = [
+              { controller: { name: 'up', decide: up } },
+              { controller: { name: 'broken', decide: broken } },
+              { cmcd: true },
+            ];
+            const labs = await Promise.all(
+              options.map((one, i) => window.lab.play({ manifest: manifests[i]!, options: one })),
+            );
+            for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+            labs[2]!.handle.detach();
+            return labs.map(({ decisions, requests, faults, errors, widths, handle }) => ({
+              ...{ decisions, widths, errors, status: handle.state.status },
+              requests: requests.map(({ index, representationId }) => ({ index, representationId })),
+              faults: faults.map(({ code }) => code),
+            }));
           },
+          [slow, stream(), quick].map((folder) => `${folder}manifest.mpd`),
         );
-      });
-      const most = measured.map((bps) => Math.max(...bps));
-      expect(most[0]).toBeLessThan(1.025 * SLOW_BPS);
-      expect(most[1]).toBeGreaterThan(SLOW_BPS);
-      expect(up.widths).toEqual(PICTURE_WIDTHS);
-      expect(seen.map(({ status }) => status)).toEqual(['attached', 'attached', 'detached']);
+        const [up, broken, mpcL] = seen as [(typeof seen)[0], (typeof seen)[0], (typeof seen)[0]];
+        for (const { requests, errors } of seen) {
+          expect(requests.map(({ index }) => index)).toEqual(SEGMENTS);
+          expect(errors).toEqual([]);
+        }
+        expect(broken).toMatchObject({ decisions: [], faults: ['controller-failed'] });
+        const measured = [up, mpcL].map(({ decisions: all, ...one }) => {
+          expect(one.faults).toEqual([]);
+          // The first playlist tells the duration of segments: hls.js is given a second decision on the first one.
+          const decisions = playerName.startsWith('hls') ? all.slice(1) : all;
+          expect(
+            decisions.map(({ state: { segmentIndex: index }, representationId }) => ({ index, representationId })),
+          ).toEqual(one.requests);
+          const states = decisions.map(({ state }) => state);
+          for (const [i, state] of states.entries()) {
+            expect(state).toMatchObject({ segmentsRemaining: 8 - i, downloads: { length: i } });
+            expect(state.upcomingSizesBits).toHaveLength(8 - i);
+            const before = decisions[i - 1];
+            expect(state.previousBitrateBps).toBe(before?.state.ladderBps[before.decision.representation]);
+          }
+          expect(states[0]).toMatchObject({ segmentSeconds: 1, bufferLevelSeconds: 0, nowSeconds: 0 });
+          // hls.js names mean bitrates.
+          expect(states[0]!.ladderBps.map((bps) => Math.round(bps / 1e3) * 1e3)).toEqual(LADDER_BPS);
+          return states[7]!.downloads.map(
+            ({ abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds = 1 }) => {
+              expect([abandoned, receivedBits]).toEqual([false, sizeBits]);
+              expect(latencySeconds).toBeGreaterThan(0.015);
+              return receivedBits / downloadSeconds;
+            },
+          );
+        });
+        const most = measured.map((bps) => Math.max(...bps));
+        expect(most[0]).toBeLessThan(1.025 * SLOW_BPS);
+        expect(most[1]).toBeGreaterThan(SLOW_BPS);
+        expect(up.widths).toEqual(PICTURE_WIDTHS);
+        expect(seen.map(({ status }) => status)).toEqual(['attached', 'attached', 'detached']);
 
-      const chosen = mpcL.decisions.map(({ decision }) => decision.representation);
-      expect(decidedAgain(mpcL.decisions, 'mpc-l:no-abandon')).toEqual(chosen);
-      expect(Math.max(...chosen)).toBeGreaterThan(0);
-      expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
-      expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
-      expectCmcd(cmcd);
-      expect(new Set(without)).toEqual(new Set([null]));
-    });
+        const chosen = mpcL.decisions.map(({ decision }) => decision.representation);
+        expect(decidedAgain(mpcL.decisions, 'mpc-l:no-abandon')).toEqual(chosen);
+        expect(Math.max(...chosen)).toBeGreaterThan(0);
+        expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
+        expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
+        expectCmcd(cmcd);
+        expect(new Set(without)).toEqual(new Set([null]));
+      },
+    );
 
     for (const settings of abandonmentSettings) {
       test(`mpc-l abandons a download soon after the last byte ${JSON.stringify(settings)}`, async ({

@@ -1,56 +1,44 @@
 /** The plugin with Shaka Player, of both versions: what only it has. */
 
 import type shaka5 from 'shaka-player';
-import type { LiveStream } from '../../replay/scenarios.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { expect, recordCmcd, test } from './playback-test.ts';
+import { expect, FAULTS, liveStream, recordCmcd, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
-const LIVE: LiveStream = {
-  chunkSeconds: 0.25,
-  encoderLatencySeconds: 0.3,
-  targetLatencySeconds: 3,
-  timeShiftSeconds: 40,
-  playbackRates: { min: 0.9, max: 1.1 },
-};
+const LIVE = liveStream(3, { playbackRates: { min: 0.9, max: 1.1 } });
 
 for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
   test.describe(playerName, () => {
     test.use({ playerName });
 
     test('decides when the buffer empties, after a seek, and for the next source; not after its detachment', async ({
-      labPage,
-      stream,
+      onStream,
     }) => {
-      const seen = await labPage.evaluate(
-        async (manifest) => {
-          const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
-          const { player, video, handle, decisions, faults, requests } = lab;
-          await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
-          const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
-          const beforeSeek = decisions.length;
-          video.currentTime = 12.5;
-          await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
-          const afterSeek = decisions[beforeSeek]!.state;
-          await player.load(manifest);
-          await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
-          const sessions = decisions.map(({ session }) => session);
-          const first = decisions.find(({ session }) => session === 2)!.state;
-          handle.detach();
-          const detached = { decisions: decisions.length, requests: requests.length };
-          const isGoingOn = () => requests.length > detached.requests + 3 && video.currentTime > 2;
-          await window.lab.until('playback without the plugin', isGoingOn, lab);
-          const more = {
-            decisions: decisions.length - detached.decisions,
-            requests: requests.length - detached.requests,
-          };
-          await player.destroy();
-          return { levels, afterSeek, sessions, first, more, faults, status: handle.state.status };
-        },
-        `${stream({ segmentCount: 16 })}manifest.mpd`,
-      );
-      expect(seen.faults).toEqual([]);
+      const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
+        const { player, video, handle, decisions, requests } = lab;
+        await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
+        const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
+        const beforeSeek = decisions.length;
+        video.currentTime = 12.5;
+        await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
+        const afterSeek = decisions[beforeSeek]!.state;
+        await player.load(manifest);
+        await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
+        const sessions = decisions.map(({ session }) => session);
+        const first = decisions.find(({ session }) => session === 2)!.state;
+        handle.detach();
+        const detached = { decisions: decisions.length, requests: requests.length };
+        const isGoingOn = () => requests.length > detached.requests + 3 && video.currentTime > 2;
+        await window.lab.until('playback without the plugin', isGoingOn, lab);
+        const more = {
+          decisions: decisions.length - detached.decisions,
+          requests: requests.length - detached.requests,
+        };
+        await player.destroy();
+        return { levels, afterSeek, sessions, first, more, status: handle.state.status };
+      });
       // The goal, and what plays between two looks of Shaka at its buffer.
       for (const level of seen.levels) expect(level).toBeLessThan(3.6);
       expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
@@ -61,22 +49,17 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(seen.status).toBe('detached');
     });
 
-    test('decides again after a source that Shaka has saved as a preload', async ({ labPage, stream }) => {
-      const seen = await labPage.evaluate(
-        async (manifest) => {
-          const lab = await window.lab.startShaka({ manifest });
-          const { player, video, decisions, faults } = lab;
-          await window.lab.until('playback', () => video.currentTime > 0.2, lab);
-          // Each version loads only its own.
-          const preload = (await player.unloadAndSavePreload()) as (shaka5.media.PreloadManager & string) | null;
-          await player.load(preload!);
-          const isAgain = () => decisions.some(({ session }) => session === 2);
-          await window.lab.until('playback again', () => isAgain() && video.currentTime > 0.2, lab);
-          return faults;
-        },
-        `${stream({ segmentCount: 5 })}manifest.mpd`,
-      );
-      expect(seen).toEqual([]);
+    test('decides again after a source that Shaka has saved as a preload', async ({ onStream }) => {
+      await onStream({ segmentCount: 5 }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest });
+        const { player, video, decisions } = lab;
+        await window.lab.until('playback', () => video.currentTime > 0.2, lab);
+        // Each version loads only its own.
+        const preload = (await player.unloadAndSavePreload()) as (shaka5.media.PreloadManager & string) | null;
+        await player.load(preload!);
+        const isAgain = () => decisions.some(({ session }) => session === 2);
+        await window.lab.until('playback again', () => isAgain() && video.currentTime > 0.2, lab);
+      });
     });
 
     test("keeps to the page's restrictions, and leaves the choice to it", async ({ labPage, stream }) => {
@@ -89,31 +72,28 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
             const lab = await window.lab.startShaka({ manifest, settings: { abr }, width: 128, height: 72 });
             await window.lab.until('the end', () => lab.video.ended, lab);
             await lab.player.destroy();
-            return { ladders: lab.decisions.map(({ state }) => state.ladderBps), faults: lab.faults };
+            return { ladders: lab.decisions.map(({ state }) => state.ladderBps) };
           },
           { manifest: `${folder}manifest.mpd`, abr },
         );
-      const both = (ladder: number[]) => ({ ladders: [ladder, ladder], faults: [] });
+      const both = (ladder: number[]) => ({ ladders: [ladder, ladder] });
       expect(await play({ restrictions: { minWidth: 97, maxWidth: 128 } })).toEqual(both([2.5e6]));
       expect(await play({ restrictions: { maxBandwidth: 1 } })).toEqual(both([300e3]));
       expect(await play({ restrictToElementSize: true })).toEqual(both([300e3, 1e6, 2.5e6]));
-      expect(await play({ enabled: false })).toEqual({ ladders: [], faults: [] });
+      expect(await play({ enabled: false })).toEqual({ ladders: [] });
       expect(new Set(withoutCmcd)).toEqual(new Set([null]));
     });
 
-    test("a second player with its factory: Shaka's own manager decides", async ({ labPage, stream }) => {
-      const seen = await labPage.evaluate(
-        async (manifest) => {
-          const { factory, faults } = await window.lab.startShaka({ manifest });
-          const other = new window.shaka!.Player();
-          await other.attach(document.createElement('video'));
-          other.configure({ abrFactory: factory });
-          await other.load(manifest);
-          await other.destroy();
-          return faults.map(({ code }) => code);
-        },
-        `${stream({ segmentCount: 4 })}manifest.mpd`,
-      );
+    test("a second player with its factory: Shaka's own manager decides", FAULTS, async ({ onStream }) => {
+      const seen = await onStream({ segmentCount: 4 }, async (manifest) => {
+        const { factory, faults } = await window.lab.startShaka({ manifest });
+        const other = new window.shaka!.Player();
+        await other.attach(document.createElement('video'));
+        other.configure({ abrFactory: factory });
+        await other.load(manifest);
+        await other.destroy();
+        return faults.map(({ code }) => code);
+      });
       expect(seen).toEqual(['already-attached']);
     });
 
@@ -131,7 +111,7 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
           },
         };
         const lab = await window.lab.startShaka({ manifest, options: { controller }, isEndless: true });
-        const { player, video, handle, decisions, paces, faults } = lab;
+        const { player, video, handle, decisions, paces } = lab;
         await window.lab.until('a picture at a rate', () => video.playbackRate === 1.1 && video.currentTime, lab);
         const rates = new Set<number>();
         // There Shaka would play more slowly.
@@ -145,9 +125,8 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
         const after = player.getConfiguration().streaming.liveSync;
         await player.destroy();
         const paced = paces.map(({ playbackRate }) => playbackRate);
-        return { faults, first: decisions[0]!.state, latencies, rates: [...rates], paced, sync, after };
+        return { first: decisions[0]!.state, latencies, rates: [...rates], paced, sync, after };
       }, manifest);
-      expect(seen.faults).toEqual([]);
       expect(seen.first.live).toMatchObject({ targetLatencySeconds: 3, playbackRates: { min: 0.9, max: 1.1 } });
       // By the stream's clock: the join is at most a segment before the target.
       for (const latency of seen.latencies) expect(latency).toBeGreaterThan(2);

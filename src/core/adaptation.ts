@@ -16,7 +16,7 @@ import { Ticker } from './ticker.ts';
 
 /** The type of each part's argument names the other parts that it uses. */
 export class Adaptation {
-  readonly session = new Session();
+  readonly session: Session;
   readonly sizes = new SegmentSizes();
   readonly clock: SessionClock;
   readonly forecasting: Forecasting | undefined;
@@ -32,6 +32,7 @@ export class Adaptation {
     readonly options: ResolvedOptions,
     readonly events: Events,
   ) {
+    this.session = new Session(options.newLiveStream);
     this.clock = new SessionClock(options.timeSource, events);
     this.forecasting = options.newForecasting?.({ events, origin: () => originOf(port) });
     this.planner = new Planner(this);

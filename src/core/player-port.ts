@@ -55,6 +55,13 @@ export interface LiveTime {
   firstChunkSeconds: number;
 }
 
+/** Media of a live stream that are requested. */
+export interface LiveMedia extends LiveTime {
+  /** Position in the presentation. */
+  startSeconds: number;
+  segmentSeconds: number;
+}
+
 /** Where a player is in a live stream. */
 export interface LivePosition
   extends LiveTime,
@@ -82,8 +89,8 @@ export interface RequestReport {
   isMedia: boolean;
   /** The video segment; undefined for audio and init segments. */
   segment?: SegmentRequest | undefined;
-  /** In a live stream, the media that are requested; `startSeconds` is their position in the presentation. */
-  live?: (LiveTime & { startSeconds: number; segmentSeconds: number }) | undefined;
+  /** In a live stream, the media that are requested. */
+  live?: LiveMedia | undefined;
 }
 
 /** A controller's choice. */

@@ -11,7 +11,7 @@ function started() {
   const session = new Session();
   const begin = (index: number, representation = 0, asked: SegmentRequest = port.segment(index, representation)) => {
     const download = new VideoDownload(asked, index, { sizeBits: asked.representation.bitrateBps * 4 });
-    session.begin(download, false);
+    session.begin(download);
     return download;
   };
   const end = (download: VideoDownload, bits = 4e6, outcome: Outcome = 'whole', seconds = 1) => {

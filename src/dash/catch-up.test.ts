@@ -3,7 +3,7 @@ import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { ScriptedPacing } from '../core/scripted.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { attachLeoAbr as attachSmall } from '../mpc-d.ts';
-import { type FakePlayer, playLive } from './fake-player.fixture.ts';
+import { type FakePlayer, fakeVideo, playLive } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -68,14 +68,22 @@ describe("in the place of dash.js's catch-up", () => {
   test.each([
     ['main', attachLeoAbr],
     ['small', attachSmall as typeof attachLeoAbr],
-  ])('the %s entry sets no rate', (_, attach) => {
-    const controller = new ScriptedPacing();
-    const { player } = playLive({ controller, live: { targetLatencySeconds: 2 } }, undefined, attach);
-    wait(1);
-    expect(controller.states).toEqual([]);
-    expect(player.media.playbackRate).toBe(1);
-    expect(player.settings.streaming.delay.liveDelay).toBe(2);
-  });
+  ])(
+    'the %s entry leaves a live stream to dash.js, with one fault, and decides on the next one on demand',
+    (_, attach) => {
+      const controller = new ScriptedPacing();
+      const seen = playLive({ controller, live: { targetLatencySeconds: 2 } }, undefined, attach);
+      const { player, handle } = seen;
+      wait(1);
+      expect([player.ask(), player.ask(), controller.states]).toEqual([undefined, undefined, []]);
+      expect([player.media.playbackRate, player.settings.streaming.delay.liveDelay]).toEqual([1, Number.NaN]);
+      const faults = [{ code: 'unsupported-stream', message: expect.stringContaining('leo-abr/live') }];
+      expect(handle.state).toMatchObject({ status: 'attached', nowSeconds: 0, requestedBits: 0, faults });
+      player.nextSource();
+      player.representations = fakeVideo();
+      expect([player.ask(), seen.decisions.length]).toEqual([0, 1]);
+    },
+  );
 });
 
 describe('the limits', () => {

@@ -116,7 +116,7 @@ describe('handle.set', () => {
       'options.seed: expected a change of risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live, got 3',
     ],
     [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
-    [{ risk: 1, live: { maxPlaybackRate: 3 } }, 'options.live.maxPlaybackRate: expected a number from 1 to 2, got 3'],
+    [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
     [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
   ])('%j is refused, and nothing changes', (change, message) => {
     const { state, forecast, decision } = decidedAfter(change, message);

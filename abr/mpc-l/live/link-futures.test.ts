@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
-import type { ExpectedHandover, Forecast, HandoverDip, PathForecast, QuantileForecast } from '../../forecast.ts';
+import type { ExpectedHandover, Forecast, HandoverDip, QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
+import { pathsOf, quantilesOf, DIP as SPREAD_DIP } from '../../random-states.fixture.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, type LinkPaths } from './link-paths.ts';
 
@@ -14,26 +15,15 @@ const RATE_BPS = 20e6;
 const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /** By default a link that is exactly `RATE_BPS`. */
-function forecastOf(changes: Partial<QuantileForecast> = {}): QuantileForecast {
-  return {
+const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
+  quantilesOf(RATE_BPS, {
     issuedAtMs: 0,
-    source: 'test',
-    stepEndsSeconds: [1, 15],
-    levels: [0.1, 0.5, 0.9],
-    quantilesBps: [1, 2].map(() => [RATE_BPS, RATE_BPS, RATE_BPS]),
-    rankCorrelation: 0.7,
-    handovers: [],
+    steps: [
+      [1, 1],
+      [15, 1],
+    ],
     ...changes,
-  };
-}
-
-const pathsOf = (...paths: PathForecast['paths'][number][]): PathForecast => ({
-  kind: 'paths',
-  issuedAtMs: 0,
-  source: 'test',
-  paths,
-  handovers: [],
-});
+  });
 
 /** Quantiles at `levels` of a lognormal distribution of mean 1, or of the given median. */
 const lognormal = (levels: readonly number[], spread: number, median = Math.exp(-(spread ** 2) / 2)) =>
@@ -247,9 +237,9 @@ describe('a handover', () => {
 
   test('counts only with a dip, a time and a handover within the epoch', () => {
     expect(isLower(linkAt([{ atMs: UTC_MS + 5000, confidence: 1 }]))).not.toContain(true);
-    expect(isLower(linkAt([at(5)], { utc: {} }))).not.toContain(true);
-    expect(isLower(linkAt([at(5)], { utc: { utcMs: Number.NaN } }))).not.toContain(true);
-    expect(isLower(linkAt([at(5)], { utc: { utcMs: UTC_MS + 3600e3 } }))).not.toContain(true);
+    for (const utc of [{}, { utcMs: Number.NaN }, { utcMs: UTC_MS + 3600e3 }]) {
+      expect(isLower(linkAt([at(5)], { utc }))).not.toContain(true);
+    }
     expect(isLower(linkAt([at(-15), at(15), at(5)]))).not.toContain(false);
   });
 });
@@ -258,7 +248,7 @@ describe('given paths', () => {
   const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6] });
 
   test('are sampled as they are, from the present on', () => {
-    const link = read(pathsOf({ weight: 1, path }), { age: 1.3, count: 4 });
+    const link = read(pathsOf(path, 0), { age: 1.3, count: 4 });
     const bits = Array.from(
       { length: CELLS },
       (_, cell) => path.cumulativeBits(1.4 + cell / 10) - path.cumulativeBits(1.3),
@@ -269,9 +259,7 @@ describe('given paths', () => {
   });
 
   test('stand for futures in proportion to their weights', () => {
-    const link = read(
-      pathsOf({ weight: 0.25, path: new ConstantPath(1e6) }, { weight: 0.75, path: new ConstantPath(3e6) }),
-    );
+    const link = read(pathsOf([new ConstantPath(1e6), new ConstantPath(3e6)], 0, [0.25, 0.75]));
     const slow = everyFuture(link, (f) => Math.round(link.bitsUntil(f, 1)) === 1e6).filter(Boolean).length;
     expect(slow).toBe(link.count / 4);
   });
@@ -279,7 +267,7 @@ describe('given paths', () => {
   test('that are dead for ever or for a while deliver late, and never at no time', () => {
     const late = new PiecewisePath({ stepEndsSeconds: [10, 20], ratesBps: [0, 8e6] });
     for (const dead of [new ConstantPath(0), late]) {
-      const link = read(pathsOf({ weight: 1, path: dead }));
+      const link = read(pathsOf(dead, 0));
       for (const [from, bits] of [
         [0, 0],
         [0, 1e6],
@@ -292,7 +280,7 @@ describe('given paths', () => {
         expect(arrival).toBeLessThan(Number.POSITIVE_INFINITY);
       }
     }
-    const link = read(pathsOf({ weight: 1, path: late }));
+    const link = read(pathsOf(late, 0));
     link.begin();
     expect(link.arrivalSeconds(0, 0, 8e6)).toBeCloseTo(11, 6);
   });
@@ -315,17 +303,13 @@ describe('a forecast', () => {
 
   test('gives the same futures whatever was drawn before, and others with another seed', () => {
     const fluctuation = { levels: LEVELS, ratios: lognormal(LEVELS, 0.3), correlation: 0.5 };
-    const dip = {
-      timingSeconds: 0.2,
-      depth: 0.8,
-      levels: [0.5],
-      seconds: [0.3],
-      collapse: { probability: 0.3, depth: 0.5, seconds: 1 },
-    };
-    const forecast = forecastOf({ fluctuation, handovers: [{ atMs: UTC_MS + 3000, confidence: 0.7, dip }] });
+    const forecast = forecastOf({
+      fluctuation,
+      handovers: [{ atMs: UTC_MS + 3000, confidence: 0.7, dip: SPREAD_DIP }],
+    });
     const fresh = read(forecast);
     const used = new LinkFutures(24, 1);
-    draw(used, pathsOf({ weight: 1, path: new ConstantPath(1e6) }), {});
+    draw(used, pathsOf(new ConstantPath(1e6), 0), {});
     draw(used, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
     draw(used, forecastOf());
     draw(used, forecast);

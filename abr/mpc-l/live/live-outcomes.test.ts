@@ -3,8 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
-import type { QuantileForecast } from '../../forecast.ts';
-import { stateOf as runningState } from '../../random-states.fixture.ts';
+import { liveOf, quantilesOf, stateOf as runningState } from '../../random-states.fixture.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
@@ -22,30 +21,14 @@ function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = 
     bufferLevelSeconds: 1,
     segmentSeconds: SEGMENT_SECONDS,
     previousBitrateBps: LADDER_BPS[MIDDLE],
-    live: {
-      latencySeconds: 1.2,
-      targetLatencySeconds: 1.2,
-      chunkSeconds: CHUNK_SECONDS,
-      playbackRates: { min: 0.95, max: 1.05 },
-      maxLatencySeconds: 4,
-      firstChunkAtSeconds: 100,
-      ...live,
-    },
+    live: liveOf(live),
     ...changes,
   });
 }
 
 /** Outcomes on a link of exactly this rate; an element that stalls at an empty buffer. */
 function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): LiveOutcomes {
-  const forecast: QuantileForecast = {
-    issuedAtMs: 1000 * state.nowSeconds,
-    source: 'test',
-    stepEndsSeconds: [60],
-    levels: [0.1, 0.9],
-    quantilesBps: [[bps, bps]],
-    rankCorrelation: 0,
-    handovers: [],
-  };
+  const forecast = quantilesOf(bps, { issuedAtMs: 1000 * state.nowSeconds, steps: [[60, 1]], rankCorrelation: 0 });
   const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
   const link = new LinkFutures(options.tuning.futures, options.seed);
   return new LiveOutcomes(state, options, link.draw(state, forecast));
@@ -81,19 +64,26 @@ function expectArrivals(needed: readonly number[], state: PlayerState, expected:
 }
 
 describe('a new request', () => {
-  test('waits for each chunk on a link that is faster than the encoder', () => {
-    const state = stateOf();
-    // 0.25 s per chunk, each from the time at which it exists.
-    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [0.3, 0.75, 1.25, 1.75]);
-  });
-
-  // For 1 s: the request leaves at 1 s, or later with its first chunk.
-  test.each([
-    ['after its first chunk exists', 100, [1.3, 1.55, 1.8, 2.05]],
-    ['while the encoder works on its first chunk', 100.6, [1.3, 1.55, 1.85, 2.35]],
-    ['before its first chunk exists', 102, [2.3, 2.75, 3.25, 3.75]],
-  ])('waits for what the player loads before it, %s', (_, firstChunkAtSeconds, arrivals) => {
-    const state = stateOf({ setupSeconds: LADDER_BPS.map((_, r) => (r === MIDDLE ? 1 : 0)) }, { firstChunkAtSeconds });
+  // The link takes 0.25 s per chunk. What is loaded before takes 1 s: the request leaves then, or later with its chunk.
+  test.each<[string, { firstChunkAtSeconds?: number; setup?: number; arrivals: number[] }]>([
+    ['waits for each chunk on a link that is faster than the encoder', { arrivals: [0.3, 0.75, 1.25, 1.75] }],
+    ['is not sent before its first chunk exists', { firstChunkAtSeconds: 101, arrivals: [1.3, 1.75, 2.25, 2.75] }],
+    [
+      'catches up with chunks that have existed for long',
+      { firstChunkAtSeconds: 98, arrivals: [0.3, 0.55, 0.8, 1.05] },
+    ],
+    ['waits for what is loaded before it, after its first chunk', { setup: 1, arrivals: [1.3, 1.55, 1.8, 2.05] }],
+    [
+      'waits for what is loaded before it, while the encoder works on its first chunk',
+      { firstChunkAtSeconds: 100.6, setup: 1, arrivals: [1.3, 1.55, 1.85, 2.35] },
+    ],
+    [
+      'waits for what is loaded before it, before its first chunk',
+      { firstChunkAtSeconds: 102, setup: 1, arrivals: [2.3, 2.75, 3.25, 3.75] },
+    ],
+  ])('%s', (_, { firstChunkAtSeconds = 100, setup = 0, arrivals }) => {
+    const setupSeconds = LADDER_BPS.map((_, r) => (r === MIDDLE ? setup : 0));
+    const state = stateOf({ setupSeconds }, { firstChunkAtSeconds });
     expectArrivals(neededOf(outcomesOn(8e6, state)), state, arrivals);
   });
 
@@ -106,16 +96,6 @@ describe('a new request', () => {
     for (let i = 1; i < 4; i++) expect(needed[i]! - needed[i - 1]!).toBeCloseTo(0.5, 6);
     const { stallSeconds } = outcomes.evaluate(outcomes.newRequest(MIDDLE));
     expect(stallSeconds).toBeCloseTo(needed[3]! - state.live!.latencySeconds, 6);
-  });
-
-  test('is not sent before its first chunk exists', () => {
-    const state = stateOf({}, { firstChunkAtSeconds: 101 });
-    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [1.3, 1.75, 2.25, 2.75]);
-  });
-
-  test('catches up with chunks that have existed for long', () => {
-    const state = stateOf({}, { firstChunkAtSeconds: 98 });
-    expectArrivals(neededOf(outcomesOn(8e6, state)), state, [0.3, 0.55, 0.8, 1.05]);
   });
 
   test('of a whole segment arrives in one piece', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
 import { type CapacityPath, ConstantPath } from '../../capacity-path.ts';
-import type { InFlight, PlayerState } from '../../controller.ts';
-import { downloadsOf, pathsOf, stateOf } from '../../random-states.fixture.ts';
+import type { PlayerState } from '../../controller.ts';
+import { downloadsOf, inFlightOf, liveOf, pathsOf, stateOf } from '../../random-states.fixture.ts';
 
 const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);
 
@@ -17,14 +17,10 @@ function liveState(changes: Partial<PlayerState> = {}): PlayerState {
     segmentIndex: 8,
     previousBitrateBps: 16e6,
     downloads: downloadsOf(8, 16e6, 32e6, 32 / 25).map((one) => ({ ...one, latencySeconds: 0.04 })),
-    live: {
-      latencySeconds: 1,
-      targetLatencySeconds: 1,
-      chunkSeconds: 0.25,
-      playbackRates: { min: 0.95, max: 1.05 },
-      maxLatencySeconds: 5,
-      firstChunkAtSeconds: 16,
-    },
+    live: liveOf({
+      ...{ latencySeconds: 1, targetLatencySeconds: 1, chunkSeconds: 0.25 },
+      ...{ maxLatencySeconds: 5, firstChunkAtSeconds: 16 },
+    }),
     ...changes,
   });
 }
@@ -57,18 +53,11 @@ describe('MPC-D a second behind the edge', () => {
 
   test('abandons a dead download, and keeps one that is late by a second', () => {
     const controller = createController('mpc-d:abandon');
-    const inFlight: InFlight = {
-      segmentIndex: 8,
-      bitrateBps: 22e6,
-      sizeBits: 44e6,
-      requestedAtSeconds: 13.5,
-      receivedBits: 1e6,
-      firstByteAtSeconds: 13.6,
-      abandonments: 0,
-    };
-    const decision = controller.reconsider!(liveState(), inFlight);
+    const state = liveState();
+    const inFlight = inFlightOf(state, 6, 1 / 44, 2.5);
+    const decision = controller.reconsider!(state, inFlight);
     expect(decision).toMatchObject({ representation: 0 });
-    expect(controller.reconsider!(liveState(), { ...inFlight, receivedBits: 25e6 })).toBe('keep');
+    expect(controller.reconsider!(state, { ...inFlight, receivedBits: 25e6 })).toBe('keep');
   });
 });
 
