@@ -99,32 +99,25 @@ describe('the limits', () => {
         Object.assign(mediaInfo.streamInfo.manifestInfo, { serviceDescriptions });
     };
 
-  test.each([
-    ['those that viewers do not notice, and 12 s, by default', [], [0.95, 1.05, 15]],
-    ["the stream's: the last without a scope", [empty, one, scoped], [0.96, 1.04, 6.5]],
-    ['of the latency only where they have a target', [{ ...one, latency: { target: 0, max: 2000 } }], [0.96, 1.04, 15]],
+  const pages = (player: FakePlayer) => {
+    described(one)(player);
+    player.updateSettings({ streaming: { liveCatchup: { maxDrift: 0, playbackRate: { min: -0.7, max: 0.2 } } } });
+  };
+
+  test.each<[string, (player: FakePlayer) => void, number[], LeoAbrOptions['live']?]>([
+    ['those that viewers do not notice, and 12 s, by default', described(), [0.95, 1.05, 15]],
+    ["the stream's: the last without a scope", described(empty, one, scoped), [0.96, 1.04, 6.5]],
+    [
+      'of the latency only where they have a target',
+      described({ ...one, latency: { target: 0, max: 2000 } }),
+      [0.96, 1.04, 15],
+    ],
     // One rate alone forbids the other.
-    ["DVB's before others", [dvb, one], [1, 1.5, 6.5]],
-  ])('are %s', (_, serviceDescriptions, [min, max, maxLatencySeconds]) => {
-    const { live } = paced({}, described(...serviceDescriptions), 1);
-    expect(live()).toMatchObject({ playbackRates: { min, max }, maxLatencySeconds });
-  });
-
-  test("are the page's settings before the stream's, as far as dash.js allows them", () => {
-    const { live } = paced(
-      {},
-      (player) => {
-        described(one)(player);
-        player.updateSettings({ streaming: { liveCatchup: { maxDrift: 0, playbackRate: { min: -0.7, max: 0.2 } } } });
-      },
-      1,
-    );
-    expect(live()).toMatchObject({ playbackRates: { min: 0.5, max: 1.2 }, maxLatencySeconds: Infinity });
-  });
-
-  test("are the options before the stream's, each for itself", () => {
-    const { live } = paced({ live: { minPlaybackRate: 0.9, maxLatencySeconds: 5 } }, described(one), 1);
-    expect(live()).toMatchObject({ playbackRates: { min: 0.9, max: 1.04 }, maxLatencySeconds: 5 });
+    ["DVB's before others", described(dvb, one), [1, 1.5, 6.5]],
+    ["the page's settings before the stream's, as far as dash.js allows them", pages, [0.5, 1.2, Infinity]],
+    ["the options before the stream's", described(one), [0.9, 1.04, 5], { minPlaybackRate: 0.9, maxLatencySeconds: 5 }],
+  ])('are %s', (_, prepare, [min, max, maxLatencySeconds], live = {}) => {
+    expect(paced({ live }, prepare, 1).live()).toMatchObject({ playbackRates: { min, max }, maxLatencySeconds });
   });
 
   test('a latency that the viewer has chosen is not free', () => {

@@ -73,13 +73,6 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(controller.states.slice(-2).map(({ segmentIndex }) => segmentIndex)).toEqual([3, 2]);
   });
 
-  test("keeps to the page's limits", () => {
-    const { hls, player, ladder } = begun();
-    hls.autoLevelCapping = 1;
-    hls.config.minAutoBitrate = 1.5e6;
-    expect([player.ask(), ladder()]).toEqual([1, [2e6]]);
-  });
-
   test('makes no decisions while the page has chosen a level', () => {
     const { hls, controller, player, decisions, asked } = begun(2);
     const made = decisions.length;
@@ -92,11 +85,12 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(asked()).toEqual([2, made + 1]);
   });
 
-  test("loads the page's start level first", () => {
-    const { hls, player } = scripted(0, { startLevel: 2 });
+  test("keeps to the page's limits, and loads its start level first", () => {
+    const { hls, player, ladder } = scripted(0, { startLevel: 2, minAutoBitrate: 1.5e6 });
     expect([hls.loadLevel, player.ask()]).toEqual([2, 2]);
     player.download(0, 16e6, 1);
-    expect(player.ask()).toBe(0);
+    hls.autoLevelCapping = 1;
+    expect([player.ask(), ladder()]).toEqual([1, [2e6]]);
   });
 
   test.each([{ startLevel: -1 }, {}])('with %j, loads no segment to test the bandwidth', (config) => {
@@ -134,7 +128,6 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
 
   test('goes on where hls.js removes a level', () => {
     const { hls, controller, player, faults } = begun(1);
-    player.download(1, 8e6, 1);
     hls.removeLevel(0);
     expect(player.ask()).toBe(1);
     expect(controller.states.at(-1)).toMatchObject({ ladderBps: [2e6, 4e6], previousBitrateBps: 2e6 });

@@ -50,22 +50,15 @@ export function playlists(): Record<string, string> {
 }
 
 /** `playlists` of a live stream: 20 segments of 4 s from the 100th, and `parts` of 0.5 s of the next one. */
-export function livePlaylists(parts?: number): Record<string, string> {
-  const list = livePlaylist(100, 20, parts);
+export function livePlaylists(parts = 0): Record<string, string> {
+  const lowLatency = ['#EXT-X-PART-INF:PART-TARGET=0.5', '#EXT-X-SERVER-CONTROL:PART-HOLD-BACK=1.5,HOLD-BACK=12'];
+  const list = [
+    ...['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:4', '#EXT-X-MEDIA-SEQUENCE:100'],
+    ...(parts > 0 ? lowLatency : []),
+    ...Array.from({ length: 20 }, (_, i) => `#EXTINF:4,\n${100 + i}.m4s`),
+    ...Array.from({ length: parts }, (_, i) => `#EXT-X-PART:DURATION=0.5,URI="120.${i}.m4s",INDEPENDENT=YES`),
+  ].join('\n');
   return { ...playlists(), 'v0.m3u8': list, 'v1.m3u8': list, 'v2.m3u8': list };
-}
-
-/** A live playlist with `count` segments of 4 s from `first`, and parts of 0.5 s of the next one. */
-function livePlaylist(first: number, count: number, parts?: number): string {
-  const lines = ['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:4', `#EXT-X-MEDIA-SEQUENCE:${first}`];
-  if (parts !== undefined) {
-    lines.push('#EXT-X-PART-INF:PART-TARGET=0.5', '#EXT-X-SERVER-CONTROL:PART-HOLD-BACK=1.5,HOLD-BACK=12');
-  }
-  for (let i = first; i < first + count; i++) lines.push('#EXTINF:4,', `${i}.m4s`);
-  for (let part = 0; part < (parts ?? 0); part++) {
-    lines.push(`#EXT-X-PART:DURATION=0.5,URI="${first + count}.${part}.m4s",INDEPENDENT=YES`);
-  }
-  return lines.join('\n');
 }
 
 function newStats(): LoaderStats {
