@@ -2,8 +2,8 @@
 
 import type { LeoAbrHandle } from './core/handle.ts';
 import { resolveLiveOptions } from './core/mpc-l-options.ts';
-import { CatchUp } from './dash/catch-up.ts';
 import { attach } from './dash/installation.ts';
+import { LiveSupport } from './dash/live-support.ts';
 import type { DashPlayer } from './dash/player.ts';
 import type { LeoAbrOptions } from './index.ts';
 
@@ -15,5 +15,5 @@ export * from './index.ts';
  * decides as the main entry does.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, options, resolveLiveOptions, CatchUp);
+  return attach(player, options, resolveLiveOptions, LiveSupport);
 }

@@ -7,15 +7,16 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const PAGE = `<!doctype html><script src="/dash.js"></script><script src="/leo-abr.js"></script>
-<video muted autoplay width="640"></video><pre></pre><script>
+const PAGE = `<!doctype html><script src="/dash.js"></script>
+<video muted autoplay width="640"></video><pre></pre><script type="module">
+  import { attachLeoAbr } from '/leo-abr.js';
   const video = document.querySelector('video');
   const player = dashjs.MediaPlayer().create();
   const { controller = 'mpc-l', delay = NaN } = Object.fromEntries(new URLSearchParams(location.search));
   player.updateSettings({ streaming: { liveCatchup: { enabled: true }, delay: { liveDelay: Number(delay) } } });
   let decisions = 0, stalls = 0, faults = 0;
   if (controller !== 'none') {
-    const handle = LeoAbr.attachLeoAbr(player, { controller });
+    const handle = attachLeoAbr(player, { controller });
     handle.on('decision', () => decisions++);
     handle.on('fault', ({ code, message }) => console.warn(++faults, code, message));
   }
@@ -35,7 +36,7 @@ const done = (body) => ({ chunks: [Buffer.from(body)], readers: new Set(), isCom
 const files = new Map([
   ['/', done(PAGE)],
   ['/dash.js', done(dist('node_modules/dashjs/dist/modern/umd/dash.all.min.js'))],
-  ['/leo-abr.js', done(dist('dist/leo-abr.global.js'))],
+  ['/leo-abr.js', done(dist('dist/leo-abr.live.js'))],
 ]);
 
 createServer((request, response) => {

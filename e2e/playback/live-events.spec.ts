@@ -51,6 +51,7 @@ const test = base.extend<Fixtures>({
 });
 
 test.describe.configure({ mode: 'parallel' });
+test.use({ playerName: 'dash live' });
 
 /** Runs in the page before its scripts. */
 function installLivePage(): void {

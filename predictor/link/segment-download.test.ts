@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LiveEdge } from './live-waits.ts';
+import { LiveEdge, LiveWaits } from './live-waits.ts';
 import { ObservationMeter } from './observation-meter.ts';
 import { SegmentDownload } from './segment-download.ts';
 
@@ -12,7 +12,7 @@ test.each([
     if (one.kind === 'throughput') observedBits += one.bits;
   });
   const segment = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25 };
-  const download = new SegmentDownload(10, { meter, live: { edge: new LiveEdge(), segment } });
+  const download = new SegmentDownload(10, { meter, waits: new LiveWaits(new LiveEdge(), segment, 10) });
   for (let chunk = 0; chunk < 8; chunk++) {
     download.received(10.05 + 0.25 * chunk, { addedBits: 1e6, chunks: 1 }, knownBps);
   }

@@ -1,7 +1,7 @@
 /** One request of a session: its bits, its chunks, its times, and what it shows of the link's throughput. */
 
 import type { Download, InFlight } from '../../abr/controller.ts';
-import { type LiveEdge, type LiveSegment, LiveWaits } from './live-waits.ts';
+import type { LiveWaits } from './live-waits.ts';
 import type { ObservationMeter } from './observation-meter.ts';
 
 /** The known throughput is that of the newest downloads. */
@@ -36,8 +36,8 @@ export interface DownloadContext {
   sizeBits?: number;
   /** Gets the bits of the download; absent without forecasters. */
   meter?: ObservationMeter | undefined;
-  /** The segment's chunks and what is known of the stream's edge; absent on demand and for init segments. */
-  live?: { edge: LiveEdge; segment: LiveSegment } | undefined;
+  /** Those of a live segment for the encoder; absent on demand and for init segments. */
+  waits?: LiveWaits | undefined;
 }
 
 /** Times are of the session's clock, in seconds. */
@@ -55,12 +55,12 @@ export class SegmentDownload {
   #meteredBits = 0;
   #isInChunks = false;
 
-  constructor(requestedAtSeconds: number, { sizeBits = 0, meter, live }: DownloadContext) {
+  constructor(requestedAtSeconds: number, { sizeBits = 0, meter, waits }: DownloadContext) {
     this.requestedAtSeconds = requestedAtSeconds;
     this.sizeBits = sizeBits;
     this.#meter = meter;
     meter?.requestSent(requestedAtSeconds, this);
-    this.#waits = live && new LiveWaits(live.edge, live.segment, requestedAtSeconds);
+    this.#waits = waits;
     this.#waitForEncoder(requestedAtSeconds);
   }
 

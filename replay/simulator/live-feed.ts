@@ -4,7 +4,7 @@
  */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
-import { LiveEdge, type LiveSegment } from '../../predictor/link/live-waits.ts';
+import { LiveEdge, type LiveSegment, LiveWaits } from '../../predictor/link/live-waits.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { knownBps, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { ChunkedFlight } from '../link/chunked-flight.ts';
@@ -39,8 +39,8 @@ export class LiveFeed {
 
   begin(flight: ChunkedFlight, segment: LiveSegment): void {
     const { requestedAtSeconds } = flight;
-    const { meter, edge } = this;
-    const download = new SegmentDownload(requestedAtSeconds, { meter, live: { edge, segment } });
+    const waits = new LiveWaits(this.edge, segment, requestedAtSeconds);
+    const download = new SegmentDownload(requestedAtSeconds, { meter: this.meter, waits });
     this.observed = { flight, download, readUntilSeconds: requestedAtSeconds, chunks: 0 };
   }
 

@@ -16,7 +16,7 @@ import { Ticker } from './ticker.ts';
 
 /** The type of each part's argument names the other parts that it uses. */
 export class Adaptation {
-  readonly session = new Session();
+  readonly session: Session;
   readonly sizes = new SegmentSizes();
   readonly clock: SessionClock;
   readonly forecasting: Forecasting | undefined;
@@ -32,8 +32,9 @@ export class Adaptation {
     readonly options: ResolvedOptions,
     readonly events: Events,
   ) {
+    this.session = new Session(options.newLiveStream);
     this.clock = new SessionClock(options.timeSource, events);
-    this.forecasting = options.newForecasting?.({ events, origin: () => port.origin() });
+    this.forecasting = options.newForecasting?.({ events, origin: () => originOf(port) });
     this.planner = new Planner(this);
     this.decisions = new Decisions(this);
     this.pacing = port.rate && options.newPacing?.(this);
@@ -76,5 +77,15 @@ export class Adaptation {
     this.#isStopped = true;
     this.forecasting?.stop();
     this.pacing?.release();
+  }
+}
+
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+function originOf(port: PlayerPort): string | undefined {
+  try {
+    const url = port.manifestUrl();
+    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
+  } catch {
+    return undefined;
   }
 }

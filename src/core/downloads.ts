@@ -40,16 +40,13 @@ export class Downloads {
       planner.startForecasting();
     }
     const atSeconds = clock.nowSeconds();
-    const { videoEdge, audioEdge } = session.record;
-    const context = {
-      meter: forecasting?.meter,
-      live: live && { edge: segment ? videoEdge : audioEdge, segment: announced(live, atSeconds) },
-    };
+    const waits = live && session.record.live?.requested(live, segment !== undefined, atSeconds);
+    const context = { meter: forecasting?.meter, waits };
     const download = segment
       ? new VideoDownload(segment, atSeconds, { ...context, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, context);
     this.#downloads.set(request, download);
-    session.begin(download, live !== undefined);
+    session.begin(download);
     ticker.update();
   }
 
@@ -106,11 +103,4 @@ export class Downloads {
   forget(): void {
     this.#downloads.clear();
   }
-}
-
-/** The media of a live request on the session's clock. */
-function announced(live: NonNullable<RequestReport['live']>, atSeconds: number) {
-  const { startSeconds, segmentSeconds, nowSeconds, firstChunkSeconds } = live;
-  const chunkSeconds = Math.min(segmentSeconds, firstChunkSeconds);
-  return { segmentSeconds, chunkSeconds, firstChunkAtSeconds: atSeconds + startSeconds + chunkSeconds - nowSeconds };
 }

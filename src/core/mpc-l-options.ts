@@ -14,6 +14,7 @@ import {
 } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from './forecasting.ts';
+import { LiveStream } from './live-stream.ts';
 import {
   type Checks,
   COMMON_CHECKS,
@@ -22,6 +23,7 @@ import {
   controllerCheck,
   has,
   isFrom,
+  LIVE_CHECKS,
   resolveCommon,
   SWITCH,
 } from './options.ts';
@@ -92,7 +94,9 @@ const CHECKS: Checks<LeoAbrOptions> = {
 };
 
 /** What the entry for live streams has in addition, or in place of the main entry's. */
-interface LiveParts extends Pick<BuiltInForecasterOptions, 'newSubSecond'>, Pick<ResolvedOptions, 'newPacing'> {
+interface LiveParts
+  extends Pick<BuiltInForecasterOptions, 'newSubSecond'>,
+    Pick<ResolvedOptions, 'newLiveStream' | 'newPacing'> {
   /** Default: MPC-L without a plan for the live edge. */
   createController?: typeof createMpcL;
   /** Of MPC-D. Default: the textbook's plan. */
@@ -102,11 +106,11 @@ interface LiveParts extends Pick<BuiltInForecasterOptions, 'newSubSecond'>, Pick
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveOptions(
   options: LeoAbrOptions = {},
-  { createController = createMpcL, newLivePlan, newSubSecond, newPacing }: LiveParts = {},
+  { createController = createMpcL, newLivePlan, newSubSecond, ...newParts }: LiveParts = {},
 ): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
-  const common = { ...resolveCommon(options), newPacing };
+  const common = { ...resolveCommon(options), ...newParts };
   const { seed } = common;
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
@@ -147,10 +151,13 @@ export function resolveOptions(
 
 /** `resolveOptions` of the entries for live streams. */
 export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {
-  return resolveOptions(options, {
+  const resolved = resolveOptions(options, {
     createController: createLiveMpcL,
     newLivePlan: () => new PathPlan(),
     newSubSecond: () => new SubSecond(),
+    newLiveStream: () => new LiveStream(),
     newPacing: (parts) => new Pacing(parts),
   });
+  checkOptions(resolved.live, LIVE_CHECKS, 'options.live');
+  return resolved;
 }

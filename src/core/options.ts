@@ -36,7 +36,7 @@ export interface CommonOptions {
    * stream's own index if it has one, else estimates from earlier downloads.
    */
   sizes?: SizesFile | string | URL;
-  /** Playback rate and latency of live streams. */
+  /** Playback rate and latency of live streams, in the entries for them; others ignore it. */
   live?: LiveOptions;
   /**
    * Turn on the player's CMCD (CTA-5004), and add the plugin's keys to the value in its requests: forecast source,
@@ -83,7 +83,7 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
 };
 
-const LIVE_CHECKS: Checks<LiveOptions> = {
+export const LIVE_CHECKS: Checks<LiveOptions> = {
   minPlaybackRate: isFrom(0.5, 1),
   maxPlaybackRate: isFrom(1, 2),
   targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
@@ -121,7 +121,6 @@ export function resolveCommon(options: CommonOptions): SharedOptions {
     live = {},
     cmcd = false,
   } = options;
-  checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
   return { seed, qoe, logger, debug, timeSource, sizes, live, cmcd };
 }

@@ -1,7 +1,6 @@
 /** Asks a controller that has `pace` for the playback rate of a live stream, ten times a second, and sets it. */
 
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
-import { countRate } from '../../abr/off-rate.ts';
 import type { Events, Guard } from './events.ts';
 import { onStep } from './live-rate.ts';
 import type { Planner } from './planner.ts';
@@ -46,7 +45,9 @@ export class Pacing implements Ticking {
 
   isNeeded(): boolean {
     const { session, planner } = this.parts;
-    return this.#held !== undefined || (session.record.isLive && planner.controller.pace !== undefined);
+    return (
+      this.#held !== undefined || (session.record.live?.isRequested === true && planner.controller.pace !== undefined)
+    );
   }
 
   tick(): void {
@@ -77,7 +78,7 @@ export class Pacing implements Ticking {
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
-    session.counted(countRate(nowSeconds, playback.playbackRate, session.record.offRate));
+    session.record.live!.played(nowSeconds, playback.playbackRate);
     const { state, forecast } = planner.input(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>

@@ -47,17 +47,11 @@ export class Planner {
     forecasting?.start(clock);
   }
 
-  /** What the player shows now; at the live edge, the buffer ends before the segment that does not exist yet. */
+  /** What the player shows now. */
   situation(): Situation | undefined {
-    const { port, clock } = this.parts;
+    const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
-    if (!situation?.live) return situation;
-    const { playback, live } = situation;
-    const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
-    return {
-      ...situation,
-      playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
-    };
+    return situation && (session.record.live?.atEdge(situation) ?? situation);
   }
 
   /** `inFlight`: the download to reconsider; undefined for the next segment. */

@@ -55,6 +55,13 @@ export interface LiveTime {
   firstChunkSeconds: number;
 }
 
+/** Media of a live stream that are requested. */
+export interface LiveMedia extends LiveTime {
+  /** Position in the presentation. */
+  startSeconds: number;
+  segmentSeconds: number;
+}
+
 /** Where a player is in a live stream. */
 export interface LivePosition
   extends LiveTime,
@@ -82,8 +89,8 @@ export interface RequestReport {
   isMedia: boolean;
   /** The video segment; undefined for audio and init segments. */
   segment?: SegmentRequest | undefined;
-  /** In a live stream, the media that are requested; `startSeconds` is their position in the presentation. */
-  live?: (LiveTime & { startSeconds: number; segmentSeconds: number }) | undefined;
+  /** In a live stream, the media that are requested. */
+  live?: LiveMedia | undefined;
 }
 
 /** A controller's choice. */
@@ -109,8 +116,8 @@ export interface PlayerPort {
   readonly name: string;
   /** The player asks again and again before each request, on demand too. Default false. */
   readonly isPolled?: boolean;
-  /** `https://host:port` of the manifest; undefined if it has no URL. */
-  origin(): string | undefined;
+  /** The manifest's URL, which may be relative to the page; null or undefined if it has none. May throw without a source. */
+  manifestUrl(): string | null | undefined;
   /**
    * Undefined while the player does not adapt video: nothing is loaded, or the page has turned adaptation off. For the
    * first segment of a session, the page may restrict the ladder to an initial bitrate.

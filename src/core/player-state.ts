@@ -1,6 +1,6 @@
 /** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
-import type { InFlight, LiveState, PlayerState } from '../../abr/controller.ts';
+import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import type { CommonOptions } from './options.ts';
 import type { SegmentRequest, Situation } from './player-port.ts';
@@ -31,6 +31,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
+  const live = record.live?.state(situation, indexInPeriod, clocks.nowSeconds);
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {
     ...clocks,
@@ -55,24 +56,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],
     weights: bitrateWeights(options.qoe, ladderBps),
-    ...(situation.live && { live: liveState(situation, record, indexInPeriod, clocks.nowSeconds) }),
-  };
-}
-
-function liveState(
-  situation: Situation,
-  { videoEdge, offRate }: SessionRecord,
-  index: number,
-  nowSeconds: number,
-): LiveState {
-  const { period, playback } = situation;
-  const { segmentSeconds } = playback;
-  const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...live } = situation.live!;
-  return {
-    ...live,
-    offRateShare: offRate?.share ?? 0,
-    chunkSeconds: videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
-    firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
+    ...(live && { live }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Controller } from '../../abr/controller.ts';
 import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
+import type { LiveStream } from './live-stream.ts';
 import {
   COMMON_CHECKS,
   type CommonOptions,
@@ -19,6 +20,8 @@ export interface ResolvedOptions extends SharedOptions {
   horizon: number;
   controllerName: string;
   newController: () => Controller;
+  /** Of a session; undefined in entries without live streams. */
+  newLiveStream?: (() => LiveStream) | undefined;
   /** Undefined where the player alone sets the playback rate. */
   newPacing?: ((parts: PacingParts) => Pacing) | undefined;
   /** Makes the controller's forecasts; undefined without forecasters. */

@@ -2,14 +2,13 @@
 
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
-import type { OffRate } from '../../abr/off-rate.ts';
-import { LiveEdge } from '../../predictor/link/live-waits.ts';
 import {
   type DownloadContext,
   knownBps,
   type Outcome,
   SegmentDownload,
 } from '../../predictor/link/segment-download.ts';
+import type { LiveStream } from './live-stream.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
 
 /** Controllers look back at most 16 downloads. */
@@ -53,11 +52,6 @@ export class VideoDownload extends SegmentDownload {
 }
 
 class MutableRecord {
-  /** Audio and video have encoders of their own. */
-  readonly videoEdge = new LiveEdge();
-  readonly audioEdge = new LiveEdge();
-  /** Media of a live stream were requested. */
-  isLive = false;
   /** The player has had media to show. */
   started = false;
   /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
@@ -83,11 +77,12 @@ class MutableRecord {
   choice: { made: Choice; situation: Situation } | undefined;
   /** The latest forecast that the controller got. */
   forecast: ValidForecast | undefined;
-  /** Undefined before the first pace. */
-  offRate: OffRate | undefined;
 
-  /** Sessions are counted from 1, the player's first source. */
-  constructor(readonly number: number) {}
+  /** Sessions are counted from 1, the player's first source. `live`: in entries for live streams. */
+  constructor(
+    readonly number: number,
+    readonly live: LiveStream | undefined,
+  ) {}
 
   /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
   get downloads(): readonly Download[] {
@@ -120,7 +115,12 @@ class MutableRecord {
 export type SessionRecord = Readonly<MutableRecord>;
 
 export class Session {
-  #record = new MutableRecord(1);
+  #record: MutableRecord;
+
+  /** `newLiveStream`: in entries for live streams. */
+  constructor(private readonly newLiveStream?: () => LiveStream) {
+    this.#record = new MutableRecord(1, newLiveStream?.());
+  }
 
   get record(): SessionRecord {
     return this.#record;
@@ -128,7 +128,7 @@ export class Session {
 
   /** The player has another source: forgets everything. */
   next(): void {
-    this.#record = new MutableRecord(this.#record.number + 1);
+    this.#record = new MutableRecord(this.#record.number + 1, this.newLiveStream?.());
   }
 
   /** The player has media to show. */
@@ -144,9 +144,8 @@ export class Session {
   }
 
   /** Audio, video or an init segment is requested; a video request for the last segment repeats it. */
-  begin(download: SegmentDownload, isLive: boolean): void {
+  begin(download: SegmentDownload): void {
     const record = this.#record;
-    record.isLive ||= isLive;
     if (!(download instanceof VideoDownload)) return;
     const { last } = record;
     const { segment } = download;
@@ -199,11 +198,6 @@ export class Session {
   /** The choice for the next segment has to be made anew. */
   forgetChoice(): void {
     this.#record.choice = undefined;
-  }
-
-  /** The share of the live stream that has played off rate 1. */
-  counted(offRate: OffRate): void {
-    this.#record.offRate = offRate;
   }
 }
 

@@ -7,27 +7,26 @@ import { EMITTER_METHODS, listen, UndoList } from '../core/hooks.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
-import type { TimeOffsetEvent } from './live.ts';
 import { type DashPlayer, whyUnsupported } from './player.ts';
-import { DashPort, type NewCatchUp } from './port.ts';
+import { DashPort, type NewLiveSupport } from './port.ts';
 import { Requests } from './requests.ts';
-import { applySettings, overrideSettings } from './settings.ts';
+import { applySettings } from './settings.ts';
 
 /**
- * Implements `attachLeoAbr` of all entries: `resolve` checks the options, now and at every change. Without `newCatchUp`,
- * the player alone sets the playback rate.
+ * Implements `attachLeoAbr` of all entries: `resolve` checks the options, now and at every change. Without `Live`, live
+ * streams are left to dash.js.
  */
 export function attach<O extends object>(
   player: DashPlayer,
   options: O | undefined,
   resolve: (options: O | undefined) => ResolvedOptions,
-  newCatchUp?: NewCatchUp,
+  Live?: NewLiveSupport,
 ): LeoAbrHandle {
   return createHandle(options, resolve, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return new DashInstallation(player, resolved, events, newCatchUp);
+    else return new DashInstallation(player, resolved, events, Live);
     return undefined;
   });
 }
@@ -43,34 +42,36 @@ class DashInstallation implements Installation {
   readonly #rule: ReturnType<typeof switchRule>;
   readonly #undo = new UndoList();
   #restoreSettings = () => {};
-  #restoreTarget = () => {};
-  #target: unknown;
 
   constructor(
     private readonly player: DashPlayer,
     private readonly options: ResolvedOptions,
     events: Events,
-    newCatchUp: NewCatchUp | undefined,
+    Live: NewLiveSupport | undefined,
   ) {
-    this.#port = new DashPort(player, options, newCatchUp);
+    this.#port = new DashPort(player, options, events, Live);
     this.adaptation = new Adaptation(this.#port, options, events);
     this.#rule = switchRule(this.#port, this.adaptation);
-    this.#requests = new Requests(this.adaptation, this.#port.clock);
-    const handlers = { ...this.#requests.handlers, ...this.#handlers };
+    const { live } = this.#port;
+    this.#requests = new Requests(this.adaptation, live);
+    const handlers = {
+      ...this.#requests.handlers,
+      ...this.#handlers,
+      ...live?.handlers(this.adaptation.downloads),
+    };
     this.#undo.add(
       listen(player, EMITTER_METHODS, handlers, this.adaptation.guard),
       () => player.removeABRCustomRule(SWITCH_RULE),
       () => player.removeRequestInterceptor(this.#requests.intercept),
       () => this.#restoreSettings(),
-      () => this.#restoreTarget(),
+      () => live?.restoreTarget(),
     );
     this.#addRule();
   }
 
   changed(): void {
     const { guard, planner } = this.adaptation;
-    // At each change of its setting, dash.js forgets a latency that the viewer chose.
-    if (this.options.live.targetLatencySeconds !== this.#target) guard(() => this.#setTarget());
+    guard(() => this.#port.live?.targetChanged());
     planner.renew();
   }
 
@@ -92,7 +93,6 @@ class DashInstallation implements Installation {
     },
     playbackPlaying: () => this.adaptation.session.playing(),
     bufferLevelUpdated: (event: BufferLevelEvent) => this.#port.gauge.update(event),
-    updateTimeSyncOffset: (event: TimeOffsetEvent) => this.#port.clock.synchronised(event),
     quotaExceeded: () => {
       this.#port.gauge.isQuotaExceeded = true;
     },
@@ -106,13 +106,6 @@ class DashInstallation implements Installation {
     player.removeRequestInterceptor(this.#requests.intercept);
     player.addRequestInterceptor(this.#requests.intercept);
     this.#restoreSettings = applySettings(player, options.cmcd);
-    this.#setTarget();
-  }
-
-  #setTarget(): void {
-    this.#restoreTarget();
-    this.#target = this.options.live.targetLatencySeconds;
-    const wanted = typeof this.#target === 'number' ? ([['delay.liveDelay', this.#target]] as const) : [];
-    this.#restoreTarget = overrideSettings(this.player, wanted);
+    this.#port.live?.setTarget();
   }
 }

@@ -1,43 +1,49 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
+import type { Events } from '../core/events.ts';
 import type { LiveOptions } from '../core/options.ts';
-import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
+import type { Choice, PlayerPort, RatePort, Situation } from '../core/player-port.ts';
 import { BufferGauge } from './buffer-gauge.ts';
-import type { CatchUp } from './catch-up.ts';
-import { LiveClock } from './live.ts';
-import { type DashPlayer, originOf, setting } from './player.ts';
+import type { LiveSupport } from './live-support.ts';
+import { type DashPlayer, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
 
-/** The class `CatchUp`, in entries that have it. */
-export type NewCatchUp = new (...parameters: ConstructorParameters<typeof CatchUp>) => CatchUp;
+/** The class `LiveSupport`, in the entry that has it. */
+export type NewLiveSupport = new (...parameters: ConstructorParameters<typeof LiveSupport>) => LiveSupport;
 
 export class DashPort implements PlayerPort {
   readonly name = 'dash.js';
   readonly gauge: BufferGauge;
-  readonly clock: LiveClock;
-  readonly rate: CatchUp | undefined;
+  readonly live: LiveSupport | undefined;
+  readonly rate: RatePort | undefined;
   /** Of the rule's latest call for video. */
   context: RulesContext | undefined;
 
-  /** Without `Rate`, dash.js alone sets the playback rate. */
+  /** Without `Live`, live streams are left to dash.js. */
   constructor(
     private readonly player: DashPlayer,
     options: { readonly live: LiveOptions },
-    Rate: NewCatchUp | undefined,
+    private readonly events: Events,
+    Live: NewLiveSupport | undefined,
   ) {
     this.gauge = new BufferGauge(player);
-    this.clock = new LiveClock(player, this.gauge);
-    this.rate = Rate && new Rate(options, player, this);
+    this.live = Live && new Live(options, player, this.gauge);
+    this.rate = this.live?.rate;
   }
 
-  origin(): string | undefined {
-    return originOf(this.player);
+  manifestUrl(): string | undefined {
+    // Optional, so that compatible players need not have it. A source may be a parsed manifest.
+    return (this.player as { getSource?(): string }).getSource?.();
   }
 
   situation(isFirst: boolean): Situation | undefined {
     const { player, context } = this;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
+    if (!this.live && context.getStreamInfo().manifestInfo.isDynamic) {
+      this.events.fault('unsupported-stream', 'live streams need the entry leo-abr/live: dash.js decides');
+      return undefined;
+    }
     const situation = readSituation(player, context, this);
     if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
     const current = context.getRepresentation();
@@ -48,6 +54,7 @@ export class DashPort implements PlayerPort {
     const context = this.context!;
     const reason = { forceAbandon: true, message: choice.message };
     const representation = this.representation(choice)!;
+    // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
   }
 
@@ -58,7 +65,7 @@ export class DashPort implements PlayerPort {
   sourceEnded(): void {
     this.gauge.forget();
     this.gauge.isQuotaExceeded = false;
-    this.clock.forget();
+    this.live?.forget();
     this.context = undefined;
   }
 }

@@ -3,63 +3,32 @@
 import type { FragmentRequest } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
 import type { SegmentRequest } from '../core/player-port.ts';
-import type { LiveClock } from './live.ts';
+import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
 import { rangeBits } from './player.ts';
 import { periodOf, segmentDuration } from './situation.ts';
 
-/** `mdat`, as four bytes. */
-const MDAT = 0x6d646174;
-
-interface RequestEvent {
-  request: FragmentRequest;
-  /** The body; in low-latency mode, the part that arrived since the last event. */
-  response?: ArrayBuffer | null;
-  error?: unknown;
-}
-
-interface MetricEvent {
-  metric: string;
-  value: { url?: string; responsecode?: number };
-}
-
-/** dash.js's request before it is sent. It reads a body in parts with `reader`, which it sets at the response. */
-interface CustomData {
-  request?: FragmentRequest;
-  reader?: ReadableStreamDefaultReader<Uint8Array>;
-}
-
 export class Requests {
-  /** The latest request by media type. */
-  readonly #latest = new Map<string, FragmentRequest>();
-
+  /** `live`: in the entry for live streams; in others, a live stream's requests are not followed. */
   constructor(
     private readonly adaptation: Adaptation,
-    private readonly clock: LiveClock,
+    private readonly live: LiveSupport | undefined,
   ) {}
 
   readonly handlers = {
     fragmentLoadingStarted: ({ request }: RequestEvent) => {
-      const { type, mediaType } = request;
+      const { type, mediaType, representation } = request;
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      this.#latest.set(mediaType, request);
+      const { live } = this;
+      if (isMedia && !live && representation!.mediaInfo!.streamInfo!.manifestInfo.isDynamic) return;
       this.adaptation.downloads.requested(request, {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request) : undefined,
-        live: isMedia ? this.#liveRequest(request) : undefined,
+        live: isMedia ? live?.media(request) : undefined,
       });
     },
-    // dash.js retries without another event of its own.
-    metricAdded: ({ metric, value }: MetricEvent) => {
-      if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
-      for (const request of this.#latest.values())
-        if (request.url === value.url) this.adaptation.downloads.refused(request);
-    },
     loadingProgress: ({ request }: RequestEvent) => this.#received(request),
-    // Low-latency mode: whole chunks, whose bytes have been read before.
-    fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
-      this.adaptation.downloads.received(request, { addedBits: 0, chunks: chunksIn(response) }),
     fragmentLoadingCompleted: (event: RequestEvent) => this.#ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => this.#ended(event, 'abandoned'),
   };
@@ -72,7 +41,7 @@ export class Requests {
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
       adaptation.guard(() => adaptation.downloads.restarted(request));
-      watchReader(customData!, (bytes) =>
+      this.live?.watch(customData!, (bytes) =>
         adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
       );
     }
@@ -89,32 +58,6 @@ export class Requests {
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
     this.adaptation.downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
-
-  #liveRequest({ representation, startTime, duration }: FragmentRequest) {
-    const time = this.clock.time(representation!.mediaInfo!.streamInfo!, representation!);
-    return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
-  }
-}
-
-/** Sees the bytes of a low-latency body before dash.js does: its own events come with whole chunks only. */
-function watchReader(customData: CustomData, received: (bytes: number) => void): void {
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  Object.defineProperty(customData, 'reader', {
-    configurable: true,
-    get: () => reader,
-    set(original: ReadableStreamDefaultReader<Uint8Array>) {
-      const read = original.read.bind(original);
-      original.read = () => {
-        const part = read();
-        part.then(
-          ({ value }) => received(value?.length ?? 0),
-          () => {},
-        );
-        return part;
-      };
-      reader = original;
-    },
-  });
 }
 
 function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {
@@ -132,16 +75,6 @@ function segmentOf({ representation, index, startTime, duration, range }: Fragme
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),
   };
-}
-
-/** Chunks that end in a part of a body: its boxes of type `mdat`. */
-function chunksIn(part: ArrayBuffer | null | undefined): number {
-  let chunks = 0;
-  const view = new DataView(part ?? new ArrayBuffer(0));
-  for (let at = 0; at + 8 <= view.byteLength; at += Math.max(8, view.getUint32(at))) {
-    if (view.getUint32(at + 4) === MDAT) chunks++;
-  }
-  return chunks;
 }
 
 /**

@@ -1,14 +1,10 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
-import type { PlaybackController, Representation, RulesContext, StreamInfo } from 'dashjs';
-import type { LivePosition, Period, Situation } from '../core/player-port.ts';
+import type { Representation, RulesContext, StreamInfo } from 'dashjs';
+import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { LiveClock } from './live.ts';
+import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, setting } from './player.ts';
-
-/** The plugin sets no rate. */
-const UNPACED = { playbackRates: { min: 1, max: 1 }, maxLatencySeconds: Number.POSITIVE_INFINITY, isPaceable: false };
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
@@ -22,9 +18,8 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
 export function readSituation(
   player: DashPlayer,
   context: RulesContext,
-  parts: { gauge: BufferGauge; clock: LiveClock; rate: CatchUp | undefined },
+  { gauge, live }: { gauge: BufferGauge; live: LiveSupport | undefined },
 ): Situation {
-  const { gauge } = parts;
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
   const current = context.getRepresentation();
@@ -53,7 +48,7 @@ export function readSituation(
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
-    live: livePosition(streamInfo, current, playback, parts),
+    live: live?.position(streamInfo, current, playback),
     indexedBits(id, index) {
       const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
       return rangeBits(segments?.[index]?.mediaRange);
@@ -70,24 +65,6 @@ function bufferCapSeconds(player: DashPlayer, context: RulesContext, { isQuotaEx
   const target = Math.min(schedule.getBufferTarget(), most);
   const isLevelAlone = target <= segmentSeconds || schedule.getPlaybackController?.()?.getLowLatencyModeEnabled?.();
   return isLevelAlone ? target + segmentSeconds : target;
-}
-
-function livePosition(
-  stream: StreamInfo,
-  representation: Representation,
-  playback: PlaybackController | undefined,
-  { clock, rate }: { clock: LiveClock; rate: CatchUp | undefined },
-): LivePosition | undefined {
-  const time = clock.time(stream, representation);
-  const targetLatencySeconds = playback?.getLiveDelay?.() ?? 0;
-  return (
-    time && {
-      ...time,
-      latencySeconds: clock.latencySeconds() ?? targetLatencySeconds,
-      targetLatencySeconds,
-      ...(rate?.limits(stream, playback) ?? UNPACED),
-    }
-  );
 }
 
 /** The period; all representations have the same number of segments. */

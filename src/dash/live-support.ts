@@ -1,0 +1,140 @@
+/** Live streams in dash.js: their time and pace, and what their requests tell. Only in the entry for live streams. */
+
+import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
+import type { Downloads } from '../core/downloads.ts';
+import type { LiveOptions } from '../core/options.ts';
+import type { LiveMedia, LivePosition } from '../core/player-port.ts';
+import type { BufferGauge } from './buffer-gauge.ts';
+import { CatchUp } from './catch-up.ts';
+import { LiveClock, type TimeOffsetEvent } from './live.ts';
+import type { DashPlayer } from './player.ts';
+import { overrideSettings } from './settings.ts';
+
+/** `mdat`, as four bytes. */
+const MDAT = 0x6d646174;
+
+export interface RequestEvent {
+  request: FragmentRequest;
+  /** The body; in low-latency mode, the part that arrived since the last event. */
+  response?: ArrayBuffer | null;
+  error?: unknown;
+}
+
+/** dash.js's request before it is sent. It reads a body in parts with `reader`, which it sets at the response. */
+export interface CustomData {
+  request?: FragmentRequest;
+  reader?: ReadableStreamDefaultReader<Uint8Array>;
+}
+
+interface MetricEvent {
+  metric: string;
+  value: { url?: string; responsecode?: number };
+}
+
+export class LiveSupport {
+  readonly rate: CatchUp;
+  readonly #clock: LiveClock;
+  /** The latest media request by media type. */
+  readonly #latest = new Map<string, FragmentRequest>();
+  #target: unknown;
+  #restoreTarget = () => {};
+
+  constructor(
+    private readonly options: { readonly live: LiveOptions },
+    private readonly player: DashPlayer,
+    gauge: BufferGauge,
+  ) {
+    this.#clock = new LiveClock(player, gauge);
+    this.rate = new CatchUp(options, player, { gauge, clock: this.#clock });
+  }
+
+  /** For dash.js's events. */
+  handlers(downloads: Downloads) {
+    return {
+      updateTimeSyncOffset: (event: TimeOffsetEvent) => this.#clock.synchronised(event),
+      // dash.js retries without another event of its own.
+      metricAdded: ({ metric, value }: MetricEvent) => {
+        if (metric !== 'HttpList' || !(value.responsecode! >= 400)) return;
+        for (const request of this.#latest.values()) if (request.url === value.url) downloads.refused(request);
+      },
+      // Low-latency mode: whole chunks, whose bytes have been read before.
+      fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
+        downloads.received(request, { addedBits: 0, chunks: chunksIn(response) }),
+    };
+  }
+
+  /** The media of a request; undefined on demand. */
+  media(request: FragmentRequest): LiveMedia | undefined {
+    const { mediaType, representation, startTime, duration } = request;
+    this.#latest.set(mediaType, request);
+    const time = this.#clock.time(representation!.mediaInfo!.streamInfo!, representation!);
+    return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
+  }
+
+  readonly watch = watchReader;
+
+  /** Undefined on demand. */
+  position(
+    stream: StreamInfo,
+    representation: Representation,
+    playback: PlaybackController | undefined,
+  ): LivePosition | undefined {
+    const time = this.#clock.time(stream, representation);
+    const targetLatencySeconds = playback?.getLiveDelay?.() ?? 0;
+    const latencySeconds = this.#clock.latencySeconds() ?? targetLatencySeconds;
+    return time && { ...time, latencySeconds, targetLatencySeconds, ...this.rate.limits(stream, playback) };
+  }
+
+  /** The options have changed. At each change of its setting, dash.js forgets a latency that the viewer chose. */
+  targetChanged(): void {
+    if (this.options.live.targetLatencySeconds !== this.#target) this.setTarget();
+  }
+
+  /** Applies the option's target latency. */
+  setTarget(): void {
+    this.restoreTarget();
+    this.#target = this.options.live.targetLatencySeconds;
+    const wanted = typeof this.#target === 'number' ? ([['delay.liveDelay', this.#target]] as const) : [];
+    this.#restoreTarget = overrideSettings(this.player, wanted);
+  }
+
+  restoreTarget(): void {
+    this.#restoreTarget();
+  }
+
+  /** The source is another one. */
+  forget(): void {
+    this.#clock.forget();
+  }
+}
+
+/** Sees the bytes of a low-latency body before dash.js does: its own events come with whole chunks only. */
+function watchReader(customData: CustomData, received: (bytes: number) => void): void {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  Object.defineProperty(customData, 'reader', {
+    configurable: true,
+    get: () => reader,
+    set(original: ReadableStreamDefaultReader<Uint8Array>) {
+      const read = original.read.bind(original);
+      original.read = () => {
+        const part = read();
+        part.then(
+          ({ value }) => received(value?.length ?? 0),
+          () => {},
+        );
+        return part;
+      };
+      reader = original;
+    },
+  });
+}
+
+/** Chunks that end in a part of a body: its boxes of type `mdat`. */
+function chunksIn(part: ArrayBuffer | null | undefined): number {
+  let chunks = 0;
+  const view = new DataView(part ?? new ArrayBuffer(0));
+  for (let at = 0; at + 8 <= view.byteLength; at += Math.max(8, view.getUint32(at))) {
+    if (view.getUint32(at + 4) === MDAT) chunks++;
+  }
+  return chunks;
+}
