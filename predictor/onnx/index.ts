@@ -16,14 +16,5 @@ export type { OnnxForecaster, OnnxForecasterOptions } from './onnx-forecaster.ts
  * @throws {InputError} (field, expected, received) for invalid options.
  */
 export function createOnnxForecaster(options: OnnxForecasterOptions): OnnxForecaster {
-  return new WorkerForecaster(options, {
-    newWorker: (url) => new Worker(url, { type: 'module', name: 'leo-abr' }),
-    baseUrl: () => globalThis.document?.baseURI,
-    defaultWorkerUrl: () => new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url).href,
-    nowMs: () => performance.now(),
-    every(ms, callback) {
-      const timer = setInterval(callback, ms);
-      return () => clearInterval(timer);
-    },
-  });
+  return new WorkerForecaster(options);
 }

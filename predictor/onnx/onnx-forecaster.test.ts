@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
@@ -13,68 +13,30 @@ import { createOnnxForecaster } from './index.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 import { type OnnxForecasterOptions, WorkerForecaster } from './onnx-forecaster.ts';
-import { TICK_MS, type WorkerLike } from './worker-client.ts';
 
 const URLS = { modelUrl: 'models/a.onnx', runtimeUrl: '/ort.mjs', wasmUrl: new URL('https://cdn.example/ort.wasm') };
 
 const ready = (card: ModelCard): FromWorker => ({ kind: 'ready', card });
 
-/** A page with a clock and Workers that the test controls. */
-class Page {
-  nowMs = 1e6;
-  readonly workers: FakeWorker[] = [];
-  readonly #timers = new Set<{ ms: number; nextMs: number; callback: () => void }>();
+let workers: FakeWorker[];
 
-  forecaster(options: Partial<OnnxForecasterOptions> = {}): WorkerForecaster {
-    return new WorkerForecaster(
-      { ...URLS, ...options },
-      {
-        newWorker: (url) => {
-          const worker = new FakeWorker(url);
-          this.workers.push(worker);
-          return worker;
-        },
-        baseUrl: () => 'https://page.example/watch/',
-        defaultWorkerUrl: () => 'https://page.example/assets/worker.js',
-        nowMs: () => this.nowMs,
-        every: (ms, callback) => {
-          const timer = { ms, nextMs: this.nowMs + ms, callback };
-          this.#timers.add(timer);
-          return () => void this.#timers.delete(timer);
-        },
-      },
-    );
-  }
+beforeEach(() => {
+  jest.useFakeTimers();
+  workers = [];
+  Object.assign(globalThis, { Worker: FakeWorker, document: { baseURI: 'https://page.example/watch/' } });
+});
 
-  get timers(): number {
-    return this.#timers.size;
-  }
+const loading = (options: Partial<OnnxForecasterOptions> = {}) => new WorkerForecaster({ ...URLS, ...options });
+const pass = (seconds: number) => jest.advanceTimersByTime(seconds * 1000);
 
-  /** Time without timers, as in a frozen page; overdue timers fire once afterwards. */
-  sleep(seconds: number): void {
-    this.nowMs += seconds * 1000;
-    for (const timer of this.#timers) timer.nextMs = this.nowMs;
-  }
-
-  pass(seconds: number): void {
-    const endMs = this.nowMs + seconds * 1000;
-    for (;;) {
-      const [next] = [...this.#timers].sort((a, b) => a.nextMs - b.nextMs);
-      if (next === undefined || next.nextMs > endMs) break;
-      this.nowMs = next.nextMs;
-      next.nextMs += next.ms;
-      next.callback();
-    }
-    this.nowMs = endMs;
-  }
-}
-
-class FakeWorker implements WorkerLike {
+class FakeWorker {
   readonly asked: ToWorker[] = [];
   isTerminated = false;
   readonly #listeners = new Map<string, ((event: never) => void)[]>();
 
-  constructor(readonly url: string) {}
+  constructor(readonly url: string) {
+    workers.push(this);
+  }
 
   postMessage(message: ToWorker): void {
     this.asked.push(message);
@@ -108,21 +70,19 @@ class FakeWorker implements WorkerLike {
 
 /** A session with a model that is ready, and one second of 8 Mbit/s. */
 function underWay(options: Partial<OnnxForecasterOptions> = {}) {
-  const page = new Page();
-  const forecaster = page.forecaster(options);
-  const worker = page.workers[0]!;
+  const forecaster = loading(options);
+  const worker = workers[0]!;
   worker.answer(ready(CARD));
   forecaster.start({ seed: 1 });
   forecaster.observe(throughput(0, 1, 8e6));
-  return { page, forecaster, worker };
+  return { forecaster, worker };
 }
 
 describe('loading', () => {
   test('begins at once, with absolute URLs; no forecast and no fault before its end', () => {
-    const page = new Page();
-    const forecaster = page.forecaster();
-    expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/assets/worker.js']);
-    expect(page.workers[0]!.asked).toEqual([
+    const forecaster = loading();
+    expect(workers.map(({ url }) => url)).toEqual([expect.stringMatching(/^file:.*\/leo-abr\.onnx-worker\.js$/)]);
+    expect(workers[0]!.asked).toEqual([
       {
         kind: 'load',
         modelUrl: 'https://page.example/watch/models/a.onnx',
@@ -134,23 +94,22 @@ describe('loading', () => {
     forecaster.observe(throughput(0, 1, 8e6));
     expect(forecaster.latest(1)).toBeUndefined();
     expect(forecaster.status).toBe('loading');
-    page.workers[0]!.answer(ready(CARD));
+    workers[0]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
     expect(forecaster.card).toEqual(CARD);
     // The earlier request is sent now.
-    expect(page.workers[0]!.evaluations.length).toBe(1);
+    expect(workers[0]!.evaluations.length).toBe(1);
   });
 
   test('or on `load`, once', () => {
-    const page = new Page();
-    const forecaster = page.forecaster({ loadAtOnce: false, workerUrl: 'w.js' });
+    const forecaster = loading({ loadAtOnce: false, workerUrl: 'w.js' });
     forecaster.start({ seed: 1 });
     expect(forecaster.latest(1)).toBeUndefined();
-    expect([page.workers.length, page.timers, forecaster.status]).toEqual([0, 0, 'unloaded']);
+    expect([workers.length, jest.getTimerCount(), forecaster.status]).toEqual([0, 0, 'unloaded']);
     forecaster.load();
     forecaster.load();
-    expect(page.workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
-    page.workers[0]!.answer(ready(CARD));
+    expect(workers.map(({ url }) => url)).toEqual(['https://page.example/watch/w.js']);
+    workers[0]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
   });
 
@@ -196,11 +155,11 @@ describe('forecasts', () => {
   });
 
   test('are requested one at a time, five times a second, also without calls of `latest`', () => {
-    const { page, forecaster, worker } = underWay();
+    const { forecaster, worker } = underWay();
     forecaster.latest(1);
     expect(worker.evaluations.length).toBe(1);
     // Not before the response.
-    page.pass(0.5);
+    pass(0.5);
     forecaster.latest(1.5);
     expect(worker.evaluations.length).toBe(1);
     worker.evaluate();
@@ -210,7 +169,7 @@ describe('forecasts', () => {
     expect([worker.evaluations.length, issuedAtMs]).toEqual([2, 1500]);
     // A full buffer: no calls for three seconds, in which the session's clock continues.
     for (let i = 0; i < 15; i++) {
-      page.pass(0.2);
+      pass(0.2);
       worker.evaluate();
     }
     const forecast = forecaster.latest(4.6) as QuantileForecast;
@@ -219,19 +178,19 @@ describe('forecasts', () => {
   });
 
   test('are not requested during a pause, and again after it', () => {
-    const { page, forecaster, worker } = underWay();
+    const { forecaster, worker } = underWay();
     forecaster.latest(1);
     for (let i = 0; i < 100; i++) {
-      page.pass(0.2);
+      pass(0.2);
       worker.evaluate();
     }
-    expect(page.timers).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
     const rested = worker.evaluations.length;
-    page.pass(100);
+    pass(100);
     expect(worker.evaluations.length).toBe(rested);
     forecaster.latest(121);
     expect(worker.evaluations.length).toBe(rested + 1);
-    expect(page.timers).toBe(1);
+    expect(jest.getTimerCount()).toBe(1);
   });
 
   test('of the previous session are ignored', () => {
@@ -256,9 +215,8 @@ describe('forecasts', () => {
       output: { ...CARD.output, stepEndsSeconds, levels },
       rankCorrelation,
     };
-    const page = new Page();
-    const forecaster = page.forecaster();
-    const worker = page.workers[0]!;
+    const forecaster = loading();
+    const worker = workers[0]!;
     worker.answer(ready(card));
     const builtIn = createBuiltInForecaster();
     const both = [forecaster, builtIn];
@@ -316,19 +274,19 @@ describe('faults', () => {
     ['another Worker', (worker) => worker.dispatch('message', { data: null }), /sent an invalid message/],
     ['an empty card', (worker) => worker.dispatch('message', { data: { kind: 'ready' } }), /sent an invalid message/],
   ])('%s: one fault, and the next forecaster is used', (_, goWrong, message) => {
-    const page = new Page();
-    const forecaster = page.forecaster();
-    const worker = page.workers[0]!;
+    const forecaster = loading();
+    const worker = workers[0]!;
     const { faults, sources } = inChain(forecaster, () => goWrong(worker));
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
-    expect([forecaster.status, worker.isTerminated, page.timers]).toEqual(['failed', true, 0]);
+    expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
     // Later messages have no effect.
     worker.answer(ready(CARD));
     expect(forecaster.status).toBe('failed');
   });
 
   test('a browser without Workers, a page without an address', () => {
+    Object.assign(globalThis, { Worker: undefined, document: undefined });
     const forecaster = createOnnxForecaster({ ...URLS, workerUrl: 'https://page.example/w.js' });
     expect(forecaster.status).toBe('failed');
     expect(() => forecaster.latest(0)).toThrow();
@@ -355,50 +313,53 @@ describe('faults', () => {
     expect(() => validForecast(forecaster.latest(1))).not.toThrow();
   });
 
-  test('timeouts of loading and evaluation count ticks, not time', () => {
-    const page = new Page();
-    const loading = page.forecaster();
-    loading.start({ seed: 1 });
+  test('the timeout of loading counts ticks, not time', () => {
+    const forecaster = loading();
+    forecaster.start({ seed: 1 });
     // An hour asleep is one tick.
-    page.sleep(3600);
-    page.pass(TICK_MS / 1000);
-    expect(loading.status).toBe('loading');
-    page.pass(70);
-    expect(() => loading.latest(0)).toThrow('the Worker has not loaded the model for 60 s');
+    const asleep = performance.now() + 3_600_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => asleep);
+    jest.setSystemTime(asleep);
+    pass(0.2);
+    jest.restoreAllMocks();
+    expect(forecaster.status).toBe('loading');
+    pass(70);
+    expect(() => forecaster.latest(0)).toThrow('the Worker has not loaded the model for 60 s');
+  });
 
-    const { page: other, forecaster, worker } = underWay();
+  test('a Worker that does not answer has failed after 5 s', () => {
+    const { forecaster, worker } = underWay();
     forecaster.latest(1);
     worker.evaluate();
     expect(forecaster.latest(1.1)).toBeDefined();
     forecaster.latest(1.3);
-    other.pass(6);
+    pass(6);
     expect(() => forecaster.latest(7)).toThrow('the Worker has not answered for 5 s');
     expect(forecaster.latest(7)).toBeUndefined();
     expect(worker.isTerminated).toBe(true);
   });
 
   test('after a reported failure the next session tries again', () => {
-    const page = new Page();
-    const forecaster = page.forecaster();
-    page.workers[0]!.answer({ kind: 'failed', message: 'no network' });
+    const forecaster = loading();
+    workers[0]!.answer({ kind: 'failed', message: 'no network' });
     forecaster.start({ seed: 1 });
-    expect(page.workers.length).toBe(1);
+    expect(workers.length).toBe(1);
     expect(() => forecaster.latest(0)).toThrow('no network');
     forecaster.start({ seed: 1 });
-    expect([page.workers.length, forecaster.status]).toEqual([2, 'loading']);
-    page.workers[1]!.answer(ready(CARD));
+    expect([workers.length, forecaster.status]).toEqual([2, 'loading']);
+    workers[1]!.answer(ready(CARD));
     expect(forecaster.status).toBe('ready');
   });
 
   test('close ends all timers without a fault', () => {
-    const { page, forecaster, worker } = underWay();
+    const { forecaster, worker } = underWay();
     forecaster.latest(1);
     forecaster.close();
-    expect([forecaster.status, worker.isTerminated, page.timers]).toEqual(['closed', true, 0]);
+    expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['closed', true, 0]);
     worker.evaluate();
     forecaster.start({ seed: 1 });
     forecaster.load();
     expect(forecaster.latest(2)).toBeUndefined();
-    expect(page.workers.length).toBe(1);
+    expect(workers.length).toBe(1);
   });
 });

@@ -8,9 +8,9 @@ import { InputError } from '../../abr/errors.ts';
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import type { ForecastMoment, ModelSessionOptions } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
+import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 import { errorOf, OnnxSession } from './onnx-session.ts';
-import { TICK_MS, WorkerClient, type WorkerLike } from './worker-client.ts';
 
 /** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */
 export interface OnnxForecasterOptions extends ModelSessionOptions {
@@ -39,65 +39,66 @@ export interface OnnxForecaster extends Forecaster {
   close(): void;
 }
 
-/** The used part of a page; tests replace it. */
-export interface Surroundings {
-  newWorker(url: string): WorkerLike;
-  /** The base of relative URLs. */
-  baseUrl(): string | undefined;
-  defaultWorkerUrl(): string;
-  /** A monotonic clock in ms. */
-  nowMs(): number;
-  /** Calls back with this period until the returned function is called. */
-  every(ms: number, callback: () => void): () => void;
-}
-
 /** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
 /** Without a call of `latest` for this long, the session is paused or over. */
 const REST_SECONDS = 15;
+/**
+ * The period of requests. Timeouts count it, because on a page that was frozen or asleep all deadlines pass before it
+ * receives the waiting messages.
+ */
+export const TICK_MS = 200;
+/** 60 s: the runtime has 14 MB without compression. */
+const LOADING_TICKS = 300;
+/** 5 s: an evaluation takes well under a millisecond. */
+const RESPONSE_TICKS = 25;
 
 export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
   status: OnnxForecaster['status'] = 'unloaded';
   readonly #options: OnnxForecasterOptions;
-  readonly #surroundings: Surroundings;
-  #client: WorkerClient | undefined;
-  #stopTicking: (() => void) | undefined;
+  /** Gets one request at a time. */
+  #worker: Worker | undefined;
+  /** Ticks until the timeout; undefined while no response is expected. */
+  #ticksLeft: number | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
   /** A time of the session's clock, and the page's clock then. */
   #anchor: { seconds: number; ms: number } | undefined;
   /** Undefined without a request of this session. */
   #requested: ForecastMoment | undefined;
 
   /** @throws {InputError} for invalid options. */
-  constructor(options: OnnxForecasterOptions, surroundings: Surroundings) {
+  constructor(options: OnnxForecasterOptions) {
     checkOptions(options);
     super(options);
     this.#options = options;
-    this.#surroundings = surroundings;
     if (options.loadAtOnce ?? true) this.load();
   }
 
   load(): void {
     if (this.status !== 'unloaded') return;
     this.status = 'loading';
-    const { defaultWorkerUrl, newWorker, baseUrl } = this.#surroundings;
-    const { workerUrl, modelUrl, runtimeUrl, wasmUrl } = this.#options;
-    const absolute = (url: string | URL) => new URL(url, baseUrl()).href;
+    const { modelUrl, runtimeUrl, wasmUrl } = this.#options;
+    const { workerUrl = new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url) } = this.#options;
+    const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI).href;
     try {
-      this.#client = new WorkerClient({
-        urls: { modelUrl: absolute(modelUrl), runtimeUrl: absolute(runtimeUrl), wasmUrl: absolute(wasmUrl) },
-        worker: newWorker(absolute(workerUrl ?? defaultWorkerUrl())),
-        onReady: (card) => {
-          this.useCard(card);
-          this.status = 'ready';
-          this.#tick();
-        },
-        onEvaluated: (quantiles) => {
-          const moment = this.#requested;
-          this.#requested = undefined;
-          if (moment !== undefined) this.publish(moment, quantiles);
-        },
-        onFailure: (error) => this.#fail(error),
+      const urls = { modelUrl: absolute(modelUrl), runtimeUrl: absolute(runtimeUrl), wasmUrl: absolute(wasmUrl) };
+      const worker = new Worker(absolute(workerUrl), { type: 'module', name: 'leo-abr' });
+      this.#worker = worker;
+      this.#ticksLeft = LOADING_TICKS;
+      const fail = (message: string) => worker === this.#worker && this.#fail(new Error(message));
+      worker.addEventListener('message', ({ data }: { data: FromWorker }) => {
+        try {
+          if (worker === this.#worker) this.#receive(data);
+        } catch (error) {
+          fail(`the Worker sent an invalid message: ${errorOf(error).message}`);
+        }
       });
+      worker.addEventListener('error', ({ message }) => {
+        // There is no message if the script cannot be fetched or may not run.
+        fail(message ? `the Worker failed: ${message}` : 'the Worker could not be started, or failed');
+      });
+      worker.addEventListener('messageerror', () => fail('the Worker sent an unreadable message'));
+      worker.postMessage({ kind: 'load', ...urls } satisfies ToWorker);
       this.#startTicking();
     } catch (error) {
       this.#fail(errorOf(error));
@@ -123,22 +124,37 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
 
   override latest(nowSeconds: number): QuantileForecast | undefined {
     const newest = super.latest(nowSeconds);
-    this.#anchor = { seconds: nowSeconds, ms: this.#surroundings.nowMs() };
+    this.#anchor = { seconds: nowSeconds, ms: performance.now() };
     this.#request(nowSeconds);
     this.#startTicking();
     return newest;
   }
 
+  #receive(message: FromWorker): void {
+    this.#ticksLeft = undefined;
+    if (message.kind === 'failed') this.#fail(new Error(message.message));
+    else if (message.kind === 'ready') {
+      this.useCard(message.card);
+      this.status = 'ready';
+      this.#requestAtTick();
+    } else {
+      const moment = this.#requested;
+      this.#requested = undefined;
+      if (moment !== undefined) this.publish(moment, message.quantiles);
+    }
+  }
+
   /** Requests an evaluation, unless one is active or recent. */
   #request(nowSeconds: number): void {
-    if (this.#client === undefined) return;
+    if (this.#worker === undefined) return;
     const age = nowSeconds - (this.newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
     // Also while the model loads, because the first call is the slowest.
     const moment = this.inputsAt(nowSeconds);
-    if (moment === undefined || !this.#client.isFree) return;
+    if (moment === undefined || this.#ticksLeft !== undefined) return;
     this.#requested = moment;
-    this.#client.evaluate(moment.inputs);
+    this.#ticksLeft = RESPONSE_TICKS;
+    this.#worker.postMessage({ kind: 'evaluate', features: moment.inputs } satisfies ToWorker);
   }
 
   #fail(error: Error): void {
@@ -148,33 +164,39 @@ export class WorkerForecaster extends OnnxSession implements OnnxForecaster {
   }
 
   #release(): void {
-    this.#client?.end();
-    this.#client = undefined;
-    this.#endTicking();
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#ticksLeft = undefined;
+    this.#stopTicking();
     this.#requested = undefined;
     this.newest = undefined;
   }
 
   #startTicking(): void {
-    if (this.#client === undefined) return;
-    this.#stopTicking ??= this.#surroundings.every(TICK_MS, () => {
-      this.#client?.tick();
-      this.#tick();
-    });
+    if (this.#worker !== undefined) this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  #tick(): void {
+    if (this.#ticksLeft === undefined || this.#ticksLeft-- > 0) {
+      this.#requestAtTick();
+      return;
+    }
+    const isReady = this.status === 'ready';
+    const seconds = ((isReady ? RESPONSE_TICKS : LOADING_TICKS) * TICK_MS) / 1000;
+    this.#fail(new Error(`the Worker has not ${isReady ? 'answered' : 'loaded the model'} for ${seconds} s`));
   }
 
   /** Requests forecasts between decisions (a full buffer), so that the next decision finds a recent one. */
-  #tick(): void {
-    const { seconds, ms } = this.#anchor ?? { seconds: Number.NaN, ms: 0 };
-    const passedSeconds = (this.#surroundings.nowMs() - ms) / 1000;
-    const isActive = this.#anchor !== undefined && passedSeconds < REST_SECONDS;
-    if (isActive) this.#request(seconds + passedSeconds);
-    else if (!this.#client?.isWaiting) this.#endTicking();
+  #requestAtTick(): void {
+    const { seconds, ms } = this.#anchor ?? { seconds: Number.NaN, ms: Number.NEGATIVE_INFINITY };
+    const passedSeconds = (performance.now() - ms) / 1000;
+    if (passedSeconds < REST_SECONDS) this.#request(seconds + passedSeconds);
+    else if (this.#ticksLeft === undefined) this.#stopTicking();
   }
 
-  #endTicking(): void {
-    this.#stopTicking?.();
-    this.#stopTicking = undefined;
+  #stopTicking(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 }
 

@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import { type HttpTimeSourceOptions, httpTimeSource } from './http-time-source.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { httpTimeSource } from './http-time-source.ts';
 
 const UTC_MS = Date.UTC(2025, 5, 1, 12, 0, 0);
 
@@ -11,28 +11,30 @@ interface Trip {
   fails?: boolean;
 }
 
-/** A server whose clock shows `UTC_MS` at local time 0, with given travel times; the last one repeats. */
+let startMs: number;
+beforeEach(() => {
+  jest.useFakeTimers();
+  startMs = performance.now();
+});
+
+/** A server whose clock shows `UTC_MS` at the test's begin, with given travel times; the last one repeats. */
 function server(trips: readonly Trip[]) {
-  let localMs = 0;
-  let asked = 0;
-  const options: HttpTimeSourceOptions = {
-    now: () => localMs,
-    fetch: async () => {
-      const trip = trips[Math.min(asked++, trips.length - 1)]!;
-      localMs += trip.toMs;
-      const text = trip.text ?? String(UTC_MS + localMs);
-      localMs += trip.backMs;
-      if (trip.fails) throw new TypeError('network');
-      return { ok: (trip.status ?? 200) < 400, status: trip.status ?? 200, text: async () => text };
-    },
-  };
-  return { options, pass: (ms: number) => (localMs += ms), asked: () => asked };
+  const fetch = jest.fn(async (_url: string, _init: { signal: AbortSignal }) => {
+    const trip = trips[Math.min(fetch.mock.calls.length, trips.length) - 1]!;
+    jest.advanceTimersByTime(trip.toMs);
+    const text = trip.text ?? String(UTC_MS + performance.now() - startMs);
+    jest.advanceTimersByTime(trip.backMs);
+    if (trip.fails) throw new TypeError('network');
+    return { ok: (trip.status ?? 200) < 400, status: trip.status ?? 200, text: async () => text };
+  });
+  Object.assign(globalThis, { fetch });
+  return fetch;
 }
 
 describe('httpTimeSource', () => {
   test("gives the device's clock with an uncertainty of 2 s until the first response", async () => {
-    const { options } = server([{ toMs: 10, backMs: 10 }]);
-    const source = httpTimeSource('/time', options);
+    server([{ toMs: 10, backMs: 10 }]);
+    const source = httpTimeSource('/time');
     const { utcMs, uncertaintySeconds } = source.now();
     expect([Math.abs(utcMs - Date.now()) < 1000, uncertaintySeconds]).toEqual([true, 2]);
     await source.ready;
@@ -45,28 +47,28 @@ describe('httpTimeSource', () => {
       { toMs: 12, backMs: 8 },
       { toMs: 200, backMs: 400 },
     ];
-    const { options, pass, asked } = server(trips);
-    const source = httpTimeSource('/time', options);
+    const fetch = server(trips);
+    const source = httpTimeSource('/time');
     const reading = await source.ready;
-    expect(asked()).toBe(5);
+    expect(fetch).toHaveBeenCalledTimes(5);
     const trueMs = UTC_MS + 90 + 30 + 20 + 3 * 600;
     expect(reading.utcMs - trueMs).toBeCloseTo(2, 6);
     expect(reading.uncertaintySeconds).toBeCloseTo(0.01, 3);
     expect(Math.abs(reading.utcMs - trueMs) / 1000).toBeLessThanOrEqual(reading.uncertaintySeconds);
-    pass(3_600_000);
+    jest.advanceTimersByTime(3_600_000);
     expect(source.now().utcMs - (trueMs + 3_600_000)).toBeCloseTo(2, 6);
     // A quartz may have drifted by 0.18 s in an hour.
     expect(source.now().uncertaintySeconds).toBeCloseTo(0.19, 2);
   });
 
   test('tolerates failures of some samples', async () => {
-    const { options } = server([
+    server([
       { toMs: 5, backMs: 5, fails: true },
       { toMs: 5, backMs: 5, status: 503 },
       { toMs: 5, backMs: 5, text: '<html>' },
       { toMs: 40, backMs: 40 },
     ]);
-    const { uncertaintySeconds } = await httpTimeSource('/time', options).ready;
+    const { uncertaintySeconds } = await httpTimeSource('/time').ready;
     expect(uncertaintySeconds).toBeCloseTo(0.04, 3);
   });
 
@@ -77,20 +79,16 @@ describe('httpTimeSource', () => {
     [{ text: String(UTC_MS / 1000) }, /UTC in ms/],
     [{ text: 'NaN' }, /UTC in ms/],
   ])('rejects when nothing usable came: %j', async (answer, message) => {
-    const { options } = server([{ toMs: 1, backMs: 1, ...answer }]);
-    const source = httpTimeSource('/time', options);
+    server([{ toMs: 1, backMs: 1, ...answer }]);
+    const source = httpTimeSource('/time');
     await expect(source.ready).rejects.toThrow(message);
     expect(source.now().uncertaintySeconds).toBe(2);
   });
 
   test('gives a signal that aborts, and the error names a wrong URL', async () => {
-    let signal: AbortSignal | undefined;
-    const fetch: HttpTimeSourceOptions['fetch'] = async (_, init) => {
-      signal = init.signal;
-      throw new Error('refused');
-    };
-    await expect(httpTimeSource('/time', { fetch }).ready).rejects.toThrow('refused');
-    expect(signal).toBeInstanceOf(AbortSignal);
+    const fetch = server([{ toMs: 1, backMs: 1 }]);
+    await httpTimeSource('/time').ready;
+    expect(fetch.mock.calls[0]![1].signal).toBeInstanceOf(AbortSignal);
     expect(() => httpTimeSource('')).toThrow(/url/);
   });
 });

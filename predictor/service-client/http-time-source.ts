@@ -10,16 +10,6 @@ export interface UtcReading {
   uncertaintySeconds: number;
 }
 
-export interface HttpTimeSourceOptions {
-  /** Default: the global `fetch`. */
-  fetch?: (
-    url: string,
-    init: { cache: 'no-store'; signal: AbortSignal },
-  ) => Promise<{ ok: boolean; status: number; text(): Promise<string> }>;
-  /** A monotonic clock in ms. Default: `performance.now`. */
-  now?: () => number;
-}
-
 /** For the plugin's option `timeSource`. */
 export interface HttpTimeSource {
   /** UTC now, from the best response so far; before the first one, the device's clock. Never waits. */
@@ -37,20 +27,19 @@ const EARLIEST_UTC_MS = Date.UTC(2000, 0, 1);
 const LATEST_UTC_MS = Date.UTC(2200, 0, 1);
 
 /** Requests UTC in ms (plain text or a JSON number) from `url`, at once, by the midpoint method (server-clock.ts). */
-export function httpTimeSource(url: string, options: HttpTimeSourceOptions = {}): HttpTimeSource {
+export function httpTimeSource(url: string): HttpTimeSource {
   check(typeof url === 'string' && url.length > 0, 'httpTimeSource: url', 'a URL', url);
-  const { fetch: request = (address, init) => fetch(address, init), now: localMs = () => performance.now() } = options;
   const clock = new ServerClock();
 
   const now = () => {
     if (!clock.isKnown) return { utcMs: Date.now(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS };
-    const at = localMs();
+    const at = performance.now();
     return { utcMs: clock.utcMsAt(at), uncertaintySeconds: clock.uncertaintySecondsAt(at) };
   };
   const sample = async () => {
-    const sentMs = localMs();
-    const response = await request(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const receivedMs = localMs();
+    const sentMs = performance.now();
+    const response = await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const receivedMs = performance.now();
     if (!response.ok) throw new Error(`httpTimeSource: ${url}: expected success, got status ${response.status}`);
     clock.sample(sentMs, receivedMs, parsedUtcMs(await response.text(), url));
   };

@@ -2,12 +2,7 @@
 
 export { InputError } from '../../abr/errors.ts';
 export type { Verdict } from '../forecast/forecast-gate.ts';
-export {
-  type HttpTimeSource,
-  type HttpTimeSourceOptions,
-  httpTimeSource,
-  type UtcReading,
-} from './http-time-source.ts';
+export { type HttpTimeSource, httpTimeSource, type UtcReading } from './http-time-source.ts';
 export type { ConnectionState } from './service-connection.ts';
 export {
   createServiceForecaster,

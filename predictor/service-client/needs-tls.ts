@@ -1,7 +1,7 @@
 /** Browsers forbid an https page to send http requests, except to its own machine. */
-export function needsTls(address: string | URL, pageUrl: string): boolean {
+export function needsTls(address: string | URL, pageUrl: string | undefined): boolean {
   const { protocol, hostname } = new URL(address);
-  return pageUrl.startsWith('https:') && protocol === 'http:' && !isLoopback(hostname);
+  return !!pageUrl?.startsWith('https:') && protocol === 'http:' && !isLoopback(hostname);
 }
 
 /** Accepts loopback addresses and the names that browsers resolve to them. */

@@ -7,15 +7,6 @@
 import { disagreement, PROTOCOL, type ProtocolRange } from './protocol.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** The used part of `fetch`. */
-export type Fetch = (
-  url: string,
-  init: { method: string; headers: Record<string, string>; body?: string; cache: 'no-store'; signal: AbortSignal },
-) => Promise<{ ok: boolean; status: number; json(): Promise<unknown> }>;
-
-/** Calls back after a delay; the returned function cancels it. */
-export type After = (ms: number, act: () => void) => () => void;
-
 /** `refused`: the service rejects this page (token, origin, version); retried once a minute. */
 export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | 'refused';
 
@@ -23,11 +14,6 @@ export interface ConnectionOptions {
   /** Of the service, without a trailing slash. */
   url: string;
   token: string | undefined;
-  fetch: Fetch;
-  /** A monotonic clock in ms. */
-  now: () => number;
-  random: () => number;
-  after: After;
   /** Receives a `ForecastReply` that has not been validated. */
   onForecast(reply: unknown): void;
   /** What to report now: whether the player has been downloading since its observations. */
@@ -119,9 +105,9 @@ export class ServiceConnection {
   /** Resolves after `ms`, or when the connection is closed. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#options.after(ms, resolve);
+      const timer = setTimeout(resolve, ms);
       this.#wake = () => {
-        cancel();
+        clearTimeout(timer);
         resolve();
       };
     });
@@ -132,17 +118,17 @@ export class ServiceConnection {
    * can compare it with its own measurements.
    */
   async #report(signal: AbortSignal): Promise<boolean> {
-    const { now, report, onShare } = this.#options;
-    const soonMs = this.#reportedMs + SOON_MS - now();
+    const { report, onShare } = this.#options;
+    const soonMs = this.#reportedMs + SOON_MS - performance.now();
     if (soonMs > 0) await this.#pause(soonMs);
     if (signal.aborted) return false;
     const body = report();
     // `report` may have closed the connection.
     if (signal.aborted || !this.clock.isKnown) return false;
-    const isOverdue = this.#isReportDue || now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS;
+    const isOverdue = this.#isReportDue || performance.now() - this.#reportedMs >= LONGEST_REPORT_PAUSE_MS;
     if (!isOverdue && body.observations.length === 0) return false;
     this.#isReportDue = false;
-    this.#reportedMs = now();
+    this.#reportedMs = performance.now();
     const reply = (await this.#request(signal, 'POST', '/v1/observations', body)) as { share?: unknown } | null;
     const share = reply?.share;
     if (typeof share === 'number' && share > 0 && share <= 1) onShare(share);
@@ -151,30 +137,30 @@ export class ServiceConnection {
 
   /** The reply, whose time and version are taken. @throws {Error} for a response without success */
   async #request(signal: AbortSignal, method: string, path: string, body?: object): Promise<unknown> {
-    const { url, token, fetch, now, after } = this.#options;
+    const { url, token } = this.#options;
     const limit = new AbortController();
     const abort = () => limit.abort();
     signal.addEventListener('abort', abort);
-    const cancel = after(REQUEST_TIMEOUT_MS, abort);
+    const timer = setTimeout(abort, REQUEST_TIMEOUT_MS);
     const headers = {
       ...(body && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
     try {
-      const sentMs = now();
+      const sentMs = performance.now();
       const response = await fetch(`${url}${path}?protocol=${PROTOCOL.newest}`, {
         ...{ method, headers, cache: 'no-store', signal: limit.signal },
         ...(body && { body: JSON.stringify(body) }),
       });
       const { ok, status } = response;
-      const receivedMs = now();
+      const receivedMs = performance.now();
       // A refusal because of the version states the service's.
       const reply = ok || status === 400 ? await response.json() : undefined;
       this.#meet(reply, sentMs, receivedMs);
       if (!ok) throw new (REFUSALS.includes(status) ? Refused : Error)(`expected success, got status ${status}`);
       return reply;
     } finally {
-      cancel();
+      clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     }
   }
@@ -199,6 +185,6 @@ export class ServiceConnection {
   /** Doubles with each failure; random in the upper half, so that clients do not retry at the same time. */
   #backoffMs(failures: number): number {
     const ms = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, failures));
-    return ms * (0.5 + 0.5 * this.#options.random());
+    return ms * (0.5 + 0.5 * Math.random());
   }
 }

@@ -1,12 +1,12 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { ForecastChain } from '../forecast/chain.ts';
-import type { Fetch } from './service-connection.ts';
 import { createServiceForecaster, type ServiceForecasterOptions } from './service-forecaster.ts';
 
-/** The page's clock at its second 0, and the lead of the service's UTC. */
-const PAGE_START_MS = 5000;
+/** The page's clock at the session's second 0, and the lead of the service's UTC. */
+let startMs: number;
 const SERVER_OFFSET_MS = 1.7e12;
+const serverUtcMs = () => performance.now() + SERVER_OFFSET_MS;
 
 const FORECAST: QuantileForecast = {
   issuedAtMs: 0,
@@ -22,6 +22,8 @@ const FORECAST: QuantileForecast = {
   handovers: [],
 };
 
+type FetchOptions = Pick<Request, 'method' | 'headers'> & { body?: string; signal: AbortSignal };
+
 interface Request {
   method: string;
   path: string;
@@ -30,15 +32,20 @@ interface Request {
   atMs: number;
 }
 
-/** A service and a clock that the test controls. */
-function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://127.0.0.1:8790') {
-  let nowMs = PAGE_START_MS;
-  let timers: { atMs: number; act: () => void }[] = [];
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+  Object.assign(globalThis, { location: undefined });
+  jest.advanceTimersByTime(5000);
+  startMs = performance.now();
+});
+
+/** A service that the test controls, and a session that begins now. */
+function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:8790') {
   const requests: Request[] = [];
   const stage = {
     share: 1,
     status: 200,
-    offsetMs: SERVER_OFFSET_MS,
     isGone: false,
     isHanging: false,
     /** Versions that the service speaks; undefined: it does not say. */
@@ -46,51 +53,23 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
     /** What differs from `FORECAST` in the service's forecasts, which are new at each request. */
     changes: {} as object,
     requests,
-    serverUtcMs: () => nowMs + stage.offsetMs,
-    handover: () => ({ atMs: stage.serverUtcMs() + 3000, confidence: 0.8 }),
-    async settle() {
-      for (let i = 0; i < 50; i++) await Promise.resolve();
-    },
-    async advance(seconds: number) {
-      const untilMs = nowMs + seconds * 1000;
-      await stage.settle();
-      for (;;) {
-        const next = timers.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
-        if (next === undefined) break;
-        timers = timers.filter((timer) => timer !== next);
-        nowMs = Math.max(nowMs, next.atMs);
-        next.act();
-        await stage.settle();
-      }
-      nowMs = untilMs;
-    },
-    nowSeconds: () => (nowMs - PAGE_START_MS) / 1000,
+    handover: () => ({ atMs: serverUtcMs() + 3000, confidence: 0.8 }),
+    advance: (seconds: number) => jest.advanceTimersByTimeAsync(seconds * 1000),
+    nowSeconds: () => (performance.now() - startMs) / 1000,
   };
-  const fetch: Fetch = async (address, { method, headers, body, signal }) => {
-    requests.push({ method, path: address.slice(url.length), headers, body: body && JSON.parse(body), atMs: nowMs });
+  globalThis.fetch = (async (address: string, { method, headers, body, signal }: FetchOptions) => {
+    const atMs = performance.now();
+    requests.push({ method, path: address.slice(url.length), headers, body: body && JSON.parse(body), atMs });
     if (stage.isGone) throw new TypeError('fetch failed');
     if (stage.isHanging) {
       return new Promise((_, fail) => signal.addEventListener('abort', () => fail(new Error('aborted'))));
     }
     const { status, protocol, share } = stage;
-    const serverUtcMs = stage.serverUtcMs();
-    const forecast = { ...FORECAST, issuedAtMs: serverUtcMs, ...stage.changes };
+    const forecast = { ...FORECAST, issuedAtMs: serverUtcMs(), ...stage.changes };
     const reply = method === 'POST' ? { share } : status === 200 && { forecast };
-    return { ok: status === 200, status, json: async () => ({ serverUtcMs, protocol, ...reply }) };
-  };
-  const forecaster = createServiceForecaster(url, {
-    fetch,
-    now: () => nowMs,
-    random: () => 0.5,
-    after(ms: number, act: () => void) {
-      const timer = { atMs: nowMs + ms, act };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((one) => one !== timer);
-      };
-    },
-    ...options,
-  });
+    return { ok: status === 200, status, json: async () => ({ serverUtcMs: serverUtcMs(), protocol, ...reply }) };
+  }) as unknown as typeof fetch;
+  const forecaster = createServiceForecaster(url, options);
   const ask = () => forecaster.latest(stage.nowSeconds()) as QuantileForecast | undefined;
   return {
     stage,
@@ -114,7 +93,7 @@ function staged(options: Partial<ServiceForecasterOptions> = {}, url = 'http://1
 }
 
 /** A session that receives the service's forecasts. */
-async function begun(options: Partial<ServiceForecasterOptions> = {}) {
+async function begun(options: ServiceForecasterOptions = {}) {
   const session = staged(options);
   session.forecaster.start({ seed: 1, utcMsAtStart: 1_000_000 });
   expect(session.ask()).toBeUndefined();
@@ -123,7 +102,7 @@ async function begun(options: Partial<ServiceForecasterOptions> = {}) {
 }
 
 /** The same after 2 s of downloading, which agrees with the service's first forecast. */
-async function compared(options: Partial<ServiceForecasterOptions> = {}) {
+async function compared(options: ServiceForecasterOptions = {}) {
   const session = await begun(options);
   session.ask();
   await session.download(2);
@@ -275,7 +254,7 @@ describe('reports', () => {
     await stage.advance(0.1);
     const { body, method, path } = stage.requests.at(-1)!;
     expect({ method, path }).toEqual({ method: 'POST', path: '/v1/observations?protocol=1' });
-    const utc = (seconds: number) => expect.closeTo(PAGE_START_MS + SERVER_OFFSET_MS + seconds * 1000, 1);
+    const utc = (seconds: number) => expect.closeTo(startMs + SERVER_OFFSET_MS + seconds * 1000, 1);
     expect(body).toEqual({
       player: expect.stringMatching(/^page-[a-z0-9]+$/),
       observations: [
@@ -295,7 +274,7 @@ describe('reports', () => {
     await download(1.1);
     await stage.advance(5.5);
     const sent = stage.requests.map(({ atMs, body }) => [
-      Math.round(atMs - PAGE_START_MS),
+      Math.round(atMs - startMs),
       body && [body.isDownloading, body.observations.length],
     ]);
     expect(sent).toEqual([
@@ -427,13 +406,15 @@ describe('the origin of the page', () => {
     ['https://a.example/', 'https://192.168.1.5:8790'],
     ['http://a.example/', 'http://192.168.1.5:8790'],
   ])('%s may ask %s', (pageUrl, url) => {
-    const { forecaster } = staged({ pageUrl }, url);
+    Object.assign(globalThis, { location: { href: pageUrl } });
+    const { forecaster } = staged({}, url);
     expect(() => forecaster.start({ seed: 1 })).not.toThrow();
     forecaster.close();
   });
 
   test('a page from https may not use http to another machine: one fault, and no request', async () => {
-    const session = staged({ pageUrl: 'https://a.example/' }, 'http://192.168.1.5:8790');
+    Object.assign(globalThis, { location: { href: 'https://a.example/' } });
+    const session = staged({}, 'http://192.168.1.5:8790');
     const { chain, faults, source } = chained(session);
     chain.start({ seed: 1 });
     await session.wait(5, source);

@@ -9,23 +9,13 @@ import type { Forecaster, Observation, QuantileForecast, SessionContext } from '
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastGate, type Verdict } from '../forecast/forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
-import { type After, type ConnectionState, type Fetch, ServiceConnection } from './service-connection.ts';
+import { type ConnectionState, ServiceConnection } from './service-connection.ts';
 
 export interface ServiceForecasterOptions {
   /** Bearer token, if the service requires one. */
   token?: string;
   /** A forecast of this age is not used. Default 3. */
   staleSeconds?: number;
-  /** Default: the global one. */
-  fetch?: Fetch;
-  /** A monotonic clock in ms. Default: `performance.now`. */
-  now?: () => number;
-  /** Uniform in [0, 1). Default: `Math.random`. */
-  random?: () => number;
-  /** Default: `setTimeout`. */
-  after?: After;
-  /** URL of the page, which may forbid the use of the service. Default: `location.href`. */
-  pageUrl?: string;
 }
 
 export interface ServiceForecasterState {
@@ -69,14 +59,11 @@ export function createServiceForecaster(url: string, options: ServiceForecasterO
 class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
   readonly #url: URL;
-  readonly #pageUrl: string | undefined;
-  readonly #now: () => number;
-  readonly #after: After;
   readonly #connection: ServiceConnection;
   readonly #gate: ForecastGate;
   #waiting: Observation[] = [];
   #isDownloading = false;
-  #cancelQuiet: (() => void) | undefined;
+  #quietTimer: ReturnType<typeof setTimeout> | undefined;
   /** The page's clock at second 0 of the session; undefined before the first call of `latest`. */
   #startMs: number | undefined;
   /** UTC of the session's time source at its second 0. */
@@ -94,16 +81,12 @@ class RemoteForecaster implements ServiceForecaster {
   #fault: string | undefined;
 
   constructor(url: URL, options: ServiceForecasterOptions) {
-    const { staleSeconds = STALE_SECONDS, token, pageUrl } = options;
-    const { fetch = fetchNow, now = pageMs, random = Math.random, after = afterTimeout } = options;
+    const { staleSeconds = STALE_SECONDS, token } = options;
     this.#gate = new ForecastGate({ staleSeconds: requirePositive(staleSeconds, 'options.staleSeconds') });
     this.#url = url;
-    this.#pageUrl = pageUrl ?? (globalThis as { location?: { href: string } }).location?.href;
-    this.#now = now;
-    this.#after = after;
-    const player = `page-${Math.floor(random() * 2 ** 52).toString(36)}`;
+    const player = `page-${Math.floor(Math.random() * 2 ** 52).toString(36)}`;
     this.#connection = new ServiceConnection({
-      ...{ url: url.href.replace(/\/$/, ''), token, fetch, now, random, after },
+      ...{ url: url.href.replace(/\/$/, ''), token },
       onForecast: (reply) => this.#receive(reply),
       report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
@@ -124,7 +107,7 @@ class RemoteForecaster implements ServiceForecaster {
       verdict: this.#gate.verdict(this.#experienceSeconds),
       share: this.#share,
       ...(detail !== undefined && { detail }),
-      ...(newest && { ageSeconds: (clock.utcMsAt(this.#now()) - newest.issuedAtMs) / 1000 }),
+      ...(newest && { ageSeconds: (clock.utcMsAt(performance.now()) - newest.issuedAtMs) / 1000 }),
     };
   }
 
@@ -133,7 +116,7 @@ class RemoteForecaster implements ServiceForecaster {
     this.#waiting = [];
     this.#startMs = undefined;
     this.#sessionUtcMs = context.utcMsAtStart;
-    this.#isClosed = this.#pageUrl !== undefined && needsTls(this.#url, this.#pageUrl);
+    this.#isClosed = needsTls(this.#url, globalThis.location?.href);
     if (this.#isClosed) {
       throw new Error(
         `${this.#url.href}: a page from https may not use http to another machine; expected https (leo-abr serve ` +
@@ -151,8 +134,8 @@ class RemoteForecaster implements ServiceForecaster {
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
     // An idle time ends with a request.
     this.#setDownloading(true);
-    this.#cancelQuiet?.();
-    this.#cancelQuiet = this.#after(QUIET_MS, () => this.#setDownloading(false));
+    clearTimeout(this.#quietTimer);
+    this.#quietTimer = setTimeout(() => this.#setDownloading(false), QUIET_MS);
   }
 
   tellTime(atSeconds: number, utcMs: number): void {
@@ -160,7 +143,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   latest(nowSeconds: number): QuantileForecast | undefined {
-    this.#startMs = this.#now() - nowSeconds * 1000;
+    this.#startMs = performance.now() - nowSeconds * 1000;
     this.#use();
     if (this.#fault !== undefined) {
       const fault = this.#fault;
@@ -187,7 +170,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   /** Keeps the connection open, or opens it. */
   #use(): void {
-    this.#usedMs = this.#now();
+    this.#usedMs = performance.now();
     if (!this.#isClosed) this.#connection.open();
   }
 
@@ -208,7 +191,7 @@ class RemoteForecaster implements ServiceForecaster {
   }
 
   #sessionSeconds(): number {
-    return (this.#now() - (this.#startMs ?? Number.NaN)) / 1000;
+    return (performance.now() - (this.#startMs ?? Number.NaN)) / 1000;
   }
 
   /**
@@ -235,7 +218,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   /** The observations to report, in UTC of the service. Closes an unused connection. */
   #report(): object[] {
-    if (this.#now() - this.#usedMs > UNUSED_MS) {
+    if (performance.now() - this.#usedMs > UNUSED_MS) {
       this.#connection.close();
       return [];
     }
@@ -271,12 +254,3 @@ function serviceUrl(url: unknown): URL {
   }
   throw new InputError('url', 'the address of a prediction service like http://127.0.0.1:8790', url);
 }
-
-const fetchNow: Fetch = (url, init) => fetch(url, init);
-
-const pageMs = () => performance.now();
-
-const afterTimeout: After = (ms, act) => {
-  const timer = setTimeout(act, ms);
-  return () => clearTimeout(timer);
-};
