@@ -100,8 +100,6 @@ export interface InFlight {
   receivedBits: number;
   /** Arrival of the first byte on the session's clock; undefined before. */
   firstByteAtSeconds?: number | undefined;
-  /** Latest arrival of bits on the session's clock; undefined before the first. */
-  lastProgressAtSeconds?: number | undefined;
   /** Earlier abandonments of this segment. */
   abandonments: number;
   /** Bits of media requested and wasted in this session so far, for the limit on waste. */

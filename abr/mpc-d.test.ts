@@ -50,22 +50,6 @@ describe('mpc-d', () => {
     }
   });
 
-  test('reports an outlook of each representation with `outlook`', () => {
-    const { candidates, representation } = createMpcD({ outlook: true }).decide(stateOf({}));
-    expect(candidates!.map(({ bitrateBps }) => bitrateBps)).toEqual([1e6, 4e6, 8e6]);
-    const best = Math.max(...candidates!.map(({ expectedQoe }) => expectedQoe));
-    expect(candidates![representation]!.expectedQoe).toBe(best);
-  });
-
-  test('plays a ladder of one', () => {
-    const state = stateOf({ ladderBps: [4e6], upcomingSizesBits: [[16e6]] });
-    for (const options of [{}, { bufferCap: true }, { abandon: true }]) {
-      expect(createMpcD(options).decide(state).representation).toBe(0);
-    }
-    const inFlight = inFlightOf({ bitrateBps: 4e6, sizeBits: 16e6 });
-    expect(createMpcD({ abandon: true }).reconsider!(state, inFlight)).toBe('keep');
-  });
-
   test('names its ablations; only `abandon` abandons', () => {
     expect(createMpcD().name).toBe('mpc-d');
     expect(createMpcD().reconsider).toBeUndefined();

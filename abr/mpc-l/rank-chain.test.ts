@@ -5,6 +5,10 @@ import { binScores, rankTransitions, type TailWeight } from './rank-chain.ts';
 const SEED = { seed: 20260101 };
 const MEAN_ONLY: TailWeight = { weight: 0, tail: 0.2 };
 const bins = fc.integer({ min: 2, max: 16 });
+const tail = fc.record({
+  weight: fc.double({ min: 0, max: 1, noNaN: true }),
+  tail: fc.double({ min: 0.01, max: 1, noNaN: true }),
+});
 const correlation = fc.double({ min: 0, max: 0.99, noNaN: true });
 
 const rowOf = (matrix: Float64Array, size: number, from: number) => [
@@ -23,10 +27,6 @@ describe('binScores', () => {
 
 describe('rankTransitions', () => {
   test('rows are probabilities, whatever the tail weight', () => {
-    const tail = fc.record({
-      weight: fc.double({ min: 0, max: 1, noNaN: true }),
-      tail: fc.double({ min: 0.01, max: 1, noNaN: true }),
-    });
     fc.assert(
       fc.property(bins, correlation, tail, (size, rho, weights) => {
         const matrix = rankTransitions(size, rho, weights);
@@ -87,10 +87,6 @@ describe('rankTransitions', () => {
 
   test('a tail weight is the mixture of mean and conditional value at risk of what grows with the rank', () => {
     const growth = fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 8, maxLength: 8 });
-    const tail = fc.record({
-      weight: fc.double({ min: 0, max: 1, noNaN: true }),
-      tail: fc.double({ min: 0.01, max: 1, noNaN: true }),
-    });
     fc.assert(
       fc.property(growth, correlation, tail, fc.nat(7), (steps, rho, weights, from) => {
         let value = -20;

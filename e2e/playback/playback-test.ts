@@ -307,13 +307,15 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   return without;
 }
 
-/** A link that fails for 20 s from second 2 on, in the middle of a segment at 6 Mbit/s. */
+/** The link of `FAILING_STREAM` fails then, on the session's clock. */
+const OUTAGE_AT_SECONDS = 2;
+/** A link that fails for 20 s, in the middle of a segment at 6 Mbit/s. */
 export const FAILING_STREAM = {
   ladderBps: [300e3, 6e6],
   segmentSeconds: 2,
   segmentCount: 8,
   link: [
-    [2, 8e6],
+    [OUTAGE_AT_SECONDS, 8e6],
     [22, 0],
     [60, 8e6],
   ],
@@ -347,8 +349,7 @@ export async function expectEarlyAbandonment(play: () => Promise<SeenOutage | un
   expect(faults).toEqual([]);
   const { state, inFlight, decision } = abandonment;
   expect(decision.controller).toBe('mpc-l');
-  const { requestedAtSeconds, lastProgressAtSeconds = requestedAtSeconds } = inFlight!;
-  const quietSeconds = state.nowSeconds - lastProgressAtSeconds;
+  const quietSeconds = state.nowSeconds - Math.max(OUTAGE_AT_SECONDS, inFlight!.requestedAtSeconds);
   const impatientSeconds = PATIENCE_SECONDS - state.bufferLevelSeconds;
   const within = ABANDONED_WITHIN_SECONDS + STANDSTILL_SECONDS;
   const seenThen = JSON.stringify({ inFlight, nowSeconds: state.nowSeconds, bufferSeconds: state.bufferLevelSeconds });

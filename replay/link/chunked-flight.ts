@@ -74,15 +74,6 @@ export class ChunkedFlight implements SharedFlight {
     return this.transfers.reduce((sum, transfer) => sum + this.bitsOf(transfer, atSeconds), 0);
   }
 
-  /** When the latest bits arrived, or when the chunk on the link came into being; undefined before the first byte. */
-  lastProgressAtSeconds(atSeconds: number): number | undefined {
-    if (atSeconds < this.firstByteAtSeconds) return undefined;
-    const transfer = this.transfers.filter(({ startSeconds }) => startSeconds <= atSeconds).pop()!;
-    const { startSeconds } = transfer;
-    const received = this.bitsOf(transfer, atSeconds);
-    return Math.min(atSeconds, startSeconds + this.link.transferSeconds(startSeconds, received));
-  }
-
   /** Whether all that exists has arrived, so that the link waits for the encoder. */
   isWaiting(atSeconds: number): boolean {
     return (

@@ -44,13 +44,6 @@ export class Flight implements SharedFlight {
     if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
     return Math.min(this.sizeBits, Math.max(0, this.link.cumulativeBits(atSeconds) - this.bitsBefore));
   }
-
-  /** When the last of the bits received by `atSeconds` arrived; undefined without bits. */
-  lastProgressAtSeconds(atSeconds: number): number | undefined {
-    const received = this.receivedBits(atSeconds);
-    if (received <= 0) return undefined;
-    return Math.min(atSeconds, this.requestedAtSeconds + this.link.transferSeconds(this.requestedAtSeconds, received));
-  }
 }
 
 /** Reports flights to a forecaster as a page does: by progress events through the plugin's meter. */

@@ -46,8 +46,7 @@ interface Player {
   readonly stallCount: number;
 }
 
-export type Airborne = SharedFlight &
-  Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds' | 'lastProgressAtSeconds'>;
+export type Airborne = SharedFlight & Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'>;
 
 /**
  * A session as a process. On a shared link it yields a second of its clock, and continues when that has come, or when
@@ -404,7 +403,6 @@ export abstract class Session<F extends Airborne> {
       requestedAtSeconds: flight.requestedAtSeconds,
       receivedBits: flight.receivedBits(nowSeconds),
       firstByteAtSeconds: flight.firstByteAtSeconds <= nowSeconds ? flight.firstByteAtSeconds : undefined,
-      lastProgressAtSeconds: flight.lastProgressAtSeconds(nowSeconds),
       abandonments,
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,

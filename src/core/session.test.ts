@@ -38,7 +38,6 @@ describe('a session', () => {
       requestedAtSeconds: 0,
       receivedBits: 1e6,
       firstByteAtSeconds: 0.25,
-      lastProgressAtSeconds: 0.25,
       abandonments: 0,
       sessionRequestedBits: 4e6,
       sessionWastedBits: 0,

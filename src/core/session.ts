@@ -44,10 +44,9 @@ export class VideoDownload extends SegmentDownload {
 
   /** A copy of its state, for a controller. */
   state(nowSeconds: number): DownloadState {
-    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds, lastProgressAtSeconds } =
-      this;
+    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds } = this;
     const { bitrateBps } = this.segment.representation;
-    const times = { requestedAtSeconds, firstByteAtSeconds, lastProgressAtSeconds };
+    const times = { requestedAtSeconds, firstByteAtSeconds };
     return { segmentIndex, bitrateBps, sizeBits, receivedBits, ...this.withoutWaits(times, nowSeconds) };
   }
 }

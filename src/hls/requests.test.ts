@@ -27,7 +27,6 @@ describe('requests', () => {
       receivedBits: 2.4e6,
       sizeBits: 4e6,
       firstByteAtSeconds: 0.25,
-      lastProgressAtSeconds: 0.35,
     });
     player.loaded(frag, 5e5);
     player.ask();
