@@ -279,7 +279,7 @@ export function anyQuantiles(
   { nowSeconds, utcMs }: PlayerState,
   bps: number,
 ): fc.Arbitrary<ValidForecast<QuantileForecast>> {
-  const knownMs = Number.isFinite(utcMs) ? utcMs! : 0;
+  const clockMs = Number.isFinite(utcMs) ? utcMs! : 0;
   const anyLength = fc.constantFrom(0.5, 1, 2, 4);
   const anyFactor = fc.oneof({ weight: 12, arbitrary: fc.double({ min: 0.5, max: 1.6, noNaN: true }) }, fc.constant(0));
   return fc
@@ -305,7 +305,7 @@ export function anyQuantiles(
         steps,
         shares: rest.levels.map((level) => Math.exp(spread * (level - 0.5))),
         issuedAtMs: (nowSeconds - ageSeconds) * 1000,
-        handovers: [{ atMs: knownMs + 1000 * handoverInSeconds, confidence, dip: DIP }],
+        handovers: [{ atMs: clockMs + 1000 * handoverInSeconds, confidence, dip: DIP }],
         ...(correlation !== undefined && { fluctuation: { ...FLUCTUATION, correlation } }),
       });
     });

@@ -14,7 +14,6 @@ import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { Household } from '../replay/households.ts';
 import { presentation } from '../replay/media/index.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
@@ -141,8 +140,7 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
-  const { scenario, household, resumedTool } = benchmark;
-  if (household !== undefined) requireEqualShares(household);
+  const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.
   presentation(scenario);
   const chosenContexts = () =>
@@ -220,12 +218,6 @@ class SessionSink {
     writeFileSync(this.#rawFile, `${JSON.stringify(line)}\n`, { flag: this.#rawFlag });
     this.#rawFlag = 'a';
   }
-}
-
-function requireEqualShares({ players, traffic }: Household): void {
-  const weight = [...players, ...traffic].map((one) => one.weight).find((one) => one !== 1);
-  if (weight === undefined) return;
-  throw new InputError('--household', 'weights of 1: browsers share the link equally', weight);
 }
 
 /** Prints what went wrong in a session. */

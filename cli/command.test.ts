@@ -330,7 +330,7 @@ describe('simulate', () => {
   });
 
   test('a household of a file plays, and the report has its table', async () => {
-    write('ours.json', '{"players": [{}, {"algorithm": "bola", "joinSeconds": 4, "weight": 2}]}');
+    write('ours.json', '{"players": [{}, {"algorithm": "bola", "joinSeconds": 4}]}');
     const flags = { household: at('ours.json'), segments: '12', algorithms: 'mpc-d,throughput' };
     await simulate({ ...flags, out: at('ours-results.json') });
     expect((await run(['report', at('ours-results.json'), '--out', at('ours-report')])).status).toBe(0);

@@ -76,15 +76,15 @@ export class LinkServices {
 /** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
 async function serviceOn(session: ReplaySession): Promise<RunningService> {
   // Imported here, so that the demo starts without the service.
-  const { startServiceOnLink } = await import('../service/index.ts');
+  const { startService, syntheticDish } = await import('../service/index.ts');
   const { stepEndsSeconds, ratesBps, traceStartUtcMs: startUtcMs } = session.publishedLink;
   const { trace } = session.spec;
   const rttSeconds = trace.rttSeconds && [...trace.rttSeconds];
-  return startServiceOnLink(
-    { startUtcMs, wrapSeconds: wrapSeconds(trace), stepEndsSeconds, ratesBps, ...(rttSeconds && { rttSeconds }) },
-    {
-      version: TOOL_VERSION,
-      clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
-    },
-  );
+  const capacity = { startUtcMs, wrapSeconds: wrapSeconds(trace), stepEndsSeconds, ratesBps };
+  return startService({
+    version: TOOL_VERSION,
+    port: 0,
+    dish: syntheticDish({ seed: 1, capacity: { ...capacity, ...(rttSeconds && { rttSeconds }) } }),
+    clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
+  });
 }

@@ -1,11 +1,11 @@
 /** Reads and writes the files that flags name; outputs are checked before the long work. Errors name the flag. */
 
-import { closeSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { InputError } from '../abr/errors.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
-import { makeFolder, writeFileAtomically } from '../replay/formats/write-file.ts';
+import { writeFileAtomically } from '../replay/formats/write-file.ts';
 import type { Results } from '../replay/results.ts';
 import type { Output } from './command-io.ts';
 
@@ -31,7 +31,7 @@ function tryOut(
     const there = statSync(out, { throwIfNoEntry: false });
     if (kind === 'file' && there?.isDirectory()) throw new Error('it is a folder');
     if (kind === 'folder' && there?.isFile()) throw new Error('it is a file');
-    makeFolder(folder);
+    mkdirSync(folder, { recursive: true });
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
   } catch (error) {

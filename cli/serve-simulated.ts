@@ -11,15 +11,13 @@ import { wholeNumber } from './options.ts';
 export interface ScriptFlags {
   trace: string;
   seed: string;
-  viewer?: boolean;
 }
 
-export async function dishScript({ trace, seed, viewer }: ScriptFlags, io: CommandIo): Promise<DishScript> {
+export async function dishScript({ trace, seed }: ScriptFlags, io: CommandIo): Promise<DishScript> {
   const { syntheticDish } = await import('../service/index.ts');
   return syntheticDish({
     seed: wholeNumber(seed, '--seed', { max: 999_999_999 }),
     capacity: capacityOf(traceOption(trace, io)),
-    viewer: viewer === true,
   });
 }
 

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, Log, ServiceOptions } from '../service/index.ts';
+import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, positiveNumber } from './options.ts';
@@ -63,7 +63,6 @@ export function serveCommand(io: CommandIo): Command {
     )
     .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
     .option('--seed <n>', 'seed of a simulated dish', '1')
-    .option('--no-viewer', 'no simulated viewer of a video, who comes with --dish simulated until a player reports')
     .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
@@ -121,7 +120,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
-      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags, log),
+      recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
       config: file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file),
       model: flags.model === undefined ? undefined : modelOption(flags.model),
       onFault: (error) => log.error(error),
@@ -132,9 +131,6 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   log.info(`the prediction service is at ${running.url}`);
   if (flags.dish === undefined) {
     log.info('no dish: it uses only what players report; --dish 192.168.100.1:9200 would query a dish as well');
-  }
-  if (flags.dish === 'simulated' && flags.viewer !== false) {
-    log.info('a simulated viewer downloads and reports until a player does; --no-viewer would leave it out');
   }
   if (!isLoopback(flags.host) && flags.tokenFile === undefined) {
     log.warn('everybody in the network can use it; --token-file would require a token');
@@ -147,8 +143,6 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
 async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | DishScript | undefined> {
   const { dish } = flags;
   if (dish === 'simulated') return dishScript(flags, io);
-  const got = dish === undefined ? 'no dish' : `--dish ${dish}`;
-  if (flags.viewer === false) throw new InputError('--no-viewer', '--dish simulated', undefined, got);
   if (dish === undefined) return undefined;
   return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
 }
@@ -164,15 +158,11 @@ function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): Servi
   return { source, cacheDirectory: cache, maxAgeDays: positiveNumber(tleMaxAge, '--tle-max-age') };
 }
 
-function recordingOption(directory: string, flags: ServeFlags, log: Log): ServiceOptions['recording'] {
+function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new InputError('--record', 'a folder, or none yet', directory);
   }
-  return {
-    directory,
-    maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6,
-    onNotice: (message) => log.info({ part: 'recording', code: 'deleted' }, message),
-  };
+  return { directory, maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6 };
 }
 
 function modelOption(file: string): string {

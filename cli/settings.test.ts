@@ -9,7 +9,6 @@ function settled(args: string[], env: Record<string, string>) {
     .option('--port <n>', '', '8790')
     .option('--allow-origin <origin>', '', collect, [])
     .option('--exact-location')
-    .option('--no-viewer')
     .option('--help-me');
   command.parse(args, { from: 'user' });
   takeEnvironment(command, { env, prefix: 'X_', except: ['help-me'] });
@@ -23,15 +22,12 @@ test('the command line precedes a variable, which precedes the default; an empty
   expect(settled(['--port', '3'], { X_PORT: '2' })['port']).toBe('3');
 });
 
-test('variables have lists, switches, and switches that begin with no-', () => {
+test('variables have lists and switches', () => {
   const two = ['https://a.example', 'https://b.example'];
   expect(settled([], { X_ALLOW_ORIGIN: two.join(', ') })['allowOrigin']).toEqual(two);
   expect(settled(['--allow-origin', 'c'], { X_ALLOW_ORIGIN: 'd' })['allowOrigin']).toEqual(['c']);
   expect(settled([], { X_EXACT_LOCATION: 'true' })['exactLocation']).toBe(true);
   expect(settled([], { X_EXACT_LOCATION: 'false' })['exactLocation']).toBeUndefined();
-  expect(settled([], {})['viewer']).toBe(true);
-  expect(settled([], { X_NO_VIEWER: 'true' })['viewer']).toBe(false);
-  expect(settled([], { X_NO_VIEWER: 'false' })['viewer']).toBe(true);
 });
 
 test('names that are no flags, flags without a variable and wrong switches are refused', () => {

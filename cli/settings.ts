@@ -42,11 +42,10 @@ export function takeEnvironment(
 }
 
 /** As the command line would give it. Lists are separated by commas or spaces. */
-function valueFor({ defaultValue, required, negate }: Option, text: string, variable: string): unknown {
+function valueFor({ defaultValue, required }: Option, text: string, variable: string): unknown {
   if (Array.isArray(defaultValue)) return text.split(/[\s,]+/);
   if (required) return text;
-  // `--no-viewer` sets its attribute to false, which is true otherwise.
-  if (text === 'true') return !negate;
-  if (text === 'false') return negate ? true : undefined;
+  if (text === 'true') return true;
+  if (text === 'false') return undefined;
   throw new InputError(variable, 'true or false', text);
 }

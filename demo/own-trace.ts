@@ -1,6 +1,7 @@
 /** Reads a trace that the viewer opened or dropped. */
 
-import { defaultMetadata, parseSidecar, parseTraces, traceNameOf } from '../replay/formats/index.ts';
+import { defaultMetadata, parseSidecar } from '../replay/formats/sidecar.ts';
+import { parseTraces, traceNameOf } from '../replay/formats/trace-format.ts';
 import type { TraceListing } from './origin-client.ts';
 
 export interface TraceUpload {

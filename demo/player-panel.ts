@@ -153,7 +153,7 @@ export class PlayerPanel {
     const { session, scenario } = this.#session!;
     if (scenario.live) {
       // This request starts the session's clock. If it fails, the player's own request reports it.
-      recorder.start();
+      recorder.startClock();
       await fetch(`${session.url}manifest.mpd`).catch(() => {});
       if (player !== this.#player || recorder.isOver) return;
     }

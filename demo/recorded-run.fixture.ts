@@ -11,7 +11,7 @@ import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { Run } from './run.ts';
 import { RunViews } from './run-views.ts';
-import { SessionRecord, type StallNote } from './session-record.ts';
+import { type DownloadNote, SessionRecord, type StallNote } from './session-record.ts';
 import { Timeline } from './timeline-model.ts';
 
 const SCENARIO = SCENARIOS['hd-16']!;
@@ -63,10 +63,11 @@ function sessionOf(segments: readonly Segment[], options: { plans?: true; foreca
       record.samples.push({ atSeconds: i * SAMPLE_SECONDS, bufferSeconds: levelAt(i * SAMPLE_SECONDS) });
     }
   };
-  const download = (segmentIndex: number, mbps: number, endsAt: number | undefined) => {
+  const download = (index: number, mbps: number, endsAt: number | undefined) => {
     const bitrateBps = mbps * 1e6;
-    const request = { segmentIndex, bitrateBps, requestedAtSeconds: now, bufferLevelSeconds: levelAt(now) };
-    const note = record.requested(request);
+    const request = { index, bitrateBps, requestedAtSeconds: now, bufferLevelSeconds: levelAt(now) };
+    const note: DownloadNote = { ...request, receivedBits: 0, endedAtSeconds: undefined, outcome: 'active' };
+    record.downloads.push(note);
     const wholeAt = now + link.rttSeconds + path.downloadSeconds(now + link.rttSeconds, bitrateBps * segmentSeconds);
     const endedAtSeconds = Math.min(endsAt ?? wholeAt, wholeAt);
     const isOver = endedAtSeconds <= NOW_SECONDS;

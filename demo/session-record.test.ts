@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { liveSoFar, measuredBps, qoeSoFar, SessionRecord, sessionResult, shownTotals } from './session-record.ts';
+import {
+  type DownloadNote,
+  liveSoFar,
+  measuredBps,
+  qoeSoFar,
+  SessionRecord,
+  sessionResult,
+  shownTotals,
+} from './session-record.ts';
 
 const scenario = SCENARIOS['hd-16']!;
 const about = { trace: 't', dataset: 'd', group: 'g', startSeconds: 0, algorithm: 'mpc-d', seed: 1, scenario };
@@ -9,22 +17,22 @@ const about = { trace: 't', dataset: 'd', group: 'g', startSeconds: 0, algorithm
 function played(): SessionRecord {
   const record = new SessionRecord();
   const download = (
-    segmentIndex: number,
+    index: number,
     bitrateBps: number,
     span: [from: number, to: number],
     receivedBits: number,
     outcome: 'complete' | 'abandoned' = 'complete',
   ) => {
     const [requestedAtSeconds, endedAtSeconds] = span;
-    const note = record.requested({ segmentIndex, bitrateBps, requestedAtSeconds, bufferLevelSeconds: segmentIndex });
-    Object.assign(note, { receivedBits, endedAtSeconds, outcome });
+    const received = { receivedBits, endedAtSeconds, outcome };
+    record.downloads.push({ index, bitrateBps, requestedAtSeconds, bufferLevelSeconds: index, ...received });
     record.decisions.push({
       atSeconds: requestedAtSeconds,
       kind: 'decide',
-      segmentIndex,
+      segmentIndex: index,
       bitrateBps,
       previousBitrateBps: undefined,
-      bufferLevelSeconds: segmentIndex,
+      bufferLevelSeconds: index,
       reason: `because of ${bitrateBps / 1e6}`,
     });
   };
@@ -64,8 +72,8 @@ describe('qoeSoFar', () => {
 
 test('a segment that a player loads again counts once, as it was loaded last', () => {
   const record = played();
-  const again = { segmentIndex: 2, bitrateBps: 8e6, requestedAtSeconds: 8, bufferLevelSeconds: 1 };
-  Object.assign(record.requested(again), { receivedBits: 32e6, endedAtSeconds: 9, outcome: 'complete' });
+  const again = { ...record.downloads.at(-1)!, bitrateBps: 8e6, requestedAtSeconds: 8, endedAtSeconds: 9 };
+  record.downloads.push({ ...again, receivedBits: 32e6 });
   expect(record.segments.map(({ bitrateBps }) => bitrateBps / 1e6)).toEqual([1, 5, 8]);
   expect(sessionResult(record, about).segments[2]).toMatchObject({ bitrateBps: 8e6, abandonedBits: 20e6 });
 });
@@ -117,8 +125,8 @@ describe('a live session', () => {
 });
 
 test('measuredBps counts from the request; undefined at first and for a failed download', () => {
-  const record = new SessionRecord();
-  const note = record.requested({ segmentIndex: 0, bitrateBps: 1e6, requestedAtSeconds: 2, bufferLevelSeconds: 0 });
+  const request = { index: 0, bitrateBps: 1e6, requestedAtSeconds: 2, bufferLevelSeconds: 0 };
+  const note: DownloadNote = { ...request, receivedBits: 0, endedAtSeconds: undefined, outcome: 'active' };
   expect(measuredBps(note, 2.05)).toBeUndefined();
   note.receivedBits = 1e6;
   expect(measuredBps(note, 4)).toBe(5e5);

@@ -6,24 +6,15 @@
 import type { Decision, Forecast } from 'leo-abr';
 import { QOE_UNIT_SECONDS, type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
 import { playbackHistory } from '../replay/browser/playback-history.ts';
-import type { PositionRecord } from '../replay/browser/session-record.ts';
+import { segmentRows, totalSeconds } from '../replay/browser/segment-rows.ts';
+import type { PositionRecord, RequestNote, StallRecord } from '../replay/browser/session-record.ts';
 import { liveMetrics } from '../replay/evaluation/live-metrics.ts';
-import type { LiveMetrics, SegmentRow, SessionResult } from '../replay/results.ts';
+import type { LiveMetrics, SessionResult } from '../replay/results.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionTotals } from '../replay/simulator/session-result.ts';
 
 /** One request for a segment; an abandoned segment has several. */
-export interface DownloadNote {
-  segmentIndex: number;
-  bitrateBps: number;
-  requestedAtSeconds: number;
-  /** At the request. */
-  bufferLevelSeconds: number;
-  receivedBits: number;
-  /** Undefined while active. */
-  endedAtSeconds: number | undefined;
-  outcome: 'active' | 'complete' | 'abandoned' | 'failed';
-}
+export type DownloadNote = Omit<RequestNote, 'representationId'>;
 
 /** A decision with what the plugin tells of it; of a player's own ABR only the reason. */
 export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> {
@@ -45,13 +36,8 @@ export interface PaceNote {
   reason: string;
 }
 
-export interface StallNote {
-  startSeconds: number;
-  /** Undefined while it lasts. */
-  endSeconds: number | undefined;
-  /** Where playback stopped. */
-  mediaSeconds: number;
-}
+/** `endSeconds` is undefined while it lasts. */
+export type StallNote = Omit<StallRecord, 'endSeconds'> & { endSeconds: number | undefined };
 
 export interface PlaybackSample {
   atSeconds: number;
@@ -62,7 +48,6 @@ export interface PlaybackSample {
 }
 
 export class SessionRecord {
-  readonly downloads: DownloadNote[] = [];
   readonly decisions: DecisionNote[] = [];
   /** Of a live stream: each change of the rate or of the target latency. */
   readonly paces: PaceNote[] = [];
@@ -82,11 +67,8 @@ export class SessionRecord {
   positions: PositionRecord[] = [];
   endedBy: SessionResult['endedBy'] | undefined;
 
-  requested(download: Omit<DownloadNote, 'receivedBits' | 'endedAtSeconds' | 'outcome'>): DownloadNote {
-    const note: DownloadNote = { ...download, receivedBits: 0, endedAtSeconds: undefined, outcome: 'active' };
-    this.downloads.push(note);
-    return note;
-  }
+  /** `downloads`: in order of the requests. */
+  constructor(readonly downloads: DownloadNote[] = []) {}
 
   /** The latest sample; 0 before there is one. */
   get bufferLevelSeconds(): number {
@@ -98,7 +80,12 @@ export class SessionRecord {
   }
 
   get stallSeconds(): number {
-    return totalSeconds(this.stalls, this.nowSeconds);
+    return totalSeconds(this.stallsSoFar);
+  }
+
+  /** One that goes on ends now. */
+  get stallsSoFar(): StallRecord[] {
+    return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
   }
 
   get startupSoFarSeconds(): number {
@@ -108,14 +95,9 @@ export class SessionRecord {
   /** Complete downloads: the last one of each segment, because hls.js may load one again. */
   get segments(): DownloadNote[] {
     const complete = this.downloads.filter(({ outcome }) => outcome === 'complete');
-    const last = new Map(complete.map((download) => [download.segmentIndex, download]));
-    return [...last.values()].sort((a, b) => a.segmentIndex - b.segmentIndex);
+    const last = new Map(complete.map((download) => [download.index, download]));
+    return [...last.values()].sort((a, b) => a.index - b.index);
   }
-}
-
-/** An open stall lasts until `nowSeconds`. */
-export function totalSeconds(stalls: readonly StallNote[], nowSeconds: number): number {
-  return stalls.reduce((sum, { startSeconds, endSeconds }) => sum + (endSeconds ?? nowSeconds) - startSeconds, 0);
 }
 
 /** Throughput of a download since its request; undefined in its first 0.1 s and for a failed one. */
@@ -155,9 +137,8 @@ export function liveSoFar(record: SessionRecord, scenario: Scenario): LiveMetric
   const { live, segmentSeconds, ladderBps } = scenario;
   const { positions, jumps, nowSeconds, segments } = record;
   if (live === undefined || nowSeconds === 0) return undefined;
-  const stalls = record.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? nowSeconds }));
   return liveMetrics({
-    history: playbackHistory({ stalls, live: { positions, endSeconds: nowSeconds } }, live),
+    history: playbackHistory({ stalls: record.stallsSoFar, live: { positions, endSeconds: nowSeconds } }, live),
     bitratesBps: segments.slice(0, Math.max(1, record.shownSegments)).map(({ bitrateBps }) => bitrateBps),
     segmentSeconds,
     ladderBps,
@@ -197,27 +178,10 @@ export function sessionResult(
   },
 ): SessionResult {
   const { scenario, ...identity } = about;
-  const { segmentSeconds } = scenario;
-  // The element stalls shortly before its data ends.
-  const stalledSegment = (stall: StallNote) => Math.floor((stall.mediaSeconds + segmentSeconds / 4) / segmentSeconds);
-  const segments = record.segments.map((last): SegmentRow => {
-    const tries = record.downloads.filter(({ segmentIndex }) => segmentIndex === last.segmentIndex);
-    const first = tries[0]!;
-    const decision = record.decisions.findLast(
-      ({ segmentIndex, atSeconds }) => segmentIndex === last.segmentIndex && atSeconds <= last.endedAtSeconds!,
-    );
-    const stalls = record.stalls.filter((stall) => stalledSegment(stall) === last.segmentIndex);
-    return {
-      index: last.segmentIndex,
-      bitrateBps: last.bitrateBps,
-      sizeBits: last.receivedBits,
-      requestedAtSeconds: first.requestedAtSeconds,
-      downloadSeconds: last.endedAtSeconds! - first.requestedAtSeconds,
-      bufferLevelSeconds: first.bufferLevelSeconds,
-      stallSeconds: totalSeconds(stalls, record.nowSeconds),
-      abandonedBits: tries.reduce((sum, one) => (one === last ? sum : sum + one.receivedBits), 0),
-      reason: decision?.reason ?? '',
-    };
+  const { decisions, downloads: requests, stallsSoFar: stalls } = record;
+  const segments = segmentRows({ requests, stalls }, scenario, ({ index, endedAtSeconds, receivedBits }) => {
+    const isOf = (one: DecisionNote) => one.segmentIndex === index && one.atSeconds <= endedAtSeconds!;
+    return { sizeBits: receivedBits, reason: decisions.findLast(isOf)?.reason ?? '' };
   });
   const rowsStall = segments.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0);
   const totals = sessionTotals(

@@ -2,55 +2,45 @@
 
 import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
 import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
-import { PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
-import { bufferedAhead, type RequestedSegment } from '../replay/browser/page/request-recorder.ts';
-import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-player.ts';
+import { meterOf, type PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
+import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../replay/browser/page/request-recorder.ts';
+import type { TestPlayer } from '../replay/browser/page/test-player.ts';
+import { totalSeconds } from '../replay/browser/segment-rows.ts';
+import type { RequestRecord } from '../replay/browser/session-record.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionSecondsOf } from './run.ts';
-import { type DownloadNote, SessionRecord, type StallNote, totalSeconds } from './session-record.ts';
+import { SessionRecord, type StallNote } from './session-record.ts';
 
 /** Shorter stalls are jitter of the clock. */
 const SHORTEST_STALL_SECONDS = 0.02;
 
-type Requests = PlayerContext['requests'];
-
-interface OpenDownload {
-  note: DownloadNote;
-  loadedBytes: RequestedSegment['loadedBytes'];
-}
-
-export class SessionRecorder implements Requests {
-  readonly record = new SessionRecord();
+export class SessionRecorder extends RequestRecorder {
+  readonly record = new SessionRecord(this.requests);
   readonly #video: HTMLVideoElement;
   readonly #scenario: Scenario;
   readonly #meter: PlaybackMeter;
   readonly #playback: PlaybackEnd;
-  readonly #open = new Map<object, OpenDownload>();
   readonly #ending = new AbortController();
-  #zeroMs: number | undefined;
   /** The plugin's second 0 on the session's clock. */
   #firstRequestSeconds: number | undefined;
   #handle: LeoAbrHandle | undefined;
 
   constructor(video: HTMLVideoElement, scenario: Scenario) {
+    super(video, scenario.ladderBps);
     this.#video = video;
     this.#scenario = scenario;
-    this.#meter = new PlaybackMeter(video);
     this.#playback = new PlaybackEnd(video);
     const { signal } = this.#ending;
+    this.#meter = meterOf(video, () => this.nowSeconds, signal);
     for (const type of ['timeupdate', 'playing', 'ended'])
       video.addEventListener(type, () => this.sample(), { signal });
-    video.addEventListener('waiting', () => this.#meter.onWaiting(this.nowSeconds), { signal });
-    // Shaka Player lets a stalled element wait at rate 0.
-    const onRate = () => video.playbackRate === 0 && this.#meter.onWaiting(this.nowSeconds);
-    video.addEventListener('ratechange', onRate, { signal });
   }
 
   /** Records the plugin's decisions. Otherwise the player's own ABR decides. */
   listen(handle: LeoAbrHandle, { representationId = (id) => id }: Pick<TestPlayer, 'representationId'>): void {
     this.#handle = handle;
     handle.on('decision', (event) => {
-      if (!this.isOver) this.#decided(event, this.#bitrateOf(representationId(event.representationId)));
+      if (!this.isOver) this.#decided(event, this.bitrateOf(representationId(event.representationId)));
     });
     handle.on('pace', ({ pace: { reason }, playbackRate, state }) => {
       if (!this.isOver) this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason });
@@ -62,20 +52,10 @@ export class SessionRecorder implements Requests {
     return this.#ending.signal.aborted;
   }
 
-  /** Starts the clock, unless it runs; the first request does, too. */
-  start(): void {
-    this.#zeroMs ??= performance.now();
-  }
-
-  /** On the clock of the record; 0 before it starts. */
-  get nowSeconds(): number {
-    return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
-  }
-
   /** Updates the record; call it several times a second. */
   sample(): void {
     if (this.isOver) return;
-    for (const open of this.#open.values()) count(open);
+    this.count();
     const { record } = this;
     const video = this.#video;
     const { segmentSeconds, live } = this.#scenario;
@@ -90,13 +70,12 @@ export class SessionRecorder implements Requests {
       const index = Math.floor(video.currentTime / segmentSeconds + 1e-6);
       // A live segment is on screen before it is complete.
       const shown = record.downloads.filter(
-        ({ segmentIndex, outcome }) =>
-          segmentIndex <= index && (outcome === 'complete' || (live !== undefined && outcome === 'active')),
+        (one) => one.index <= index && (one.outcome === 'complete' || (live !== undefined && one.outcome === 'active')),
       );
-      record.shownSegments = new Set(shown.map(({ segmentIndex }) => segmentIndex)).size;
+      record.shownSegments = new Set(shown.map((one) => one.index)).size;
       record.shownBitrateBps = shown.at(-1)?.bitrateBps;
     }
-    if (this.#zeroMs !== undefined) {
+    if (this.isRunning) {
       record.samples.push({
         atSeconds: now,
         bufferSeconds: bufferedAhead(video),
@@ -121,47 +100,25 @@ export class SessionRecorder implements Requests {
     this.#ending.abort();
   }
 
-  started(request: object, { index, representationId, loadedBytes, ownReason }: RequestedSegment): void {
+  override started(request: object, segment: RequestedSegment): void {
     if (this.isOver) return;
-    this.start();
-    this.#firstRequestSeconds ??= this.nowSeconds;
     const { decisions, downloads } = this.record;
     const previousBitrateBps = downloads.at(-1)?.bitrateBps;
-    const atSeconds = this.nowSeconds;
-    const segment = {
-      segmentIndex: index,
-      bitrateBps: this.#bitrateOf(representationId),
-      bufferLevelSeconds: bufferedAhead(this.#video),
-    };
-    const note = this.record.requested({ ...segment, requestedAtSeconds: atSeconds });
-    this.#open.set(request, { note, loadedBytes });
+    super.started(request, segment);
+    const { index: segmentIndex, bitrateBps, bufferLevelSeconds, requestedAtSeconds: atSeconds } = downloads.at(-1)!;
+    this.#firstRequestSeconds ??= atSeconds;
     if (this.#handle !== undefined) return;
-    const kind = decisions.at(-1)?.segmentIndex === index ? 'abandon' : 'decide';
-    decisions.push({ ...segment, atSeconds, kind, previousBitrateBps, reason: ownReason() });
+    const kind = decisions.at(-1)?.segmentIndex === segmentIndex ? 'abandon' : 'decide';
+    const reason = segment.ownReason();
+    decisions.push({ segmentIndex, bitrateBps, bufferLevelSeconds, atSeconds, kind, previousBitrateBps, reason });
   }
 
-  received(request: object, bytes: number): void {
-    const open = this.#open.get(request);
-    if (open !== undefined && !this.isOver) open.note.receivedBits += bytes * 8;
+  override received(request: object, bytes: number): void {
+    if (!this.isOver) super.received(request, bytes);
   }
 
-  /** The link of the session is known without the responses' headers. */
-  responded(): void {}
-
-  ended(request: object, outcome: DownloadNote['outcome'], bytes?: number): void {
-    const open = this.#open.get(request);
-    if (open === undefined || this.isOver) return;
-    this.#open.delete(request);
-    const { note } = open;
-    count(open);
-    if (bytes !== undefined) note.receivedBits = bytes * 8;
-    note.endedAtSeconds = this.nowSeconds;
-    note.outcome = outcome;
-  }
-
-  /** Of `video-<n>`. */
-  #bitrateOf(representationId: string): number {
-    return this.#scenario.ladderBps[Number(representationId.replace('video-', ''))]!;
+  override ended(request: object, outcome: RequestRecord['outcome'], bytes?: number): void {
+    if (!this.isOver) super.ended(request, outcome, bytes);
   }
 
   #decided({ kind, decision, state, forecast }: DecisionEvent, bitrateBps: number): void {
@@ -194,16 +151,11 @@ export class SessionRecorder implements Requests {
   #stalls(now: number): readonly StallNote[] {
     const { stalls, startedAtSeconds } = this.#meter;
     if (startedAtSeconds === undefined) return stalls;
-    const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls, now);
+    const open = this.#meter.waitedSeconds(now) - startedAtSeconds - totalSeconds(stalls);
     if (open < SHORTEST_STALL_SECONDS || this.#playback.isReached) return stalls;
     const { currentTime: mediaSeconds } = this.#video;
     return [...stalls, { startSeconds: now - open, endSeconds: undefined, mediaSeconds }];
   }
-}
-
-/** Reads the bytes so far. Low-latency players report theirs through `received` instead. */
-function count({ note, loadedBytes }: OpenDownload): void {
-  note.receivedBits = Math.max(note.receivedBits, (loadedBytes?.() ?? 0) * 8);
 }
 
 function closest(ladderBps: readonly number[], bps: number): number {

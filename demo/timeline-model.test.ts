@@ -49,15 +49,12 @@ describe('Timeline', () => {
   test("puts a session's downloads, bitrates and buffer on the grid", () => {
     const timeline = new Timeline(link, 10, true);
     const record = new SessionRecord();
-    const first = record.requested({ segmentIndex: 0, bitrateBps: 1e6, requestedAtSeconds: 0, bufferLevelSeconds: 0 });
-    Object.assign(first, { receivedBits: 2e6, endedAtSeconds: 1, outcome: 'complete' });
-    const second = record.requested({
-      segmentIndex: 1,
-      bitrateBps: 3e6,
-      requestedAtSeconds: 2,
-      bufferLevelSeconds: 3,
-    });
-    second.receivedBits = 5e5;
+    const active = { receivedBits: 5e5, endedAtSeconds: undefined, outcome: 'active' } as const;
+    const complete = { receivedBits: 2e6, endedAtSeconds: 1, outcome: 'complete' } as const;
+    record.downloads.push(
+      { index: 0, bitrateBps: 1e6, requestedAtSeconds: 0, bufferLevelSeconds: 0, ...complete },
+      { index: 1, bitrateBps: 3e6, requestedAtSeconds: 2, bufferLevelSeconds: 3, ...active },
+    );
     record.nowSeconds = 2.5;
     record.samples.push({ atSeconds: 1.1, bufferSeconds: 4, latencySeconds: 2, playbackRate: 1.05 });
     const track = timeline.track(record);

@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/run.fixture.ts';
-import { parseTraceCsv } from '../replay/formats/index.ts';
+import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

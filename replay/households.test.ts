@@ -3,27 +3,22 @@ import { BROWSER_HOUSEHOLDS, householdNamed, parseHousehold, segmentsOfPlayer } 
 
 describe('households', () => {
   test('of a file have defaults', () => {
-    const text = '{"players": [{}, {"algorithm": "bola", "joinSeconds": 7, "segmentCount": 3, "weight": 2}]}';
+    const text = '{"players": [{}, {"algorithm": "bola", "joinSeconds": 7}]}';
     expect(parseHousehold(text, 'folder/ours.json')).toEqual({
       name: 'ours',
-      players: [
-        { joinSeconds: 0, weight: 1 },
-        { algorithm: 'bola', joinSeconds: 7, segmentCount: 3, weight: 2 },
-      ],
+      players: [{ joinSeconds: 0 }, { algorithm: 'bola', joinSeconds: 7 }],
       traffic: [],
     });
     const { traffic } = parseHousehold('{"players": [{}], "traffic": [{"fromSeconds": 5, "toSeconds": 9}]}', 'a.json');
-    expect(traffic).toEqual([{ fromSeconds: 5, toSeconds: 9, weight: 1 }]);
+    expect(traffic).toEqual([{ fromSeconds: 5, toSeconds: 9 }]);
   });
 
   test.each([
     ['{}', /players: expected a player that joins at second 0/],
     ['{"players": 2}', /players: expected a list/],
     ['{"players": [{"joinSeconds": 3}]}', /players: expected a player that joins at second 0/],
-    ['{"players": [{"join": 3}]}', /players\[0\]: expected the fields algorithm, joinSeconds.*"join"/],
+    ['{"players": [{"join": 3}]}', /players\[0\].join: expected one of the fields algorithm, joinSeconds/],
     ['{"players": [{"algorithm": 3}]}', /players\[0\].algorithm: expected the name of an algorithm/],
-    ['{"players": [{"segmentCount": 1.5}]}', /players\[0\].segmentCount: expected a whole number/],
-    ['{"players": [{"weight": 0}]}', /players\[0\].weight: expected a number above 0/],
     ['{"players": [{}], "traffic": [{"fromSeconds": 5, "toSeconds": 5}]}', /traffic\[0\].toSeconds.*above 5/],
     ['{"players": [{}], "downloads": []}', /downloads: expected one of the fields name, players, traffic/],
   ])('%s is refused', (text, message) => {
@@ -45,11 +40,10 @@ describe('households', () => {
     expect(() => householdNamed('three')).toThrow(/--household: expected one of two, four, .*"three"/);
   });
 
-  test('a late player plays what is left, and its own number at most', () => {
+  test('a late player plays what is left', () => {
     const of = { segmentCount: 48, scenario: { segmentSeconds: 4 } };
-    expect(segmentsOfPlayer({ joinSeconds: 0, weight: 1 }, of)).toBe(48);
-    expect(segmentsOfPlayer({ joinSeconds: 62.3, weight: 1 }, of)).toBe(33);
-    expect(segmentsOfPlayer({ joinSeconds: 62.3, segmentCount: 5, weight: 1 }, of)).toBe(5);
-    expect(segmentsOfPlayer({ joinSeconds: 192, weight: 1 }, of)).toBe(0);
+    expect(segmentsOfPlayer({ joinSeconds: 0 }, of)).toBe(48);
+    expect(segmentsOfPlayer({ joinSeconds: 62.3 }, of)).toBe(33);
+    expect(segmentsOfPlayer({ joinSeconds: 192 }, of)).toBe(0);
   });
 });

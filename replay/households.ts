@@ -1,25 +1,20 @@
 /** Households: several players, and other traffic, on one link. Named ones, and those of a JSON file. */
 
 import { InputError } from '../abr/errors.ts';
-import { FieldCheck, jsonObject, nameOf } from './formats/field-check.ts';
+import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface HouseholdPlayer {
   /** Default: the given one, from `--algorithms`. */
   algorithm?: string;
-  /** Second of the household at which the session begins. */
+  /** Second of the household at which the session begins; what would have been played before is left out. */
   joinSeconds: number;
-  /** Default: as many as the session has, less those that would have been played before the join. */
-  segmentCount?: number;
-  /** Of its downloads in the division of the link; a player with n connections has n. */
-  weight: number;
 }
 
 /** A download that always has bits to send, from one second of the household to another. */
 export interface Traffic {
   fromSeconds: number;
   toSeconds: number;
-  weight: number;
 }
 
 export interface Household {
@@ -31,7 +26,6 @@ export interface Household {
 const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
   ...(algorithm !== undefined && { algorithm }),
   joinSeconds,
-  weight: 1,
 });
 
 /** Joins are apart by no multiple of a segment: players that begin together stay together. */
@@ -49,7 +43,7 @@ export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   four: { name: 'four', players: [...TWO, given(9.1), given(14.7)], traffic: [] },
   mixed: mixed('bola', 'throughput'),
   'late-joiner': { name: 'late-joiner', players: [...TWO, given(62.3)], traffic: [] },
-  download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120, weight: 1 }] },
+  download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 
 /** Dynamic itself. */
@@ -57,11 +51,11 @@ export const BROWSER_HOUSEHOLDS: typeof HOUSEHOLDS = { ...HOUSEHOLDS, mixed: mix
 
 /** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */
 export function segmentsOfPlayer(
-  { joinSeconds, segmentCount: own }: HouseholdPlayer,
+  { joinSeconds }: HouseholdPlayer,
   { segmentCount, scenario }: { segmentCount: number; scenario: Pick<Scenario, 'segmentSeconds' | 'live'> },
 ): number {
   const { segmentSeconds, live } = scenario;
-  const left = Math.min(own ?? segmentCount, segmentCount - Math.floor(joinSeconds / segmentSeconds));
+  const left = segmentCount - Math.floor(joinSeconds / segmentSeconds);
   // A live session needs an end after the join.
   return live !== undefined && left * segmentSeconds <= live.timeShiftSeconds ? 0 : left;
 }
@@ -74,9 +68,9 @@ export function householdNamed(name: string, households = HOUSEHOLDS): Household
 }
 
 /**
- * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds", "segmentCount",
- * "weight" }], "traffic": [{ "fromSeconds", "toSeconds", "weight" }] }`. Defaults: `name` the file's, `joinSeconds` 0,
- * `weight` 1, no traffic; of `algorithm` and `segmentCount` see `HouseholdPlayer`. One player begins at second 0.
+ * A household from the text of a JSON file: `{ "name", "players": [{ "algorithm", "joinSeconds" }], "traffic": [{
+ * "fromSeconds", "toSeconds" }] }`. Defaults: `name` the file's, `algorithm` the given one, `joinSeconds` 0, no traffic.
+ * One player begins at second 0.
  * @throws {InputError} with file and field, also for unknown fields.
  */
 export function parseHousehold(text: string, file: string): Household {
@@ -86,31 +80,23 @@ export function parseHousehold(text: string, file: string): Household {
     const list = check.fields[field] ?? [];
     if (!Array.isArray(list)) check.wrong(field, 'a list');
     return (list as unknown[]).map((value, i) => {
-      const item = check.object(`${field}[${i}]`, value);
-      const unknown = Object.keys(item).find((key) => !known.includes(key));
-      if (unknown !== undefined) check.wrong(`${field}[${i}]`, `the fields ${known.join(', ')}`, unknown);
-      const number = (key: string, rule: Parameters<FieldCheck['number']>[1]) =>
-        check.number(`${field}[${i}].${key}`, rule, item[key]);
-      return { item, number, weight: number('weight', { above: 0, default: 1 }) };
+      const place = `${field}[${i}]`;
+      const item = check.object(place, value);
+      check.known(known, `${place}.`, item);
+      const number = (key: string, rule: NumberRule) => check.number(`${place}.${key}`, rule, item[key]);
+      return { place, item, number };
     });
   };
-  const players = items('players', ['algorithm', 'joinSeconds', 'segmentCount', 'weight']).map(
-    ({ item: { algorithm, segmentCount }, number, weight }, i): HouseholdPlayer => {
-      if (algorithm !== undefined && typeof algorithm !== 'string') {
-        check.wrong(`players[${i}].algorithm`, 'the name of an algorithm', algorithm);
-      }
-      return {
-        ...(algorithm !== undefined && { algorithm: algorithm as string }),
-        joinSeconds: number('joinSeconds', { min: 0, default: 0 }),
-        ...(segmentCount !== undefined && { segmentCount: number('segmentCount', { min: 1, whole: true }) }),
-        weight,
-      };
-    },
-  );
+  const players = items('players', ['algorithm', 'joinSeconds']).map(({ place, item: { algorithm }, number }) => {
+    const joinSeconds = number('joinSeconds', { min: 0, default: 0 });
+    if (algorithm === undefined) return { joinSeconds };
+    if (typeof algorithm === 'string') return { algorithm, joinSeconds };
+    return check.wrong(`${place}.algorithm`, 'the name of an algorithm', algorithm);
+  });
   if (!players.some(({ joinSeconds }) => joinSeconds === 0)) check.wrong('players', 'a player that joins at second 0');
-  const traffic = items('traffic', ['fromSeconds', 'toSeconds', 'weight']).map(({ number, weight }): Traffic => {
+  const traffic = items('traffic', ['fromSeconds', 'toSeconds']).map(({ number }): Traffic => {
     const fromSeconds = number('fromSeconds', { min: 0 });
-    return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }), weight };
+    return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }) };
   });
   return { name: check.text('name', nameOf(file)), players, traffic };
 }

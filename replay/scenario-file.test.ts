@@ -5,7 +5,8 @@ import { MEASURED_BROWSER, SCENARIOS } from './scenarios.ts';
 const MINIMAL = { ladderBps: [1e6, 2e6], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.05 };
 
 function parse(scenario: unknown, files: Record<string, string> = {}) {
-  return parseScenario(JSON.stringify(scenario), { file: 'folder/mine.json', readBeside: (path) => files[path]! });
+  const text = typeof scenario === 'string' ? scenario : JSON.stringify(scenario);
+  return parseScenario(text, { file: 'folder/mine.json', readBeside: (path) => files[path]! });
 }
 
 describe('parseScenario', () => {
@@ -69,7 +70,7 @@ describe('parseScenario', () => {
   });
 
   test('refuses text that is not JSON, and sizes of another ladder', () => {
-    expect(() => parseScenario('{', { file: 'x.json' })).toThrow(/x.json: expected a JSON object/);
+    expect(() => parse('{')).toThrow(/mine.json: expected a JSON object/);
     expect(() => parseSizes('{"representations": {"a": [1]}}', 's.json', 2)).toThrow(
       /s.json: representations: expected 2/,
     );

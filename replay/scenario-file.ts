@@ -12,29 +12,21 @@ import {
   segmentSizesBits,
 } from './scenarios.ts';
 
-/** Defaults of optional fields. */
-const DEFAULTS = {
-  lambda: 1,
-  payloadShare: 0.95,
-  traceScale: { factor: 1 },
-  sizeSpread: 0.1,
-  sizeSeed: 1,
-} as const;
+/** The fields that are numbers, and do not depend on others. */
+const NUMBERS = {
+  segmentSeconds: { above: 0 },
+  bufferCapSeconds: { above: 0 },
+  rttSeconds: { min: 0 },
+  lambda: { min: 0, default: 1 },
+  payloadShare: { above: 0, max: 1, default: 0.95 },
+  sizeSpread: { min: 0, max: 2, default: 0.1 },
+  sizeSeed: { whole: true, min: 0, default: 1 },
+} as const satisfies Record<string, NumberRule>;
 
-const FIELDS = [
-  'name',
-  'ladderBps',
-  'segmentSeconds',
-  'segmentCount',
-  'bufferCapSeconds',
-  'rttSeconds',
-  'mu',
-  ...Object.keys(DEFAULTS),
-  'browser',
-  'live',
-  'segmentSizesBits',
-  'sizesFile',
-];
+const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits', 'sizesFile'];
+const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
+
+const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
 
 /** @throws {InputError} with the known names. */
 export function scenarioNamed(name: string, field = '--scenario'): Scenario {
@@ -52,8 +44,8 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
 interface ScenarioSource {
   /** For messages; without folder and ending the default of `name`. */
   file: string;
-  /** Reads `sizesFile`, relative to the scenario's file. Default: `sizesFile` is an error. */
-  readBeside?(path: string): string;
+  /** Reads `sizesFile`, relative to the scenario's file. */
+  readBeside(path: string): string;
 }
 
 /**
@@ -76,10 +68,10 @@ export function parseScenario(text: string, source: ScenarioSource): ResolvedSce
     check.wrong('ladderBps', 'bitrates in bit/s, above 0 and ascending');
   }
   const sizes = sizesFrom(check, source, ladderBps);
-  const segmentSeconds = check.number('segmentSeconds', { above: 0 });
+  const numbers = check.each(NUMBERS);
+  const { segmentSeconds, bufferCapSeconds } = numbers;
   const segmentCount = check.number('segmentCount', { whole: true, min: 1, default: sizes?.length });
   const browser = browserFrom(check, fields['browser']);
-  const bufferCapSeconds = check.number('bufferCapSeconds', { above: 0 });
   if (!(browser.stallLevelSeconds < segmentSeconds)) {
     check.wrong('browser.stallLevelSeconds', `less than segmentSeconds (${segmentSeconds})`, browser.stallLevelSeconds);
   }
@@ -92,17 +84,9 @@ export function parseScenario(text: string, source: ScenarioSource): ResolvedSce
   }
   const scenario: Scenario = {
     name: check.text('name', nameOf(file)),
-    ladderBps,
-    segmentSeconds,
-    segmentCount,
-    bufferCapSeconds,
-    rttSeconds: check.number('rttSeconds', { min: 0 }),
+    ...{ ladderBps, ...numbers, segmentCount },
     mu: check.number('mu', { min: 0, default: ladderBps[ladderBps.length - 1]! / 1e6 }),
-    lambda: check.number('lambda', { min: 0, default: DEFAULTS.lambda }),
-    payloadShare: check.number('payloadShare', { above: 0, max: 1, default: DEFAULTS.payloadShare }),
     traceScale: traceScaleFrom(check, fields['traceScale']),
-    sizeSpread: check.number('sizeSpread', { min: 0, max: 2, default: DEFAULTS.sizeSpread }),
-    sizeSeed: check.number('sizeSeed', { whole: true, min: 0, default: DEFAULTS.sizeSeed }),
     browser,
     ...(fields['live'] !== undefined && { live: liveFrom(check, { segmentSeconds, segmentCount }) }),
   };
@@ -112,7 +96,7 @@ export function parseScenario(text: string, source: ScenarioSource): ResolvedSce
 }
 
 function traceScaleFrom(check: FieldCheck, value: unknown): Scenario['traceScale'] {
-  if (value === undefined) return DEFAULTS.traceScale;
+  if (value === undefined) return { factor: 1 };
   const scale = check.object('traceScale', value);
   const [key, ...others] = Object.keys(scale);
   if ((key !== 'factor' && key !== 'meanBps') || others.length > 0) {
@@ -126,11 +110,8 @@ function browserFrom(check: FieldCheck, value: unknown): BrowserModel {
   if (value === undefined) return MEASURED_BROWSER;
   const given = check.object('browser', value);
   check.known(Object.keys(MEASURED_BROWSER), 'browser.', given);
-  const browser: BrowserModel = { ...MEASURED_BROWSER };
-  for (const key of Object.keys(given)) {
-    browser[key as keyof BrowserModel] = check.number(`browser.${key}`, { min: 0 }, given[key]);
-  }
-  return browser;
+  const rules = Object.entries(MEASURED_BROWSER).map(([name, measured]) => [name, { min: 0, default: measured }]);
+  return check.each<keyof BrowserModel>(Object.fromEntries(rules), 'browser.', given);
 }
 
 function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCount: number }): LiveStream {
@@ -146,17 +127,13 @@ function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCo
   }
   const encoderLatencySeconds = field('encoderLatencySeconds', { min: 0, default: 0.3 });
   const rates = given['playbackRates'] === undefined ? {} : check.object('live.playbackRates', given['playbackRates']);
-  const rate = (key: string, rule: NumberRule) => check.number(`live.playbackRates.${key}`, rule, rates[key]);
   return {
     chunkSeconds,
     encoderLatencySeconds,
     targetLatencySeconds: field('targetLatencySeconds', { above: chunkSeconds + encoderLatencySeconds }),
     // The encoder outlives the join.
     timeShiftSeconds: field('timeShiftSeconds', { min: 0, max: (segmentCount - 1) * segmentSeconds, default: 20 }),
-    playbackRates: {
-      min: rate('min', { min: 0.5, max: 1, default: 0.95 }),
-      max: rate('max', { min: 1, max: 2, default: 1.05 }),
-    },
+    playbackRates: check.each(PLAYBACK_RATES, 'live.playbackRates.', rates),
   };
 }
 
@@ -176,8 +153,7 @@ function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonl
   }
   if (beside === undefined) return undefined;
   const path = check.text('sizesFile', '');
-  if (source.readBeside === undefined) check.wrong('sizesFile', 'no reference to another file');
-  return parseSizes(source.readBeside!(path), path, ladderBps.length);
+  return parseSizes(source.readBeside(path), path, ladderBps.length);
 }
 
 /**

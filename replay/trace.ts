@@ -1,7 +1,7 @@
 /** A recorded or synthetic link: its rate over time and its metadata. */
 
 import { HANDOVER_SECOND } from '../abr/forecast.ts';
-import { EPOCH_SECONDS, PiecewisePath, type ResponseTime } from '../abr/index.ts';
+import { EPOCH_SECONDS, PiecewisePath } from '../abr/index.ts';
 
 export interface TraceMetadata {
   /** Data set, the unit of reporting. Default: `unknown`. */
@@ -76,21 +76,8 @@ export function linkSteps(trace: Trace, scale: number): { stepEndsSeconds: numbe
   return { stepEndsSeconds, ratesBps };
 }
 
-/**
- * The trace as an endless link from its second 0.
- * `scale` multiplies the rates (scenario x payload share); `latencySeconds` is added to each request; `response` is the
- * receiver's time after the last bit (default: none).
- */
-export function linkPath(trace: Trace, scale: number, latencySeconds: number, response?: ResponseTime): PiecewisePath {
-  return new PiecewisePath({
-    ...linkSteps(trace, scale),
-    latencySeconds,
-    ...(response && { response }),
-  });
-}
-
 /** Mean rate in bit/s of one period. */
 export function meanRateBps(trace: Trace): number {
   const end = wrapSeconds(trace);
-  return linkPath(trace, 1, 0).cumulativeBits(end) / end;
+  return new PiecewisePath(linkSteps(trace, 1)).cumulativeBits(end) / end;
 }

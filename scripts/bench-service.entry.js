@@ -13,7 +13,7 @@ const running = await startService({
   ...(folder !== undefined && { recording: { directory: folder, maxBytes: 1e9 } }),
   dish: syntheticDish({ seed: 1 }),
   location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6, altitudeMetres: 500 },
-  limits: { rate: { perSecond: 1e6, burst: 1e6 }, subscribersOfAddress: 1e6 },
+  limits: { rate: { perSecond: 1e6, burst: 1e6 } },
   onFault: (error) => faults.push(error.message),
 });
 process.on('message', async (message) => {

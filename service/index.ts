@@ -1,11 +1,8 @@
 /** The prediction service. Node only. */
 
-export { isLoopback } from './api/security.ts';
+export { isLoopback } from '../predictor/service-client/needs-tls.ts';
 export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
-export { startServiceOnLink } from './fake-dish/watched-link.ts';
-export type { Log } from './log.ts';
-export { lockFolder } from './recording/folder-lock.ts';
 export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 export { BUILT_IN_TRIGGERS, parseConfig, type ServiceConfig } from './triggers/config.ts';

@@ -63,8 +63,8 @@ test('states of the dish that change every second are not logged', async () => {
   opened.push(dish);
   const { lines, until, url } = await logging({ dish: dish.address });
   await until('online');
-  dish.misbehave({ outage: 'NO_SATS' });
   const events = await eventReader(`${url}/v1/events?types=state`);
+  dish.misbehave({ outage: 'NO_SATS' });
   while ((await events.next()).data.dish?.state !== 'outage');
   dish.misbehave({});
   while ((await events.next()).data.dish?.state !== 'online');

@@ -31,8 +31,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
       return { kind: 'throughput', startMs: endMs - 100, endMs, bits: (rateBps * Math.exp(normal(random) / 8)) / 10 };
     });
     const reply = service.observe({ player: 'p', observations });
-    if (typeof reply === 'string') throw new Error(reply);
-    refused.push(...reply.verdicts.filter((verdict) => verdict !== 'accepted'));
+    refused.push(...reply!.verdicts.filter((verdict) => verdict !== 'accepted'));
   }
   return { clock, service, events, refused };
 }
@@ -118,13 +117,13 @@ describe('the service', () => {
     expect(service.problems.list()).toEqual([]);
   });
 
-  test('learns from throughput before the start, unless it is too old', () => {
-    const service = new PredictionService({ clock: new ManualClock(), version: '0' });
-    const throughput = [-1000, ...Array.from({ length: 30 }, (_, i) => i - 30)].map((startSeconds) => {
-      return { kind: 'throughput' as const, startSeconds, endSeconds: startSeconds + 1, bits: 40e6 };
-    });
-    service.recall(throughput);
-    expect(service.state().link.observedSeconds).toBe(30);
+  test("learns from the usage in the dish's history, unless it is too old", () => {
+    const clock = new ManualClock();
+    const service = new PredictionService({ clock, version: '0' });
+    for (const ago of [1000, 301, 299, ...Array.from({ length: 30 }, (_, i) => 29 - i)]) {
+      service.observeTelemetry({ atMs: clock.utcMs() - ago * 1000, downlinkUsageBps: 40e6, fromHistory: true });
+    }
+    expect(service.state().link.observedSeconds).toBe(31);
     expect(service.forecast().forecast!.quantilesBps[0]![3]).toBeCloseTo(40e6, -7);
   });
 

@@ -20,14 +20,7 @@ import type {
 import { type Clock, SessionClock } from './clock.ts';
 import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import {
-  type Refusal,
-  type Reported,
-  SharedLink,
-  SIMULATED_VIEWER,
-  type Throughput,
-  type Verdict,
-} from './link/shared-link.ts';
+import { type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import { defined, type TelemetrySecond } from './telemetry.ts';
 
@@ -42,8 +35,7 @@ export interface PredictionServiceOptions {
 export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
-  recording?: { status(): StateReply['recording']; written(): Promise<void> };
-  webhook?: { readonly counts: Readonly<Record<string, number>> };
+  recording?: { status(): StateReply['recording'] };
   location?: () => StateReply['location'];
 }
 
@@ -64,14 +56,11 @@ export interface Listener {
 /** A rate in bit/s, on the session clock, so that a leap of UTC moves it along. */
 type Rate = { atSeconds: number; bps: number };
 
-/** Longest past that throughput from before the start, and the dish's history, have. A multiple of the epoch. */
-const PAST_SECONDS = 900;
+/** Past before the start from which the forecaster learns the usage in the dish's history. A multiple of the epoch. */
+const PAST_SECONDS = 300;
 /** The past that the page's chart shows (`page/chart.js`). */
 const CHART_SECONDS = 60;
 const MOST_PLAYERS = 64;
-const MOST_PLAYERS_OF_ADDRESS = 32;
-/** From this probability of a LEO link, its estimated epochs replace the schedule. */
-const LEO_PROBABILITY = 0.7;
 /** A dish that answers is Starlink's, whose handovers follow the schedule to about a second. */
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
@@ -101,7 +90,7 @@ export class PredictionService {
   #publishedMs = Number.NaN;
   #nextHandoverMs = Number.POSITIVE_INFINITY;
   #isStateNew = false;
-  #hintedEpoch = Number.NaN;
+  #hintedSeconds = Number.NEGATIVE_INFINITY;
   #reportedSeconds = Number.NEGATIVE_INFINITY;
   #isWatched = false;
 
@@ -122,7 +111,6 @@ export class PredictionService {
     });
     this.#link = new SharedLink({
       mostPlayers: MOST_PLAYERS,
-      mostPlayersOfAddress: MOST_PLAYERS_OF_ADDRESS,
       emit: (observation) => {
         this.#forecaster.observe(observation);
         for (const listener of this.#listeners) listener.observation?.(observation);
@@ -136,17 +124,6 @@ export class PredictionService {
 
   attach(parts: Parts): void {
     this.#parts = { ...this.#parts, ...parts };
-  }
-
-  /** Learns from throughput before now, whose seconds are below 0 and in order of time. Call it first. */
-  recall(throughput: readonly Throughput[]): void {
-    const nowSeconds = this.session.nowSeconds();
-    const pieces = throughput.map((piece) => ({
-      ...piece,
-      startSeconds: piece.startSeconds + nowSeconds,
-      endSeconds: piece.endSeconds + nowSeconds,
-    }));
-    this.#forecaster.recall(pieces.filter(({ startSeconds }) => startSeconds >= 0));
   }
 
   /** Call it ten times a second. */
@@ -205,13 +182,12 @@ export class PredictionService {
     const { downlinkUsageBps: bps } = second;
     if (bps !== undefined) {
       this.#usage = lastMinute([...this.#usage, { atSeconds, bps }], atSeconds);
-      const isAfterStart = atSeconds > this.session.startSeconds;
-      const observation = isAfterStart && this.#passive.observe(atSeconds, bps, this.#link.lastBusySeconds);
-      if (observation) this.#forecaster.observe(observation);
+      const observation = this.#passive.observe(atSeconds, bps, this.#link.lastBusySeconds);
+      if (observation && atSeconds > this.session.startSeconds) this.#forecaster.observe(observation);
+      else if (observation && atSeconds >= 1) this.#forecaster.recall(observation);
     }
-    const epoch = Math.floor((atSeconds - this.#epochPhaseSeconds()) / EPOCH_SECONDS);
-    if (second.fromHistory === true || epoch === this.#hintedEpoch) return;
-    this.#hintedEpoch = epoch;
+    if (second.fromHistory === true || atSeconds < this.#hintedSeconds + EPOCH_SECONDS) return;
+    this.#hintedSeconds = atSeconds;
     this.#forecaster.hint({ atMs: nextScheduled(second.atMs), ...DISH_HINT });
   }
 
@@ -258,10 +234,8 @@ export class PredictionService {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
         forecaster: this.#forecaster.source ?? null,
-        subscribers: this.stream.size,
-        eachPlayer: this.#link.eachPlayer().map(({ name, lastSeenSeconds, ...player }) => {
-          const reportedMs = Math.round(this.session.utcMsAt(lastSeenSeconds));
-          return { ...player, reportedMs, ...(name === SIMULATED_VIEWER && { isSimulated: true as const }) };
+        eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
+          return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
         }),
       },
       ...(place !== undefined && { location: place }),
@@ -270,35 +244,20 @@ export class PredictionService {
     };
   }
 
-  /** A verdict per observation, or the limit that the report's player would exceed. */
+  /** A verdict per observation, or undefined for a player too many. */
   observe(
     request: ObservationsRequest,
-    address = '',
-  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | Refusal {
+  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | undefined {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
     this.#reportedSeconds = nowSeconds;
     if (!this.#isWatched) this.#publishTraffic();
     const { isDownloading } = request;
-    const verdicts = this.#link.report(request.player, observations, { nowSeconds, address, isDownloading });
-    if (typeof verdicts === 'string') return verdicts;
+    const verdicts = this.#link.report(request.player, observations, { nowSeconds, isDownloading });
+    if (verdicts === undefined) return undefined;
     if (verdicts.includes('accepted')) for (const listener of this.#listeners) listener.report?.(request);
     return { serverUtcMs: this.clock.utcMs(), verdicts, share: this.#link.share(request.player) };
-  }
-
-  /** Resolves once all reports so far are recorded, if anything is. */
-  async recorded(): Promise<void> {
-    await this.#parts.recording?.written();
-  }
-
-  /** Triggers by what became of their posts; empty without a webhook. */
-  get webhookCounts(): Readonly<Record<string, number>> {
-    return this.#parts.webhook?.counts ?? {};
-  }
-
-  get players(): number {
-    return this.#link.players;
   }
 
   /** Call it before using UTC, which may have leapt. */
@@ -342,14 +301,6 @@ export class PredictionService {
     const next = this.#forecaster.nextHandovers()[0];
     // At least a second ahead: the estimate varies by milliseconds, which must not announce a handover twice.
     if (next !== undefined && next.atMs > nowMs + 1000) this.#nextHandoverMs = next.atMs;
-  }
-
-  /** Time of a handover on the session clock, modulo 15 s. */
-  #epochPhaseSeconds(): number {
-    const estimate = this.#forecaster.handoverEstimate();
-    if (estimate !== undefined && estimate.leoProbability >= LEO_PROBABILITY) return estimate.phaseSeconds;
-    const seconds = this.session.secondsAt(nextScheduled(this.clock.utcMs()));
-    return seconds - EPOCH_SECONDS * Math.floor(seconds / EPOCH_SECONDS);
   }
 }
 

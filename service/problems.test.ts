@@ -29,7 +29,7 @@ test('the problem of a failing model ends when it recovers and returns when it f
       clock.advance(0.1);
       const endMs = clock.utcMs();
       const observations = [{ kind: 'throughput' as const, startMs: endMs - 100, endMs, bits: 5e6 }];
-      service.observe({ player: 'p', observations }, '127.0.0.1');
+      service.observe({ player: 'p', observations });
       service.tick();
     }
     return service.problems.list().map(({ part, code, message, count }) => ({ part, code, message, count }));

@@ -9,7 +9,6 @@ import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
-import { reportViewer } from './fake-dish/simulated-viewer.ts';
 import type { CapacityForecaster } from './link/link-forecaster.ts';
 import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
@@ -34,7 +33,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   /** Required bearer token. Default: none. */
   token?: string | undefined;
   limits?: Partial<ApiLimits>;
-  /** `host:port` of the dish, or the script of a simulated one in this process, with its viewer. Default: none. */
+  /** `host:port` of the dish, or the script of a simulated one in this process. Default: none. */
   dish?: string | DishScript | undefined;
   /** Location of the dish. Default: as the dish reports it. */
   location?: LocationReading | undefined;
@@ -43,7 +42,7 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   /** Source of orbital elements, a file or a URL. Default: none, without the sky. */
   elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
-  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'onNotice' | 'files'> | undefined;
+  recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
   /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
@@ -68,7 +67,7 @@ const SECOND_MS = 1000;
 /** States of the dish are logged once they have lasted this long: behind a tree, they change every second. */
 const SETTLED_MS = 10_000;
 
-/** Rejects if it cannot listen, or if the recordings' folder is unusable or in use by another service. */
+/** Rejects if it cannot listen, or if the recordings' folder is unusable. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const {
     version,
@@ -120,7 +119,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
-    if (typeof dish === 'object' && dish.viewer !== undefined) parts.push(reportViewer(dish.viewer, service));
     return { url, port: address.port, service, close };
   } catch (error) {
     await close().catch(() => {});
@@ -217,7 +215,6 @@ async function record(
 
 function watchTriggers({ triggers, webhook }: ServiceConfig, service: PredictionService): { close(): void } {
   const hook = webhook === undefined ? undefined : new Webhook({ url: webhook, problems: service.problems });
-  if (hook !== undefined) service.attach({ webhook: hook });
   const evaluation = new Triggers(triggers);
   const { session, clock } = service;
   const evaluate = (values: MetricValues, atMs: number) => {
@@ -230,10 +227,8 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
     }
   };
   service.listen({
-    telemetry({ atMs, obstructed, ...second }) {
-      evaluate({ ...second, obstructed: obstructed === undefined ? undefined : Number(obstructed) }, atMs);
-    },
-    event: (type) => type === 'handover' && evaluate({ handover: 1 }, clock.utcMs()),
+    telemetry: ({ atMs, ...second }) => evaluate(second, atMs),
+    event: (type) => type === 'handover' && evaluate({ handover: true }, clock.utcMs()),
   });
   return { close: () => hook?.close() };
 }
@@ -244,16 +239,9 @@ function watchSky(
 ): { close(): void } {
   const { clock, problems } = service;
   const source = new ElementSource({ ...options, clock, problems });
-  const sky = new Sky({ source, place, clock });
-  service.attach({ sky });
-  sky.refresh().catch(onFault);
-  const timer = every(60 * SECOND_MS, () => sky.refresh(), onFault);
-  return {
-    close() {
-      timer.close();
-      sky.dispose();
-    },
-  };
+  service.attach({ sky: new Sky({ source, place, clock }) });
+  source.refresh().catch(onFault);
+  return every(60 * SECOND_MS, () => source.refresh(), onFault);
 }
 
 function watchDish(
@@ -264,10 +252,7 @@ function watchDish(
   const options = {
     clock,
     onSecond: (second: TelemetrySecond) => service.observeTelemetry(second),
-    onStateChange() {
-      service.stateChanged();
-      logState();
-    },
+    onStateChange: () => service.stateChanged(),
   };
   const monitor =
     typeof dish === 'string'
@@ -276,7 +261,7 @@ function watchDish(
   let logged: DishStateName = 'connecting';
   const logState = () => {
     const { state, sinceMs, detail } = monitor.reply();
-    // The first one and a change to or from `unreachable` at once.
+    // The first one and a change to or from `unreachable` within a second.
     const isSettled = logged === 'connecting' || clock.utcMs() - sinceMs >= SETTLED_MS;
     if (state === logged || !(isSettled || [state, logged].includes('unreachable'))) return;
     logged = state;

@@ -9,7 +9,7 @@ import { runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
-import type { Trace } from '../replay/trace.ts';
+import { traceOfRates } from '../replay/simulator/made-up.fixture.ts';
 import { KernelLink } from './kernel-link.ts';
 import { NO_IMPAIRMENT } from './kernel-steps.ts';
 import { quicCongestion, quicTierObstacle, transportProgram } from './programs.ts';
@@ -110,13 +110,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
     if (!existsSync(PAGE_DIRECTORY)) throw new Error(`${PAGE_DIRECTORY}: run npm run build:bench-page before`);
     const short: Scenario = { ...SCENARIOS['hd-16']!, segmentCount: 5, traceScale: { factor: 1 } };
     const scenario: ResolvedScenario = { ...short, segmentSizesBits: segmentSizesBits(short) };
-    const trace: Trace = {
-      name: 'steady',
-      stepEndsSeconds: Float64Array.of(120),
-      ratesBps: Float64Array.of(30e6),
-      durationSeconds: 120,
-      metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1) },
-    };
+    const trace = traceOfRates([30], 120, { startUtcMs: Date.UTC(2025, 5, 1) });
     const played: PlayedSession[] = [];
     await runBench({
       sessions: [{ trace, startSeconds: 0, segmentCount: 5, algorithm: 'mpc-d', seed: 3 }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import type { Trace } from '../replay/trace.ts';
+import { traceOfRates } from '../replay/simulator/made-up.fixture.ts';
 import {
   impairmentNamed,
   kernelSteps,
@@ -11,14 +11,8 @@ import {
 } from './kernel-steps.ts';
 
 const scenario = SCENARIOS['uhd-8']!;
-const trace: Trace = {
-  name: 't',
-  stepEndsSeconds: Float64Array.of(10, 20, 30),
-  ratesBps: Float64Array.of(10e6, 0, 30e6),
-  durationSeconds: 30,
-  // Second 57: handovers at 0 and 15 s of the trace.
-  metadata: { dataset: 'd', recordingGroup: 'g', epochPhaseSeconds: 57 },
-};
+/** From second 57: handovers at 0 and 15 s of the trace. */
+const trace = traceOfRates([10, 0, 30], 10, { epochPhaseSeconds: 57 });
 
 const totalBits = ({ steps }: ReturnType<typeof kernelSteps>) => {
   let from = 0;
@@ -73,11 +67,7 @@ describe('kernelSteps', () => {
   });
 
   test("uses the trace's own loss; without a clock there are no handovers", () => {
-    const lossy: Trace = {
-      ...trace,
-      loss: Float64Array.of(0.05, Number.NaN, 0),
-      metadata: { dataset: 'd', recordingGroup: 'g' },
-    };
+    const lossy = { ...traceOfRates([10, 0, 30], 10), loss: Float64Array.of(0.05, Number.NaN, 0) };
     const { steps } = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: STARLINK_IMPAIRMENT });
     expect(steps.map(({ loss }) => loss)).toEqual([0.05, 0.01, 0]);
     const replaced = kernelSteps(lossy, scenario, { startSeconds: 0, impairment: impairmentNamed('none,loss=0.03') });
@@ -85,12 +75,8 @@ describe('kernelSteps', () => {
   });
 
   test('jitter is uniform, in both directions together up to its size, and changes every 20 ms', () => {
-    const long: Trace = {
-      ...trace,
-      ...{ stepEndsSeconds: Float64Array.of(3000), ratesBps: Float64Array.of(10e6), durationSeconds: 3000 },
-    };
     const impairment = impairmentNamed('none,jitter-ms=30');
-    const { steps } = kernelSteps(long, scenario, { startSeconds: 0, impairment });
+    const { steps } = kernelSteps(traceOfRates([10], 3000), scenario, { startSeconds: 0, impairment });
     expect(steps).toHaveLength(3000 / 0.02);
     const extra = steps.map(({ extraDelaySeconds }) => extraDelaySeconds);
     expect(extra.reduce((most, one) => Math.max(most, one), 0)).toBeLessThanOrEqual(0.015);

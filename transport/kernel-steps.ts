@@ -1,10 +1,10 @@
 /** The trace as steps of the emulated link: rates, and the loss and delay of handovers. */
 
 import { InputError } from '../abr/errors.ts';
-import { EPOCH_SECONDS, HANDOVER_SECOND } from '../abr/forecast.ts';
+import { EPOCH_SECONDS } from '../abr/forecast.ts';
 import { seededRandom } from '../abr/random.ts';
 import { type Scenario, traceScaleOf } from '../replay/scenarios.ts';
-import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
+import { handoverPhaseOf, linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 
 /** The link until `endSeconds` of the session. */
 interface KernelStep {
@@ -150,7 +150,6 @@ export function linkCommands(
 /** The seconds of the trace at which handovers begin; none without a clock. */
 function handoversOf({ metadata }: Trace, wrap: number): number[] {
   if (metadata.startUtcMs === undefined && metadata.epochPhaseSeconds === undefined) return [];
-  const phase = (traceStartUtcMs(metadata) / 1000) % EPOCH_SECONDS;
-  const first = (HANDOVER_SECOND - phase + 2 * EPOCH_SECONDS) % EPOCH_SECONDS;
+  const first = handoverPhaseOf((traceStartUtcMs(metadata) / 1000) % 60);
   return Array.from({ length: Math.ceil((wrap - first) / EPOCH_SECONDS) }, (_, i) => first + i * EPOCH_SECONDS);
 }

@@ -7,6 +7,7 @@ import {
   constants,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -18,7 +19,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../abr/errors.ts';
-import { makeFolder } from '../replay/formats/write-file.ts';
 
 /** The values of `--congestion` for TCP. */
 export const CONGESTION_CONTROLS: readonly string[] = ['cubic', 'bbr'];
@@ -120,7 +120,7 @@ export function transportProgram(): string {
 /** A program that `build` makes of a copy of its sources, cached by their hash in the system's temporary folder. */
 function built(name: string, sources: readonly string[], build: (folder: string, program: string) => void): string {
   const cache = join(tmpdir(), `leo-abr-${process.getuid?.() ?? 0}`);
-  makeFolder(cache);
+  mkdirSync(cache, { recursive: true });
   const hash = createHash('sha256');
   for (const source of sources) hash.update(readFileSync(join(SOURCE_FOLDER, source)));
   const program = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);

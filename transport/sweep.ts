@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { InputError } from '../abr/errors.ts';
 import { median, quantile } from '../abr/quantile.ts';
-import { meansWithInterval } from '../replay/evaluation/bootstrap.ts';
 import { groupBy } from '../replay/evaluation/group-by.ts';
+import { pairedMeans } from '../replay/evaluation/paired-means.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import type { DatasetUnits } from '../replay/evaluation/resampling-units.ts';
 import { textTable } from '../replay/formats/text-table.ts';
 import type { Estimate } from '../replay/results.ts';
 import type { Scenario } from '../replay/scenarios.ts';
@@ -169,20 +170,25 @@ export interface Ratios {
 
 /** Per setting with a single group of flows; intervals over recording groups. A download of nothing has no ratio. */
 export function ratiosToDefault(rows: readonly SweepRow[], { seed }: { seed: number }): Map<string, Ratios> {
-  const placeOf = ({ dataset, trace, startSeconds }: SweepRow) => JSON.stringify([dataset, trace, startSeconds]);
-  const single = rows.filter(({ results }) => results.length === 1 && results[0]!.throughputBps > 0);
-  const defaults = new Map(
-    single.filter(({ flows }) => flows === DEFAULT_SETTING).map((row) => [placeOf(row), row.results[0]!]),
+  const single = groupBy(
+    rows.filter(({ results }) => results.length === 1 && results[0]!.throughputBps > 0),
+    ({ flows }) => flows,
   );
-  const paired = single.filter((row) => defaults.has(placeOf(row)));
+  const byGroup: DatasetUnits = { resampledBy: 'groups', nameOf: ({ group }) => group };
+  const ways = new Map(rows.map(({ dataset }) => [dataset, byGroup]));
+  const logOf = (own: SweepRow, other: SweepRow, of: 'throughputBps' | 'rttSecondsP95') =>
+    Math.log(own.results[0]![of] / other.results[0]![of]);
   const found = new Map<string, Ratios>();
-  for (const [flows, own] of groupBy(paired, (row) => row.flows)) {
-    const logs = (of: 'throughputBps' | 'rttSecondsP95') =>
-      own.map((row) => Math.log(row.results[0]![of] / defaults.get(placeOf(row))![of]));
-    const groups = [...new Set(own.map(({ group }) => group))];
-    const units = { unitOf: own.map(({ group }) => groups.indexOf(group)), unitCount: groups.length, seed };
-    const means = meansWithInterval({ throughput: logs('throughputBps'), rttP95: logs('rttSecondsP95') }, units);
-    found.set(flows, { throughput: asRatio(means.throughput), rttP95: asRatio(means.rttP95) });
+  for (const [flows, own] of single) {
+    const means = pairedMeans(own, single.get(DEFAULT_SETTING) ?? [], {
+      keyOf: ({ dataset, trace, startSeconds }) => JSON.stringify([dataset, trace, startSeconds]),
+      valuesOf: (one, other) => ({
+        throughput: logOf(one, other, 'throughputBps'),
+        rttP95: logOf(one, other, 'rttSecondsP95'),
+      }),
+      ...{ ways, seed },
+    });
+    if (means) found.set(flows, { throughput: asRatio(means.throughput), rttP95: asRatio(means.rttP95) });
   }
   return found;
 }

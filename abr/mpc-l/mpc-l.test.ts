@@ -236,8 +236,10 @@ describe('capacity decides', () => {
         const forecast = { ...changing, quantilesBps: changing.quantilesBps.map(() => changing.quantilesBps[0]!) };
         const room = state.bufferCapSeconds - state.segmentSeconds - state.bufferLevelSeconds;
         const fuller = { ...state, bufferLevelSeconds: state.bufferLevelSeconds + more * room };
-        const evaluations = evaluationsOf(state, forecast, { abandon: false });
-        const withMore = evaluationsOf(fuller, forecast, { abandon: false });
+        // A fuller buffer plays the segment later, to other viewers.
+        const options = { abandon: false, watchSeconds: Number.POSITIVE_INFINITY };
+        const evaluations = evaluationsOf(state, forecast, options);
+        const withMore = evaluationsOf(fuller, forecast, options);
         evaluations.forEach(({ score, qoe, stallSeconds }, r) => {
           expect(withMore[r]!.score).toBeGreaterThanOrEqual(score - 1e-9 * (1 + Math.abs(score)));
           expect(withMore[r]!.qoe).toBeGreaterThanOrEqual(qoe - 1e-9 * (1 + Math.abs(qoe)));

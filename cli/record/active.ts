@@ -49,20 +49,14 @@ const LATE_MS = 5000;
 
 /** Measures until it is interrupted; the measurements are traces in `directory`. */
 export async function measureActively(flags: ActiveFlags, around: Surroundings): Promise<void> {
-  const { BUILT_IN_TRIGGERS, lockFolder } = await import('../../service/index.ts');
+  const { BUILT_IN_TRIGGERS } = await import('../../service/index.ts');
   const settings = settingsOf(flags, BUILT_IN_TRIGGERS);
   requireWritableFolder(around.directory);
-  const lock = await lockFolder(around.directory);
-  try {
-    const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
-    const touch = () => void lock.touch().catch(() => {});
-    const timers = [around.every(TICK_MS, () => active.tick()), around.every(USAGE_MS, touch)];
-    await around.interrupted;
-    for (const end of timers) end();
-    active.close();
-  } finally {
-    await lock.release();
-  }
+  const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
+  const end = around.every(TICK_MS, () => active.tick());
+  await around.interrupted;
+  end();
+  active.close();
 }
 
 type Settings = ReturnType<typeof settingsOf>;

@@ -2,10 +2,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
 import { cacheFolder, TOOL_FOLDER } from '../tool.ts';
@@ -50,7 +50,7 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
 
   const python = await findPython(options.python, io);
   io.stderr.write(`setting up Python in ${environment}\n`);
-  makeFolder(environment);
+  mkdirSync(environment, { recursive: true });
   await runProcess(python, ['-m', 'venv', '--clear', environment], io);
   const requirements = JSON.parse(/^dependencies = (.*)$/m.exec(text)![1]!) as string[];
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];

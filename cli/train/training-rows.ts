@@ -4,7 +4,7 @@
  * networks to them.
  */
 
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createController,
@@ -19,7 +19,7 @@ import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { mean } from '../../replay/evaluation/quantiles.ts';
-import { makeFolder, writeFileAtomically } from '../../replay/formats/write-file.ts';
+import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
@@ -159,7 +159,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const datasets = [...new Set(sessions.map(({ dataset }) => dataset))].sort();
   const labels = datasetLabels(traces);
   const isLeftOut = ({ metadata }: Trace) => leftOut.includes(metadata.dataset);
-  makeFolder(folder);
+  mkdirSync(folder, { recursive: true });
   const out = openSync(join(folder, 'rows.f32'), 'w');
   let count = 0;
   try {

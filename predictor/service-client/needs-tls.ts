@@ -4,6 +4,7 @@ export function needsTls(address: string | URL, pageUrl: string): boolean {
   return pageUrl.startsWith('https:') && protocol === 'http:' && !isLoopback(hostname);
 }
 
+/** Accepts loopback addresses and the names that browsers resolve to them. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127\./.test(hostname);
+  return /^((.*\.)?localhost|\[::1\]|::1|127(\.\d{1,3}){3})$/.test(hostname);
 }

@@ -32,16 +32,23 @@ export interface SessionConfig {
  * One request for a segment of video; times are of the session's clock. 0 is the first request, of a live stream the
  * origin's second 0, or the join of a household's player.
  */
-export interface RequestRecord {
+export interface RequestNote {
   index: number;
   representationId: string;
   bitrateBps: number;
   requestedAtSeconds: number;
   /** The element's media ahead of the playhead at the request. */
   bufferLevelSeconds: number;
-  endedAtSeconds: number;
+  /** Undefined while active. */
+  endedAtSeconds: number | undefined;
   receivedBits: number;
-  outcome: 'complete' | 'abandoned' | 'failed';
+  outcome: 'active' | 'complete' | 'abandoned' | 'failed';
+}
+
+/** A request that has ended. */
+export interface RequestRecord extends RequestNote {
+  endedAtSeconds: number;
+  outcome: Exclude<RequestNote['outcome'], 'active'>;
 }
 
 /** A decision with its inputs; of the forecast only the source, because its paths cannot be written as JSON. */
@@ -73,6 +80,7 @@ export interface PositionRecord {
 export interface SessionRecord {
   endedBy: 'end' | 'cutoff' | 'fault';
   fault?: string;
+  /** In order. */
   requests: RequestRecord[];
   /** Empty for the player's own ABR. */
   decisions: DecisionRecord[];

@@ -1,12 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  effectiveUnits,
-  forEachResample,
-  meansWithInterval,
-  smallSampleStretch,
-  stretchedInterval,
-  type UnitsOfSample,
-} from './bootstrap.ts';
+import { effectiveUnits, estimates, forEachResample, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
 import { intervalCoverage } from './simulated-benchmarks.fixture.ts';
 
 test('a resample has as many units as the sample, the same for the same seed', () => {
@@ -64,31 +57,28 @@ describe('the 95 % interval covers the truth in 93 to 97 % of 1000 benchmarks dr
   );
 });
 
-const units = { unitOf: [0, 0, 1, 2, 2, 3], unitCount: 4, seed: 3 };
-
-const meanWithInterval = (values: number[], of: UnitsOfSample) => meansWithInterval({ values }, of).values;
-
-describe('meansWithInterval', () => {
-  test('gives the mean, inside its interval', () => {
-    const { value, ci95 } = meanWithInterval([1, 2, 3, 4, 5, 6], units);
-    expect(value).toBe(3.5);
-    expect(ci95![0]).toBeLessThan(3.5);
-    expect(ci95![1]).toBeGreaterThan(3.5);
-  });
+describe('estimates', () => {
+  const sum = (values: number[]) => values.reduce((total, one) => total + one, 0);
+  /** The mean, the mean of shifted values and of doubled ones, on the same resamples. */
+  const meansOf = (values: number[], unitOf: number[]) =>
+    estimates({ unitOf, unitCount: new Set(unitOf).size, seed: 3 }, (counts) => {
+      const weights = unitOf.map((unit) => counts[unit]!);
+      const mean = sum(values.map((value, i) => value * weights[i]!)) / sum(weights);
+      return { mean, shifted: mean + 10, twice: 2 * mean };
+    });
 
   test('means of components add up, and shifted samples have shifted intervals', () => {
-    const values = [1, 2, 3, 4, 5, 6];
-    const { own, shifted, twice } = meansWithInterval(
-      { own: values, shifted: values.map((value) => value + 10), twice: values.map((value) => 2 * value) },
-      units,
-    );
-    expect(shifted.ci95![0]).toBeCloseTo(own.ci95![0] + 10, 9);
-    expect(twice.ci95![1]).toBeCloseTo(2 * own.ci95![1], 9);
+    const { mean, shifted, twice } = meansOf([1, 2, 3, 4, 5, 6], [0, 0, 1, 2, 2, 3]);
+    expect(mean.value).toBe(3.5);
+    expect(mean.ci95![0]).toBeLessThan(3.5);
+    expect(mean.ci95![1]).toBeGreaterThan(3.5);
+    expect(shifted.ci95![0]).toBeCloseTo(mean.ci95![0] + 10, 9);
+    expect(twice.ci95![1]).toBeCloseTo(2 * mean.ci95![1], 9);
   });
 
   test('a constant has an interval of width 0; one unit has no interval', () => {
-    expect(meanWithInterval([2, 2, 2, 2, 2, 2], units)).toEqual({ value: 2, ci95: [2, 2] });
-    expect(meanWithInterval([1, 2], { unitOf: [0, 0], unitCount: 1, seed: 1 })).toEqual({ value: 1.5, ci95: null });
-    expect(meanWithInterval([], { unitOf: [], unitCount: 0, seed: 1 })).toEqual({ value: Number.NaN, ci95: null });
+    expect(meansOf([2, 2, 2, 2], [0, 0, 1, 2]).mean).toEqual({ value: 2, ci95: [2, 2] });
+    expect(meansOf([1, 2], [0, 0]).mean).toEqual({ value: 1.5, ci95: null });
+    expect(meansOf([], []).mean).toEqual({ value: Number.NaN, ci95: null });
   });
 });

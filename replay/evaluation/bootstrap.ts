@@ -6,7 +6,6 @@
 import { quantile } from '../../abr/quantile.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Estimate } from '../results.ts';
-import { UnitSample } from './quantiles.ts';
 import { studentQuantile } from './student-t.ts';
 
 /** Resamples per interval. */
@@ -65,8 +64,9 @@ export function stretchedInterval(estimate: number, resampled: Float64Array, str
 }
 
 export interface Resampling {
-  /** The number of values of each unit; units without values do not count. */
-  unitSizes: ArrayLike<number>;
+  /** The unit of each value, below `unitCount`; units without values do not count. */
+  unitOf: ArrayLike<number>;
+  unitCount: number;
   /** Equal seeds give equal resamples, so that statistics over the same units are paired. */
   seed: number;
   /** Default `RESAMPLES`. */
@@ -78,13 +78,14 @@ export interface Resampling {
  * in the sample itself. Cost: resamples x (units + `statistics`).
  */
 export function estimates<Name extends string>(
-  { unitSizes, seed, resamples = RESAMPLES }: Resampling,
+  { unitOf, unitCount, seed, resamples = RESAMPLES }: Resampling,
   statistics: (counts: ArrayLike<number>) => Readonly<Record<Name, number>>,
 ): Record<Name, Estimate> {
-  const unitCount = unitSizes.length;
+  const unitSizes = new Float64Array(unitCount);
+  for (let i = 0; i < unitOf.length; i++) unitSizes[unitOf[i]!]! += 1;
   const point = statistics(new Uint32Array(unitCount).fill(1));
   const names = Object.keys(point) as Name[];
-  const hasInterval = Array.from(unitSizes).filter((size) => size > 0).length > 1;
+  const hasInterval = unitSizes.filter((size) => size > 0).length > 1;
   const resampled = names.map(() => new Float64Array(hasInterval ? resamples : 0));
   forEachResample({ unitCount, seed, resamples: hasInterval ? resamples : 0 }, (counts, resample) => {
     const values = statistics(counts);
@@ -96,28 +97,4 @@ export function estimates<Name extends string>(
     return [name, { value, ci95: hasInterval ? stretchedInterval(value, resampled[n]!, stretch) : null }];
   });
   return Object.fromEntries(found) as Record<Name, Estimate>;
-}
-
-export interface UnitsOfSample {
-  /** The unit of each value, below `unitCount`. */
-  unitOf: ArrayLike<number>;
-  unitCount: number;
-  seed: number;
-}
-
-/**
- * The mean of each sample, all on the same resamples; NaN for an empty sample. A sample has one value per entry of
- * `unitOf`.
- */
-export function meansWithInterval<Name extends string>(
-  samples: Readonly<Record<Name, ArrayLike<number>>>,
-  { unitOf, unitCount, seed }: UnitsOfSample,
-): Record<Name, Estimate> {
-  const entries = Object.entries<ArrayLike<number>>(samples);
-  const of = entries.map(([name, values]) => [name, new UnitSample(values, unitOf, unitCount)] as const);
-  const unitSizes = new Float64Array(unitCount);
-  for (let i = 0; i < unitOf.length; i++) unitSizes[unitOf[i]!]! += 1;
-  return estimates({ unitSizes, seed }, (counts) => {
-    return Object.fromEntries(of.map(([name, sample]) => [name, sample.mean(counts)])) as Record<Name, number>;
-  });
 }

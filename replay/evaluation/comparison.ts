@@ -1,9 +1,8 @@
 /** Compares algorithms with the baseline by pairs of sessions, with intervals of the paired differences. */
 
 import type { BaselineComparison, Estimate, FirstMinute, ResampledBy, SessionResult } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
 import { estimates } from './bootstrap.ts';
-import { firstMinute } from './first-minute.ts';
+import { differences } from './paired-means.ts';
 import { placeKey } from './plan.ts';
 import { UnitSample } from './quantiles.ts';
 
@@ -36,7 +35,8 @@ interface ComparisonFrame {
   unitOf(session: SessionResult): number;
   unitCount: number;
   resampledBy: ResampledBy;
-  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
+  /** Of a session on demand. */
+  startOf(session: SessionResult): FirstMinute;
   /** QoE-linear of an undisturbed session at the top bitrate. */
   topQoe: number;
   seed: number;
@@ -61,12 +61,13 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
   const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
   const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));
   const oracleAt = byPlace(sessionsByAlgorithm.get(ORACLE));
+  const startDifference = differences(frame.startOf);
   const compared = [...sessionsByAlgorithm].flatMap(([algorithm, sessions]) => {
     if (algorithm === baselineName) return [];
     const pairs = sessions.flatMap((own): Pair[] => {
       const baseline = baselineAt.get(placeKey(own));
       if (!baseline) return [];
-      const startDiff = own.live || baseline.live ? undefined : startDifference(own, baseline, frame.scenario);
+      const startDiff = own.live || baseline.live ? undefined : startDifference(own, baseline);
       return [{ own, baseline, oracle: oracleAt.get(placeKey(own)), unit: unitOf(own), startDiff }];
     });
     return pairs.length > 0 ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
@@ -76,11 +77,6 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
 
 function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionResult> {
   return new Map(sessions.map((session) => [placeKey(session), session]));
-}
-
-function startDifference(own: SessionResult, baseline: SessionResult, scenario: ComparisonFrame['scenario']) {
-  const [a, b] = [firstMinute(own, scenario), firstMinute(baseline, scenario)];
-  return Object.fromEntries(START_NAMES.map((name) => [name, a[name] - b[name]])) as unknown as FirstMinute;
 }
 
 function samplesOf(pairs: readonly Pair[], unitCount: number) {
@@ -135,11 +131,10 @@ function ratio(numerator: number, denominator: number): number {
 
 function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineComparison {
   const { baseline, unitCount, resampledBy, topQoe, seed, resamples } = frame;
-  const unitSizes = new Float64Array(unitCount);
-  for (const { unit } of pairs) unitSizes[unit]! += 1;
   const samples = samplesOf(pairs, unitCount);
-  const of = estimates({ unitSizes, seed, resamples }, (counts) => statistics(samples, counts));
-  const units = unitSizes.filter((size) => size > 0).length;
+  const unitOf = pairs.map(({ unit }) => unit);
+  const of = estimates({ unitOf, unitCount, seed, resamples }, (counts) => statistics(samples, counts));
+  const units = new Set(unitOf).size;
   // With one unit there is no interval, so the value decides.
   const isClearlyPositive = ({ value, ci95 }: Estimate) =>
     value > POSITIVE_SHARE * topQoe && (units < 2 || (ci95?.[0] ?? -1) > 0);

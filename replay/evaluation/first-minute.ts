@@ -14,7 +14,13 @@ type Played = Pick<SessionResult, 'segments' | 'startupSeconds' | 'endedBy'>;
 type Rules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
 
 /** Computed from the segments, so that files of any version have them. `watchSeconds` is the viewers' median. */
-export function firstMinute(session: Played, rules: Rules, watchSeconds = DEFAULT_WATCH_SECONDS): FirstMinute {
+export function firstMinute(
+  { segments, startupSeconds, endedBy }: Played,
+  rules: Rules,
+  watchSeconds = DEFAULT_WATCH_SECONDS,
+): FirstMinute {
+  // Each use of a stored session's segments reads them from its file.
+  const session = { segments, startupSeconds, endedBy };
   const upTo = (seconds: number) => (from: number, to: number) =>
     Math.min(1, Math.max(0, (seconds - from) / Math.max(1e-9, to - from)));
   return {

@@ -1,7 +1,8 @@
 /** Means over pairs of sessions or households that were played at the same places, with intervals. */
 
 import type { Estimate, ResampledBy, SessionResult } from '../results.ts';
-import { meansWithInterval } from './bootstrap.ts';
+import { estimates } from './bootstrap.ts';
+import { UnitSample } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
 
 /** Of pairs. */
@@ -32,15 +33,21 @@ export function pairedMeans<T extends Pick<SessionResult, 'dataset' | 'trace' | 
   const otherAt = new Map(others.map((one) => [keyOf(one), one]));
   const paired = own.filter((one) => otherAt.has(keyOf(one)));
   if (paired.length === 0) return undefined;
-  const { unitOf, unitCount, resampledBy } = resamplingUnits(paired, ways);
+  const { unitOf: unit, unitCount, resampledBy } = resamplingUnits(paired, ways);
+  const unitOf = paired.map(unit);
   const values = paired.map((one) => valuesOf(one, otherAt.get(keyOf(one))!));
   const names = Object.keys(values[0]!) as Name[];
-  const samples = Object.fromEntries(names.map((name) => [name, values.map((of) => of[name])])) as Record<
-    Name,
-    number[]
-  >;
-  const units = { unitOf: paired.map(unitOf), unitCount, seed };
-  return { pairs: paired.length, units: unitCount, resampledBy, ...meansWithInterval(samples, units) };
+  const sampleOf = (name: Name) =>
+    new UnitSample(
+      values.map((of) => of[name]),
+      unitOf,
+      unitCount,
+    );
+  const samples = names.map((name) => [name, sampleOf(name)] as const);
+  const means = estimates({ unitOf, unitCount, seed }, (counts) => {
+    return Object.fromEntries(samples.map(([name, sample]) => [name, sample.mean(counts)])) as Record<Name, number>;
+  });
+  return { pairs: paired.length, units: unitCount, resampledBy, ...means };
 }
 
 /** For `valuesOf`: the first one's values minus the other's. */

@@ -1,6 +1,6 @@
 /** Parses results JSON and validates every field that merging, resuming and reporting use. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check, InputError, requireAscending, requireObject } from '../../abr/errors.ts';
 import { placeOf } from '../formats/place.ts';
 import type { Results, SessionResult } from '../results.ts';
 
@@ -38,7 +38,7 @@ export function parseResults(
     else if (text === SESSIONS_END) part = 'tail';
     else if (text !== '') {
       try {
-        sessions.push(sessionOf(text, frame!, { file, line, field: `sessions[${sessions.length}]` }));
+        sessions.push(sessionOf(text, frame!.scenario, { file, line, field: `sessions[${sessions.length}]` }));
       } catch (error) {
         broken = error;
       }
@@ -52,30 +52,29 @@ export function parseResults(
 }
 
 function resultsOf(text: string, file: string): Results {
-  const value = jsonValue(text, { file });
-  requireShape(results, value, { file, field: '' });
+  const value: unknown = requireObject(jsonValue(text, file), file);
+  results(value, `${file}: `);
   const parsed = value as Results;
-  for (const [index, played] of parsed.sessions.entries()) {
-    checkAgainstScenario(played, parsed.scenario, { file, field: `sessions[${index}]` });
+  for (const [i, played] of parsed.sessions.entries()) {
+    checkAgainstScenario(played, parsed.scenario, `${file}: sessions[${i}]`);
   }
   return parsed;
 }
 
-function sessionOf(text: string, { scenario }: Results, place: InFile): SessionResult {
-  const value = jsonValue(text.replace(/,$/, ''), place);
-  requireShape(session, value, place);
+function sessionOf(
+  text: string,
+  scenario: Results['scenario'],
+  at: { file: string; line: number; field: string },
+): SessionResult {
+  const value = jsonValue(text.replace(/,$/, ''), at.file, at.line);
+  const place = placeOf(at);
+  session(value, place);
   checkAgainstScenario(value as SessionResult, scenario, place);
   return value as SessionResult;
 }
 
-interface InFile {
-  file: string;
-  line?: number;
-  field: string;
-}
-
 /** `line` is the text's first line in the file; default 1. */
-function jsonValue(text: string, { file, line = 1 }: { file: string; line?: number }): unknown {
+function jsonValue(text: string, file: string, line = 1): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -89,23 +88,11 @@ function jsonValue(text: string, { file, line = 1 }: { file: string; line?: numb
   }
 }
 
-/** Returns the fault of a value, or undefined. */
-type Check = (value: unknown, field: string) => Fault | undefined;
-
-interface Fault {
-  field: string;
-  expected: string;
-  value: unknown;
-}
-
-function requireShape(check: Check, value: unknown, { field, ...place }: InFile): void {
-  const fault = check(value, field);
-  if (fault === undefined) return;
-  throw new InputError(placeOf({ ...place, field: fault.field || undefined }), fault.expected, fault.value);
-}
+/** Throws an `InputError` for another value. `place` is for its message. */
+type Check = (value: unknown, place: string) => void;
 
 function that(expected: string, holds: (value: unknown) => boolean): Check {
-  return (value, field) => (holds(value) ? undefined : { field, expected, value });
+  return (value, place) => check(holds(value), place, expected, value);
 }
 
 /** Buffer levels and stalls are differences of floating-point times. */
@@ -117,54 +104,37 @@ const notNegative = that('a number >= 0', (value) => isNumber(value) && value >=
 const positive = that('a number > 0', (value) => isNumber(value) && value > 0);
 const count = that('a whole number >= 0', (value) => Number.isInteger(value) && (value as number) >= 0);
 
-function nullable(check: Check): Check {
-  return (value, field) => (value === null ? undefined : check(value, field));
+function nullable(item: Check): Check {
+  return (value, place) => value === null || item(value, place);
 }
 
 function list(item: Check, least = 0): Check {
-  return (value, field) => {
-    if (!Array.isArray(value) || value.length < least) {
-      return { field, expected: least > 0 ? `a list of at least ${least}` : 'a list', value };
-    }
-    for (let i = 0; i < value.length; i++) {
-      const fault = item(value[i], `${field}[${i}]`);
-      if (fault !== undefined) return fault;
-    }
-    return undefined;
+  return (value, place) => {
+    const isList = Array.isArray(value) && value.length >= least;
+    check(isList, place, least > 0 ? `a list of at least ${least}` : 'a list', value);
+    for (const [i, one] of value.entries()) item(one, `${place}[${i}]`);
   };
 }
 
 /** Keys that end with `?` may be absent. Unknown keys are allowed: a newer version may have written them. */
 function object(shape: Readonly<Record<string, Check>>): Check {
-  const entries = Object.entries(shape).map(
-    ([key, check]) => [key.replace('?', ''), check, key.endsWith('?')] as const,
-  );
-  return (value, field) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { field, expected: 'an object', value };
+  const entries = Object.entries(shape).map(([key, item]) => [key.replace('?', ''), item, key.endsWith('?')] as const);
+  return (value, place) => {
+    const fields = requireObject(value, place);
+    // Behind the name of the file.
+    const prefix = place.endsWith(': ') ? place : `${place}.`;
+    for (const [key, item, isOptional] of entries) {
+      if (!isOptional || fields[key] !== undefined) item(fields[key], `${prefix}${key}`);
     }
-    for (const [key, check, isOptional] of entries) {
-      const member = (value as Record<string, unknown>)[key];
-      if (isOptional && member === undefined) continue;
-      const fault = check(member, field === '' ? key : `${field}.${key}`);
-      if (fault !== undefined) return fault;
-    }
-    return undefined;
   };
 }
 
 /** The same check for several keys. */
-function each(check: Check, ...keys: string[]): Record<string, Check> {
-  return Object.fromEntries(keys.map((key) => [key, check]));
+function each(item: Check, ...keys: string[]): Record<string, Check> {
+  return Object.fromEntries(keys.map((key) => [key, item]));
 }
 
-const ascendingList: Check = (value, field) => {
-  const fault = list(positive, 1)(value, field);
-  if (fault !== undefined) return fault;
-  const values = value as number[];
-  const at = values.findIndex((item, index) => index > 0 && item <= values[index - 1]!);
-  return at < 0 ? undefined : { field: `${field}[${at}]`, expected: 'more than the value before', value: values[at] };
-};
+const ascendingList: Check = (value, place) => requireAscending(value, place, Number.POSITIVE_INFINITY);
 
 const segment = object({
   ...each(positive, 'bitrateBps', 'sizeBits'),
@@ -218,13 +188,12 @@ const results = object({
 });
 
 /** A bitrate that is not in the ladder belongs to another scenario; a live one needs its metrics. */
-function checkAgainstScenario(played: SessionResult, { ladderBps, live }: Results['scenario'], place: InFile): void {
+function checkAgainstScenario(played: SessionResult, { ladderBps, live }: Results['scenario'], place: string): void {
   for (const [i, { bitrateBps }] of played.segments.entries()) {
-    if (ladderBps.includes(bitrateBps)) continue;
-    const field = `${place.field}.segments[${i}].bitrateBps`;
-    throw new InputError(placeOf({ ...place, field }), `one of the ladder (${ladderBps.join(', ')})`, bitrateBps);
+    const isKnown = ladderBps.includes(bitrateBps);
+    if (!isKnown)
+      check(false, `${place}.segments[${i}].bitrateBps`, `one of the ladder (${ladderBps.join(', ')})`, bitrateBps);
   }
-  if ((live === undefined) === (played.live === undefined)) return;
   const expected = live === undefined ? 'none in a scenario on demand' : 'the metrics of a live scenario';
-  throw new InputError(placeOf({ ...place, field: `${place.field}.live` }), expected, played.live);
+  check((live === undefined) === (played.live === undefined), `${place}.live`, expected, played.live);
 }

@@ -14,22 +14,21 @@ describe('sessionStarts', () => {
     expect(starts.every((start) => start.segmentCount === 48)).toBe(true);
   });
 
-  test('includes a start that fits exactly', () => {
-    expect(sessionStarts({ durationSeconds: 232 + 61 }, uhd, every61)).toHaveLength(2);
-    expect(sessionStarts({ durationSeconds: 232 + 60.9 }, uhd, every61)).toHaveLength(1);
-    expect(sessionStarts({ durationSeconds: 2320 * 0.1 }, uhd, every61)).toEqual([
-      { startSeconds: 0, segmentCount: 48 },
-    ]);
-  });
+  const whole = (...starts: number[]) => starts.map((startSeconds) => ({ startSeconds, segmentCount: 48 }));
+  const short = (segmentCount: number) => [{ startSeconds: 0, segmentCount }];
 
-  test('a trace too short for a session plays floor(duration / segment) - 2 segments from 0', () => {
-    expect(sessionStarts({ durationSeconds: 60 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 13 }]);
-    expect(sessionStarts({ durationSeconds: 217 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 48 }]);
-  });
-
-  test('a short trace does not wrap', () => {
+  test.each([
+    ['a start that fits exactly', 232 + 61, 'every:61', whole(0, 61)],
+    ['the start before', 232 + 60.9, 'every:61', whole(0)],
+    ['in spite of rounding', 2320 * 0.1, 'every:61', whole(0)],
+    ['the given starts that fit', 300, 'at:30,69', whole(30)],
+    ['of a short trace floor(duration / segment) - 2 segments from 0', 60, 'every:61', short(13)],
+    ['of a trace without slack all segments', 217, 'every:61', short(48)],
     // 74 s wrap at 60 s, and 16 segments of 4 s would exceed this.
-    expect(sessionStarts({ durationSeconds: 74 }, uhd, every61)).toEqual([{ startSeconds: 0, segmentCount: 15 }]);
+    ['of a short trace no more than until it wraps', 74, 'every:61', short(15)],
+    ['none of a short trace but from 0', 60, 'at:30', []],
+  ])('plays %s (%d s, %s)', (_, durationSeconds, rule, starts) => {
+    expect(sessionStarts({ durationSeconds }, uhd, parseStarts(rule))).toEqual(starts);
   });
 
   test('no session of less than 40 s of media, unless the scenario is shorter', () => {
@@ -43,13 +42,6 @@ describe('sessionStarts', () => {
     // It wraps at 30 s, or at 45 s.
     expect([counts(44.9, small), counts(45, small)]).toEqual([[], [20]]);
     expect(neededOfTraces(small)).toMatch(/^a trace of 45 s or more/);
-  });
-
-  test('no session if no start fits', () => {
-    expect(sessionStarts({ durationSeconds: 60 }, uhd, parseStarts('at:30'))).toEqual([]);
-    expect(sessionStarts({ durationSeconds: 300 }, uhd, parseStarts('at:30,69'))).toEqual([
-      { startSeconds: 30, segmentCount: 48 },
-    ]);
   });
 
   test('the playback rate changes the required duration', () => {

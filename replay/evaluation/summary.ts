@@ -2,6 +2,7 @@
 
 import { quantile } from '../../abr/quantile.ts';
 import { seedOf } from '../../abr/random.ts';
+import { remembered } from '../remembered.ts';
 import {
   ALL_DATASETS,
   type BaselineComparison,
@@ -31,9 +32,11 @@ interface SummaryOptions {
 export function summarise(sessions: readonly SessionResult[], options: SummaryOptions): SummaryRow[] {
   const datasets = groupBy(sessions, (session) => session.dataset);
   const ways = unitsByDataset(sessions);
+  const starts = new Map<SessionResult, FirstMinute>();
+  const startOf = (session: SessionResult) => remembered(starts, session, () => firstMinute(session, options.scenario));
   const rows: SummaryRow[] = [];
-  for (const [dataset, members] of datasets) rows.push(...rowsOf(dataset, members, ways, options));
-  if (datasets.size > 1) rows.push(...rowsOf(ALL_DATASETS, sessions, ways, options));
+  for (const [dataset, members] of datasets) rows.push(...rowsOf(dataset, members, ways, { ...options, startOf }));
+  if (datasets.size > 1) rows.push(...rowsOf(ALL_DATASETS, sessions, ways, { ...options, startOf }));
   return rows;
 }
 
@@ -41,28 +44,29 @@ function rowsOf(
   dataset: string,
   sessions: readonly SessionResult[],
   ways: ReadonlyMap<string, DatasetUnits>,
-  options: SummaryOptions,
+  options: SummaryOptions & { startOf: (session: SessionResult) => FirstMinute },
 ): SummaryRow[] {
   const sessionsByAlgorithm = groupBy(sessions, (session) => session.algorithm);
   const comparisons = compareWithBaseline({
     sessionsByAlgorithm,
     baseline: options.baseline,
     ...resamplingUnits(sessions, ways),
-    scenario: options.scenario,
+    startOf: options.startOf,
     topQoe: (options.scenario.ladderBps.at(-1) ?? Number.NaN) / 1e6,
     seed: seedOf(JSON.stringify(['bootstrap', options.seed ?? 0, dataset])),
     ...(options.resamples !== undefined && { resamples: options.resamples }),
   });
-  return [...sessionsByAlgorithm].map(([algorithm, members]) =>
-    rowOf(dataset, algorithm, members, options.scenario, comparisons.get(algorithm) ?? null),
-  );
+  return [...sessionsByAlgorithm].map(([algorithm, members]) => {
+    const starts = members.filter(({ live }) => live === undefined).map(options.startOf);
+    return rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null);
+  });
 }
 
 function rowOf(
   dataset: string,
   algorithm: string,
   sessions: readonly SessionResult[],
-  scenario: SummaryOptions['scenario'],
+  starts: readonly FirstMinute[],
   vsBaseline: BaselineComparison | null,
 ): SummaryRow {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
@@ -91,7 +95,7 @@ function rowOf(
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
-    ...startRow(sessions.filter(({ live }) => live === undefined).map((session) => firstMinute(session, scenario))),
+    ...startRow(starts),
     ...liveRow(sessions.flatMap(({ live }) => live ?? [])),
     vsBaseline,
   };

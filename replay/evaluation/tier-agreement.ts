@@ -7,48 +7,37 @@ import { pairedMeans } from './paired-means.ts';
 import { sessionKey } from './plan.ts';
 import { unitsByDataset } from './resampling-units.ts';
 
-type Agreement =
-  | 'qoeDiff'
-  | 'stallSecondsDiff'
-  | 'startupSecondsDiff'
-  | 'sameRepresentation'
-  | 'browserQoe'
-  | 'simulatorQoe';
+const agreementOf = (own: SessionResult, simulated: SessionResult) => ({
+  qoeDiff: own.qoe.linear - simulated.qoe.linear,
+  stallSecondsDiff: own.stallSeconds - simulated.stallSeconds,
+  startupSecondsDiff: own.startupSeconds - simulated.startupSeconds,
+  sameRepresentation: sameShare(own, simulated),
+  browserQoe: own.qoe.linear,
+  simulatorQoe: simulated.qoe.linear,
+});
+
+type Agreement = keyof ReturnType<typeof agreementOf>;
 export type TierAgreement = { algorithm: string; pairs: number } & Record<Agreement, Estimate>;
 
-/** A row per algorithm of both tiers, in order of the browser's sessions. */
+/**
+ * A row per algorithm of both tiers, in order of the browser's sessions, over those that ended normally in both;
+ * differences are browser minus simulator.
+ */
 export function tierAgreement(
   simulated: readonly SessionResult[],
   browser: readonly SessionResult[],
   seed: number,
 ): TierAgreement[] {
   const ways = unitsByDataset(browser);
-  return [...groupBy(browser, ({ algorithm }) => algorithm)].flatMap(([algorithm, sessions]) => {
+  const played = groupBy(browser, ({ algorithm }) => algorithm);
+  return [...played].flatMap(([algorithm, sessions]) => {
     // In the household `mixed` other algorithms play in the browser at the same place.
-    const others = simulated.filter((session) => session.algorithm === algorithm);
-    const agreement = agreementOf(sessions, others, { ways, seed: seedOf(JSON.stringify(['tiers', seed, algorithm])) });
+    const isOne = (session: SessionResult) => session.endedBy === 'end' && session.algorithm === algorithm;
+    const agreement = pairedMeans<SessionResult, Agreement>(sessions.filter(isOne), simulated.filter(isOne), {
+      ...{ ways, keyOf: sessionKey, valuesOf: agreementOf },
+      seed: seedOf(JSON.stringify(['tiers', seed, algorithm])),
+    });
     return agreement === undefined ? [] : [{ algorithm, ...agreement }];
-  });
-}
-
-/** Over the sessions that ended normally in both tiers; differences are browser minus simulator. */
-function agreementOf(
-  browser: readonly SessionResult[],
-  simulated: readonly SessionResult[],
-  resampling: { ways: ReturnType<typeof unitsByDataset>; seed: number },
-) {
-  const [played, others] = [browser, simulated].map((sessions) => sessions.filter(({ endedBy }) => endedBy === 'end'));
-  return pairedMeans<SessionResult, Agreement>(played!, others!, {
-    ...resampling,
-    keyOf: sessionKey,
-    valuesOf: (own, other) => ({
-      qoeDiff: own.qoe.linear - other.qoe.linear,
-      stallSecondsDiff: own.stallSeconds - other.stallSeconds,
-      startupSecondsDiff: own.startupSeconds - other.startupSeconds,
-      sameRepresentation: sameShare(own, other),
-      browserQoe: own.qoe.linear,
-      simulatorQoe: other.qoe.linear,
-    }),
   });
 }
 

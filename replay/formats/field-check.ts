@@ -42,6 +42,17 @@ export class FieldCheck {
     return this.wrong(field, `a ${whole ? 'whole ' : ''}number${expected}`, value);
   }
 
+  /** Several fields, by name. `prefix` and `fields`: of an object within. */
+  each<Name extends string>(
+    rules: Readonly<Record<Name, NumberRule>>,
+    prefix = '',
+    fields = this.fields,
+  ): Record<Name, number> {
+    const names = Object.keys(rules) as Name[];
+    const read = names.map((name) => [name, this.number(`${prefix}${name}`, rules[name], fields[name])]);
+    return Object.fromEntries(read) as Record<Name, number>;
+  }
+
   numbers(field: string): number[] {
     const value = this.fields[field];
     if (!Array.isArray(value)) return this.wrong(field, 'an array of numbers');

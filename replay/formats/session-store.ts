@@ -3,7 +3,7 @@
  * segments it has. Node only.
  */
 
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SegmentRow, SessionResult } from '../results.ts';
@@ -33,15 +33,12 @@ export class SessionStore {
     const file = this.#descriptor;
     const lines = sessions.map((session) => Buffer.from(sessionLine(session)));
     // At once, so that a process that is killed leaves whole households.
-    const all = Buffer.concat(lines);
+    writeFileSync(file, Buffer.concat(lines));
     let at = this.#bytes;
-    for (let written = 0; written < all.length; ) {
-      written += writeSync(file, all, written, all.length - written, at + written);
-    }
-    this.#bytes += all.length;
     return sessions.map((session, i) => {
       const place = { file, at, bytes: lines[i]!.length - LINE_END.length };
       at += lines[i]!.length;
+      this.#bytes = at;
       return new StoredSession(session, place) as unknown as SessionResult;
     });
   }
@@ -55,7 +52,7 @@ export class SessionStore {
     const head = this.#place?.head() ?? '';
     writeFileAtomically(path, head);
     this.#bytes = Buffer.byteLength(head);
-    const descriptor = openSync(path, 'r+');
+    const descriptor = openSync(path, 'a+');
     if (this.#place === undefined) rmSync(path);
     return descriptor;
   }

@@ -6,7 +6,7 @@ import { InputError } from '../../abr/errors.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
 import { formatTraceCsv } from './trace-csv.ts';
-import { formatByContent, formatByEnding, parseTraces, traceNameOf } from './trace-format.ts';
+import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
 import { writeFileAtomically } from './write-file.ts';
 
 interface ReadTracesOptions {
@@ -16,8 +16,8 @@ interface ReadTracesOptions {
 
 /**
  * Reads traces from files and folders, in the given order; folders recursively and sorted by name. In a folder, trace
- * files are those with an ending of a trace format, and those with another plain-text ending or none whose first line
- * is a trace's. A file that is reached twice is read once. A CSV with gaps gives several traces.
+ * files are CSVs, and those whose first line is a trace's. A file that is reached twice is read once. A CSV with gaps
+ * gives several traces.
  * @throws {InputError} for a path that does not exist, a folder without traces, and invalid content.
  */
 export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
@@ -62,13 +62,8 @@ function filesBelow(path: string, above: readonly string[]): string[] {
   const paths = names.sort().map((name) => join(path, name));
   return paths.flatMap((one) => {
     if (statOf(one).isDirectory()) return filesBelow(one, [...above, real]);
-    return looksLikeTrace(one) ? [one] : [];
+    return isTrace(one, beginningOf(one)) ? [one] : [];
   });
-}
-
-function looksLikeTrace(file: string): boolean {
-  const format = formatByEnding(file);
-  return format !== undefined && (format !== 'undecided' || formatByContent(beginningOf(file)) !== undefined);
 }
 
 function sidecarOf(file: string): string {

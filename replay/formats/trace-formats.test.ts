@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { placeOf } from './place.ts';
 import { parseCooked } from './trace-cooked.ts';
-import { formatByContent, formatByEnding, parseTraces, traceNameOf } from './trace-format.ts';
+import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
 import { parseMahimahi } from './trace-mahimahi.ts';
 
 const source = { name: 'x', file: 'x.txt', metadata: { dataset: 'd', recordingGroup: 'g' } };
@@ -54,21 +54,21 @@ describe('mahimahi', () => {
 });
 
 describe('determines the format', () => {
-  test('by ending', () => {
-    expect(formatByEnding('/a/b.csv')).toBe('csv');
-    expect(formatByEnding('Verizon-LTE-short.down')).toBe('mahimahi');
-    expect(formatByEnding('norway_bus_1')).toBe('undecided');
-    expect(formatByEnding('report.2010-09-28_1407CEST')).toBe('undecided');
-    for (const file of ['x.json', 'README.md', 'plot.png']) expect(formatByEnding(file)).toBeUndefined();
+  test.each([
+    ['12\n12\n13\n', 'x.down', true],
+    ['0.0 1.23\n', 'report.2010-09-28_1407CEST', true],
+    ['\ufeff\n time_s,throughput_mbps\n', 'x', true],
+    ['seconds,rate\n', 'x.csv', true],
+    ['# Traces\n12\n', 'README.md', false],
+    ['', 'x', false],
+  ])('%j in %s: %s', (text, file, expected) => {
+    expect(isTrace(file, text)).toBe(expected);
   });
 
-  test('by content', () => {
-    expect(formatByContent('12\n12\n13\n')).toBe('mahimahi');
-    expect(formatByContent('0.0 1.23\n')).toBe('cooked');
-    expect(formatByContent('time_s,throughput_mbps\n')).toBe('csv');
-    expect(formatByContent('# Traces\n')).toBeUndefined();
+  test('and parses in it', () => {
     expect(parseTraces('0 1\n1 2', { ...source, file: 'trace_1' })[0]!.ratesBps[0]).toBe(2e6);
     expectFault(() => parseTraces('hello', { ...source, file: 'notes.txt' }), 'notes.txt:1', '"hello"');
+    expectFault(() => parseTraces('hello', { ...source, file: 'notes.csv' }), 'notes.csv:1', '"hello"');
     expectFault(() => parseTraces('', { ...source, file: 'empty' }), 'empty:1', '""');
   });
 

@@ -1,11 +1,8 @@
 /** Writes files atomically. Node only. */
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-
-/** Pieces are gathered to about this much before they are written. */
-const CHUNK_CHARACTERS = 1 << 16;
 
 type Content = string | Uint8Array | Iterable<string>;
 
@@ -25,12 +22,13 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
   try {
     for (const [file, content] of files) {
       at = file;
-      makeFolder(dirname(file));
+      mkdirSync(dirname(file), { recursive: true });
       const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
       const descriptor = openSync(temporary, 'w');
       temporaries.set(file, temporary);
       try {
-        for (const chunk of chunksOf(content)) writeWhole(descriptor, chunk);
+        const pieces = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
+        for (const piece of pieces) writeFileSync(descriptor, piece);
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);
@@ -45,37 +43,5 @@ export function writeFilesAtomically(files: readonly (readonly [file: string, co
     // Whatever else failed, failed while the pieces were made.
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new InputError(at, 'a file that can be written', error);
-  }
-}
-
-function* chunksOf(content: Content): Generator<Uint8Array> {
-  if (content instanceof Uint8Array) return yield content;
-  let gathered = '';
-  for (const piece of typeof content === 'string' ? [content] : content) {
-    gathered += piece;
-    if (gathered.length < CHUNK_CHARACTERS) continue;
-    yield Buffer.from(gathered);
-    gathered = '';
-  }
-  yield Buffer.from(gathered);
-}
-
-function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
-}
-
-/**
- * Makes a folder and its missing parents. Node's recursive `mkdir` never returns for a folder below /proc, because it
- * retries on ENOENT.
- */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  const above = dirname(folder);
-  if (above !== folder) makeFolder(above);
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process was faster.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

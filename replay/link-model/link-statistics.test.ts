@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { autocorrelation, boundaryEffect, logRates, outageRuns } from './link-statistics.ts';
+import { traceOfRates } from '../simulator/made-up.fixture.ts';
+import { autocorrelation, boundaryEffect, logRates, outageRuns, secondsOf } from './link-statistics.ts';
 import { RandomStream } from './random-stream.ts';
 
 describe('autocorrelation', () => {
@@ -9,15 +10,15 @@ describe('autocorrelation', () => {
     let x = 0;
     const series = Float64Array.from({ length: 100_000 }, () => {
       x = phi * x + random.normal();
-      return x;
+      return 3 + x;
     });
-    expect(autocorrelation([series], 0)).toBeCloseTo(1, 12);
-    expect(autocorrelation([series], 1)).toBeCloseTo(0.9, 1.5);
-    expect(autocorrelation([series], 5)).toBeCloseTo(phi ** 5, 1.5);
+    expect(autocorrelation(series, 0)).toBeCloseTo(1, 12);
+    expect(autocorrelation(series, 1)).toBeCloseTo(0.9, 1.5);
+    expect(autocorrelation(series, 5)).toBeCloseTo(phi ** 5, 1.5);
   });
 
-  test('is NaN where no series is long enough', () => {
-    expect(autocorrelation([Float64Array.of(1, 2, 3)], 5)).toBeNaN();
+  test('is NaN of a shorter series', () => {
+    expect(autocorrelation(Float64Array.of(1, 2, 3), 5)).toBeNaN();
   });
 });
 
@@ -31,26 +32,27 @@ test('logarithms have a floor of 0.5 Mbit/s', () => {
 
 describe('boundaryEffect', () => {
   /** 100 Mbit/s with a jump of ln 2 up and down at every epoch, and noise of 1 % elsewhere. */
-  const jumps = (phase: number, boundary: number) => ({
-    mbps: Float64Array.from({ length: 600 }, (_, i) => {
+  const jumps = (phase: number, boundary: number) =>
+    Float64Array.from({ length: 600 }, (_, i) => {
       const epoch = Math.floor((phase + i - boundary) / 15);
       const atBoundary = (((phase + i - boundary) % 15) + 15) % 15 === 0;
       return (epoch % 2 === 0 ? 100 : 200) * (i % 2 === 0 ? 1 : 1.01) * (atBoundary ? 0.7 : 1);
-    }),
-    epochPhaseSeconds: phase,
-    group: `clock ${boundary}`,
-  });
+    });
 
-  test('finds the second of the change per recording group', () => {
-    expect(boundaryEffect([jumps(7, 12)])!.phaseSeconds).toBe(12);
-    expect(boundaryEffect([jumps(7, 12), jumps(51, 12)])!.phaseSeconds).toBe(12);
-    const two = boundaryEffect([jumps(7, 12), jumps(3, 4)])!;
-    expect(two.phaseSeconds).toBeNaN();
-    expect(two.changeAt / two.changeElsewhere).toBeGreaterThan(20);
+  test.each([
+    [7, 12],
+    [51, 12],
+    [3, 4],
+    [8, 14],
+  ])('with phase %i finds the change at second %i', (phase, boundary) => {
+    const { second, changeRatio } = boundaryEffect(jumps(phase, boundary), phase);
+    expect(second).toBe(boundary);
+    expect(changeRatio).toBeGreaterThan(20);
   });
+});
 
-  test('is undefined without a phase or below 30 s', () => {
-    expect(boundaryEffect([{ ...jumps(0, 12), epochPhaseSeconds: undefined }])).toBeUndefined();
-    expect(boundaryEffect([{ ...jumps(0, 12), mbps: new Float64Array(29).fill(1) }])).toBeUndefined();
-  });
+test('seconds are means of the steps, without an incomplete last one', () => {
+  const seconds = (ratesMbps: number[], stepSeconds: number) => [...secondsOf(traceOfRates(ratesMbps, stepSeconds))];
+  expect(seconds([2, 4, 6, 8, 10], 0.5)).toEqual([3, 7].map((mbps) => expect.closeTo(mbps, 9)));
+  expect(seconds([2, 4], 0.25)).toEqual([expect.closeTo(3, 9)]);
 });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { formatSidecar, parseSidecar } from '../formats/sidecar.ts';
-import { formatTraceCsv, parseTraceCsv } from '../formats/trace-csv.ts';
+import { formatSidecar } from '../formats/sidecar.ts';
+import { formatTraceCsv } from '../formats/trace-csv.ts';
 import { SHIPPED_TRACES, synthesizeShippedTraces } from './shipped-traces.ts';
 import { synthesizeTrace } from './synthesize-trace.ts';
 
@@ -20,20 +20,6 @@ describe('the shipped traces', () => {
     const names = SHIPPED_TRACES.map(({ name }) => name);
     const expected = ['README.md', ...names.map((name) => `${name}.csv`), ...names.map((name) => `${name}.json`)];
     expect(readdirSync(FOLDER).sort()).toEqual(expected.sort());
-  });
-
-  test('parse from text, as in a page, to the synthesized traces', () => {
-    for (const drawn of synthesizeShippedTraces()) {
-      const { name } = drawn;
-      const metadata = parseSidecar(fileText(`${name}.json`), name, `${name}.json`);
-      const [read, ...rest] = parseTraceCsv(fileText(`${name}.csv`), { name, metadata });
-      expect(rest).toEqual([]);
-      expect(read!.metadata).toEqual(drawn.metadata);
-      expect(read!.stepEndsSeconds).toEqual(drawn.stepEndsSeconds);
-      read!.ratesBps.forEach((rate, i) => {
-        if (Math.abs(rate - drawn.ratesBps[i]!) > 1e-6) throw new Error(`${name}: ${rate} at ${i}`);
-      });
-    }
   });
 
   test('are marked as synthetic, each with a recording group of its own', () => {

@@ -3,11 +3,10 @@
  * and blockages, with round-trip time and loss. Seeded; docs/findings.md compares it with recordings. Browser-safe.
  */
 
-import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
-import type { Trace } from '../trace.ts';
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { handoverPhaseOf, type Trace } from '../trace.ts';
 import { RandomStream } from './random-stream.ts';
 import {
-  STARLINK_CHARACTERS,
   STARLINK_MIXTURES,
   type StarlinkCharacter,
   type StarlinkMixture,
@@ -49,17 +48,9 @@ export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps
 
 /** The character of a preset: itself, or the one that this seed draws from a mixture. */
 export function characterOf(preset: StarlinkCharacter | StarlinkMixture, seed: number): StarlinkCharacter {
-  if (!isMixture(preset)) return preset;
+  if (preset !== 'stationary' && preset !== 'driving') return preset;
   const characters = STARLINK_MIXTURES[preset];
   return characters[new RandomStream(seed, 'character').whole(characters.length)]!;
-}
-
-function isMixture(preset: string): preset is StarlinkMixture {
-  return Object.hasOwn(STARLINK_MIXTURES, preset);
-}
-
-export function isStarlinkPreset(preset: string): preset is StarlinkCharacter | StarlinkMixture {
-  return isMixture(preset) || Object.hasOwn(STARLINK_CHARACTERS, preset);
 }
 
 /** Draws a link. The same options give the same numbers; rates are whole 10 kbit/s, RTT 0.1 ms, loss 0.001. */
@@ -70,8 +61,7 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   const n = steps * finePerStep;
 
   const start = startOfLink(seed);
-  const toBoundary = (60 + HANDOVER_SECOND - start.epochPhaseSeconds) % EPOCH_SECONDS;
-  const boundaryOffset = toBoundary * FINE_STEPS_PER_SECOND;
+  const boundaryOffset = handoverPhaseOf(start.epochPhaseSeconds) * FINE_STEPS_PER_SECOND;
 
   const mbps = fineRatesMbps({ parameters, seed, n, boundaryOffset });
   const latency = fineLatency({ parameters, seed, n, boundaryOffset, mbps });

@@ -3,13 +3,7 @@
 import { InputError } from '../../abr/errors.ts';
 import { handoverPhaseOf, type Trace } from '../trace.ts';
 import { isSimplePreset, SIMPLE_DEFAULTS, SIMPLE_PRESETS, type SimplePreset, simpleRatesBps } from './simple-links.ts';
-import {
-  characterOf,
-  FINE_STEP_SECONDS,
-  isStarlinkPreset,
-  startOfLink,
-  synthesizeStarlinkLink,
-} from './starlink-link.ts';
+import { characterOf, FINE_STEP_SECONDS, startOfLink, synthesizeStarlinkLink } from './starlink-link.ts';
 import {
   STARLINK_CHARACTERS,
   STARLINK_MIXTURES,
@@ -97,7 +91,7 @@ function validate(options: SynthesizeOptions & { durationSeconds: number; stepSe
   const wrong = (field: string, expected: string, got: unknown): never => {
     throw new InputError(field, expected, got);
   };
-  if (!isStarlinkPreset(preset) && !isSimplePreset(preset)) wrong('preset', `one of ${PRESETS.join(', ')}`, preset);
+  if (!PRESETS.includes(preset)) wrong('preset', `one of ${PRESETS.join(', ')}`, preset);
   if (!(Number.isInteger(seed) && seed >= 0 && seed <= 0xffffffff))
     wrong('seed', 'a whole number from 0 to 2^32 - 1', seed);
   if (!(durationSeconds > 0 && durationSeconds <= MAX_DURATION_SECONDS)) {

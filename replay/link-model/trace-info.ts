@@ -4,8 +4,15 @@ import { quantile } from '../../abr/quantile.ts';
 import { mean } from '../evaluation/quantiles.ts';
 import { textTable } from '../formats/text-table.ts';
 import type { Trace } from '../trace.ts';
-import { autocorrelation, boundaryEffect, logRates, OUTAGE_MBPS, outageRuns } from './link-statistics.ts';
-import { rateSeriesOf } from './rate-series.ts';
+import {
+  autocorrelation,
+  type BoundaryEffect,
+  boundaryEffect,
+  logRates,
+  OUTAGE_MBPS,
+  outageRuns,
+  secondsOf,
+} from './link-statistics.ts';
 
 /** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
 export interface TraceInfo {
@@ -33,30 +40,23 @@ export interface TraceInfo {
   autocorrelation: { lagSeconds: number; value: number | null }[];
   /** From the metadata. */
   epochPhaseSeconds: number | null;
-  /**
-   * The second of the UTC epoch (of the trace modulo 15 if its phase is unknown) at which the mean change of the rate
-   * over two seconds is largest, and the ratio of that change to the mean change elsewhere. Null below 60 s.
-   */
-  boundary: { second: number; changeRatio: number } | null;
+  /** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown. Null below 60 s. */
+  boundary: BoundaryEffect | null;
 }
 
 const LAGS_SECONDS = [1, 5, 15, 30];
 const LEAST_SECONDS_FOR_BOUNDARY = 60;
 
 export function traceInfo(trace: Trace): TraceInfo {
-  const series = rateSeriesOf(trace);
-  const ascending = Float64Array.from(series.mbps).sort();
-  const log = logRates(series.mbps);
-  const zeros = outageRuns(series.mbps, Number.MIN_VALUE);
-  const outages = outageRuns(series.mbps, OUTAGE_MBPS);
+  const mbps = secondsOf(trace);
+  const ascending = Float64Array.from(mbps).sort();
+  const log = logRates(mbps);
+  const zeros = outageRuns(mbps, Number.MIN_VALUE);
+  const outages = outageRuns(mbps, OUTAGE_MBPS);
   const sum = (runs: number[]) => runs.reduce((total, run) => total + run, 0);
   const steps = trace.stepEndsSeconds.map((end, i) => end - (trace.stepEndsSeconds[i - 1] ?? 0)).sort();
   const phase = trace.metadata.epochPhaseSeconds;
-  const effect =
-    series.mbps.length >= LEAST_SECONDS_FOR_BOUNDARY
-      ? boundaryEffect([{ ...series, epochPhaseSeconds: phase ?? 0 }])
-      : undefined;
-  const ratio = effect === undefined ? Number.NaN : effect.changeAt / effect.changeElsewhere;
+  const boundary = mbps.length >= LEAST_SECONDS_FOR_BOUNDARY ? boundaryEffect(mbps, phase ?? 0) : undefined;
   return {
     name: trace.name,
     dataset: trace.metadata.dataset,
@@ -76,12 +76,11 @@ export function traceInfo(trace: Trace): TraceInfo {
     longestOutageSeconds: Math.max(0, ...outages),
     outageShare: sum(outages) / ascending.length,
     autocorrelation: LAGS_SECONDS.map((lagSeconds) => {
-      const value = autocorrelation([log], lagSeconds);
+      const value = autocorrelation(log, lagSeconds);
       return { lagSeconds, value: Number.isFinite(value) ? value : null };
     }),
     epochPhaseSeconds: phase ?? null,
-    boundary:
-      effect !== undefined && Number.isFinite(ratio) ? { second: effect.phaseSeconds, changeRatio: ratio } : null,
+    boundary: boundary && Number.isFinite(boundary.changeRatio) ? boundary : null,
   };
 }
 

@@ -1,71 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PiecewisePath } from '../../abr/index.ts';
-import { ChunkedFlight } from './chunked-flight.ts';
-import { type Sender, SharedLink } from './shared-link.ts';
+import { type Chunk, ChunkedFlight } from './chunked-flight.ts';
+import { SharedLink } from './shared-link.ts';
 
-/** A part of a transfer, from a second on and up to a number of bits. */
-interface Release {
-  fromSeconds: number;
-  untilBits: number;
-}
-
-/** Transfers of equal weight on one link. */
-class Transfers {
-  private readonly link = new SharedLink();
-  private readonly active = new Map<object, Sender>();
-
-  constructor(private readonly path: PiecewisePath) {}
-
-  add(sizeBits: number, startsAtSeconds: number, releases?: Release[]) {
-    const { link, active } = this;
-    const parts = releases ?? [{ fromSeconds: 0, untilBits: sizeBits }];
-    const access = link.access({ offsetSeconds: 0, weight: 1 });
-    const flight = new ChunkedFlight(access.shareOf(this.path), {
-      ...{ requestedAtSeconds: startsAtSeconds, rttSeconds: 0, sizeBits },
-      chunks: parts.map(({ fromSeconds, untilBits }, i) => {
-        return { existsAtSeconds: fromSeconds, bits: untilBits - (parts[i - 1]?.untilBits ?? 0) };
-      }),
-    });
+/** Sends flights without a round trip on one link. */
+function sharedLink(path: PiecewisePath) {
+  const link = new SharedLink();
+  const send = (sizeBits: number, requestedAtSeconds: number, chunks = [{ existsAtSeconds: 0, bits: sizeBits }]) => {
+    const access = link.access();
+    const request = { requestedAtSeconds, rttSeconds: 0, sizeBits, chunks };
+    const flight = new ChunkedFlight(access.shareOf(path), request);
     access.begin(flight);
-    let removedAtSeconds = Number.POSITIVE_INFINITY;
-    const ended = (seconds: number) => (seconds <= link.nowSeconds ? [seconds] : []);
-    const transfer = {
-      sizeBits,
-      startsAtSeconds,
-      get deliveredBits() {
-        return flight.deliveredBits(Math.min(link.nowSeconds, removedAtSeconds));
-      },
-      get endedAtSeconds() {
-        return ended(flight.endsAtSeconds)[0];
-      },
-      get releaseEndsSeconds() {
-        return flight.transfers.flatMap(({ endSeconds }) => ended(endSeconds));
-      },
-      remove() {
-        removedAtSeconds = link.nowSeconds;
-        access.end(removedAtSeconds);
-      },
-    };
-    active.set(transfer, access);
-    return transfer;
-  }
-
-  get nowSeconds(): number {
-    return this.link.nowSeconds;
-  }
-
-  advanceTo(seconds: number): void {
-    this.link.advanceTo(seconds);
-  }
-
-  nextEventSeconds(): number {
-    return this.link.nextChangeSeconds();
-  }
-
-  get isIdle(): boolean {
-    return [...this.active.values()].every(({ flightEndsAtSeconds }) => flightEndsAtSeconds <= this.nowSeconds);
-  }
+    return { access, flight };
+  };
+  return { link, send };
 }
 
 const pathArbitrary = fc
@@ -90,18 +39,17 @@ describe('SharedLink', () => {
         (path, bits, start, stepMs) => {
           const startSeconds = start / 10;
           const expected = startSeconds + path.downloadSeconds(startSeconds, bits);
-          const link = new Transfers(path);
-          const transfer = link.add(bits, startSeconds);
+          const { link, send } = sharedLink(path);
+          const { flight } = send(bits, startSeconds);
           let largestError = 0;
           while (link.nowSeconds < expected) {
             link.advanceTo(link.nowSeconds + stepMs / 1000);
             const now = Math.max(startSeconds, link.nowSeconds);
             const due = Math.min(bits, path.cumulativeBits(now) - path.cumulativeBits(startSeconds));
-            largestError = Math.max(largestError, Math.abs(transfer.deliveredBits - due));
+            largestError = Math.max(largestError, Math.abs(flight.deliveredBits(link.nowSeconds) - due));
           }
           expect(largestError).toBeLessThan(1);
-          expect(transfer.endedAtSeconds).toBeCloseTo(expected, 6);
-          expect(link.isIdle).toBe(true);
+          expect(flight.endsAtSeconds).toBeCloseTo(expected, 6);
         },
       ),
       { seed: 1, numRuns: 300 },
@@ -118,29 +66,27 @@ describe('SharedLink', () => {
         (path, parts, start, stepMs) => {
           const startSeconds = start / 10;
           const expected: number[] = [];
-          const releases: Release[] = [];
+          const chunks: Chunk[] = [];
           let freeAtSeconds = startSeconds;
-          let [fromSeconds, untilBits] = [0, 0];
+          let existsAtSeconds = 0;
           for (const [bits, tenths] of parts) {
-            fromSeconds += tenths / 10;
-            untilBits += bits;
-            releases.push({ fromSeconds, untilBits });
-            const begins = Math.max(fromSeconds, freeAtSeconds);
+            existsAtSeconds += tenths / 10;
+            chunks.push({ existsAtSeconds, bits });
+            const begins = Math.max(existsAtSeconds, freeAtSeconds);
             freeAtSeconds = begins + path.downloadSeconds(begins, bits);
             expected.push(freeAtSeconds);
           }
-          const link = new Transfers(path);
-          const transfer = link.add(untilBits, startSeconds, releases);
-          while (!link.isIdle) {
+          const { link, send } = sharedLink(path);
+          const bitsOf = (some: readonly Chunk[]) => some.reduce((sum, { bits }) => sum + bits, 0);
+          const { flight } = send(bitsOf(chunks), startSeconds, chunks);
+          while (link.nowSeconds < flight.endsAtSeconds) {
             link.advanceTo(link.nowSeconds + stepMs / 1000);
-            const existing = releases.filter((release) => release.fromSeconds <= link.nowSeconds);
-            expect(transfer.deliveredBits).toBeLessThanOrEqual(existing.at(-1)?.untilBits ?? 0);
+            const existing = chunks.filter((chunk) => chunk.existsAtSeconds <= link.nowSeconds);
+            expect(flight.deliveredBits(link.nowSeconds)).toBeLessThanOrEqual(bitsOf(existing));
           }
-          transfer.releaseEndsSeconds.forEach((end, i) => {
-            expect(end).toBeCloseTo(expected[i]!, 5);
-          });
-          expect(transfer.releaseEndsSeconds).toHaveLength(parts.length);
-          expect(transfer.endedAtSeconds).toBe(transfer.releaseEndsSeconds.at(-1));
+          const ends = flight.transfers.map(({ endSeconds }) => endSeconds);
+          expect(ends).toEqual(expected.map((end) => expect.closeTo(end, 5)));
+          expect(flight.endsAtSeconds).toBe(ends.at(-1));
         },
       ),
       { seed: 1, numRuns: 300 },
@@ -148,16 +94,13 @@ describe('SharedLink', () => {
   });
 
   test('a transfer that waits for its next part leaves the link to others', () => {
-    const link = new Transfers(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
-    const live = link.add(4e6, 0, [
-      { fromSeconds: 0, untilBits: 2e6 },
-      { fromSeconds: 1, untilBits: 4e6 },
-    ]);
-    const other = link.add(16e6, 0);
+    const { link, send } = sharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
+    const chunks = [0, 1].map((existsAtSeconds) => ({ existsAtSeconds, bits: 2e6 }));
+    const flights = [send(4e6, 0, chunks), send(16e6, 0)].map(({ flight }) => flight);
     link.advanceTo(1);
-    expect([live.deliveredBits, other.deliveredBits]).toEqual([2e6, 6e6]);
+    expect(flights.map((flight) => flight.deliveredBits(1))).toEqual([2e6, 6e6]);
     link.advanceTo(10);
-    expect([live.endedAtSeconds, other.endedAtSeconds]).toEqual([expect.closeTo(1.5, 9), expect.closeTo(2.5, 9)]);
+    expect(flights.map(({ endsAtSeconds }) => endsAtSeconds)).toEqual([expect.closeTo(1.5, 9), expect.closeTo(2.5, 9)]);
   });
 
   test('transfers together get exactly the capacity of the link while one of them is active', () => {
@@ -166,21 +109,21 @@ describe('SharedLink', () => {
         pathArbitrary,
         fc.array(fc.tuple(fc.integer({ min: 1, max: 3e6 }), fc.nat(40)), { minLength: 1, maxLength: 6 }),
         (path, sizes) => {
-          const link = new Transfers(path);
-          const transfers = sizes.map(([bits, tenths]) => link.add(bits, tenths / 10));
-          const first = Math.min(...transfers.map(({ startsAtSeconds }) => startsAtSeconds));
-          link.advanceTo(first);
-          while (!link.isIdle) {
+          const { link, send } = sharedLink(path);
+          const flights = sizes.map(([bits, tenths]) => send(bits, tenths / 10).flight);
+          const deliveredBits = () => flights.reduce((sum, flight) => sum + flight.deliveredBits(link.nowSeconds), 0);
+          link.advanceTo(Math.min(...flights.map(({ requestedAtSeconds }) => requestedAtSeconds)));
+          while (flights.some(({ endsAtSeconds }) => endsAtSeconds > link.nowSeconds)) {
             const before = link.nowSeconds;
-            const bitsBefore = transfers.reduce((sum, { deliveredBits }) => sum + deliveredBits, 0);
-            const busy = transfers.some((t) => t.startsAtSeconds <= before && t.endedAtSeconds === undefined);
-            link.advanceTo(link.nextEventSeconds());
-            const delivered = transfers.reduce((sum, { deliveredBits }) => sum + deliveredBits, 0) - bitsBefore;
+            const bitsBefore = deliveredBits();
+            const busy = flights.some((one) => one.requestedAtSeconds <= before && one.endsAtSeconds > before);
+            link.advanceTo(link.nextChangeSeconds());
+            const delivered = deliveredBits() - bitsBefore;
             const due = path.cumulativeBits(link.nowSeconds) - path.cumulativeBits(before);
             if (busy) expect(Math.abs(delivered - due)).toBeLessThan(1);
             else expect(delivered).toBe(0);
           }
-          expect(transfers.every((t) => t.deliveredBits === t.sizeBits)).toBe(true);
+          expect(flights.every((one) => one.deliveredBits(link.nowSeconds) === one.sizeBits)).toBe(true);
         },
       ),
       { seed: 1, numRuns: 300 },
@@ -188,27 +131,23 @@ describe('SharedLink', () => {
   });
 
   test('two transfers get half each; when one is removed the other gets all', () => {
-    const link = new Transfers(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
-    const stays = link.add(8e6, 0);
-    const leaves = link.add(8e6, 0);
+    const { link, send } = sharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
+    const stays = send(8e6, 0).flight;
+    const { flight: leaves, access } = send(8e6, 0);
     link.advanceTo(0.5);
-    expect([stays.deliveredBits, leaves.deliveredBits]).toEqual([2e6, 2e6]);
-    leaves.remove();
-    expect(link.nextEventSeconds()).toBeCloseTo(0.5 + 6e6 / 8e6, 9);
+    expect([stays, leaves].map((flight) => flight.deliveredBits(0.5))).toEqual([2e6, 2e6]);
+    access.end(0.5);
+    expect(link.nextChangeSeconds()).toBeCloseTo(0.5 + 6e6 / 8e6, 9);
     link.advanceTo(10);
-    expect(stays.endedAtSeconds).toBeCloseTo(1.25, 9);
-    expect(leaves.deliveredBits).toBe(2e6);
+    expect(stays.endsAtSeconds).toBeCloseTo(1.25, 9);
   });
 
   test('on a link without capacity a transfer never ends', () => {
-    const link = new Transfers(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] }));
-    const transfer = link.add(8, 0.5);
-    expect(link.nextEventSeconds()).toBe(0.5);
+    const { link, send } = sharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] }));
+    const { flight } = send(8, 0.5);
+    expect(link.nextChangeSeconds()).toBe(0.5);
     link.advanceTo(100);
-    expect([transfer.deliveredBits, transfer.endedAtSeconds, link.nextEventSeconds()]).toEqual([
-      0,
-      undefined,
-      Number.POSITIVE_INFINITY,
-    ]);
+    const { POSITIVE_INFINITY: never } = Number;
+    expect([flight.deliveredBits(100), flight.endsAtSeconds, link.nextChangeSeconds()]).toEqual([0, never, never]);
   });
 });

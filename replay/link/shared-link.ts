@@ -1,5 +1,5 @@
 /**
- * A link that several flights share: it is divided by weight among those that have bits to send (processor sharing).
+ * A link that several flights share: it is divided equally among those that have bits to send (processor sharing).
  * Exact and without a clock: the caller advances its time. A single flight takes exactly the path's `downloadSeconds`.
  */
 
@@ -22,15 +22,6 @@ export interface SharedFlight {
   receivedBits(atSeconds: number): number;
   /** Computes anew what is later than `nowSeconds`, after a change of the link. */
   project(nowSeconds: number): void;
-}
-
-/** A player's way to the link, for one flight at a time. */
-export interface LinkAccess {
-  /** For the next flight. */
-  shareOf(link: PiecewisePath): FlightLink;
-  begin(flight: SharedFlight): void;
-  /** The flight is complete or abandoned; `nowSeconds` of the session's clock. */
-  end(nowSeconds: number): void;
 }
 
 interface SharePiece {
@@ -96,13 +87,13 @@ export class SharedLink {
   private readonly senders = new Set<Sender>();
 
   /** Of a player, or of a download, whose second 0 is `offsetSeconds` here. */
-  access({ offsetSeconds, weight }: { offsetSeconds: number; weight: number }): Sender {
-    return new Sender(this, offsetSeconds, weight);
+  access(offsetSeconds = 0): Sender {
+    return new Sender(this, offsetSeconds);
   }
 
   /** A download that nobody reads and that always has bits to send. */
-  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds, weight }: Traffic): void {
-    const access = this.access({ offsetSeconds: 0, weight });
+  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds }: Traffic): void {
+    const access = this.access();
     access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
   }
 
@@ -150,19 +141,18 @@ export class SharedLink {
   /** Divides the link among those that send now. */
   private settle(): void {
     const sending = [...this.senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
-    const weights = sending.reduce((sum, { weight }) => sum + weight, 0);
-    for (const sender of sending) sender.divide(this.nowSeconds, weights / sender.weight);
+    for (const sender of sending) sender.divide(this.nowSeconds, sending.length);
   }
 }
 
-export class Sender implements LinkAccess {
+/** A way to the link, for one flight at a time. */
+export class Sender {
   flight: SharedFlight | undefined;
   private share: Share | undefined;
 
   constructor(
     private readonly shared: SharedLink,
     readonly offsetSeconds: number,
-    readonly weight: number,
   ) {}
 
   /** On the link's clock; `Infinity` without a flight. */
@@ -170,6 +160,7 @@ export class Sender implements LinkAccess {
     return this.flight === undefined ? Number.POSITIVE_INFINITY : this.offsetSeconds + this.flight.endsAtSeconds;
   }
 
+  /** For the next flight. */
   shareOf(link: PiecewisePath): FlightLink {
     this.share = new Share(link);
     return this.share;
@@ -180,6 +171,7 @@ export class Sender implements LinkAccess {
     this.shared.add(this);
   }
 
+  /** The flight is complete or abandoned; `nowSeconds` of the session's clock. */
   end(nowSeconds: number): void {
     const receivedBits = this.flight!.receivedBits(nowSeconds);
     this.shared.remove(this, receivedBits);

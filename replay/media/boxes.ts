@@ -7,7 +7,7 @@ export interface Box {
   end: number;
 }
 
-/** The boxes within `[start, end)` of a buffer. @throws {Error} if one exceeds `end`. */
+/** The boxes within `[start, end)` of a buffer, with sizes of 32 bits. @throws {Error} if one exceeds `end`. */
 export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const boxes: Box[] = [];
@@ -15,14 +15,9 @@ export function boxesIn(bytes: Uint8Array, start = 0, end = bytes.length): Box[]
   while (at < end) {
     if (at + 8 > end) throw new Error(`MP4: ${end - at} bytes left at byte ${at}, a box needs 8`);
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-    let size = view.getUint32(at);
-    let header = 8;
-    if (size === 1) {
-      size = Number(view.getBigUint64(at + 8));
-      header = 16;
-    } else if (size === 0) size = end - at;
-    if (size < header || at + size > end) throw new Error(`MP4: box "${type}" at byte ${at} has size ${size}`);
-    boxes.push({ type, start: at + header, end: at + size });
+    const size = view.getUint32(at);
+    if (size < 8 || at + size > end) throw new Error(`MP4: box "${type}" at byte ${at} has size ${size}`);
+    boxes.push({ type, start: at + 8, end: at + size });
     at += size;
   }
   return boxes;

@@ -3,6 +3,7 @@
  * and byte size.
  */
 
+import { InputError } from '../../abr/errors.ts';
 import { box, boxHeader, concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { type ByteRun, ByteRuns } from './byte-runs.ts';
 import type { Clip, Sample } from './fixture.ts';
@@ -21,18 +22,12 @@ export interface SegmentRequest {
   /** Counted from 0. */
   index: number;
   segmentSeconds: number;
+  /** A divisor of `segmentSeconds`. Default: the segment is one chunk. */
+  chunkSeconds?: number;
   /** Exact size. Default: the samples' own. */
   sizeBytes?: number;
   /** Default: `free-box`. */
   padding?: Padding;
-}
-
-/** A segment in chunks. `chunkSeconds` is a divisor of `segmentSeconds`. */
-export type ChunksRequest = SegmentRequest & { chunkSeconds: number };
-
-/** The prescribed size is smaller than the pictures, or too close to their size for padding. */
-export class SegmentSizeError extends Error {
-  override readonly name = 'SegmentSizeError';
 }
 
 const FREE_BOX_HEADER_BYTES = 8;
@@ -42,38 +37,28 @@ const FILLER_NAL_TYPE = 12;
 /** The least padding of each kind. */
 const SMALLEST_EXTRA_BYTES = { 'free-box': FREE_BOX_HEADER_BYTES, mdat: 1, 'filler-data': FILLER_OVERHEAD_BYTES };
 
-/** The segment's bytes in one fragment. @throws {SegmentSizeError} for a size that cannot be met. */
-export function composeSegment(request: SegmentRequest): ByteRuns {
-  const { index, sizeBytes, padding } = request;
-  return fragment(request.clip, samplesOf(request), {
-    name: `segment ${index}`,
-    number: index + 1,
-    sizeBytes,
-    padding,
-  });
-}
-
 /**
  * The segment's chunks, a fragment each. Their sizes are equal to within a byte, or, where a chunk's pictures need
  * more, the pictures' own plus equal shares of the padding.
- * @throws {SegmentSizeError} for a size that cannot be met.
+ * @throws {RangeError} for a size smaller than the pictures, or too close to their size for padding.
  */
-export function composeChunks(request: ChunksRequest): ByteRuns[] {
+export function composeSegment(request: SegmentRequest): ByteRuns[] {
   const { clip, index, padding = 'free-box' } = request;
   const chunks = chunksOf(request);
-  const natural = chunks.map(({ samples }) => fragmentBytes(samples.map(({ bytes }) => bytes.length)));
+  const natural = chunks.map(naturalBytes);
   const total = request.sizeBytes ?? sum(natural);
-  const equal = equalShares(total, chunks.length);
-  const allFit = equal.every((size, k) => size >= natural[k]! + SMALLEST_EXTRA_BYTES[padding]);
-  const extra = equalShares(total - sum(natural), chunks.length);
-  return chunks.map((chunk, k) =>
-    fragment(clip, chunk, {
-      name: `chunk ${k} of segment ${index}`,
-      number: index * chunks.length + k + 1,
-      sizeBytes: allFit ? equal[k]! : natural[k]! + extra[k]!,
-      padding,
-    }),
-  );
+  const equal = equalShares(total, chunks.length).map((size, k) => size - natural[k]!);
+  const allFit = equal.every((extra) => extra >= SMALLEST_EXTRA_BYTES[padding]);
+  const extras = allFit ? equal : equalShares(total - sum(natural), chunks.length);
+  return chunks.map((chunk, k) => {
+    const extraBytes = extras[k]!;
+    if (extraBytes !== 0 && extraBytes < SMALLEST_EXTRA_BYTES[padding]) {
+      const least = `${natural[k]} bytes, or at least ${natural[k]! + SMALLEST_EXTRA_BYTES[padding]} with padding`;
+      const where = `chunk ${k} of segment ${index}, ${clip.width}x${clip.height}`;
+      throw new RangeError(`${where}: expected ${least}, got ${natural[k]! + extraBytes}`);
+    }
+    return fragment(clip, chunk, { number: index * chunks.length + k + 1, extraBytes, padding });
+  });
 }
 
 /** A whole number in `count` whole parts, the larger ones first. */
@@ -82,79 +67,52 @@ function equalShares(total: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => share + (i < total - share * count ? 1 : 0));
 }
 
-interface FragmentOptions {
-  /** For messages. */
-  name: string;
-  number: number;
-  sizeBytes: number | undefined;
-  padding: Padding | undefined;
-}
-
 /** Samples in a row, and the time of the first. */
 interface Pictures {
   samples: Sample[];
   startTicks: number;
 }
 
-function fragment(clip: Clip, pictures: Pictures, options: FragmentOptions): ByteRuns {
+function fragment(
+  clip: Clip,
+  pictures: Pictures,
+  { number, extraBytes, padding }: { number: number; extraBytes: number; padding: Padding },
+): ByteRuns {
   const { samples } = pictures;
-  const { name, sizeBytes, padding = 'free-box' } = options;
-  const sizes = samples.map(({ bytes }) => bytes.length);
-  const natural = fragmentBytes(sizes);
-  const extra = sizeBytes === undefined ? 0 : sizeBytes - natural;
-  if (!Number.isInteger(extra)) throw new SegmentSizeError(`segment size: expected whole bytes, got ${sizeBytes}`);
-
-  const runs: ByteRun[] = [];
-  const smallestExtra = SMALLEST_EXTRA_BYTES[padding];
-  if (extra !== 0 && extra < smallestExtra) {
-    const seconds = sum(samples.map(({ durationTicks }) => durationTicks)) / clip.timescale;
-    throw new SegmentSizeError(
-      `${name}: ${sizeBytes} bytes prescribed, but ${clip.width}x${clip.height} pictures of ` +
-        `${seconds} s take ${natural} bytes, or at least ${natural + smallestExtra} with padding`,
-    );
-  }
-  const head = (sampleSizes: readonly number[], unusedBytes = 0) =>
-    runs.push(
-      moof(clip, pictures, { number: options.number, sizes: sampleSizes, unusedBytes }),
-      boxHeader('mdat', unusedBytes + sum(sampleSizes)),
-    );
-  if (extra === 0 || padding !== 'filler-data') {
-    if (extra > 0 && padding === 'free-box') {
-      const fillBytes = extra - FREE_BOX_HEADER_BYTES;
-      runs.push(boxHeader('free', fillBytes), { fill: 0, count: fillBytes });
-    }
-    const unusedBytes = padding === 'mdat' ? extra : 0;
-    head(sizes, unusedBytes);
-    if (unusedBytes > 0) runs.push({ fill: 0, count: unusedBytes });
-    runs.push(...samples.map(({ bytes }) => bytes));
-    return new ByteRuns(runs);
-  }
-  // Equal shares, the remainder to the first sample; if a share is too small, all goes to the first sample.
-  const share = Math.floor(extra / samples.length);
-  const shares = samples.map((_, i) => {
-    if (share < FILLER_OVERHEAD_BYTES) return i === 0 ? extra : 0;
-    return i === 0 ? extra - share * (samples.length - 1) : share;
-  });
-  head(sizes.map((size, i) => size + shares[i]!));
-  samples.forEach((sample, i) => {
-    runs.push(sample.bytes);
-    const fillerBytes = shares[i]!;
-    if (fillerBytes === 0) return;
-    runs.push(concatBytes([u32(fillerBytes - 4), Uint8Array.of(FILLER_NAL_TYPE)]));
-    runs.push({ fill: 0xff, count: fillerBytes - FILLER_OVERHEAD_BYTES }, Uint8Array.of(0x80));
-  });
-  return new ByteRuns(runs);
+  const unusedBytes = padding === 'mdat' ? extraBytes : 0;
+  const fillers = padding === 'filler-data' ? fillerSizes(extraBytes, samples.length) : [];
+  const sizes = samples.map(({ bytes }, i) => bytes.length + (fillers[i] ?? 0));
+  return new ByteRuns([
+    ...(padding === 'free-box' && extraBytes > 0 ? freeBox(extraBytes) : []),
+    moof(clip, pictures, { number, sizes, unusedBytes }),
+    boxHeader('mdat', unusedBytes + sum(sizes)),
+    { fill: 0, count: unusedBytes },
+    ...samples.flatMap(({ bytes }, i) => [bytes, ...(fillers[i] ? fillerUnit(fillers[i]) : [])]),
+  ]);
 }
 
-/** The segment's bytes without padding; in one fragment unless it has chunks. */
-export function naturalSegmentBytes(request: Omit<ChunksRequest, 'chunkSeconds'> & { chunkSeconds?: number }): number {
-  const { chunkSeconds = request.segmentSeconds } = request;
-  const chunks = chunksOf({ ...request, chunkSeconds });
-  return sum(chunks.map(({ samples }) => fragmentBytes(samples.map(({ bytes }) => bytes.length))));
+function freeBox(bytes: number): ByteRun[] {
+  const count = bytes - FREE_BOX_HEADER_BYTES;
+  return [boxHeader('free', count), { fill: 0, count }];
+}
+
+/** Equal shares; if these are too small for a NAL unit, the first sample has it all. */
+function fillerSizes(extraBytes: number, samples: number): number[] {
+  return extraBytes < FILLER_OVERHEAD_BYTES * samples ? [extraBytes] : equalShares(extraBytes, samples);
+}
+
+function fillerUnit(bytes: number): ByteRun[] {
+  const head = concatBytes([u32(bytes - 4), Uint8Array.of(FILLER_NAL_TYPE)]);
+  return [head, { fill: 0xff, count: bytes - FILLER_OVERHEAD_BYTES }, Uint8Array.of(0x80)];
+}
+
+/** The segment's bytes without padding. */
+export function naturalSegmentBytes(request: SegmentRequest): number {
+  return sum(chunksOf(request).map(naturalBytes));
 }
 
 /** Of each chunk, whether it begins with a sync sample. */
-export function syncChunks(request: ChunksRequest): boolean[] {
+export function syncChunks(request: SegmentRequest): boolean[] {
   return chunksOf(request).map(({ samples }) => samples[0]!.isSync);
 }
 
@@ -166,9 +124,9 @@ export function segmentStartTicks({ clip, index, segmentSeconds }: PlaceOfSegmen
   return Math.ceil(ticks / frameTicks) * frameTicks;
 }
 
-/** @throws {RangeError} for chunks shorter than a sample. */
-function chunksOf(request: ChunksRequest): Pictures[] {
-  const { clip, index, segmentSeconds, chunkSeconds } = request;
+/** @throws {InputError} for chunks shorter than a sample. */
+function chunksOf(request: SegmentRequest): Pictures[] {
+  const { clip, index, segmentSeconds, chunkSeconds = segmentSeconds } = request;
   const { samples, startTicks } = samplesOf(request);
   const count = Math.round(segmentSeconds / chunkSeconds);
   const firstTicks = index * segmentSeconds * clip.timescale;
@@ -183,7 +141,7 @@ function chunksOf(request: ChunksRequest): Pictures[] {
     at += sample.durationTicks;
   }
   if (chunks.some((chunk) => chunk.samples.length === 0)) {
-    throw new RangeError(`chunkSeconds: expected at least a sample of the clip per chunk, got ${chunkSeconds}`);
+    throw new InputError('live.chunkSeconds', 'at least a sample of the clip per chunk', chunkSeconds);
   }
   return chunks;
 }
@@ -222,7 +180,9 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 // mfhd 16, tfhd 16, tfdt 20, trun 20 + 12 per sample; traf and moof 8 each.
 const moofBytes = (sampleCount: number): number => 88 + 12 * sampleCount;
 
-const fragmentBytes = (sampleSizes: readonly number[]): number => moofBytes(sampleSizes.length) + 8 + sum(sampleSizes);
+/** Of a fragment without padding. */
+const naturalBytes = ({ samples }: Pictures): number =>
+  moofBytes(samples.length) + 8 + sum(samples.map(({ bytes }) => bytes.length));
 
 function moof(
   clip: Clip,

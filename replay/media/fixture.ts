@@ -30,7 +30,8 @@ const NON_SYNC_FLAG = 0x10000;
 const AAC_LC = 'mp4a.40.2';
 
 /**
- * Reads a fragmented MP4 file of one track and one fragment.
+ * Reads a fragmented MP4 file of one track and one fragment, with the fields that make-fixtures.sh and `composeSegment`
+ * write.
  * @throws {Error} for a missing box and for several fragments.
  */
 export function readClip(file: Uint8Array): Clip {
@@ -70,42 +71,21 @@ export function readClip(file: Uint8Array): Clip {
 /** The samples that `trun` lists, with the defaults of `tfhd`. Their offset counts from the `moof`. */
 function readSamples(file: Uint8Array, view: DataView): Sample[] {
   const tfhd = findBox(file, 'moof/traf/tfhd').start;
-  const tfhdFlags = view.getUint32(tfhd) & 0xffffff;
-  let at = tfhd + 8;
-  const optional = (present: boolean, bytes = 4): number => {
-    if (!present) return 0;
-    at += bytes;
+  const trun = findBox(file, 'moof/traf/trun').start;
+  // Behind version, flags and count; the first field is the data offset.
+  let at = trun + 12;
+  const columns = view.getUint32(trun);
+  // In this order, each as a column of `trun`, or as a field of `tfhd` behind version, flags and track.
+  const field = (number: 0 | 1 | 2): number => {
+    if ((columns & (0x100 << number)) === 0) return view.getUint32(tfhd + 8 + 4 * number);
+    at += 4;
     return view.getUint32(at - 4);
   };
-  optional((tfhdFlags & 0x1) !== 0, 8);
-  optional((tfhdFlags & 0x2) !== 0);
-  const defaultDuration = optional((tfhdFlags & 0x8) !== 0);
-  const defaultSize = optional((tfhdFlags & 0x10) !== 0);
-  const defaultFlags = optional((tfhdFlags & 0x20) !== 0);
-
-  const trun = findBox(file, 'moof/traf/trun').start;
-  const trunFlags = view.getUint32(trun) & 0xffffff;
-  const count = view.getUint32(trun + 4);
-  at = trun + 8;
-  const dataOffset = optional((trunFlags & 0x1) !== 0);
-  const hasFirstFlags = (trunFlags & 0x4) !== 0;
-  const firstFlags = optional(hasFirstFlags);
-
-  const samples: Sample[] = [];
-  let offset = findBox(file, 'moof').start - BOX_HEADER_BYTES + dataOffset;
-  for (let i = 0; i < count; i++) {
-    const durationTicks = (trunFlags & 0x100) !== 0 ? optional(true) : defaultDuration;
-    const size = (trunFlags & 0x200) !== 0 ? optional(true) : defaultSize;
-    let flags = (trunFlags & 0x400) !== 0 ? optional(true) : defaultFlags;
-    if (i === 0 && hasFirstFlags) flags = firstFlags;
-    optional((trunFlags & 0x800) !== 0);
-    samples.push({
-      bytes: file.slice(offset, offset + size),
-      durationTicks,
-      flags,
-      isSync: (flags & NON_SYNC_FLAG) === 0,
-    });
+  let offset = findBox(file, 'moof').start - BOX_HEADER_BYTES + view.getUint32(trun + 8);
+  return Array.from({ length: view.getUint32(trun + 4) }, () => {
+    const [durationTicks, size, flags] = [field(0), field(1), field(2)];
     offset += size;
-  }
-  return samples;
+    const bytes = file.slice(offset - size, offset);
+    return { bytes, durationTicks, flags, isSync: (flags & NON_SYNC_FLAG) === 0 };
+  });
 }

@@ -1,69 +1,42 @@
 /** Writes the MPD (ISO/IEC 23009-1): static or, of a live stream, dynamic. */
 
-import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream } from '../scenarios.ts';
-
-export interface ManifestTrack {
-  id: string;
-  bandwidthBps: number;
-  /** 0 for audio. */
-  width: number;
-  height: number;
-  timescale: number;
-  codec: string;
-  /** Byte ranges of the initialisation segment and the index in `<id>.mp4`; undefined: a file per segment. */
-  ranges: { init: string; index: string } | undefined;
-  /** With a timeline: the start of each segment, and the end of the last one. */
-  startTicks: readonly number[] | undefined;
-}
-
-/** The time at which a manifest is read. */
-export interface PresentationTime {
-  sessionSeconds: number;
-  utcMs: number;
-}
-
-export interface LiveSegments {
-  segmentSeconds: number;
-  segmentCount: number;
-  live: LiveStream;
-}
-
-export interface ManifestOptions {
-  segmentSeconds: number;
-  segmentCount: number;
-  periods: number;
-  /** Ascending by bitrate. */
-  video: readonly ManifestTrack[];
-  audio: readonly ManifestTrack[];
-  live: LiveStream | undefined;
-}
+import { encoderEdgeSeconds, type LiveStream } from '../scenarios.ts';
+import {
+  existingSegments,
+  isoUtc,
+  type PresentationTime,
+  type Resource,
+  rounded,
+  type Stream,
+  type StreamTrack,
+  startUtcMs,
+} from './stream.ts';
 
 const AUDIO_SAMPLE_RATE = 48_000;
 
 /** Where clients of a live stream get its UTC (`http-iso`), relative to the manifest. */
 export const UTC_PATH = 'utc';
 
-export const rounded = (value: number): number => Number(value.toFixed(6));
 const seconds = (value: number): string => `PT${rounded(value)}S`;
-export const isoUtc = (utcMs: number): string => new Date(Math.round(utcMs)).toISOString();
+const byteRange = ({ start = 0, bytes }: Resource): string => `${start}-${start + bytes - 1}`;
 
 /** The MPD as text. */
-export function manifest(options: ManifestOptions, now: PresentationTime): string {
-  const { segmentSeconds, segmentCount, periods, video, audio, live } = options;
+export function manifest(stream: Stream, now: PresentationTime): string {
+  const { segmentSeconds, segmentCount, periods, video, audio, live } = stream;
   const lines: string[] = [];
   for (let period = 0; period < periods; period++) {
     const first = Math.floor((period * segmentCount) / periods);
     const last = Math.floor(((period + 1) * segmentCount) / periods);
-    const span = { first, last, segmentSeconds, ...(live && liveSpan(live, options, now)) };
+    const span = { first, last, segmentSeconds, ...(live && liveSpan(live, stream, now)) };
     const start = seconds(first * segmentSeconds);
     const duration = seconds((last - first) * segmentSeconds);
     lines.push(`  <Period id="${period}" start="${start}" duration="${duration}">`);
-    lines.push(...adaptationSet(video, { ...span, kind: 'video' }));
-    if (audio.length > 0) lines.push(...adaptationSet(audio, { ...span, kind: 'audio' }));
+    lines.push(...adaptationSet(video, span));
+    if (audio.length > 0) lines.push(...adaptationSet(audio, span));
     lines.push('  </Period>');
   }
   const type = live
-    ? `type="dynamic" profiles="urn:mpeg:dash:profile:isoff-live:2011" ${liveAttributes(live, options, now)}`
+    ? `type="dynamic" profiles="urn:mpeg:dash:profile:isoff-live:2011" ${liveAttributes(live, stream, now)}`
     : 'type="static" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011,urn:mpeg:dash:profile:isoff-live:2011"';
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -78,7 +51,7 @@ export function manifest(options: ManifestOptions, now: PresentationTime): strin
   ].join('\n');
 }
 
-function liveAttributes(live: LiveStream, { segmentSeconds, video }: ManifestOptions, now: PresentationTime): string {
+function liveAttributes(live: LiveStream, { segmentSeconds, video }: Stream, now: PresentationTime): string {
   const attributes = [
     `availabilityStartTime="${isoUtc(startUtcMs(live, now))}"`,
     `publishTime="${isoUtc(now.utcMs)}"`,
@@ -98,22 +71,10 @@ function serviceDescription({ targetLatencySeconds, playbackRates }: LiveStream)
   ];
 }
 
-/** UTC of a live stream's media time 0. */
-export function startUtcMs({ timeShiftSeconds }: LiveStream, now: PresentationTime): number {
-  return now.utcMs - (now.sessionSeconds + timeShiftSeconds) * 1000;
-}
-
-/** How many segments have this chunk now. */
-export function existingSegments(stream: LiveSegments, chunkIndex: number, now: PresentationTime): number {
-  let count = 0;
-  const exists = () => chunkExistsAtSeconds(stream, { segmentIndex: count, chunkIndex }) <= now.sessionSeconds;
-  while (count < stream.segmentCount && exists()) count++;
-  return count;
-}
-
 /** What exists of a live stream now, and how early a segment may be requested. */
-function liveSpan(live: LiveStream, { segmentSeconds, segmentCount }: ManifestOptions, now: PresentationTime) {
-  const last = existingSegments({ segmentSeconds, segmentCount, live }, 0, now);
+function liveSpan(live: LiveStream, stream: Stream, now: PresentationTime) {
+  const { segmentSeconds } = stream;
+  const last = existingSegments(stream, 0, now);
   const first = Math.max(0, Math.floor(now.sessionSeconds / segmentSeconds));
   // The availability start time is that of the capture: a whole segment exists after its nominal time.
   const offset = rounded(segmentSeconds - encoderEdgeSeconds(live));
@@ -123,7 +84,6 @@ function liveSpan(live: LiveStream, { segmentSeconds, segmentCount }: ManifestOp
 }
 
 interface Span {
-  kind: 'video' | 'audio';
   /** Index of the period's first segment, and of the one after its last. */
   first: number;
   last: number;
@@ -134,21 +94,21 @@ interface Span {
   listed?: { first: number; last: number };
 }
 
-function adaptationSet(tracks: readonly ManifestTrack[], span: Span): string[] {
+function adaptationSet(tracks: readonly StreamTrack[], span: Span): string[] {
+  const isVideo = tracks[0]!.clip.kind === 'video';
   // The most demanding codec string for the whole set, so that a switch never changes the type.
   const codec = tracks
-    .map((track) => track.codec)
+    .map(({ clip }) => clip.codec)
     .sort()
     .at(-1)!;
-  const head =
-    span.kind === 'video'
-      ? 'contentType="video" mimeType="video/mp4" frameRate="24" par="16:9"'
-      : `contentType="audio" mimeType="audio/mp4" audioSamplingRate="${AUDIO_SAMPLE_RATE}" lang="en"`;
+  const head = isVideo
+    ? 'contentType="video" mimeType="video/mp4" frameRate="24" par="16:9"'
+    : `contentType="audio" mimeType="audio/mp4" audioSamplingRate="${AUDIO_SAMPLE_RATE}" lang="en"`;
   return [
-    `    <AdaptationSet id="${span.kind === 'video' ? 1 : 2}" ${head} segmentAlignment="true" startWithSAP="1">`,
+    `    <AdaptationSet id="${isVideo ? 1 : 2}" ${head} segmentAlignment="true" startWithSAP="1">`,
     ...tracks.flatMap((track) => {
       const bandwidth = Math.round(track.bandwidthBps);
-      const size = span.kind === 'video' ? ` width="${track.width}" height="${track.height}"` : '';
+      const size = isVideo ? ` width="${track.clip.width}" height="${track.clip.height}"` : '';
       return [
         `      <Representation id="${track.id}" bandwidth="${bandwidth}" codecs="${codec}"${size}>`,
         ...segments(track, span),
@@ -159,19 +119,20 @@ function adaptationSet(tracks: readonly ManifestTrack[], span: Span): string[] {
   ];
 }
 
-function segments({ id, timescale, ranges, startTicks }: ManifestTrack, span: Span): string[] {
-  if (ranges) {
+function segments({ id, clip, init, index, startTicks }: StreamTrack, span: Span): string[] {
+  const { timescale } = clip;
+  if (index) {
     return [
-      `        <BaseURL>${id}.mp4</BaseURL>`,
-      `        <SegmentBase timescale="${timescale}" indexRange="${ranges.index}">`,
-      `          <Initialization range="${ranges.init}"/>`,
+      `        <BaseURL>${index.path}</BaseURL>`,
+      `        <SegmentBase timescale="${timescale}" indexRange="${byteRange(index)}">`,
+      `          <Initialization range="${byteRange(init)}"/>`,
       '        </SegmentBase>',
     ];
   }
   const { first, segmentSeconds, availability = '', listed = span } = span;
   const offset = Math.round(first * segmentSeconds * timescale);
   const head = `        <SegmentTemplate timescale="${timescale}"${availability}`;
-  const tail = `presentationTimeOffset="${offset}" initialization="${id}/init.mp4"`;
+  const tail = `presentationTimeOffset="${offset}" initialization="${init.path}"`;
   if (startTicks) {
     const elements: { t: number; d: number; r: number }[] = [];
     for (let i = listed.first; i < listed.last; i++) {

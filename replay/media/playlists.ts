@@ -1,35 +1,16 @@
 /** Writes HLS playlists (RFC 8216bis) of the files that the MPD describes: on demand, live, and live in parts. */
 
-import { chunkExistsAtSeconds, type LiveStream } from '../scenarios.ts';
-import { existingSegments, isoUtc, type LiveSegments, type PresentationTime, rounded, startUtcMs } from './manifest.ts';
-
-/** Bytes at a path relative to the playlists; with `start` they are a range of the file. */
-export interface PlaylistResource {
-  path: string;
-  bytes: number;
-  start?: number;
-}
-
-export interface PlaylistTrack {
-  id: string;
-  codec: string;
-  /** 0 for audio. */
-  width: number;
-  height: number;
-  init: PlaylistResource;
-  segment(index: number): PlaylistResource;
-  /** The chunks of a segment: where each ends in its file, in bytes, and whether it begins with a sync sample. */
-  chunks(index: number): readonly { end: number; isSync: boolean }[];
-}
-
-export interface PlaylistOptions {
-  segmentSeconds: number;
-  segmentCount: number;
-  /** Ascending by bitrate. */
-  video: readonly PlaylistTrack[];
-  audio: readonly PlaylistTrack[];
-  live: LiveStream | undefined;
-}
+import type { LiveStream } from '../scenarios.ts';
+import {
+  existingSegments,
+  existsAtSeconds,
+  isoUtc,
+  type PresentationTime,
+  rounded,
+  type Stream,
+  type StreamTrack,
+  startUtcMs,
+} from './stream.ts';
 
 export const MULTIVARIANT_PLAYLIST = 'master.m3u8';
 
@@ -39,15 +20,11 @@ const TARGET_DURATIONS = 3;
 export const playlistPath = ({ id }: { id: string }): string => `${id}.m3u8`;
 
 /** The variants, each with its peak and its mean bitrate, those of the audio included. */
-export function multivariantPlaylist(options: PlaylistOptions): string {
-  const { video, audio } = options;
-  const rates = (track: PlaylistTrack) => {
-    const bits = Array.from({ length: options.segmentCount }, (_, i) => track.segment(i).bytes * 8);
+export function multivariantPlaylist({ video, audio, segmentCount, segmentSeconds }: Stream): string {
+  const rates = (track: StreamTrack) => {
+    const bits = Array.from({ length: segmentCount }, (_, i) => track.segment(i).bytes * 8);
     const total = bits.reduce((sum, one) => sum + one, 0);
-    return {
-      peakBps: Math.max(...bits) / options.segmentSeconds,
-      meanBps: total / (options.segmentCount * options.segmentSeconds),
-    };
+    return { peakBps: Math.max(...bits) / segmentSeconds, meanBps: total / (segmentCount * segmentSeconds) };
   };
   const sum = (numbers: readonly number[]) => Math.ceil(numbers.reduce((total, one) => total + one, 0));
   return text([
@@ -59,11 +36,11 @@ export function multivariantPlaylist(options: PlaylistOptions): string {
     ),
     ...video.flatMap((track) => {
       const all = [track, ...audio].map(rates);
-      const codecs = [track, ...audio].map(({ codec }) => codec).join();
+      const codecs = [track, ...audio].map(({ clip }) => clip.codec).join();
       return [
         `#EXT-X-STREAM-INF:BANDWIDTH=${sum(all.map(({ peakBps }) => peakBps))},` +
           `AVERAGE-BANDWIDTH=${sum(all.map(({ meanBps }) => meanBps))},CODECS="${codecs}",` +
-          `RESOLUTION=${track.width}x${track.height},FRAME-RATE=24.000${audio.length > 0 ? ',AUDIO="audio"' : ''}`,
+          `RESOLUTION=${track.clip.width}x${track.clip.height},FRAME-RATE=24.000${audio.length > 0 ? ',AUDIO="audio"' : ''}`,
         playlistPath(track),
       ];
     }),
@@ -74,16 +51,15 @@ export function multivariantPlaylist(options: PlaylistOptions): string {
  * A track's segments; of a live stream those that exist now, back to the start of its time-shift buffer. Media sequence
  * numbers count from 0, like a segment's index.
  */
-export function mediaPlaylist(track: PlaylistTrack, options: PlaylistOptions, now: PresentationTime): string {
-  const { segmentSeconds, segmentCount, live } = options;
-  const stream = live && { segmentSeconds, segmentCount, live };
-  const complete = stream ? existingSegments(stream, chunkCount(stream) - 1, now) : segmentCount;
+export function mediaPlaylist(track: StreamTrack, stream: Stream, now: PresentationTime): string {
+  const { segmentSeconds, segmentCount, chunkCount, live } = stream;
+  const complete = existingSegments(stream, chunkCount - 1, now);
   const oldest = live ? Math.floor(now.sessionSeconds / segmentSeconds) : 0;
   const first = Math.max(0, Math.min(oldest, complete - TARGET_DURATIONS));
   const { init } = track;
   const lines = [
-    `#EXT-X-TARGETDURATION:${targetDurationSeconds(options)}`,
-    ...(stream ? serverControl(stream) : ['#EXT-X-PLAYLIST-TYPE:VOD']),
+    `#EXT-X-TARGETDURATION:${targetDurationSeconds(stream)}`,
+    ...(live ? serverControl(live, stream) : ['#EXT-X-PLAYLIST-TYPE:VOD']),
     `#EXT-X-MEDIA-SEQUENCE:${first}`,
     '#EXT-X-INDEPENDENT-SEGMENTS',
     `#EXT-X-MAP:URI="${init.path}"${init.start === undefined ? '' : `,BYTERANGE="${range(init)}"`}`,
@@ -91,13 +67,13 @@ export function mediaPlaylist(track: PlaylistTrack, options: PlaylistOptions, no
   if (live) lines.push(`#EXT-X-PROGRAM-DATE-TIME:${isoUtc(startUtcMs(live, now) + first * segmentSeconds * 1000)}`);
   for (let index = first; index < complete; index++) {
     const segment = track.segment(index);
-    if (stream && index >= complete - TARGET_DURATIONS) lines.push(...parts(track, index, stream, now));
+    if (index >= complete - TARGET_DURATIONS) lines.push(...parts(track, index, stream, now));
     if (segment.start !== undefined) lines.push(`#EXT-X-BYTERANGE:${range(segment)}`);
     else lines.push(`#EXT-X-BITRATE:${Math.ceil((segment.bytes * 8) / segmentSeconds / 1000)}`);
     lines.push(`#EXTINF:${rounded(segmentSeconds)},`, segment.path);
   }
   if (complete === segmentCount) lines.push('#EXT-X-ENDLIST');
-  else if (stream) lines.push(...parts(track, complete, stream, now), ...renditionReports(track, options, stream));
+  else lines.push(...parts(track, complete, stream, now), ...renditionReports(track, stream));
   return text(lines);
 }
 
@@ -107,14 +83,12 @@ export interface BlockingReload {
   part?: number;
 }
 
-/** The second of the session at which a live playlist has what was asked for; -Infinity beyond the stream's end. */
-export function playlistExistsAtSeconds(stream: LiveSegments, { mediaSequence, part }: BlockingReload): number {
+/** The second of the session at which a playlist has what was asked for; -Infinity if it will not change. */
+export function playlistExistsAtSeconds(stream: Stream, { mediaSequence, part }: BlockingReload): number {
+  const last = stream.chunkCount - 1;
   // A part after the segment's last one stands for the first of the next segment.
-  const isNext = part !== undefined && part >= chunkCount(stream);
-  const segmentIndex = isNext ? mediaSequence + 1 : mediaSequence;
-  if (segmentIndex >= stream.segmentCount) return Number.NEGATIVE_INFINITY;
-  const chunkIndex = isNext ? 0 : (part ?? chunkCount(stream) - 1);
-  return chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex });
+  if (part !== undefined && part > last) return existsAtSeconds(stream, mediaSequence + 1, 0);
+  return existsAtSeconds(stream, mediaSequence, part ?? last);
 }
 
 const text = (lines: readonly string[]): string => ['#EXTM3U', '#EXT-X-VERSION:7', ...lines, ''].join('\n');
@@ -124,23 +98,21 @@ const range = ({ bytes, start = 0 }: { bytes: number; start?: number }): string 
 const targetDurationSeconds = ({ segmentSeconds }: { segmentSeconds: number }): number =>
   Math.max(1, Math.round(segmentSeconds));
 
-const chunkCount = ({ segmentSeconds, live }: LiveSegments): number => Math.round(segmentSeconds / live.chunkSeconds);
-
 /** Hold-backs count from the newest media in the playlist, which was captured `encoderLatencySeconds` before. */
-function serverControl(stream: LiveSegments): string[] {
-  const { targetLatencySeconds, encoderLatencySeconds, chunkSeconds } = stream.live;
+function serverControl(live: LiveStream, stream: Stream): string[] {
+  const { targetLatencySeconds, encoderLatencySeconds, chunkSeconds } = live;
   const wished = targetLatencySeconds - encoderLatencySeconds;
   const holdBack = rounded(Math.max(wished, TARGET_DURATIONS * targetDurationSeconds(stream)));
   const control = `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,HOLD-BACK=${holdBack}`;
-  if (chunkCount(stream) === 1) return [control];
+  if (stream.chunkCount === 1) return [control];
   // The least that RFC 8216bis allows.
   const partHoldBack = rounded(Math.max(wished, 2 * chunkSeconds));
   return [`${control},PART-HOLD-BACK=${partHoldBack}`, `#EXT-X-PART-INF:PART-TARGET=${rounded(chunkSeconds)}`];
 }
 
 /** The other tracks, of a stream in parts. RFC 8216bis lets values like the playlist's own be left out: here all. */
-function renditionReports({ id }: PlaylistTrack, { video, audio }: PlaylistOptions, stream: LiveSegments): string[] {
-  if (chunkCount(stream) === 1) return [];
+function renditionReports({ id }: StreamTrack, { video, audio, chunkCount }: Stream): string[] {
+  if (chunkCount === 1) return [];
   const others = [...video, ...audio].filter((track) => track.id !== id);
   return others.map((track) => `#EXT-X-RENDITION-REPORT:URI="${playlistPath(track)}"`);
 }
@@ -149,15 +121,15 @@ function renditionReports({ id }: PlaylistTrack, { video, audio }: PlaylistOptio
  * The chunks of a segment that exist, as byte ranges of its file, and a hint at the next one; nothing in a stream of
  * whole segments. Without a tag after the last segment hls.js counts that segment twice.
  */
-function parts(track: PlaylistTrack, segmentIndex: number, stream: LiveSegments, now: PresentationTime): string[] {
-  if (chunkCount(stream) === 1) return [];
+function parts(track: StreamTrack, segmentIndex: number, stream: Stream, now: PresentationTime): string[] {
+  if (stream.chunkCount === 1) return [];
   const { path } = track.segment(segmentIndex);
-  const duration = rounded(stream.live.chunkSeconds);
+  const duration = rounded(stream.segmentSeconds / stream.chunkCount);
   const lines: string[] = [];
   let start = 0;
   for (const [chunkIndex, { end, isSync }] of track.chunks(segmentIndex).entries()) {
     const bytes = end - start;
-    if (chunkExistsAtSeconds(stream, { segmentIndex, chunkIndex }) > now.sessionSeconds) {
+    if (existsAtSeconds(stream, segmentIndex, chunkIndex) > now.sessionSeconds) {
       return [
         ...lines,
         `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${path}",BYTERANGE-START=${start},BYTERANGE-LENGTH=${bytes}`,

@@ -2,18 +2,12 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import { Origin } from './origin.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RATE_BPS = 8e6;
-const trace: Trace = {
-  name: 'steady',
-  stepEndsSeconds: Float64Array.of(60),
-  ratesBps: Float64Array.of(RATE_BPS),
-  durationSeconds: 60,
-  metadata: { dataset: 'made up', recordingGroup: 'desk' },
-};
+const trace = traceOfRates([RATE_BPS / 1e6], 60);
 const scenario: Scenario = {
   ...SCENARIOS['pensieve-60']!,
   segmentCount: 4,
@@ -35,7 +29,7 @@ describe('the handler', () => {
     const { origin, get } = openOrigin('/demo/');
     const owned = ['/demo/session', '/demo/session/1/time', '/demo/traces', '/session', '/demo/', '/demo/traces/1'];
     expect(owned.map((path) => origin.owns(path))).toEqual([true, true, true, false, false, false]);
-    const body = JSON.stringify({ trace: 'steady', scenario: 'short' });
+    const body = JSON.stringify({ trace: 'made up', scenario: 'short' });
     const created = await get('/demo/session', { method: 'POST', body });
     const addresses = (await created.json()) as { manifest: string; hls: string };
     expect(addresses).toEqual({

@@ -1,9 +1,10 @@
 /** Live sessions on a manual clock, without HTTP. */
 
 import { describe, expect, test } from '@jest/globals';
+import { PiecewisePath } from '../../abr/index.ts';
 import type { MediaFile } from '../media/index.ts';
 import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import type { ByteRange } from './range-stream.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
@@ -26,19 +27,11 @@ const scenario: Scenario = {
   live,
 };
 
-function traceOf(...ratesBps: number[]): Trace {
-  return {
-    name: 'made up',
-    stepEndsSeconds: Float64Array.from(ratesBps, (_, i) => i + 1),
-    ratesBps: Float64Array.from(ratesBps),
-    durationSeconds: ratesBps.length,
-    metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1, 12) },
-  };
-}
+const traceOf = (...ratesMbps: number[]) => traceOfRates(ratesMbps, 1, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
 /** A joined session on its clock. */
 function join(spec: Partial<SessionSpec> = {}, clock = new VirtualClock()) {
-  const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, ...spec }, clock);
+  const session = new ReplaySession('1', { trace: traceOf(1000), scenario, ...spec }, clock);
   session.manifest();
   const startMs = clock.nowMs();
   const runTo = (seconds: number) => clock.run(startMs + seconds * 1000);
@@ -69,7 +62,7 @@ const existing = ({ chunks }: MediaFile) => chunks!.map(({ existsAtSeconds }) =>
 describe('a live session', () => {
   test('starts its clock at the first manifest; time is the UTC of the trace', () => {
     const clock = new VirtualClock();
-    const session = new ReplaySession('1', { trace: traceOf(1e9), scenario, startSeconds: 7 }, clock);
+    const session = new ReplaySession('1', { trace: traceOf(1000), scenario, startSeconds: 7 }, clock);
     clock.run(clock.nowMs() + 5000);
     expect(session.nowSeconds).toBe(0);
     expect(session.manifest()).toContain('availabilityStartTime="2025-06-01T11:59:07.000Z"');
@@ -129,21 +122,15 @@ describe('a live session', () => {
   test('on a slow link a chunk leaves when it exists and those before it have left', async () => {
     // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
     const sizes = { ...scenario, ladderBps: [4e6], sizeSpread: 0 };
-    const { clock, runTo, download } = join({ scenario: sizes, trace: traceOf(20e6, 1e6, 20e6, 20e6) });
+    const { clock, runTo, download } = join({ scenario: sizes, trace: traceOf(20, 1, 20, 20) });
     runTo(0.5);
     const { file, arrived } = download('video-0/31.m4s');
     await clock.play();
+    const link = new PiecewisePath({ stepEndsSeconds: [1, 2, 4], ratesBps: [20e6, 1e6, 20e6] });
     const due: number[] = [];
     for (const { existsAtSeconds } of file.chunks!) {
-      let at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
-      let bits = 1e6;
-      while (bits > 1e-3) {
-        const rate = at >= 1 - 1e-9 && at < 2 - 1e-9 ? 1e6 : 20e6;
-        const seconds = Math.min(bits / rate, Math.floor(at + 1 + 1e-9) - at);
-        bits -= seconds * rate;
-        at += seconds;
-      }
-      due.push(at);
+      const at = Math.max(existsAtSeconds, due.at(-1) ?? 0);
+      due.push(at + link.downloadSeconds(at, 1e6));
     }
     expect(due[2]! - existing(file)[2]!).toBeGreaterThan(0.8);
     expect(due[7]! - existing(file)[7]!).toBeCloseTo(0.05, 6);
@@ -190,7 +177,7 @@ describe('a live session', () => {
   });
 
   test('a segment that exists is delivered as on demand', async () => {
-    const { clock, download } = join({ trace: traceOf(8e6) });
+    const { clock, download } = join({ trace: traceOf(8) });
     const { file, arrived, entry } = download('video-0/10.m4s');
     await clock.play();
     await new Promise(setImmediate);
@@ -212,7 +199,7 @@ describe('a live session', () => {
   });
 
   test('unpaced, chunks wait for their existence only', async () => {
-    const { clock, runTo, download } = join({ pacing: 'none', trace: traceOf(1e3) });
+    const { clock, runTo, download } = join({ pacing: 'none', trace: traceOf(0.001) });
     runTo(0.5);
     const { file, arrived } = download('video-1/31.m4s');
     await clock.play();

@@ -5,27 +5,18 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
 import { type RunningOrigin, startOrigin } from './node/server.ts';
 import { Origin } from './origin.ts';
 import type { RequestLogEntry } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 /** So fast that no test waits for it. */
-const trace: Trace = {
-  name: 'fast',
-  stepEndsSeconds: Float64Array.of(30, 60),
-  ratesBps: Float64Array.of(4e9, 2e9),
-  durationSeconds: 60,
-  metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1, 12, 0, 12) },
-};
-const dead: Trace = {
-  ...trace,
-  name: 'dead',
-  ratesBps: Float64Array.of(1e9, 0),
-  stepEndsSeconds: Float64Array.of(1e-6, 1e6),
-  durationSeconds: 1e6,
-};
+const trace = { ...traceOfRates([4000, 2000], 30, { startUtcMs: Date.UTC(2025, 5, 1, 12, 0, 12) }), name: 'fast' };
+const dead = traceUntil([
+  { until: 1e-6, mbps: 1000 },
+  { until: 1e6, mbps: 0 },
+]);
 const scenario: Scenario = {
   ...SCENARIOS['pensieve-60']!,
   segmentCount: 4,
@@ -161,7 +152,7 @@ describe('origin', () => {
     expect(origin.session(id)!.nowSeconds).toBe(0);
     expect(await (await fetch(origin.url + manifest)).text()).toContain('<MPD');
     expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
-      { name: 'fast', dataset: 'made up', recordingGroup: 'desk', durationSeconds: 60, hasClock: true },
+      { name: 'fast', dataset: 'test', recordingGroup: 'test', durationSeconds: 60, hasClock: true },
     ]);
     const link = (await (await fetch(at(id, 'link'))).json()) as Record<string, unknown>;
     expect(link).toEqual({

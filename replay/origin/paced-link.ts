@@ -70,8 +70,8 @@ export class PacedLink {
   }
 
   /** Downloads that take their share of the link, and that nobody reads; before the start. */
-  addTraffic(traffic: readonly Omit<Traffic, 'weight'>[]): void {
-    for (const one of traffic) this.link.addTraffic(this.path, { ...one, weight: 1 });
+  addTraffic(traffic: readonly Traffic[]): void {
+    for (const one of traffic) this.link.addTraffic(this.path, one);
   }
 
   /** Delivered bits / the link's bits, until a request last ended. */
@@ -94,7 +94,7 @@ export class PacedLink {
       return { prescribedEndSeconds: undefined, cancel };
     }
     this.tick();
-    const access = link.access({ offsetSeconds: 0, weight: 1 });
+    const access = link.access();
     const requestedAtSeconds = link.nowSeconds;
     const request = { requestedAtSeconds, rttSeconds: latencySeconds, sizeBits: bytes * 8, chunks };
     const flight = new ChunkedFlight(access.shareOf(this.path), request);

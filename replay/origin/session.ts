@@ -34,8 +34,8 @@ export interface SessionSpec {
    * same. Default: a link of its own.
    */
   link?: ReplaySession;
-  /** Other traffic on the link of its own, all with the same weight. */
-  traffic?: readonly Omit<Traffic, 'weight'>[];
+  /** Other traffic on the link of its own. */
+  traffic?: readonly Traffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
   /**

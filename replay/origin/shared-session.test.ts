@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
@@ -18,13 +18,7 @@ const scenario: Scenario = {
   traceScale: { factor: 1 },
   payloadShare: 1,
 };
-const trace: Trace = {
-  name: 'steady',
-  stepEndsSeconds: Float64Array.of(60),
-  ratesBps: Float64Array.of(8e6),
-  durationSeconds: 60,
-  metadata: { dataset: 'made up', recordingGroup: 'desk', startUtcMs: Date.UTC(2025, 5, 1, 12) },
-};
+const trace = traceOfRates([8], 60, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
 /** A session per spec; all but the first share the first one's link. */
 function household(...specs: Partial<SessionSpec>[]) {

@@ -7,37 +7,25 @@ import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts'
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
-import type { LinkAccess } from '../link/shared-link.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
-import type { Trace } from '../trace.ts';
-import { type Process, playAlone } from './session.ts';
+import type { Process } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import { playSession } from './simulate-session.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 /** One session of a benchmark. */
-export interface SessionTask {
-  trace: Trace;
+export interface SessionTask
+  extends Required<Pick<SimulationOptions, 'trace' | 'startSeconds' | 'segmentCount' | 'seed' | 'timings'>>,
+    Pick<SimulationOptions, 'access'> {
   scenario: ResolvedScenario;
-  /** Second of the trace at the first media request. */
-  startSeconds: number;
-  segmentCount: number;
-  seed: number;
-  /** Measure the durations of decisions. */
-  timings: boolean;
   /** Of the built-in forecaster. Default: the shipped one. */
   model?: Model | undefined;
-  /** In a household. */
-  access?: LinkAccess;
 }
 
-export interface SimulatedAlgorithm {
-  name: string;
-  simulate(task: SessionTask): SessionResult;
-  /** The session as a process. */
-  play(task: SessionTask): Process<SessionResult>;
-}
+/** Plays a session. */
+export type SimulatedAlgorithm = (task: SessionTask) => Process<SessionResult>;
 
 const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
   oracle: ({ trace, scenario, startSeconds }) =>
@@ -58,9 +46,6 @@ function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaste
 /** dash.js's own rules. */
 const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
 
-/** Each controller also as `<name>@<forecaster>`. */
-export const SIMULATED_ALGORITHMS: readonly string[] = ALGORITHM_NAMES;
-
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
  * a catch-up (`<controller>:fixed-slots`), or one of `own`.
@@ -74,7 +59,7 @@ export function simulatedAlgorithm(
   if (BROWSER_ONLY.includes(name)) {
     throw new InputError(
       field,
-      `an algorithm of the simulator (${SIMULATED_ALGORITHMS.join(', ')})`,
+      `an algorithm of the simulator (${ALGORITHM_NAMES.join(', ')})`,
       undefined,
       `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
@@ -82,9 +67,9 @@ export function simulatedAlgorithm(
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
-    throw new InputError(field, `one of ${SIMULATED_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
+    throw new InputError(field, `one of ${ALGORITHM_NAMES.join(', ')}, or a file (./mine.ts)`, name);
   }
-  const play = ({ model, ...task }: SessionTask) =>
+  return ({ model, ...task }) =>
     playSession({
       ...task,
       algorithm: name,
@@ -92,5 +77,4 @@ export function simulatedAlgorithm(
       controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
       ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
     });
-  return { name, play, simulate: (task) => playAlone(play(task)) };
 }

@@ -8,11 +8,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import type { SessionResult } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
-import { SIMULATED_ALGORITHMS, simulatedAlgorithm } from './algorithms.ts';
-import { roundedSession } from './session-result.ts';
+import { sessionPlayer } from './run-sessions.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const GOLDEN_FILE = fixture('golden-sessions.json');
@@ -23,16 +23,8 @@ const [trace] = readTraceFile(fixture('golden.csv'));
 function play(scenarioName: string, algorithm: string): SessionResult {
   const scenario = resolveScenario(scenarioNamed(scenarioName));
   const { segmentCount } = scenario;
-  return roundedSession(
-    simulatedAlgorithm(algorithm).simulate({
-      trace: trace!,
-      scenario,
-      startSeconds: 0,
-      segmentCount,
-      seed: 1,
-      timings: false,
-    }),
-  );
+  const start = { trace: trace!, startSeconds: 0, segmentCount, seed: 1 };
+  return sessionPlayer({ scenario, controllers: new Map() })({ ...start, algorithm })[0]!;
 }
 
 /** A line per segment, so that diffs show which one changed. */
@@ -44,7 +36,7 @@ function goldenText(sessions: Record<string, SessionResult>): string {
   return `{\n${entries.join(',\n')}\n}\n`;
 }
 
-const names = SCENARIOS.flatMap((scenario) => SIMULATED_ALGORITHMS.map((algorithm) => `${scenario} ${algorithm}`));
+const names = SCENARIOS.flatMap((scenario) => ALGORITHM_NAMES.map((algorithm) => `${scenario} ${algorithm}`));
 const played = () => Object.fromEntries(names.map((name) => [name, play(...(name.split(' ') as [string, string]))]));
 
 describe('golden sessions', () => {

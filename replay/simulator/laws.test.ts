@@ -6,20 +6,13 @@ import type { Observation } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
-import { follows, recorder, traceOfParts } from './made-up.fixture.ts';
+import { follows, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250101 };
 const SEGMENTS = 12;
 const CUTOFF_SECONDS = 100;
 
-const steps = fc.array(
-  fc.record({
-    seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
-    mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 200, noNaN: true })),
-  }),
-  { minLength: 1, maxLength: 30 },
-);
 const plan = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: SEGMENTS, maxLength: SEGMENTS });
 const scenario: fc.Arbitrary<Scenario> = fc
   .record({
@@ -36,7 +29,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
   }));
 
 const session = fc.record({
-  parts: steps,
+  parts: partsUpTo(200, { maxLength: 30 }),
   scenario,
   representations: plan,
   patience: fc.option(fc.double({ min: 0.05, max: 8, noNaN: true }), { nil: undefined }),

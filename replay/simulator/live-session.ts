@@ -8,7 +8,7 @@ import type { SessionResult } from '../results.ts';
 import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../scenarios.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LivePlayback } from './live-playback.ts';
-import { type Attempt, expect, type Process, Session } from './session.ts';
+import { type Attempt, type Process, Session } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
@@ -30,21 +30,19 @@ export class LiveSession extends Session<ChunkedFlight> {
   private readonly chunkCount: number;
   private readonly endsAtSeconds: number;
 
-  /** @throws {RangeError} for impossible options. */
+  /** @throws {RangeError} for a trace without capacity. */
   constructor(
     options: SimulationOptions,
     private readonly live: LiveStream,
   ) {
     super(options);
     const { trace, scenario, forecaster, catchUp, controller } = options;
-    const { segmentSeconds, browser, playbackRate = 1 } = scenario;
+    const { segmentSeconds, browser } = scenario;
     const { segmentCount, startSeconds } = this;
-    expect(playbackRate === 1, 'scenario.playbackRate', '1 in a live stream', playbackRate);
     this.idealLink = linkOf(trace, scenario).from(startSeconds, 0);
     this.feed = new LiveFeed(forecaster, this.downloads);
     this.chunkCount = Math.round(segmentSeconds / live.chunkSeconds);
     this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
-    expect(this.endsAtSeconds > 0, 'segmentCount', 'an end after the join', segmentCount);
     this.playback = new LivePlayback({
       live,
       catchUp: catchUp ?? DEFAULT_CATCH_UP,
@@ -174,9 +172,9 @@ export class LiveSession extends Session<ChunkedFlight> {
     return this.waitUntil(this.playback.nowSeconds + this.scenario.browser.appendSeconds);
   }
 
-  protected override state(index: number): PlayerState {
+  protected override state(): PlayerState {
     const { playback, live } = this;
-    const state = super.state(index);
+    const state = super.state();
     const { segmentSeconds } = state;
     const latencySeconds = playback.started ? playback.latencySeconds : live.targetLatencySeconds;
     const dashCap = state.bufferCapSeconds + (this.hasChunks ? segmentSeconds : 0);

@@ -1,5 +1,6 @@
 /** For tests: artificial traces, with rates in Mbit/s, simple controllers and a forecaster that only watches. */
 
+import fc from 'fast-check';
 import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
@@ -35,6 +36,16 @@ export function traceOfParts(parts: readonly { seconds: number; mbps: number }[]
     }),
   );
 }
+
+/** Any parts for `traceOfParts`. */
+export const partsUpTo = (mbps: number, { maxLength }: { maxLength: number }) =>
+  fc.array(
+    fc.record({
+      seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
+      mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: mbps, noNaN: true })),
+    }),
+    { minLength: 1, maxLength },
+  );
 
 /** Chooses and abandons at random. */
 export function restless(seed: number, representationCount: number): Controller {

@@ -14,7 +14,7 @@ import type { SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { simulatedAlgorithm } from './algorithms.ts';
+import { sessionPlayer } from './run-sessions.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
 
 const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: number): Trace =>
@@ -25,21 +25,16 @@ describe('mpc-l@oracle', () => {
   const onDemand = Object.keys(SCENARIOS).filter((name) => !SCENARIOS[name]!.live);
   test.each(onDemand)('%s is played to the end, and better than by mpc-d', (name) => {
     const scenario = resolveScenario(SCENARIOS[name]!);
+    const { segmentCount } = scenario;
+    const player = sessionPlayer({ scenario, controllers: new Map() });
     const play = (algorithm: string, trace: Trace) =>
-      simulatedAlgorithm(algorithm).simulate({
-        trace,
-        scenario,
-        startSeconds: 0,
-        segmentCount: scenario.segmentCount,
-        seed: 1,
-        timings: false,
-      });
+      player({ trace, startSeconds: 0, segmentCount, seed: 1, algorithm })[0]!;
     const traces = [traceOf('stationary-hard', 1), traceOf('driving-udp', 2), traceOf('lte', 3)];
     const gains = traces.map((trace) => {
       const session = play('mpc-l@oracle', trace);
       expect(session.fault).toBeUndefined();
       expect(session.endedBy).toBe('end');
-      expect(session.segments).toHaveLength(scenario.segmentCount);
+      expect(session.segments).toHaveLength(segmentCount);
       return session.qoe.linear - play('mpc-d', trace).qoe.linear;
     });
     expect(mean(gains)).toBeGreaterThan(0);

@@ -8,22 +8,15 @@ import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
-import { follows, traceOfParts } from './made-up.fixture.ts';
+import { follows, partsUpTo, traceOfParts } from './made-up.fixture.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
 import { playSession } from './simulate-session.ts';
 
 const SEED = { seed: 20260301, numRuns: 50, endOnFailure: true };
-const ENDLESS: Traffic = { fromSeconds: 0, toSeconds: 1e6, weight: 1 };
+const ENDLESS: Traffic = { fromSeconds: 0, toSeconds: 1e6 };
 
-const steps = fc.array(
-  fc.record({
-    seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
-    mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 300, noNaN: true })),
-  }),
-  { minLength: 1, maxLength: 20 },
-);
 const scenarios = fc
   .record({
     name: fc.constantFrom('uhd-8', 'hd-16', 'live-hd-3'),
@@ -46,7 +39,11 @@ const behaviour = fc.record({
   patience: fc.option(fc.double({ min: 0.1, max: 8, noNaN: true }), { nil: undefined }),
 });
 type Behaviour = { plan: number[]; patience: number | undefined };
-const place = { parts: steps, scenario: scenarios, startSeconds: fc.double({ min: 0, max: 100, noNaN: true }) };
+const place = {
+  parts: partsUpTo(300, { maxLength: 20 }),
+  scenario: scenarios,
+  startSeconds: fc.double({ min: 0, max: 100, noNaN: true }),
+};
 const joins = fc.double({ min: 0.1, max: 20, noNaN: true });
 
 function traceOf(parts: Played['parts'], factor: number): Trace {
@@ -66,18 +63,15 @@ function controllerOf(name: string) {
 }
 
 /** The players' `algorithm` is the JSON of their behaviour. */
-function algorithmOf(name: string): SimulatedAlgorithm {
-  const play: SimulatedAlgorithm['play'] = (task) =>
+const algorithmOf =
+  (name: string): SimulatedAlgorithm =>
+  (task) =>
     playSession({ ...task, algorithm: 'plan', controller: controllerOf(name), cutoffSeconds: 60 });
-  return { name, play, simulate: (task) => playAlone(play(task)) };
-}
 const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({
   ...{ trace: traceOf(parts, factor), scenario, startSeconds, seed: 1, timings: false },
   segmentCount: scenario.segmentCount,
 });
-const seat = (one: Behaviour, joinSeconds = 0, weight = 1): HouseholdPlayer => ({
-  ...{ algorithm: JSON.stringify(one), joinSeconds, weight },
-});
+const seat = (one: Behaviour, joinSeconds = 0): HouseholdPlayer => ({ algorithm: JSON.stringify(one), joinSeconds });
 function play(place: Played, players: readonly HouseholdPlayer[], traffic: readonly Traffic[] = []): SessionResult[] {
   const household: Household = { name: 'law', players, traffic };
   return playHousehold(household, taskOf(place), { algorithm: 'given', algorithmOf });
@@ -95,7 +89,7 @@ describe('laws of shared links', () => {
   test('a household of one equals the session alone, to the byte', () => {
     fc.assert(
       fc.property(fc.record({ ...place, one: behaviour }), ({ one, ...where }) => {
-        const alone = algorithmOf(JSON.stringify(one)).simulate(taskOf(where));
+        const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where)));
         expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
       }),
       SEED,
@@ -106,21 +100,19 @@ describe('laws of shared links', () => {
     const scenario = resolveScenario({ ...SCENARIOS[name]!, segmentCount: 25 });
     const parts = Array.from({ length: 30 }, (_, i) => ({ seconds: 5, mbps: 40 + ((i * 37) % 100) }));
     const task = taskOf({ parts, scenario, startSeconds: 7 });
-    const household: Household = { name: 'one', players: [{ joinSeconds: 0, weight: 1 }], traffic: [] };
+    const household: Household = { name: 'one', players: [{ joinSeconds: 0 }], traffic: [] };
     const [together] = playHousehold(household, task, { algorithm: 'mpc-l', algorithmOf: simulatedAlgorithm });
-    const alone = simulatedAlgorithm('mpc-l').simulate(task);
+    const alone = playAlone(simulatedAlgorithm('mpc-l')(task));
     expect(JSON.stringify(roundedSession(withoutSeat(together!)))).toBe(JSON.stringify(roundedSession(alone)));
     expect(together!.segments.length).toBeGreaterThan(10);
   });
 
   test('beside downloads a player has its share of the link and no more', () => {
-    const weights = fc.record({ own: fc.constantFrom(1, 2, 0.5), others: fc.constantFrom(1, 2, 3) });
+    const others = fc.constantFrom(1, 2, 3);
     fc.assert(
-      fc.property(fc.record({ ...place, one: behaviour, weights }), ({ one, weights: { own, others }, ...where }) => {
-        const traffic = Array.from({ length: others }, () => ENDLESS);
-        const factor = own / (own + others);
-        const alone = algorithmOf(JSON.stringify(one)).simulate(taskOf(where, factor));
-        const [beside] = play(where, [seat(one, 0, own)], traffic);
+      fc.property(fc.record({ ...place, one: behaviour, others }), ({ one, others, ...where }) => {
+        const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
+        const [beside] = play(where, [seat(one)], Array(others).fill(ENDLESS));
         expect(coarse(beside!)).toEqual(coarse(alone));
       }),
       SEED,

@@ -20,9 +20,9 @@ export function playHousehold(
   const link = pageLinkOf(trace, scenario).from(startSeconds);
   for (const one of traffic) shared.addTraffic(link, one);
   const seated = players.map((player, index) => {
-    const { joinSeconds: offsetSeconds, weight } = player;
-    const access = shared.access({ offsetSeconds, weight });
-    const session = algorithmOf(player.algorithm ?? algorithm).play({
+    const { joinSeconds: offsetSeconds } = player;
+    const access = shared.access(offsetSeconds);
+    const session = algorithmOf(player.algorithm ?? algorithm)({
       ...task,
       startSeconds: startSeconds + offsetSeconds,
       segmentCount: segmentsOfPlayer(player, task),

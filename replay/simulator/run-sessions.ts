@@ -3,6 +3,7 @@
  * do not depend on the number of workers. Node only.
  */
 
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
@@ -14,6 +15,7 @@ import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { playHousehold } from './play-household.ts';
+import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
 
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
@@ -83,7 +85,7 @@ export function sessionPlayer({
     const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
-      : [algorithmOf(algorithm).simulate(task)];
+      : [playAlone(algorithmOf(algorithm)(task))];
     return played.map((session) => roundedSession(withTraceEnd(session, start.trace, scenario)));
   };
 }
@@ -93,7 +95,7 @@ async function runHere(
   controllers: OwnControllers,
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
-  const { sessions, signal, onProgress, keep = itself } = options;
+  const { sessions, signal, onProgress, keep = (played) => played } = options;
   const play = sessionPlayer({ ...options, controllers });
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
@@ -111,57 +113,45 @@ async function runInWorkers(
   results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const { sessions, scenario, timings = false, models = {}, own = [], signal, onProgress, keep = itself } = options;
+  const {
+    sessions,
+    scenario,
+    timings = false,
+    models = {},
+    own = [],
+    signal,
+    onProgress,
+    keep = (played) => played,
+  } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
   let done = 0;
   const workerData: WorkerSetup = { traces, scenario, timings, models, own };
-  const ending: Promise<unknown>[] = [];
 
-  const work = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker(workerFile, { workerData });
-      let first = 0;
-      let size = 1;
-      let begunAt = 0;
-      const end = (settle: () => void) => {
-        signal?.removeEventListener('abort', stop);
-        ending.push(worker.terminate());
-        settle();
-      };
-      const stop = () => end(resolve);
-      const assign = () => {
-        first = next;
+  const work = async (): Promise<void> => {
+    const worker = new Worker(workerFile, { workerData });
+    try {
+      for (let size = 1; next < sessions.length; ) {
+        const first = next;
         const task = sessions.slice(first, first + size);
-        if (task.length === 0) return stop();
         next += task.length;
-        begunAt = performance.now();
+        const begunAt = performance.now();
         worker.postMessage(task.map(({ trace, ...session }) => ({ ...session, traceIndex: indexOfTrace.get(trace)! })));
-      };
-      worker.on('message', (answer: SessionResult[][]) => {
-        for (const [i, result] of answer.entries()) results[first + i] = keep(result);
-        done += answer.length;
+        const [answer]: SessionResult[][][] = await once(worker, 'message', signal && { signal });
+        for (const [i, result] of answer!.entries()) results[first + i] = keep(result);
+        done += answer!.length;
         onProgress?.(done);
         const elapsedMs = Math.max(1, performance.now() - begunAt);
         size = Math.max(1, Math.min(LARGEST_TASK, 2 * size, Math.round((size * TASK_MS) / elapsedMs)));
-        if (signal?.aborted !== true) assign();
-      });
-      worker.on('error', (error) => end(() => reject(error)));
-      signal?.addEventListener('abort', stop);
-      if (signal?.aborted === true) stop();
-      else assign();
-    });
-
-  try {
-    await Promise.all(Array.from({ length: workers }, work));
-  } finally {
-    // After an error in one worker the others stop.
-    next = sessions.length;
-    await Promise.all(ending);
-  }
-}
-
-function itself(sessions: SessionResult[]): SessionResult[] {
-  return sessions;
+      }
+    } catch (error) {
+      // After an error in one worker the others stop.
+      next = sessions.length;
+      if (signal?.aborted !== true) throw error;
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
 }

@@ -1,19 +1,12 @@
 /** Caches what sessions share: a trace's link in a scenario, and the sizes of a scenario's segments. */
 
-import type { PiecewisePath, ResponseTime } from '../../abr/index.ts';
+import { PiecewisePath, type ResponseTime } from '../../abr/index.ts';
 import { remembered } from '../remembered.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, segmentSizesBits, traceScaleOf } from '../scenarios.ts';
-import { linkPath, meanRateBps, type Trace } from '../trace.ts';
+import { linkSteps, meanRateBps, type Trace } from '../trace.ts';
 
-/** The number of segments whose sizes are in the player's state, from the next one on. */
-export const UPCOMING_SEGMENTS = 8;
-
-interface Sizes {
-  bySegment: readonly (readonly number[])[];
-  /** By the number of segments in the session, then by segment: the sizes in the player's state. */
-  upcoming: Map<number, readonly (readonly (readonly number[])[])[]>;
-}
+type Sizes = readonly (readonly number[])[];
 
 const links = new WeakMap<Trace, Map<string, PiecewisePath>>();
 const sizes = new WeakMap<Scenario, Sizes>();
@@ -41,31 +34,14 @@ function cachedLink(trace: Trace, scenario: Scenario, response: ResponseTime | u
     if (!(meanBps > 0)) {
       throw new RangeError(`trace ${trace.name}: expected a rate above 0 somewhere, got a mean of ${meanBps} bit/s`);
     }
-    return linkPath(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare, scenario.rttSeconds, response);
+    const steps = linkSteps(trace, traceScaleOf(scenario, meanBps) * scenario.payloadShare);
+    return new PiecewisePath({ ...steps, latencySeconds: scenario.rttSeconds, ...(response && { response }) });
   });
 }
 
 /** Sizes in bits, `[segment][representation]`: the scenario's own if it has any, else seeded ones. */
-export function sizesOf(scenario: Scenario | ResolvedScenario): readonly (readonly number[])[] {
-  return preparedSizes(scenario).bySegment;
-}
-
-/** `[segment]`: the sizes of this and the following segments of the session, at most `UPCOMING_SEGMENTS`. */
-export function upcomingSizesOf(
-  scenario: Scenario | ResolvedScenario,
-  segmentCount: number,
-): readonly (readonly (readonly number[])[])[] {
-  const { bySegment, upcoming } = preparedSizes(scenario);
-  return remembered(upcoming, segmentCount, () =>
-    Array.from({ length: segmentCount }, (_, segment) =>
-      bySegment.slice(segment, Math.min(segment + UPCOMING_SEGMENTS, segmentCount)),
-    ),
+export function sizesOf(scenario: Scenario | ResolvedScenario): Sizes {
+  return remembered(sizes, scenario, () =>
+    'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),
   );
-}
-
-function preparedSizes(scenario: Scenario | ResolvedScenario): Sizes {
-  return remembered(sizes, scenario, () => ({
-    bySegment: 'segmentSizesBits' in scenario ? scenario.segmentSizesBits : segmentSizesBits(scenario),
-    upcoming: new Map(),
-  }));
 }

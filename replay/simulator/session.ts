@@ -20,17 +20,20 @@ import {
   validForecast,
 } from '../../abr/index.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
-import type { FlightLink, SharedFlight } from '../link/shared-link.ts';
+import { type FlightLink, type Sender, type SharedFlight, SharedLink } from '../link/shared-link.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
 import { Flight } from './flight.ts';
 import { sessionTotals } from './session-result.ts';
-import { pageLinkOf, upcomingSizesOf } from './session-setup.ts';
+import { pageLinkOf, sizesOf } from './session-setup.ts';
 import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 /** Uncertainty of the player's UTC: that of a device's clock. */
 const UTC_UNCERTAINTY_SECONDS = 2;
+
+/** The number of segments whose sizes are in the player's state, from the next one on. */
+const UPCOMING_SEGMENTS = 8;
 
 /** Ends the session. */
 class ControllerFault extends Error {}
@@ -49,19 +52,22 @@ interface Player {
 export type Airborne = SharedFlight & Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'>;
 
 /**
- * A session as a process. On a shared link it yields a second of its clock, and continues when that has come, or when
- * the download in flight ends, if that is earlier. With the link for itself it yields nothing.
+ * A session as a process: it yields a second of its clock, and continues when that has come, or when the download in
+ * flight ends, if that is earlier.
  */
 export type Process<Result> = Generator<number, Result, void>;
 
+/** Plays a session that has its link for itself, so that nothing happens while it waits. */
 export function playAlone<Result>(process: Process<Result>): Result {
-  return process.next().value as Result;
+  for (;;) {
+    const { done, value } = process.next();
+    if (done) return value;
+  }
 }
 
 /** A request of a segment. */
 export interface Attempt<F extends Airborne> {
   flight: F;
-  index: number;
   representation: number;
   abandonments: number;
 }
@@ -80,11 +86,12 @@ export abstract class Session<F extends Airborne> {
   private published: Forecast | undefined;
   private forecast: ValidForecast | undefined;
   protected readonly link: PiecewisePath;
-  /** `[segment][k][representation]`: sizes of this segment (k = 0) and the following ones. */
-  private readonly upcoming: readonly (readonly (readonly number[])[])[];
+  private readonly access: Sender;
   private previousBitrateBps: number | undefined;
   /** The segment that is waited for or in flight. */
   private index = 0;
+  /** `[k][representation]`: sizes of this segment (k = 0) and the following ones. */
+  private upcomingSizesBits: readonly (readonly number[])[] = [];
   private attempt: Attempt<F> | undefined;
   private requestedBits = 0;
   private wastedBits = 0;
@@ -95,7 +102,7 @@ export abstract class Session<F extends Airborne> {
   private readonly initialised: boolean[];
   private readonly decisionMillis: number[] = [];
 
-  /** @throws {RangeError} for impossible options. */
+  /** @throws {RangeError} for a trace without capacity. */
   constructor(private readonly options: SimulationOptions) {
     const { trace, scenario, controller } = options;
     this.scenario = scenario;
@@ -103,16 +110,9 @@ export abstract class Session<F extends Airborne> {
     this.forecaster = options.forecaster;
     this.startSeconds = options.startSeconds ?? 0;
     this.segmentCount = options.segmentCount ?? scenario.segmentCount;
-    expect(this.startSeconds >= 0, 'startSeconds', 'a number >= 0', this.startSeconds);
-    expect(
-      Number.isInteger(this.segmentCount) && this.segmentCount >= 1 && this.segmentCount <= scenario.segmentCount,
-      'segmentCount',
-      `a whole number from 1 to ${scenario.segmentCount}`,
-      this.segmentCount,
-    );
     this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
+    this.access = options.access ?? new SharedLink().access();
     this.weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
-    this.upcoming = upcomingSizesOf(scenario, this.segmentCount);
     this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
     this.utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + (options.utcErrorSeconds ?? 0)) * 1000;
   }
@@ -168,12 +168,12 @@ export abstract class Session<F extends Airborne> {
   /** Waits for room, decides, downloads and appends. False if the segment ended early. */
   protected *playSegment(index: number): Process<boolean> {
     const { scenario, playback } = this;
-    const { access } = this.options;
     this.index = index;
+    this.upcomingSizesBits = sizesOf(scenario).slice(index, Math.min(index + UPCOMING_SEGMENTS, this.segmentCount));
     const stallSecondsBefore = playback.stallSeconds;
     if (!this.waitForRoom(index)) return false;
 
-    let decision = this.decide(this.state(index));
+    let decision = this.decide(this.state());
     let abandonments = 0;
     let abandonedBits = 0;
     let firstRequestAtSeconds: number | undefined;
@@ -182,14 +182,10 @@ export abstract class Session<F extends Airborne> {
       const { representation } = decision;
       if (!this.initialised[representation] && !(yield* this.initialise(representation))) return false;
       if (!this.waitForMedia(index)) return false;
-      if (access) yield playback.nowSeconds;
+      yield playback.nowSeconds;
       firstRequestAtSeconds ??= playback.nowSeconds;
       if (abandonments === 0) bufferAtFirstRequest = playback.bufferLevelSeconds;
-      const { flight, outcome, sizeBits, receivedBits } = yield* this.attemptDownload(
-        index,
-        representation,
-        abandonments,
-      );
+      const { flight, outcome, sizeBits, receivedBits } = yield* this.attemptDownload(representation, abandonments);
       const bitrateBps = scenario.ladderBps[representation]!;
       if (outcome === 'early') {
         if (!this.isOver) this.wastedBits += receivedBits;
@@ -233,14 +229,13 @@ export abstract class Session<F extends Airborne> {
   }
 
   /** Requests a segment and follows it until it has arrived, is to be abandoned or has ended early. */
-  private *attemptDownload(index: number, representation: number, abandonments: number) {
-    const { playback } = this;
-    const { access } = this.options;
-    const sizeBits = this.upcoming[index]![0]![representation]!;
-    const flight = this.request(index, sizeBits);
-    access?.begin(flight);
+  private *attemptDownload(representation: number, abandonments: number) {
+    const { playback, access } = this;
+    const sizeBits = this.upcomingSizesBits[0]![representation]!;
+    const flight = this.request(this.index, sizeBits);
+    access.begin(flight);
     this.requestedBits += sizeBits;
-    const attempt = { flight, index, representation, abandonments };
+    const attempt = { flight, representation, abandonments };
     this.attempt = attempt;
     const hasTicks = this.controller.reconsider !== undefined;
     let outcome: Outcome | undefined;
@@ -248,13 +243,13 @@ export abstract class Session<F extends Airborne> {
       const tickAtSeconds = hasTicks
         ? flight.requestedAtSeconds + tick * PACE_PERIOD_SECONDS
         : Number.POSITIVE_INFINITY;
-      const isEarly = access && !(yield* this.shareUntil(tickAtSeconds, flight));
+      const isEarly = !(yield* this.shareUntil(tickAtSeconds, flight));
       outcome = isEarly ? 'early' : this.fly(attempt, tickAtSeconds);
     }
     this.attempt = undefined;
     const receivedBits = flight.receivedBits(playback.nowSeconds);
     this.report(true);
-    access?.end(playback.nowSeconds);
+    access.end(playback.nowSeconds);
     return { flight, outcome, sizeBits, receivedBits };
   }
 
@@ -296,26 +291,23 @@ export abstract class Session<F extends Airborne> {
     };
   }
 
-  /** The link, or the player's share of it, for a flight that begins now. */
+  /** The player's share of the link, for a flight that begins now. */
   protected linkNow(link: PiecewisePath): FlightLink {
-    return this.options.access?.shareOf(link) ?? link;
+    return this.access.shareOf(link);
   }
 
   /** Loads the representation's initialisation segment. */
   private *initialise(representation: number): Process<boolean> {
     this.initialised[representation] = true;
-    const { rows, downloads, scenario, playback } = this;
-    const { access } = this.options;
+    const { rows, downloads, scenario, playback, access } = this;
     if (this.isInitialised && rows.length === 0 && downloads.length === 0) return true;
-    if (access) yield playback.nowSeconds;
+    yield playback.nowSeconds;
     const { nowSeconds } = playback;
     const { initSegmentBits } = scenario.browser;
     const flight = new Flight(this.linkNow(this.link), nowSeconds, initSegmentBits, scenario.rttSeconds);
-    access?.begin(flight);
-    const isLoaded =
-      (access === undefined || (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight))) &&
-      this.waitUntil(flight.endsAtSeconds);
-    access?.end(playback.nowSeconds);
+    access.begin(flight);
+    const isLoaded = (yield* this.shareUntil(Number.POSITIVE_INFINITY, flight)) && this.waitUntil(flight.endsAtSeconds);
+    access.end(playback.nowSeconds);
     return isLoaded;
   }
 
@@ -339,8 +331,8 @@ export abstract class Session<F extends Airborne> {
     }
   }
 
-  protected state(index: number): PlayerState {
-    const { scenario, playback } = this;
+  protected state(): PlayerState {
+    const { scenario, playback, index } = this;
     return {
       nowSeconds: playback.nowSeconds,
       utcMs: this.utcMs(playback.nowSeconds),
@@ -354,7 +346,7 @@ export abstract class Session<F extends Airborne> {
       segmentIndex: index,
       segmentsRemaining: this.segmentCount - index,
       ladderBps: scenario.ladderBps,
-      upcomingSizesBits: this.upcoming[index]!,
+      upcomingSizesBits: this.upcomingSizesBits,
       previousBitrateBps: this.previousBitrateBps,
       downloads: this.downloads,
       weights: this.weights,
@@ -411,7 +403,7 @@ export abstract class Session<F extends Airborne> {
 
   private reconsider(attempt: Attempt<F>): Decision | 'keep' {
     const { representation } = attempt;
-    const state = this.state(attempt.index);
+    const state = this.state();
     const { nowSeconds } = state;
     if (this.isWaiting(attempt.flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);
@@ -431,7 +423,7 @@ export abstract class Session<F extends Airborne> {
 
   /** Asks a controller that has `pace`. */
   protected pace(): Pace {
-    const state = this.state(this.index);
+    const state = this.state();
     this.report(false);
     const forecast = this.forecastAt(state.nowSeconds);
     const inFlight = this.attempt && this.inFlightOf(this.attempt, state.nowSeconds);
@@ -452,11 +444,6 @@ export abstract class Session<F extends Airborne> {
     }
     if (typeof reason !== 'string') throw wrong('a reason in words', reason);
   }
-}
-
-/** @throws {RangeError} unless it holds. */
-export function expect(holds: boolean, field: string, expected: string, got: unknown): void {
-  if (!holds) throw new RangeError(`simulateSession: ${field}: expected ${expected}, got ${String(got)}`);
 }
 
 function asked<T>(question: () => T): T {

@@ -2,11 +2,12 @@
 
 import type { Controller, Decision, Forecaster, InFlight, PlayerState, ValidForecast } from '../../abr/index.ts';
 import type { CatchUp } from '../catch-up.ts';
-import type { LinkAccess } from '../link/shared-link.ts';
+import type { Sender } from '../link/shared-link.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 
+/** Checked where they come from: scenarios and starts when they are read. */
 export interface SimulationOptions {
   trace: Trace;
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
@@ -31,7 +32,7 @@ export interface SimulationOptions {
   /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
   timings?: boolean;
   /** To a link that others use, too. Default: the session has the link for itself. */
-  access?: LinkAccess;
+  access?: Sender;
   /** Receives a snapshot of every call of `decide` and `reconsider`. */
   onDecision?(record: DecisionRecord): void;
 }

@@ -9,8 +9,6 @@ export interface Subscriber {
   response: ServerResponse;
   /** Its `close` ends the stream: a response queued behind another one has no such event. */
   socket: Socket;
-  /** The client's address. */
-  address: string;
 }
 
 /** A reader that has not taken this much is disconnected. */
@@ -19,17 +17,12 @@ const MOST_WAITING_BYTES = 2 ** 20;
 export class EventStream {
   readonly #subscribers = new Map<Socket, Subscriber>();
   /** Number of the next event, which is its id. */
-  next = 0;
+  #next = 0;
   /** Readers disconnected so far because they were too slow. */
   slowReaders = 0;
 
   get size(): number {
     return this.#subscribers.size;
-  }
-
-  /** Streams of one address. */
-  sizeOf(address: string): number {
-    return [...this.#subscribers.values()].filter((subscriber) => subscriber.address === address).length;
   }
 
   /** Takes over a response whose head has been written, and sends `opening` first. */
@@ -43,7 +36,7 @@ export class EventStream {
   }
 
   publish(type: string, data: unknown): void {
-    const text = `id: ${this.next++}\n${eventText(type, data)}`;
+    const text = `id: ${this.#next++}\n${eventText(type, data)}`;
     for (const subscriber of this.#subscribers.values()) {
       if (subscriber.types?.has(type) !== false) this.#write(subscriber, text);
     }

@@ -28,7 +28,7 @@ export class Metrics {
     const dish = () => service.state().dish;
     const recording = () => service.state().recording;
     this.#read('event_subscribers', 'Open event streams.', () => stream.size);
-    this.#read('players', 'Players that reported in the last seconds.', () => service.players);
+    this.#read('players', 'Players that reported in the last seconds.', () => service.state().link.players);
     this.#read('problems', 'Current problems.', () => problems.list().length);
     this.#read('dish_latency_milliseconds', 'Ping of the dish, newest second.', () => dish().latencyMs);
     this.#read('dish_drop_rate', 'Share of pings lost, newest second.', () => dish().dropRate);
@@ -38,8 +38,6 @@ export class Metrics {
     this.#read('recording_lines_total', 'Lines recorded.', () => recording().lines);
     this.#read('recording_lost_lines_total', 'Lines lost because the disk was full.', () => recording().lost);
     this.#read('recording_deleted_files_total', 'Recordings deleted.', () => recording().deletedFiles);
-    const sent = 'Triggers sent to the webhook, failed after all tries, or dropped because too many waited.';
-    this.#read('webhook_triggers_total', sent, () => service.webhookCounts, 'result');
   }
 
   /** `route` is the route's pattern, not the path, so that the number of series is bounded. */

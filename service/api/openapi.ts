@@ -18,7 +18,7 @@ const ERRORS: Record<number, { description: string; headers?: Json }> = {
   403: { description: 'Host or origin is not allowed' },
   413: { description: 'The body is too large' },
   415: { description: 'The body is not JSON' },
-  429: { description: 'Too many requests, event streams or players of this address', headers: RETRY_AFTER },
+  429: { description: 'Too many requests of this address', headers: RETRY_AFTER },
   503: { description: 'Too many players or event streams', headers: RETRY_AFTER },
 };
 

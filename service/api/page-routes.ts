@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 /** From source, and beside the built command. */
@@ -28,27 +28,9 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 
-export const ABOUT = `This is the prediction service of leo-abr. It runs.
-
-/              in a browser: all of it as a page
-/v1/state      the dish, the players and current problems
-/openapi.json  all paths
-`;
-
-/** The page for browsers; a text for other clients at `/`. */
 export function servePage(app: FastifyInstance): void {
   for (const [path, { mediaType, body }] of FILES) {
-    app.get(path, { schema: { hide: true } }, (request, reply) => {
-      if (path === '/' && !isBrowser(request)) return reply.type('text/plain').send(ABOUT);
-      return reply
-        .headers({ 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' })
-        .type(mediaType)
-        .send(body);
-    });
+    const headers = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' };
+    app.get(path, { schema: { hide: true } }, (_request, reply) => reply.headers(headers).type(mediaType).send(body));
   }
-}
-
-/** Whether a person opens this address in a browser. */
-export function isBrowser({ headers: { accept } }: FastifyRequest): boolean {
-  return accept?.includes('text/html') === true;
 }

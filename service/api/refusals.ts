@@ -21,23 +21,15 @@ export interface Refusal {
   address: string;
 }
 
-/** Status and subject of each exceeded limit, by error code. */
-const TOO_MANY = {
-  'too-many-players': [503, 'players'],
-  'too-many-players-of-address': [429, 'players of one address'],
-  'too-many-streams': [503, 'event streams'],
-  'too-many-streams-of-address': [429, 'event streams of one address'],
-} as const;
-
 export function refuse(reply: FastifyReply, refused: Omit<Refusal, 'address'>): FastifyReply {
   const { status, code, message } = refused;
   reply.server.onRefusal({ ...refused, address: reply.request.ip });
   return reply.code(status).send({ error: { code, message }, ...(code === 'protocol' && { protocol: PROTOCOL }) });
 }
 
-export function refuseTooMany(reply: FastifyReply, code: keyof typeof TOO_MANY): FastifyReply {
-  const [status, subject] = TOO_MANY[code];
-  return refuse(reply.header('retry-after', '10'), { status, code, message: `expected fewer ${subject} at once` });
+export function refuseTooMany(reply: FastifyReply, what: 'players' | 'streams'): FastifyReply {
+  const message = `expected fewer ${what} at once`;
+  return refuse(reply.header('retry-after', '10'), { status: 503, code: `too-many-${what}`, message });
 }
 
 /** A validation error with path, expectation and received value. `place`: name of `value`, such as `body`. */
@@ -45,32 +37,30 @@ export function validationMessage(
   { instancePath, message }: Pick<FastifySchemaValidationError, 'instancePath' | 'message'>,
   { value, place }: { value: unknown; place: string },
 ): string {
-  let found = value;
-  let where = place;
-  for (const key of instancePath.split('/').slice(1)) {
-    found = (found as Record<string, unknown> | undefined)?.[key];
-    where += /^\d+$/.test(key) ? `[${key}]` : `.${key}`;
-  }
-  return `${where}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
+  const { path, found } = located(value, instancePath);
+  return `${place}${path}: ${message ?? 'is wrong'}, got ${describeValue(found)}`;
+}
+
+/** The path as JavaScript writes it, and the value there. */
+export function located(value: unknown, instancePath: string): { path: string; found: unknown } {
+  const keys = instancePath.split('/').slice(1);
+  return {
+    path: keys.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join(''),
+    found: keys.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value),
+  };
 }
 
 const PERIOD_MS = 60_000;
 
 /** Returns a function that logs refusals. */
 export function refusalLog(log: Log, clock: Clock): (refusal: Refusal) => void {
-  /** The newest line of each code, and the refusals since. */
-  const lines = new Map<string, { atMs: number; since: number }>();
+  /** Times of the newest line of each code. */
+  const loggedMs = new Map<string, number>();
   return ({ status, code, message, address }) => {
-    // Browsers request icons that do not exist.
-    if (status === 404) return;
     const nowMs = clock.monotonicMs();
-    const line = lines.get(code);
-    if (line !== undefined && nowMs - line.atMs < PERIOD_MS) {
-      line.since++;
-      return;
-    }
-    lines.set(code, { atMs: nowMs, since: 0 });
-    const more = line === undefined || line.since === 0 ? '' : `; ${line.since} more since the last such line`;
-    log.warn({ part: 'client', code, status, address }, `${address} is refused: ${message}${more}`);
+    // Browsers request icons that do not exist.
+    if (status === 404 || nowMs - (loggedMs.get(code) ?? Number.NEGATIVE_INFINITY) < PERIOD_MS) return;
+    loggedMs.set(code, nowMs);
+    log.warn({ part: 'client', code, status, address }, `${address} is refused: ${message}`);
   };
 }

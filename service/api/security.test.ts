@@ -45,6 +45,7 @@ describe('the origin of a page', () => {
     'file://localhost',
     'chrome-extension://localhost',
     'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example',
     '',
   ])('refuses %s', (origin) => expect(isOriginAllowed(origin, options)).toBe(false));
 });

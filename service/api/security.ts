@@ -6,6 +6,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
+import { isLoopback } from '../../predictor/service-client/needs-tls.ts';
 
 export interface SecurityOptions {
   /** Host names, in addition to `localhost` and IP addresses; lower case, without a port. */
@@ -22,7 +23,7 @@ export function isHostAllowed(header: string | undefined, { allowedHosts }: Secu
   const host = hostnameOf(`http://${header}`);
   if (host === undefined) return false;
   // IPv6 addresses are in brackets.
-  return isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 || isLocalhost(host) || allowedHosts.includes(host);
+  return isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 || isLoopback(host) || allowedHosts.includes(host);
 }
 
 export function isOriginAllowed(origin: string, { allowedOrigins }: SecurityOptions): boolean {
@@ -37,18 +38,9 @@ export function isTokenRight(header: string | undefined, token: string): boolean
   return timingSafeEqual(digest(given), digest(token)) && given.length > 0;
 }
 
-/** Accepts loopback addresses and the names that browsers resolve to them. */
-export function isLoopback(host: string): boolean {
-  return isLocalhost(host) || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /** To a tenth of a degree, about 10 km: enough for satellites, too little to find a house. */
 export function roundedDegrees(degrees: number): number {
   return Math.round(degrees * 10) / 10;
-}
-
-function isLocalhost(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost');
 }
 
 function hostnameOf(url: string): string | undefined {

@@ -11,7 +11,7 @@ import { eventText } from './event-stream.ts';
 import { Metrics } from './metrics.ts';
 import { ReportReader } from './observations.ts';
 import { describeApi, OPERATIONS } from './openapi.ts';
-import { ABOUT, isBrowser, PAGE_PATHS, servePage } from './page-routes.ts';
+import { PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import { type Refusal, refusalLog, refuse, refuseTooMany, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
@@ -26,8 +26,6 @@ export interface ApiLimits {
   connections: number;
   /** Open event streams. */
   subscribers: number;
-  /** Open event streams of one address. */
-  subscribersOfAddress: number;
   /** Time to receive headers and body, which bounds half-open connections. */
   requestTimeoutMs: number;
 }
@@ -37,7 +35,6 @@ export const DEFAULT_LIMITS: ApiLimits = {
   rate: { perSecond: 50, burst: 200 },
   connections: 1024,
   subscribers: 600,
-  subscribersOfAddress: 32,
   requestTimeoutMs: 10_000,
 };
 
@@ -153,13 +150,12 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
   const options = { ...OPERATIONS.observations, preHandler };
   app.post<{ Body: ObservationsRequest }>('/v1/observations', options, async (request, reply) => {
     const report = new ReportReader(request);
-    const answer = service.observe({ ...request.body, observations: report.observations }, request.ip);
-    if (typeof answer === 'string') return refuseTooMany(reply, answer);
+    const answer = service.observe({ ...request.body, observations: report.observations });
+    if (answer === undefined) return refuseTooMany(reply, 'players');
     const { serverUtcMs, verdicts, share } = answer;
     const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
     const rejected = report.rejections(verdicts, serverUtcMs);
     metrics.observeReport({ accepted, rejected });
-    if (accepted > 0) await service.recorded();
     return { serverUtcMs, protocol: PROTOCOL, accepted, rejected, share };
   });
 }
@@ -167,12 +163,8 @@ function takeReports(app: FastifyInstance, service: PredictionService, metrics: 
 function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService, limits: ApiLimits): void {
   const options = { ...OPERATIONS.events, preHandler };
   app.get<{ Querystring: { types?: string } }>(EVENTS, options, (request, reply) => {
-    const address = request.ip;
     const { socket } = request.raw;
-    if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'too-many-streams');
-    if (stream.sizeOf(address) >= limits.subscribersOfAddress) {
-      return refuseTooMany(reply, 'too-many-streams-of-address');
-    }
+    if (stream.size >= limits.subscribers) return refuseTooMany(reply, 'streams');
     reply.hijack();
     const { raw } = reply;
     // nginx would otherwise buffer events.
@@ -182,7 +174,7 @@ function streamEvents(app: FastifyInstance, { clock, stream }: PredictionService
     socket.setNoDelay(true);
     const types = request.query.types?.split(',');
     const opening = eventText('hello', { serverUtcMs: clock.utcMs(), protocol: PROTOCOL });
-    stream.add({ response: raw, socket, address, types: types && new Set(types) }, opening);
+    stream.add({ response: raw, socket, types: types && new Set(types) }, opening);
   });
 }
 
@@ -242,7 +234,6 @@ function answerErrors(app: FastifyInstance, onFault: (error: Error) => void): vo
 }
 
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (isBrowser(request)) return reply.code(404).type('text/plain').send(`Nothing is here.\n\n${ABOUT}`);
   const asked = `${request.method} ${request.url.split('?', 1)[0]}`;
   const message = `expected a method and path of /openapi.json, got ${describeValue(asked)}`;
   return refuse(reply, { status: 404, code: 'not-found', message });

@@ -13,9 +13,9 @@ export interface EventReader {
   close(): void;
 }
 
-export async function eventReader(url: string, headers: Record<string, string> = {}): Promise<EventReader> {
+export async function eventReader(url: string): Promise<EventReader> {
   const abort = new AbortController();
-  const response = await fetch(url, { headers, signal: abort.signal });
+  const response = await fetch(url, { signal: abort.signal });
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();

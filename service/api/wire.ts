@@ -248,13 +248,11 @@ const stateReply = reply({
     players: count('Players that reported in the last seconds'),
     observedSeconds: number(OBSERVED),
     forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
-    subscribers: count('Open event streams'),
     eachPlayer: list(
       reply({
         share: share('Share of the capacity that it may expect'),
         isDownloading: Type.Boolean({ description: 'As of its newest report' }),
         reportedMs: utcMs('Newest report'),
-        isSimulated: optional(Type.Literal(true, { description: "It is a simulated dish's viewer" })),
       }),
       'The players, in the order of their first reports',
     ),

@@ -35,7 +35,6 @@ function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, dea
     clock,
     problems,
     deadlineMs,
-    random: () => 0.5,
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
   });

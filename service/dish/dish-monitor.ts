@@ -15,7 +15,14 @@ import {
   type RawRequest,
   type RawResponse,
 } from './device-api.ts';
-import { AnswerReader, type HistoryReading, type LocationReading, type StatusReading } from './read-answers.ts';
+import {
+  type HistoryReading,
+  type LocationReading,
+  readHistory,
+  readLocation,
+  readStatus,
+  type StatusReading,
+} from './read-answers.ts';
 
 export interface DishMonitorOptions {
   /** `host:port`. */
@@ -25,8 +32,6 @@ export interface DishMonitorOptions {
   /** Receives each second of the dish once, in order, even if answers are late. */
   onSecond(second: TelemetrySecond): void;
   onStateChange(): void;
-  /** Uniform in [0, 1), for the jitter of retries. Default: `Math.random`. */
-  random?: () => number;
   /** Timeout of a request. Default 2 s. */
   deadlineMs?: number;
 }
@@ -55,7 +60,6 @@ const CHANNEL = {
 export class DishMonitor {
   readonly #options: DishMonitorOptions;
   readonly #client: DeviceClient;
-  readonly #reader = new AnswerReader();
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
   #failures = 0;
@@ -108,7 +112,7 @@ export class DishMonitor {
     try {
       const history = this.#askHistory();
       const response = await this.#ask({ get_status: {} });
-      const reading = this.#reader.status(response.dish_get_status, clock.utcMs());
+      const reading = readStatus(response.dish_get_status, clock.utcMs());
       if (reading === undefined) throw new Error('its answer has no status');
       this.#take(reading);
       this.#reportSeconds(reading.second, await history);
@@ -145,7 +149,7 @@ export class DishMonitor {
   async #askHistory(): Promise<TimedHistory | undefined> {
     const { clock } = this.#options;
     const askedMs = clock.monotonicMs();
-    const reading = this.#reader.history((await this.#tryAsk({ get_history: {} })).dish_get_history);
+    const reading = readHistory((await this.#tryAsk({ get_history: {} })).dish_get_history);
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
@@ -216,17 +220,16 @@ export class DishMonitor {
     if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
     // Fails on most dishes until their owner allows it.
-    this.location = this.#reader.location((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
+    this.location = readLocation((await this.#tryAsk({ get_location: {} })).get_location) ?? this.location;
   }
 
   #fail(error: RequestError): void {
-    const { clock, problems, address, random = Math.random } = this.#options;
+    const { clock, problems, address } = this.#options;
     this.#failures++;
     // A dish that has never answered is reported at once.
     if (this.#lastAnswerMs !== undefined && this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
     const doubled = PERIOD_MS * 2 ** Math.min(10, Math.max(0, this.#failures - FAILURES_UNTIL_UNREACHABLE));
-    const backoffMs = Math.min(LONGEST_BACKOFF_MS, doubled) * (0.8 + 0.4 * random());
-    this.#retryAtMs = clock.monotonicMs() + backoffMs - PERIOD_MS / 2;
+    this.#retryAtMs = clock.monotonicMs() + Math.min(LONGEST_BACKOFF_MS, doubled) - PERIOD_MS / 2;
     const { reason, advice } = reasonOf(error, address);
     problems.report('dish', 'unreachable', `${address}: ${reason}${advice}`);
     this.#current.enter('unreachable', reason);

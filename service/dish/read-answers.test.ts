@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { AnswerReader } from './read-answers.ts';
+import { readHistory, readLocation, readStatus } from './read-answers.ts';
 
 describe('reading answers of the dish', () => {
   test('absent values are zero where protocol buffers omit zeros, else unknown', () => {
-    const reader = new AnswerReader();
-    const reading = reader.status({}, 5)!;
+    const reading = readStatus({}, 5)!;
     expect(reading.second).toEqual({
       atMs: 5,
       latencyMs: undefined,
@@ -18,24 +17,21 @@ describe('reading answers of the dish', () => {
   });
 
   test('reads an omitted zero as zero: uptime after a boot, the equator, Greenwich', () => {
-    const reader = new AnswerReader();
-    expect(reader.status({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
+    expect(readStatus({ device_state: {} }, 5)!.uptimeSeconds).toBe(0);
     const place = { latitudeDegrees: 0, longitudeDegrees: 0 };
-    expect(reader.location({ lla: { lon: 9.4 } })).toEqual({ ...place, longitudeDegrees: 9.4 });
-    expect(reader.location({ lla: { lat: 51.5 } })).toEqual({ ...place, latitudeDegrees: 51.5 });
-    for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(reader.location(nothing)).toBeUndefined();
+    expect(readLocation({ lla: { lon: 9.4 } })).toEqual({ ...place, longitudeDegrees: 9.4 });
+    expect(readLocation({ lla: { lat: 51.5 } })).toEqual({ ...place, latitudeDegrees: 51.5 });
+    for (const nothing of [{}, { lla: {} }, { lla: { lat: 91 } }]) expect(readLocation(nothing)).toBeUndefined();
   });
 
   test('a lost ping is not malformed', () => {
-    const reader = new AnswerReader();
     for (const pop_ping_latency_ms of [-1, 0]) {
-      expect(reader.status({ pop_ping_latency_ms }, 5)!.second.latencyMs).toBeUndefined();
+      expect(readStatus({ pop_ping_latency_ms }, 5)!.second.latencyMs).toBeUndefined();
     }
   });
 
   test('omits values of the wrong type or range', () => {
-    const reader = new AnswerReader();
-    const reading = reader.status(
+    const reading = readStatus(
       {
         pop_ping_drop_rate: 7,
         pop_ping_latency_ms: Number.NaN,
@@ -68,13 +64,13 @@ describe('reading answers of the dish', () => {
   test('reads a ring buffer that is not full yet', () => {
     const latencies = new Array<number>(900).fill(0);
     latencies.splice(0, 3, 11, 12, 13);
-    const history = new AnswerReader().history({ current: 3, pop_ping_latency_ms: latencies })!;
+    const history = readHistory({ current: 3, pop_ping_latency_ms: latencies })!;
     expect(history).toMatchObject({ current: 3, oldest: 1 });
     expect([1, 2, 3].map((number) => history.second(number).latencyMs)).toEqual([11, 12, 13]);
   });
 
   test('reads a ring buffer that has wrapped around', () => {
-    const history = new AnswerReader().history({ current: 7, pop_ping_latency_ms: [6, 7, 3, 4, 5] })!;
+    const history = readHistory({ current: 7, pop_ping_latency_ms: [6, 7, 3, 4, 5] })!;
     expect(history).toMatchObject({ current: 7, oldest: 3 });
     expect([3, 4, 5, 6, 7].map((number) => history.second(number).latencyMs)).toEqual([3, 4, 5, 6, 7]);
   });
@@ -96,13 +92,12 @@ describe('reading answers of the dish', () => {
     );
     fc.assert(
       fc.property(fc.oneof(anything, statusOfAnything), (raw) => {
-        const reader = new AnswerReader();
-        const { second } = reader.status(raw, 0) ?? {};
+        const { second } = readStatus(raw, 0) ?? {};
         if (second?.latencyMs !== undefined) expect(second.latencyMs).toBeGreaterThan(0);
         if (second?.dropRate !== undefined) expect(second.dropRate >= 0 && second.dropRate <= 1).toBe(true);
-        const history = reader.history(raw);
+        const history = readHistory(raw);
         for (const number of [history?.oldest, history?.current]) if (number !== undefined) history!.second(number);
-        reader.location(raw);
+        readLocation(raw);
       }),
       { seed: 11, numRuns: 500 },
     );

@@ -6,6 +6,8 @@
 import type { TelemetrySecond } from '../telemetry.ts';
 import { isOutageCause, type OutageCause } from './device-api.ts';
 
+const MOST_HISTORY = 86_400;
+
 export interface StatusReading {
   second: TelemetrySecond;
   uptimeSeconds: number | undefined;
@@ -32,88 +34,88 @@ export interface LocationReading {
   longitudeDegrees: number;
 }
 
-export class AnswerReader {
-  /** Undefined if the answer has no status. */
-  status(raw: unknown, atMs: number): StatusReading | undefined {
-    const status = record(raw);
-    if (status === undefined) return undefined;
-    const info = record(status['device_info']) ?? {};
-    const obstruction = record(status['obstruction_stats']) ?? {};
-    const outage = record(status['outage']);
-    const given = outage?.['cause'];
-    const cause = outage === undefined ? undefined : isOutageCause(given) ? given : 'UNKNOWN';
-    const state = record(status['device_state']);
-    // Protocol buffers omit zeros: an absent number is zero here.
-    return {
-      second: {
-        atMs,
-        latencyMs: this.#latency(status['pop_ping_latency_ms']),
-        dropRate: this.#number(status['pop_ping_drop_rate'], { max: 1 }, 0),
-        downlinkUsageBps: this.#number(status['downlink_throughput_bps'], { max: 1e12 }, 0),
-        uplinkUsageBps: this.#number(status['uplink_throughput_bps'], { max: 1e12 }, 0),
-        obstructed: obstruction['currently_obstructed'] === true || cause === 'OBSTRUCTED',
-      },
-      uptimeSeconds: state && this.#number(state['uptime_s'], { max: 1e10 }, 0),
-      hardware: this.#text(info['hardware_version']),
-      software: this.#text(info['software_version']),
-      fractionObstructed: this.#number(obstruction['fraction_obstructed'], { max: 1 }),
-      outage: cause,
-    };
-  }
-
-  /** Undefined if the answer has no history. Values are checked when a second is read. */
-  history(raw: unknown): HistoryReading | undefined {
-    const history = record(raw);
-    const current = this.#number(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
-    const names = ['pop_ping_latency_ms', 'pop_ping_drop_rate', 'downlink_throughput_bps', 'uplink_throughput_bps'];
-    const columns = names.map((name) => numbers(history?.[name]));
-    const { length } = columns[0]!;
-    if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return undefined;
-    return {
-      current,
-      oldest: Math.max(1, current - length + 1),
-      second: (number) => {
-        const [latency, drop, down, up] = columns.map((column) => column[(number - 1) % length]);
-        return {
-          latencyMs: this.#latency(latency),
-          dropRate: this.#number(drop, { max: 1 }),
-          downlinkUsageBps: this.#number(down, { max: 1e12 }),
-          uplinkUsageBps: this.#number(up, { max: 1e12 }),
-        };
-      },
-    };
-  }
-
-  location(raw: unknown): LocationReading | undefined {
-    const lla = record(record(raw)?.['lla']);
-    // Zeros are omitted. One absent value is the equator or Greenwich; two mean that the dish has no position.
-    if (lla?.['lat'] === undefined && lla?.['lon'] === undefined) return undefined;
-    const latitudeDegrees = this.#number(lla['lat'], { min: -90, max: 90 }, 0);
-    const longitudeDegrees = this.#number(lla['lon'], { min: -180, max: 180 }, 0);
-    if (latitudeDegrees === undefined || longitudeDegrees === undefined) return undefined;
-    return { latitudeDegrees, longitudeDegrees };
-  }
-
-  /** A lost ping is 0 or -1, depending on the firmware. */
-  #latency(value: unknown): number | undefined {
-    const latencyMs = value === -1 ? undefined : this.#number(value, { max: 60_000 });
-    return latencyMs === 0 ? undefined : latencyMs;
-  }
-
-  #number(value: unknown, { min = 0, max }: { min?: number; max: number }, absent?: number): number | undefined {
-    if (value === undefined || value === null) return absent;
-    // Single precision may round a share of 1 up.
-    const isWithin = typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6;
-    return isWithin ? Math.min(max, Math.max(min, value)) : undefined;
-  }
-
-  #text(value: unknown): string | undefined {
-    // It is displayed: accept one line of printable ASCII.
-    return typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value) ? value : undefined;
-  }
+/** Undefined if the answer has no status. */
+export function readStatus(raw: unknown, atMs: number): StatusReading | undefined {
+  const status = record(raw);
+  if (status === undefined) return undefined;
+  const info = record(status['device_info']) ?? {};
+  const obstruction = record(status['obstruction_stats']) ?? {};
+  const outage = record(status['outage']);
+  const given = outage?.['cause'];
+  const cause = outage === undefined ? undefined : isOutageCause(given) ? given : 'UNKNOWN';
+  const state = record(status['device_state']);
+  // Protocol buffers omit zeros: an absent number is zero here.
+  return {
+    second: {
+      atMs,
+      latencyMs: latencyOf(status['pop_ping_latency_ms']),
+      dropRate: numberOf(status['pop_ping_drop_rate'], { max: 1 }, 0),
+      downlinkUsageBps: numberOf(status['downlink_throughput_bps'], { max: 1e12 }, 0),
+      uplinkUsageBps: numberOf(status['uplink_throughput_bps'], { max: 1e12 }, 0),
+      obstructed: obstruction['currently_obstructed'] === true || cause === 'OBSTRUCTED',
+    },
+    uptimeSeconds: state && numberOf(state['uptime_s'], { max: 1e10 }, 0),
+    hardware: textOf(info['hardware_version']),
+    software: textOf(info['software_version']),
+    fractionObstructed: numberOf(obstruction['fraction_obstructed'], { max: 1 }),
+    outage: cause,
+  };
 }
 
-const MOST_HISTORY = 86_400;
+/** Undefined if the answer has no history. Values are checked when a second is read. */
+export function readHistory(raw: unknown): HistoryReading | undefined {
+  const history = record(raw);
+  const current = numberOf(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
+  const names = ['pop_ping_latency_ms', 'pop_ping_drop_rate', 'downlink_throughput_bps', 'uplink_throughput_bps'];
+  const columns = names.map((name) => numbers(history?.[name]));
+  const { length } = columns[0]!;
+  if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return undefined;
+  return {
+    current,
+    oldest: Math.max(1, current - length + 1),
+    second: (number) => {
+      const [latency, drop, down, up] = columns.map((column) => column[(number - 1) % length]);
+      return {
+        latencyMs: latencyOf(latency),
+        dropRate: numberOf(drop, { max: 1 }),
+        downlinkUsageBps: numberOf(down, { max: 1e12 }),
+        uplinkUsageBps: numberOf(up, { max: 1e12 }),
+      };
+    },
+  };
+}
+
+export function readLocation(raw: unknown): LocationReading | undefined {
+  const lla = record(record(raw)?.['lla']);
+  // Zeros are omitted. One absent value is the equator or Greenwich; two mean that the dish has no position.
+  if (lla?.['lat'] === undefined && lla?.['lon'] === undefined) return undefined;
+  const latitudeDegrees = numberOf(lla['lat'], { min: -90, max: 90 }, 0);
+  const longitudeDegrees = numberOf(lla['lon'], { min: -180, max: 180 }, 0);
+  if (latitudeDegrees === undefined || longitudeDegrees === undefined) return undefined;
+  return { latitudeDegrees, longitudeDegrees };
+}
+
+/** A lost ping is 0 or -1, depending on the firmware. */
+function latencyOf(value: unknown): number | undefined {
+  const latencyMs = value === -1 ? undefined : numberOf(value, { max: 60_000 });
+  return latencyMs === 0 ? undefined : latencyMs;
+}
+
+function numberOf(
+  value: unknown,
+  { min = 0, max }: { min?: number; max: number },
+  absent?: number,
+): number | undefined {
+  if (value === undefined || value === null) return absent;
+  // Single precision may round a share of 1 up.
+  const isWithin = typeof value === 'number' && value >= min - 1e-6 && value <= max + 1e-6;
+  return isWithin ? Math.min(max, Math.max(min, value)) : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  // It is displayed: accept one line of printable ASCII.
+  return typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value) ? value : undefined;
+}
 
 function record(value: unknown): Record<string, unknown> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,13 +1,12 @@
 /**
  * Synthetic telemetry of a dish, second by second: epochs that begin at seconds 12, 27, 42 and 57 of the minute, a base
  * latency per epoch, lost pings at handovers, occasional obstructions, and the traffic of a household. A second depends
- * only on the seed and its time, and on the downloads of a simulated viewer, if there is one.
+ * only on the seed and its time.
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { OutageCause } from '../dish/device-api.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { SimulatedViewer } from './simulated-viewer.ts';
 
 export interface SimulatedSecond extends TelemetrySecond {
   dropRate: number;
@@ -20,8 +19,6 @@ export interface SimulatedSecond extends TelemetrySecond {
 export interface DishScript {
   /** The second that ends at `atMs`, a multiple of 1000. */
   at(atMs: number): SimulatedSecond;
-  /** Downloads over the link of the dish. */
-  viewer?: SimulatedViewer;
 }
 
 /** Capacity over time, as in a trace. Repeats after `wrapSeconds`, which must be a multiple of 15. */
@@ -39,8 +36,6 @@ export interface SyntheticOptions {
   seed: number;
   /** Default: 100 Mbit/s throughout. */
   capacity?: SimulatedCapacity;
-  /** Whether a simulated viewer downloads, instead of the household. Default false. */
-  viewer?: boolean;
 }
 
 const EPOCH_MS = EPOCH_SECONDS * 1000;
@@ -59,22 +54,14 @@ export function syntheticDish(options: SyntheticOptions): DishScript {
   const { seed, capacity } = options;
   const capacityBps = (atMs: number) =>
     capacity === undefined ? 1e8 : (valueAt(capacity, capacity.ratesBps, atMs) ?? 0);
-  const isObstructed = (atMs: number) => {
-    const { epoch, second } = epochOf(atMs);
-    const ofEpoch = (what: number) => uniform(seed, epoch, what);
-    const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
-    const blockedUntil = blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
-    return ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedUntil;
-  };
-  const viewer =
-    options.viewer === true ? new SimulatedViewer((atMs) => (isObstructed(atMs) ? 0 : capacityBps(atMs))) : undefined;
   return {
-    ...(viewer && { viewer }),
     at(atMs) {
       const { epoch, second } = epochOf(atMs);
       const ofEpoch = (what: number) => uniform(seed, epoch, what);
       const ofSecond = (what: number) => uniform(seed, Math.floor(atMs / 1000), 100 + what);
-      const obstructed = isObstructed(atMs);
+      const blockedFrom = 3 + Math.floor(ofEpoch(2) * 6);
+      const blockedUntil = blockedFrom + 2 + Math.floor(ofEpoch(3) * 4);
+      const obstructed = ofEpoch(1) < OBSTRUCTED_SHARE && second >= blockedFrom && second < blockedUntil;
       if (obstructed) {
         return { atMs, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0, obstructed, outage: 'OBSTRUCTED' };
       }
@@ -86,9 +73,8 @@ export function syntheticDish(options: SyntheticOptions): DishScript {
       const latencyMs = measured !== undefined && measured > 0 ? measured * 1000 : baseMs + bumpMs;
       const dropRate = isFirst && ofEpoch(7) < LOSSY_SHARE ? 0.05 + 0.25 * ofEpoch(8) : ofSecond(2) < 0.02 ? 0.05 : 0;
       const limitBps = capacityBps(atMs - 500);
-      const isBusy = viewer === undefined && Math.floor(atMs / 1000) % BUSY_PERIOD_SECONDS < BUSY_SECONDS;
-      const householdBps = Math.min(limitBps, isBusy ? limitBps : IDLE_BPS * (0.5 + ofSecond(3)));
-      const downlinkUsageBps = householdBps + (viewer?.bitsIn(atMs) ?? 0);
+      const isBusy = Math.floor(atMs / 1000) % BUSY_PERIOD_SECONDS < BUSY_SECONDS;
+      const downlinkUsageBps = Math.min(limitBps, isBusy ? limitBps : IDLE_BPS * (0.5 + ofSecond(3)));
       const uplinkUsageBps = downlinkUsageBps * 0.03 + IDLE_BPS * 0.2 * ofSecond(4);
       return { atMs, latencyMs, dropRate, downlinkUsageBps, uplinkUsageBps, obstructed };
     },

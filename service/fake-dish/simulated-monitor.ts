@@ -16,9 +16,7 @@ const HISTORY_MS = 900_000;
 export class SimulatedMonitor {
   readonly #options: SimulatedMonitorOptions;
   readonly #clock: Clock;
-  /** The dish's own clock does not follow steps of the machine's. */
-  readonly #utcOffsetMs: number;
-  /** Ends of the newest second and of the first one, by the dish's clock. */
+  /** End of the newest second. */
   #newestMs: number;
   readonly #current: CurrentState;
   #second: SimulatedSecond | undefined;
@@ -28,7 +26,6 @@ export class SimulatedMonitor {
   constructor(options: SimulatedMonitorOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    this.#utcOffsetMs = this.#clock.utcMs() - this.#clock.monotonicMs();
     this.#newestMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
     this.#current = new CurrentState(options);
   }
@@ -53,15 +50,13 @@ export class SimulatedMonitor {
 
   #advance(): void {
     const { script, onSecond } = this.#options;
-    const dishMs = this.#clock.monotonicMs() + this.#utcOffsetMs;
-    const leapMs = this.#clock.utcMs() - dishMs;
-    const lastMs = Math.floor(dishMs / PERIOD_MS) * PERIOD_MS;
-    this.#newestMs = Math.max(this.#newestMs, lastMs - HISTORY_MS);
+    const lastMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS;
+    this.#newestMs = Math.max(Math.min(this.#newestMs, lastMs), lastMs - HISTORY_MS);
     while (this.#newestMs < lastMs) {
       this.#newestMs += PERIOD_MS;
       this.#second = script.at(this.#newestMs);
-      const { atMs, outage, ...second } = this.#second;
-      onSecond({ ...second, atMs: Math.round(atMs + leapMs), ...(atMs < lastMs && { fromHistory: true }) });
+      const { outage, ...second } = this.#second;
+      onSecond({ ...second, ...(second.atMs < lastMs && { fromHistory: true }) });
     }
     if (this.#second !== undefined) this.#current.show({ outage: this.#second.outage, second: this.#second });
   }

@@ -9,7 +9,6 @@ import { ForecastChain, type ForecasterFault } from '../../predictor/forecast/ch
 import type { HandoverClock, HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import type { SessionClock } from '../clock.ts';
-import type { Throughput } from './shared-link.ts';
 
 /** Assumed error of the machine's clock (NTP over the observed link). */
 const UTC_UNCERTAINTY_SECONDS = 0.5;
@@ -73,17 +72,12 @@ export class LinkForecaster {
     this.observedSeconds += observation.endSeconds - observation.startSeconds;
   }
 
-  /** Learns from throughput before the start, in order of time. */
-  recall(kept: readonly Throughput[]): void {
-    let nextSeconds = Number.NEGATIVE_INFINITY;
-    for (const observation of kept) {
-      this.observe(observation);
-      const { endSeconds } = observation;
-      if (endSeconds < nextSeconds) continue;
-      // The errors of these forecasts set the spread of the next ones.
-      this.#capacity.latest(endSeconds);
-      nextSeconds = endSeconds + 1;
-    }
+  /** Observes a second before the start. */
+  recall(observation: Observation): void {
+    const beforeSeconds = this.#observedUntilSeconds;
+    this.observe(observation);
+    // The errors of these forecasts set the spread of the next ones.
+    if (this.#observedUntilSeconds > beforeSeconds) this.#capacity.latest(this.#observedUntilSeconds);
   }
 
   /** A probable handover, known from the dish; see `HandoverClock.hint`. */

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import type { Observation } from '../../abr/forecast.ts';
 import { type Reported, SharedLink } from './shared-link.ts';
 
-function link(mostPlayers = 8, mostPlayersOfAddress = mostPlayers) {
+function link(mostPlayers = 8) {
   const emitted: Observation[] = [];
-  const link = new SharedLink({ mostPlayers, mostPlayersOfAddress, emit: (observation) => emitted.push(observation) });
+  const link = new SharedLink({ mostPlayers, emit: (observation) => emitted.push(observation) });
   const shared = {
     link,
     report: (name: string, observations: readonly Reported[], nowSeconds: number, more: object = {}) =>
-      link.report(name, observations, { nowSeconds, address: 'a', ...more }),
+      link.report(name, observations, { nowSeconds, ...more }),
     advance: (nowSeconds: number) => link.advance(nowSeconds),
     share: (name: string) => link.share(name),
   };
@@ -164,18 +164,11 @@ describe('a link that players share', () => {
       shared.report(name, [idle(atSeconds - 0.5, atSeconds)], atSeconds);
     heard('a', 10);
     heard('b', 10);
-    expect(heard('c', 10)).toBe('too-many-players');
+    expect(heard('c', 10)).toBeUndefined();
+    expect(heard('b', 10)).toEqual(['accepted']);
     shared.advance(21);
     expect(shared.link.players).toBe(0);
     expect(heard('c', 21)).toEqual(['accepted']);
-  });
-
-  test('limits the players of one address', () => {
-    const { shared } = link(4, 2);
-    for (const name of ['a', 'b']) shared.report(name, [idle(9.5, 10)], 10, { address: 'near' });
-    expect(shared.report('c', [idle(9.5, 10)], 10, { address: 'near' })).toBe('too-many-players-of-address');
-    expect(shared.report('b', [idle(9.5, 10)], 10, { address: 'near' })).toEqual(['accepted']);
-    expect(shared.report('c', [idle(9.5, 10)], 10, { address: 'far' })).toEqual(['accepted']);
   });
 
   test('reports without accepted observations neither register nor keep a player', () => {

@@ -8,19 +8,12 @@ import type { Observation } from '../../abr/forecast.ts';
 
 /** An observation of one player, on the session clock. */
 export type Reported = Observation;
-export type Throughput = Extract<Observation, { kind: 'throughput' }>;
 
 /**
  * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it
  * is reversed or longer than 10 s.
  */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
-
-/** The limit that a new player exceeds: of all players, or of those of one address. */
-export type Refusal = 'too-many-players' | 'too-many-players-of-address';
-
-/** The name in the reports of the viewer that comes with a simulated dish. */
-export const SIMULATED_VIEWER = 'simulated-viewer';
 
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
@@ -30,7 +23,7 @@ const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
 /** Silence after which a player is forgotten. */
-export const GONE_SECONDS = 10;
+const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
 const LONGEST_SECONDS = 10;
@@ -40,7 +33,6 @@ const SHARE_BINS = 80;
 const LEAST_SHARE_BINS = 10;
 
 interface Player {
-  address: string;
   /** By bin number modulo `BINS`. */
   bits: Float64Array;
   busySeconds: Float64Array;
@@ -52,7 +44,6 @@ interface Player {
 
 interface ReportContext {
   nowSeconds: number;
-  address: string;
   isDownloading?: boolean | undefined;
 }
 
@@ -60,7 +51,6 @@ export interface SharedLinkOptions {
   /** Receives request latencies at once, and one throughput or idle observation per bin, in order of time. */
   emit(observation: Observation): void;
   mostPlayers: number;
-  mostPlayersOfAddress: number;
 }
 
 export class SharedLink {
@@ -83,21 +73,23 @@ export class SharedLink {
   }
 
   /**
-   * One verdict per observation. A report without an accepted observation neither registers a player nor keeps it.
+   * One verdict per observation, or undefined for a player too many. A report without an accepted observation neither registers a player nor keeps it.
    * `isDownloading`: after its observations. Default: if the newest one is of throughput.
    */
   report(
     name: string,
     observations: readonly Reported[],
-    { nowSeconds, address, isDownloading }: ReportContext,
-  ): readonly Verdict[] | Refusal {
+    { nowSeconds, isDownloading }: ReportContext,
+  ): readonly Verdict[] | undefined {
     const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
     const open = this.#open ?? heldBack;
     const first = Math.min(open, heldBack);
     const verdicts = observations.map((observation) => verdictOn(observation, { nowSeconds, first }));
     const isAnyAccepted = verdicts.includes('accepted');
-    const player = this.#players.get(name) ?? (isAnyAccepted ? this.#newPlayer(address) : undefined);
-    if (player === undefined || typeof player === 'string') return player ?? verdicts;
+    const known = this.#players.get(name);
+    if (known === undefined && !isAnyAccepted) return verdicts;
+    if (known === undefined && this.#players.size >= this.#options.mostPlayers) return undefined;
+    const player = known ?? newPlayer();
     if (isAnyAccepted) {
       this.#players.set(name, player);
       player.lastSeenSeconds = nowSeconds;
@@ -108,16 +100,6 @@ export class SharedLink {
     });
     player.isDownloading = isDownloading ?? player.isDownloading;
     return verdicts;
-  }
-
-  #newPlayer(address: string): Player | Refusal {
-    const { mostPlayers, mostPlayersOfAddress } = this.#options;
-    if (this.#players.size >= mostPlayers) return 'too-many-players';
-    const ofAddress = [...this.#players.values()].filter((known) => known.address === address);
-    if (ofAddress.length >= mostPlayersOfAddress) return 'too-many-players-of-address';
-    const [bits, busySeconds] = [new Float64Array(BINS), new Float64Array(BINS)];
-    const lastSeenSeconds = Number.NEGATIVE_INFINITY;
-    return { address, bits, busySeconds, reportedSeconds: lastSeenSeconds, isDownloading: false, lastSeenSeconds };
   }
 
   /** Emits complete bins and forgets silent players. Call it several times a second. */
@@ -168,9 +150,9 @@ export class SharedLink {
   }
 
   /** The players, in the order of their first reports. */
-  eachPlayer(): { name: string; share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
+  eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
     return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
-      return { name, share: this.share(name), isDownloading, lastSeenSeconds };
+      return { share: this.share(name), isDownloading, lastSeenSeconds };
     });
   }
 
@@ -216,6 +198,12 @@ export class SharedLink {
     const when = { startSeconds, endSeconds };
     this.#options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
   }
+}
+
+function newPlayer(): Player {
+  const [bits, busySeconds] = [new Float64Array(BINS), new Float64Array(BINS)];
+  const never = Number.NEGATIVE_INFINITY;
+  return { bits, busySeconds, reportedSeconds: never, isDownloading: false, lastSeenSeconds: never };
 }
 
 /** `first`: the first bin that still accepts bits. */

@@ -85,7 +85,7 @@ function draw() {
   fillCard('sky', texts.skyCard(state));
   fillCard('recordings', texts.recordingsCard(state));
   fillPlayers(texts.playerRows(state));
-  byId('no-players').hidden = state.link.eachPlayer.some(({ isSimulated }) => !isSimulated);
+  byId('no-players').hidden = state.link.players > 0;
   setText('about', texts.aboutText(state));
   const { forecast: quantiles } = forecast;
   /** @param {HistoryReply['downlinkUsage']} rates */

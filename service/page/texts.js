@@ -26,10 +26,7 @@ const NO_SKY = {
 
 /** What the service sees now. @param {StateReply} state @param {number | undefined} handoverSeconds */
 export function headline({ dish, link }, handoverSeconds) {
-  const simulated = link.eachPlayer.filter(({ isSimulated }) => isSimulated).length;
-  const real = link.players - simulated;
-  const none = simulated > 0 ? 'A simulated viewer.' : 'No player reports.';
-  const players = real === 0 ? none : `${real} player${real === 1 ? '' : 's'}.`;
+  const players = link.players === 0 ? 'No player reports.' : `${link.players} player${link.players === 1 ? '' : 's'}.`;
   const handover = handoverSeconds === undefined ? '' : ` Next handover in ${Math.ceil(handoverSeconds)} s.`;
   return `${DISH[dish.state]} ${players}${handover}`;
 }
@@ -110,10 +107,10 @@ export function skyCard({ sky }) {
 
 /** Per player: name, share, state. @param {StateReply} state */
 export function playerRows({ link, serverUtcMs }) {
-  return link.eachPlayer.map(({ share, isDownloading, reportedMs, isSimulated }, i) => {
+  return link.eachPlayer.map(({ share, isDownloading, reportedMs }, i) => {
     const state = isDownloading ? 'downloading' : 'waiting';
     const reported = `${state}, reported ${duration((serverUtcMs - reportedMs) / 1000)} ago`;
-    return [isSimulated ? `${i + 1} (simulated)` : String(i + 1), percent(share) ?? '', reported];
+    return [String(i + 1), percent(share) ?? '', reported];
   });
 }
 

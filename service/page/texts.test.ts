@@ -25,11 +25,6 @@ describe('the headline', () => {
       'The dish is online. 2 players. Next handover in 7 s.',
     );
     expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
-    const eachPlayer = [{ share: 1, isDownloading: true, reportedMs: NOW_MS, isSimulated: true as const }];
-    expect(texts.headline({ ...STATE, link: { ...link, players: 1, eachPlayer } }, undefined)).toBe(
-      'No dish is configured. A simulated viewer.',
-    );
-    expect(texts.headline({ ...STATE, link: { ...link, players: 2, eachPlayer } }, undefined)).toContain(' 1 player.');
     const gone = { ...DISH, state: 'unreachable' as const };
     expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
       'The dish does not answer. 1 player.',
@@ -107,8 +102,6 @@ test('players and problems are lines', () => {
   expect(texts.playerRows({ ...STATE, link: { ...STATE.link, eachPlayer } })).toEqual([
     ['1', '48 %', 'downloading, reported 0 s ago'],
   ]);
-  const simulated = [{ ...eachPlayer[0]!, isSimulated: true as const }];
-  expect(texts.playerRows({ ...STATE, link: { ...STATE.link, eachPlayer: simulated } })[0]![0]).toBe('1 (simulated)');
   const problem = { part: 'dish', code: 'unreachable', message: 'nothing answers', lastMs: NOW_MS, count: 1 };
   const shown = texts.problemTexts({ ...STATE, problems: [{ ...problem, sinceMs: NOW_MS - 150_000 }] });
   expect(shown).toEqual([expect.stringMatching(/^Dish: nothing answers \(since \d\d:\d\d\)$/)]);

@@ -1,6 +1,15 @@
-/** Tests of the recorder with a full disk, at its end and after a restart. */
+/** The recorder with its folder: what it writes, with a full disk, at its limit and after a restart. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -14,81 +23,148 @@ import { SmallDisk } from './small-disk.fixture.ts';
 jest.setTimeout(60_000);
 
 let directory: string;
+let clock: ManualClock;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'leo-abr-recorder-'));
+  clock = new ManualClock();
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 async function recorder(options: Partial<RecorderOptions> = {}) {
-  const clock = options.clock ?? new ManualClock();
   const problems = new Problems(clock);
   const made = new Recorder({ directory, maxBytes: 1e9, clock, problems, ...options });
   await made.open();
-  return { made, clock: clock as ManualClock, problems };
+  const trigger = (n: number, bytes = 1) => made.record('trigger', { data: { n, text: 'x'.repeat(bytes) } });
+  return { made, problems, trigger };
 }
 
-/** Observes downloads from second `from` to second `to` of the clock. */
-function download(made: Recorder, startMs: number, { from, to }: { from: number; to: number }): void {
-  for (let second = from; second < to; second++) {
-    const observation = { kind: 'throughput', startSeconds: second, endSeconds: second + 1, bits: 4e7 } as const;
-    made.observation(observation, (seconds) => startMs + seconds * 1000);
+/** Observes seconds `from` to `to` after `startMs` in pieces of 0.1 s; without `bits` per piece: nothing. */
+function observe(made: Recorder, startMs: number, { from, to, bits }: { from: number; to: number; bits?: number }) {
+  for (let tenth = from * 10; tenth < to * 10; tenth++) {
+    const when = { startSeconds: tenth / 10, endSeconds: (tenth + 1) / 10 };
+    made.observation(
+      bits === undefined ? { kind: 'idle', ...when } : { kind: 'throughput', ...when, bits },
+      (seconds) => startMs + seconds * 1000,
+    );
   }
 }
 
-/** The complete lines of all records. */
+/** The complete lines of all records, oldest file first. */
 function lines(): Record<string, unknown>[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.jsonl'))
+    .sort((a, b) => Number(/_(\d+)/.exec(a)![1]) - Number(/_(\d+)/.exec(b)![1]))
     .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1))
     .map((line) => JSON.parse(line));
 }
 
-describe('a full disk', () => {
-  test('loses neither rows nor sidecar of a trace that begins meanwhile', async () => {
-    const disk = new SmallDisk();
-    const { made, clock, problems } = await recorder({ files: disk, place: () => '48.1, 11.6' });
-    const startMs = clock.utcMs();
-    download(made, startMs, { from: 0, to: 20 });
+/** The numbers of the recorded triggers. */
+const numbers = () => lines().map(({ data }) => (data as { n: number }).n);
+/** `count` numbers, the last one `end - 1`. */
+const newest = (count: number, end: number) => Array.from({ length: count }, (_, i) => end - count + i);
+
+describe('a recording', () => {
+  test('contains all records as lines of JSON', async () => {
+    const { made } = await recorder();
+    made.telemetry({ atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 });
+    made.record('report', { player: 'p', observations: [] });
+    made.record('trigger', { data: { name: 'latency' } });
     await made.flush();
-    expect(problems.list()).toMatchObject([{ code: 'failed', message: 'the disk is full; lines wait to be written' }]);
-    expect(readdirSync(directory).filter((name) => name.endsWith('.csv'))).toEqual([]);
-    disk.room = 1e6;
-    clock.advance(6);
-    await made.flush();
-    expect(problems.list()).toEqual([]);
+    expect(made.status()).toMatchObject({ lines: 3, waiting: 0 });
     await made.close();
-    expect(readTraces([directory])).toMatchObject([
-      { durationSeconds: 19, metadata: { dataset: 'recorded', location: '48.1, 11.6', startUtcMs: startMs } },
+    expect(lines()).toEqual([
+      { kind: 'telemetry', atMs: clock.utcMs(), latencyMs: 30, dropRate: 0 },
+      { kind: 'report', atMs: clock.utcMs(), player: 'p', observations: [] },
+      { kind: 'trigger', atMs: clock.utcMs(), data: { name: 'latency' } },
     ]);
   });
 
-  test('loses no file that is finished meanwhile', async () => {
+  test('contains traces that other commands can read, in UTC and with pings', async () => {
+    const { made } = await recorder({ place: () => '48.1, 11.6' });
+    const zeroMs = clock.utcMs();
+    // 40 s of downloading, a pause of 10 s, and 10 s of downloading.
+    for (let from = 30; from < 90; from++) {
+      const isBusy = from < 70 || from >= 80;
+      made.telemetry({ atMs: zeroMs + from * 1000, latencyMs: 25, dropRate: 0.01 });
+      observe(made, zeroMs, { from, to: from + 1, ...(isBusy && { bits: 4e6 }) });
+    }
+    await made.close();
+    const [first, second] = readTraces([directory]);
+    expect(first!.durationSeconds).toBe(40);
+    expect(second!.durationSeconds).toBeGreaterThanOrEqual(9);
+    expect([...first!.ratesBps].every((rate) => Math.abs(rate - 40e6) < 1e5)).toBe(true);
+    expect(first!.rttSeconds![5]).toBeCloseTo(0.025);
+    expect(first!.metadata).toMatchObject({
+      dataset: 'recorded',
+      location: '48.1, 11.6',
+      recordingGroup: `48.1, 11.6 ${new Date(zeroMs).toISOString().slice(0, 10)}`,
+      startUtcMs: zeroMs + 30_000,
+    });
+  });
+
+  test('has no trace of idle players, and begins one with the first busy second', async () => {
+    const { made } = await recorder();
+    const zeroMs = clock.utcMs();
+    observe(made, zeroMs, { from: 3, to: 10 });
+    await made.flush();
+    expect(readdirSync(directory)).toEqual([]);
+    observe(made, zeroMs, { from: 10, to: 20, bits: 2e6 });
+    observe(made, zeroMs, { from: 20, to: 21 });
+    await made.close();
+    const [trace] = readTraces([directory]);
+    expect(trace).toMatchObject({ durationSeconds: 10, metadata: { startUtcMs: zeroMs + 10_000 } });
+  });
+});
+
+describe('a full disk', () => {
+  test('neither loses nor repeats bytes', async () => {
+    const disk = new SmallDisk();
+    const { made, trigger } = await recorder({ files: disk });
+    for (let i = 0; i < 60; i++) {
+      trigger(i, i % 17);
+      disk.room += i % 3 === 0 ? 0 : (i * 5) % 23;
+      clock.advance(6);
+      await made.flush();
+      expect(made.status()).toMatchObject({ lost: 0 });
+    }
+    expect(made.status().waiting).toBeGreaterThan(20);
+    disk.room = 1e6;
+    await made.close();
+    expect(made.status()).toMatchObject({ lines: 60, waiting: 0 });
+    expect(numbers()).toEqual(newest(60, 60));
+  });
+
+  test('loses no file that begins or is finished meanwhile, nor the sidecar of a trace', async () => {
     const disk = new SmallDisk({ room: 30 });
-    const { made, clock } = await recorder({ files: disk });
+    const { made, problems, trigger } = await recorder({ files: disk });
     const startMs = clock.utcMs();
     // Each leap finishes the trace, and after 7 hours the records are rotated.
     for (let n = 0; n < 4; n++) {
-      download(made, startMs, { from: n * 100, to: n * 100 + 11 });
-      made.record('trigger', { data: { n } });
+      observe(made, startMs, { from: n * 100, to: n * 100 + 11, bits: 4e6 });
+      trigger(n);
       made.onLeap();
       await made.flush();
       clock.advance(7 * 3600);
     }
+    expect(problems.list()).toMatchObject([
+      { code: 'failed', message: 'ENOSPC: no space left; lines wait to be written' },
+    ]);
+    expect(readdirSync(directory).filter((name) => name.endsWith('.csv'))).toEqual([]);
     expect(made.status().waiting).toBeGreaterThan(40);
     disk.room = 1e6;
-    clock.advance(6);
     await made.flush();
+    expect(problems.list()).toEqual([]);
     expect(made.status()).toMatchObject({ waiting: 0, lines: 4 + 4 * 12 });
     await made.close();
-    expect(lines().map(({ data }) => data)).toEqual([0, 1, 2, 3].map((n) => ({ n })));
+    expect(numbers()).toEqual([0, 1, 2, 3]);
     expect(readTraces([directory]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
   });
 
-  test('loses the oldest lines if it lasts too long, and reports that', async () => {
+  test('loses the newest lines if it lasts too long, and reports that', async () => {
     const disk = new SmallDisk();
-    const { made, clock, problems } = await recorder({ files: disk, maxBytes: 20_000 });
+    const { made, problems, trigger } = await recorder({ files: disk, maxBytes: 40_000 });
     for (let n = 0; n < 500; n++) {
-      made.record('trigger', { data: { n } });
+      trigger(n);
       clock.advance(1);
       await made.flush();
     }
@@ -96,22 +172,21 @@ describe('a full disk', () => {
     expect(lost + waiting).toBe(500);
     expect(waiting).toBeGreaterThan(100);
     expect(problems.list()).toContainEqual(
-      expect.objectContaining({ code: 'lost', message: `${lost} lines are lost: the disk is full` }),
+      expect.objectContaining({ code: 'lost', message: `${lost} lines are lost` }),
     );
     disk.room = 1e6;
     await made.flush();
     expect(problems.list()).toMatchObject([{ code: 'lost' }]);
-    await expect(made.close()).rejects.toThrow(`${lost} lines are lost`);
-    const kept = lines().map(({ data }) => (data as { n: number }).n);
-    expect(kept).toEqual(Array.from({ length: waiting }, (_, i) => 500 - waiting + i));
+    trigger(500);
+    await expect(made.close()).rejects.toThrow(`recording: ${lost} lines are lost`);
+    expect(numbers()).toEqual([...newest(waiting, waiting), 500]);
   });
 });
 
 describe('a restarted recorder', () => {
   test("records only new seconds of the dish's history, unless the clock was set back", async () => {
-    const clock = new ManualClock();
     const start = async () => {
-      const { made } = await recorder({ clock });
+      const { made } = await recorder();
       for (let ago = 900; ago > 0; ago--) made.telemetry({ atMs: clock.utcMs() - ago * 1000, fromHistory: true });
       await made.close();
       const seconds = clock.utcMs() / 1000;
@@ -125,31 +200,16 @@ describe('a restarted recorder', () => {
     expect(await start()).toBe(900 + 6 + 900);
   });
 
-  test('starts on a full disk and waits for space', async () => {
-    const disk = new SmallDisk();
-    const { made, clock } = await recorder({ files: disk });
-    made.record('trigger', { data: { n: 1 } });
-    await made.flush();
-    disk.room = 1e6;
-    clock.advance(6);
-    await made.close();
-    expect(lines()).toMatchObject([{ data: { n: 1 } }]);
-  });
-
-  test('refuses a folder in which another one records', async () => {
+  test('repairs files after a crash and begins a new one', async () => {
     const first = await recorder();
-    await expect(recorder()).rejects.toMatchObject({
-      name: 'InputError',
-      message: expect.stringContaining(
-        `expected a folder that no other service records in, got "process ${process.pid}`,
-      ),
-    });
-    first.made.record('trigger', { data: { n: 1 } });
+    first.trigger(1);
     await first.made.close();
+    const [name] = readdirSync(directory);
+    appendFileSync(join(directory, name!), '{"kind":"tri');
     const second = await recorder();
-    second.made.record('trigger', { data: { n: 2 } });
+    second.trigger(2);
     await second.made.close();
-    expect(lines()).toHaveLength(2);
+    expect(numbers()).toEqual([1, 2]);
   });
 
   test('refuses a folder that cannot be created', async () => {
@@ -161,41 +221,65 @@ describe('a restarted recorder', () => {
   });
 });
 
-test('`written` resolves when the operating system has the lines', async () => {
-  const { made } = await recorder();
-  for (let n = 0; n < 50; n++) {
-    made.record('report', { player: `p${n}`, observations: [] });
-    // Concurrent calls.
-    await Promise.all([made.written(), made.written()]);
-    expect(lines()).toHaveLength(n + 1);
-  }
-  await made.close();
-});
+describe('the size limit', () => {
+  const bytesInFolder = () =>
+    readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 
-test('`written` is not blocked by a full disk', async () => {
-  const { made } = await recorder({ files: new SmallDisk() });
-  made.record('report', { player: 'p', observations: [] });
-  await made.written();
-  expect(made.status().waiting).toBe(1);
-  await expect(made.close()).rejects.toThrow('1 line is lost');
-});
-
-test('`written` is not blocked by a hanging disk', async () => {
-  const disk = new SmallDisk({ room: 1e6 });
-  let resume = () => {};
-  const hangs = new Promise<void>((resolve) => {
-    resume = resolve;
+  test('holds at all times and keeps the newest lines', async () => {
+    const maxBytes = 200_000;
+    const { made, problems, trigger } = await recorder({ maxBytes });
+    for (let n = 0; n < 2000; n++) {
+      trigger(n, 900);
+      if (n % 10 !== 0) continue;
+      clock.advance(1);
+      await made.flush();
+      expect(bytesInFolder()).toBeLessThanOrEqual(maxBytes);
+    }
+    await made.close();
+    expect(bytesInFolder()).toBeGreaterThan(maxBytes / 2);
+    const kept = numbers();
+    expect(kept).toEqual(newest(kept.length, 2000));
+    expect(made.status().deletedFiles).toBeGreaterThan(10);
+    expect(problems.list()).toEqual([]);
   });
-  const { appendFile } = disk;
-  disk.appendFile = async (path, data) => {
-    await hangs;
-    return appendFile(path, data);
-  };
-  const { made } = await recorder({ files: disk });
-  made.record('report', { player: 'p', observations: [] });
-  await made.written();
-  expect(lines()).toEqual([]);
-  resume();
-  await made.close();
-  expect(lines()).toHaveLength(1);
+
+  test('deletes in order of creation, even if the clock was ahead', async () => {
+    for (const [from, leapSeconds] of [[0, 40 * 86_400] as const, [60, -40 * 86_400] as const]) {
+      clock.leap(leapSeconds);
+      const { made, trigger } = await recorder({ maxBytes: 100_000 });
+      for (let n = from; n < from + 60; n++) {
+        trigger(n, 900);
+        await made.flush();
+      }
+      await made.close();
+    }
+    const kept = numbers();
+    expect(kept.length).toBeGreaterThan(60);
+    expect(kept).toEqual(newest(kept.length, 120));
+  });
+
+  test('leaves space for open files, and what is no recording', async () => {
+    for (let n = 1; n <= 100; n++)
+      writeFileSync(join(directory, `records-20260101T000000Z_${n}.jsonl`), `${'x'.repeat(99)}\n`);
+    writeFileSync(join(directory, 'diary.txt'), 'x');
+    const { made } = await recorder({ maxBytes: 100 * 48 });
+    expect(readdirSync(directory)).toHaveLength(36 + 1);
+    expect(made.status().deletedFiles).toBe(64);
+    await made.close();
+  });
+
+  test('is reported as exceeded if files cannot be deleted, and recording continues', async () => {
+    const disk = new SmallDisk({ room: 1e9 });
+    disk.unlink = () => Promise.reject(new Error('EPERM: not allowed'));
+    const { made, problems, trigger } = await recorder({ maxBytes: 50_000, files: disk });
+    for (let n = 0; n < 100; n++) {
+      trigger(n, 900);
+      await made.flush();
+    }
+    expect(problems.list()).toMatchObject([
+      { code: 'over-limit', message: 'old recordings cannot be deleted: EPERM: not allowed' },
+    ]);
+    await made.close();
+    expect(numbers()).toHaveLength(100);
+  });
 });

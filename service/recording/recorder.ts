@@ -1,7 +1,7 @@
 /**
  * Records what the service observes in a folder: all records as lines of `records-<UTC>_<n>.jsonl`, and the reported
  * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. If a write
- * fails (full disk), its lines wait, and the next write replaces what it has left.
+ * fails (full disk), its lines wait for the next one.
  */
 
 import * as nodeFiles from 'node:fs/promises';
@@ -12,22 +12,21 @@ import type { StateReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
-import { type FolderLock, ifMissing, lockFolder } from './folder-lock.ts';
 import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
 
-export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files' | 'onNotice'> {
+export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files'> {
+  /** Limit of all recordings together. */
+  maxBytes: number;
   clock: Clock;
   problems: Problems;
   /** Location for the sidecars of traces, in words or rounded degrees. */
   place?: () => string | undefined;
-  /** Receives which recordings were deleted. */
-  onNotice?: ((message: string) => void) | undefined;
   /** Default: `node:fs/promises`. */
   files?: FileSystem;
 }
 
-/** Lines could not be recorded. The message says how many, and why. */
+/** Lines could not be recorded. The message says how many. */
 export class LostLinesError extends Error {
   override readonly name = 'LostLinesError';
 }
@@ -40,9 +39,6 @@ interface RecordingFile {
   /** Complete lines that are not in the file yet. */
   waiting: string[];
   writtenBytes: number;
-  syncedMs: number;
-  /** The last write has failed, perhaps in the middle. */
-  isTorn: boolean;
   /** No more lines follow. */
   isEnded: boolean;
 }
@@ -50,17 +46,12 @@ interface RecordingFile {
 const FILE_MS = 6 * 3_600_000;
 /** Files are rotated at the limit divided by this, so that deleting one keeps most of the recordings. */
 const FILES_WITHIN_LIMIT = 8;
-const LINES_PER_WRITE = 1000;
-const SYNC_MS = 5000;
-/** Lines that may wait for a full disk: hours of them. */
-const MOST_WAITING_SIZE = 64e6;
-/** Longest wait of a reply for the disk. */
-const MOST_ANSWER_DELAY_MS = 100;
+/** Characters that may wait for a full disk: hours of lines. */
+const MOST_WAITING = 64e6;
 
 export class Recorder {
   readonly #options: RecorderOptions & { files: FileSystem };
   readonly #folder: RecordingFolder;
-  #lock: FolderLock | undefined;
   /** An earlier start has recorded the dish's history until then, UTC in ms. */
   #recordedUntilMs = Number.NEGATIVE_INFINITY;
   #newestPing: TelemetrySecond | undefined;
@@ -70,39 +61,28 @@ export class Recorder {
   #trace: RecordingFile | undefined;
   /** Files to which lines will be written, in the order of their beginning. */
   readonly #open = new Set<RecordingFile>();
+  /** In characters. */
   #waitingSize = 0;
   #writing: Promise<void> | undefined;
   #lines = 0;
   #lost = 0;
-  /** Reason of the last failed write. */
-  #reason = 'more arrived at once than the folder may hold';
 
   constructor(options: RecorderOptions) {
     this.#options = { files: nodeFiles, ...options };
-    const { onNotice = () => {} } = options;
-    this.#folder = new RecordingFolder({ ...this.#options, onNotice });
+    this.#folder = new RecordingFolder(this.#options);
   }
 
-  /**
-   * Creates the folder and repairs files after a crash. Throws an `InputError` if another service records there or the
-   * folder is not writable, but not if the disk is full.
-   */
+  /** Creates the folder and repairs files after a crash. Throws an `InputError` if the folder is not writable. */
   async open(): Promise<void> {
     const { directory } = this.#options;
     try {
       await nodeFiles.mkdir(directory, { recursive: true });
-      // Without space for the lock file, the lock is taken before the first line is written.
-      await this.#takeFolder().catch((error: unknown) => {
-        if (!isDiskFull(error)) throw error;
-        this.#fail(error);
-      });
+      await nodeFiles.access(directory, nodeFiles.constants.W_OK);
       const endedMs = await this.#folder.repair();
       // Unless the clock was set back.
       if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
       await this.#makeRoom(0);
     } catch (error) {
-      await this.#lock?.release().catch(() => {});
-      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
       throw new InputError(directory, 'a folder that can be written to', (error as Error).message);
     }
   }
@@ -125,15 +105,18 @@ export class Recorder {
 
   /** Adds a line with the time, unless `fields` has one. */
   record(kind: string, fields: object): void {
-    const { clock, maxBytes } = this.#options;
+    const { clock, problems, maxBytes } = this.#options;
+    if (this.#waitingSize > Math.min(MOST_WAITING, maxBytes / 2)) {
+      this.#lost++;
+      problems.report('recording', 'lost', lossText(this.#lost));
+      return;
+    }
     if (this.#records !== undefined && this.#isFull(this.#records)) {
       this.#end(this.#records);
       this.#records = undefined;
     }
     this.#records ??= this.#begin(this.#folder.newStem('records', clock.utcMs()), 'jsonl');
     this.#push(this.#records, `${JSON.stringify({ kind, atMs: clock.utcMs(), ...fields })}\n`);
-    // More than the limit of the folder would be deleted as soon as it was written.
-    while (this.#waitingSize > Math.min(MOST_WAITING_SIZE, maxBytes) && this.#dropOldest());
   }
 
   /** An observation of the whole link, in order of time; `utcMsAt` converts its seconds to UTC. */
@@ -155,27 +138,12 @@ export class Recorder {
     this.#rows = new TraceRows();
   }
 
-  /**
-   * Resolves once the operating system has all lines so far, which then survive a crash of the process. Resolves
-   * without them if the disk fails or takes longer than 0.1 s. Never rejects.
-   */
-  written(): Promise<void> {
-    return new Promise((done) => {
-      const timer = setTimeout(done, MOST_ANSWER_DELAY_MS);
-      void this.flush().then(() => {
-        clearTimeout(timer);
-        done();
-      });
-    });
-  }
-
-  /** Writes waiting lines, also those that arrive meanwhile. Call it once a second. Reports problems and never rejects. */
-  async flush(): Promise<void> {
-    await this.#writing;
+  /** Writes waiting lines, unless a write is pending. Call it once a second. Reports problems and never rejects. */
+  flush(): Promise<void> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
     });
-    await this.#writing;
+    return this.#writing;
   }
 
   /** Writes all lines. Rejects with a `LostLinesError` if lines were lost now or before. */
@@ -185,19 +153,20 @@ export class Recorder {
     this.#end(this.#records);
     await this.flush();
     this.#lost += this.status().waiting;
-    await this.#lock?.release().catch(() => {});
-    if (this.#lost > 0) throw new LostLinesError(`recording: ${this.#lossText()}`);
+    if (this.#lost > 0) throw new LostLinesError(`recording: ${lossText(this.#lost)}`);
+  }
+
+  get #fileBytes(): number {
+    return this.#options.maxBytes / FILES_WITHIN_LIMIT;
   }
 
   #isFull({ writtenBytes, beganMs }: RecordingFile): boolean {
-    const { clock, maxBytes } = this.#options;
-    return writtenBytes >= maxBytes / FILES_WITHIN_LIMIT || clock.monotonicMs() - beganMs >= FILE_MS;
+    return writtenBytes >= this.#fileBytes || this.#options.clock.monotonicMs() - beganMs >= FILE_MS;
   }
 
   #begin(stem: string, extension: string): RecordingFile {
     const beganMs = this.#options.clock.monotonicMs();
-    const state = { beganMs, syncedMs: beganMs, waiting: [], writtenBytes: 0, isTorn: false, isEnded: false };
-    const file = { stem, path: `${stem}.${extension}`, ...state };
+    const file = { stem, path: `${stem}.${extension}`, beganMs, waiting: [], writtenBytes: 0, isEnded: false };
     this.#open.add(file);
     return file;
   }
@@ -223,95 +192,60 @@ export class Recorder {
 
   #push(file: RecordingFile, ...lines: string[]): void {
     file.waiting.push(...lines);
-    this.#waitingSize += sizeOf(lines);
+    this.#waitingSize += lines.join('').length;
   }
 
   #end(file: RecordingFile | undefined): void {
     if (file !== undefined) file.isEnded = true;
   }
 
-  /** Drops the oldest waiting record; traces are kept. False if there is none. */
-  #dropOldest(): boolean {
-    const { problems } = this.#options;
-    const file = [...this.#open].find(({ path, waiting }) => path.endsWith('.jsonl') && waiting.length > 0);
-    if (file === undefined) return false;
-    this.#waitingSize -= file.waiting.shift()!.length;
-    this.#lost++;
-    problems.report('recording', 'lost', this.#lossText());
-    return true;
-  }
-
-  #lossText(): string {
-    return `${this.#lost} ${this.#lost === 1 ? 'line is' : 'lines are'} lost: ${this.#reason}`;
-  }
-
   /** Never rejects. */
   async #write(): Promise<void> {
     const { problems } = this.#options;
     try {
-      await this.#takeFolder();
       for (const file of this.#open) {
-        while (file.waiting.length > 0) await this.#writeNext(file);
+        while (file.waiting.length > 0) await this.#writeLines(file);
+        if (file.isEnded) this.#open.delete(file);
       }
-      // Not before, so that the lines that waited are not deleted for each other.
-      for (const file of this.#open) if (file.isEnded && file.waiting.length === 0) this.#open.delete(file);
       problems.clear('recording', 'failed');
-      await this.#lock?.touch();
     } catch (error) {
-      this.#fail(error);
+      problems.report('recording', 'failed', `${(error as Error).message}; lines wait to be written`);
     }
   }
 
-  /** Writes the first waiting lines of a file. They wait again if that fails. */
-  async #writeNext(file: RecordingFile): Promise<void> {
-    const { files, clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const flush = file.isEnded || nowMs - file.syncedMs >= SYNC_MS;
-    const lines = file.waiting.splice(0, LINES_PER_WRITE);
-    const bytes = Buffer.from(lines.join(''));
+  /** Writes the waiting lines of a file. They wait again if that fails. */
+  async #writeLines(file: RecordingFile): Promise<void> {
+    const { files } = this.#options;
+    const lines = file.waiting.splice(0);
+    const text = lines.join('');
+    const bytes = Buffer.from(text);
+    if (file.writtenBytes === 0) await this.#makeRoom(bytes.length);
     try {
-      await this.#makeRoom(bytes.length);
-      if (file.isTorn) await files.truncate(file.path, file.writtenBytes).catch(ifMissing);
-      file.isTorn = true;
-      await files.appendFile(file.path, bytes, { flush });
+      await files.appendFile(file.path, bytes);
     } catch (error) {
-      file.waiting.unshift(...lines);
+      file.waiting = [...lines, ...file.waiting];
+      // The disk may have taken a part of them.
+      await files.truncate(file.path, file.writtenBytes).catch(() => {});
       throw error;
     }
-    file.isTorn = false;
-    if (flush) file.syncedMs = nowMs;
     file.writtenBytes += bytes.length;
-    this.#waitingSize -= sizeOf(lines);
+    this.#waitingSize -= text.length;
     this.#lines += lines.length;
   }
 
-  async #takeFolder(): Promise<void> {
-    this.#lock ??= await lockFolder(this.#options.directory);
-  }
-
-  async #makeRoom(bytes: number): Promise<void> {
-    const { problems } = this.#options;
+  /** Makes room for bytes that come, and for the growth of the open records and trace. */
+  async #makeRoom(coming: number): Promise<void> {
+    const { problems, maxBytes } = this.#options;
     try {
-      await this.#folder.makeRoom(bytes, new Set([...this.#open].map(({ stem }) => stem)));
+      const open = [...this.#open].map(({ stem }) => stem);
+      await this.#folder.deleteBeyond(maxBytes - 2 * this.#fileBytes - coming, open);
       problems.clear('recording', 'over-limit');
     } catch (error) {
       problems.report('recording', 'over-limit', `old recordings cannot be deleted: ${(error as Error).message}`);
     }
   }
-
-  #fail(error: unknown): void {
-    const { problems } = this.#options;
-    const { code, message } = error as NodeJS.ErrnoException;
-    this.#reason = isDiskFull(error) ? 'the disk is full' : (code ?? message);
-    problems.report('recording', 'failed', `${this.#reason}; lines wait to be written`);
-  }
 }
 
-function isDiskFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-}
-
-/** In characters, which nearly all are bytes. */
-function sizeOf(lines: readonly string[]): number {
-  return lines.reduce((sum, { length }) => sum + length, 0);
+function lossText(count: number): string {
+  return count === 1 ? '1 line is lost' : `${count} lines are lost`;
 }

@@ -4,18 +4,14 @@
  */
 
 import * as nodeFiles from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 /** What is used of the file system, and what tests replace by a full disk. */
-export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink' | 'readdir' | 'stat'>;
+export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink'>;
 
 export interface RecordingFolderOptions {
   directory: string;
-  /** Limit of all recordings together. */
-  maxBytes: number;
   files: FileSystem;
-  /** Receives what was deleted. */
-  onNotice: (message: string) => void;
 }
 
 /** Records, or a trace with its sidecar. */
@@ -30,16 +26,12 @@ interface Recording {
 }
 
 const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/;
-/** Files take whole blocks on the disk, and many restarts leave many small files. */
-const BLOCK_BYTES = 4096;
 /** Longer than any line. */
 const TAIL_BYTES = 2 ** 20;
 
 export class RecordingFolder {
   readonly #options: RecordingFolderOptions;
   #nextOrder = 1;
-  /** Size at the last check, plus the bytes written since; unknown at first. */
-  #bytes = Number.POSITIVE_INFINITY;
   deletedFiles = 0;
 
   constructor(options: RecordingFolderOptions) {
@@ -60,54 +52,39 @@ export class RecordingFolder {
     return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
-  /** Deletes the oldest recordings until `coming` more bytes fit the limit. `keep`: stems of open recordings. */
-  async makeRoom(coming: number, keep: ReadonlySet<string>): Promise<void> {
-    const { maxBytes } = this.#options;
-    this.#bytes += coming;
-    if (this.#bytes <= maxBytes) return;
-    const all = await this.#list();
-    let bytes = coming + all.reduce((sum, one) => sum + one.bytes, 0);
-    const doomed: Recording[] = [];
-    for (const one of all.filter(({ stem }) => !keep.has(stem))) {
-      if (bytes <= maxBytes) break;
-      doomed.push(one);
+  /** Deletes the oldest recordings until `most` bytes are left, without those of `open` stems, which are kept. */
+  async deleteBeyond(most: number, open: readonly string[]): Promise<void> {
+    const all = (await this.#list()).filter(({ stem }) => !open.includes(stem));
+    let bytes = all.reduce((sum, one) => sum + one.bytes, 0);
+    for (const one of all) {
+      if (bytes <= most) break;
       bytes -= one.bytes;
+      for (const path of one.files) {
+        await this.#options.files.unlink(path);
+        this.deletedFiles++;
+      }
     }
-    await this.#delete(doomed);
-    this.#bytes = bytes;
   }
 
   /** Oldest first. */
   async #list(): Promise<Recording[]> {
-    const { directory, files } = this.#options;
+    const { directory } = this.#options;
     const found = new Map<string, Recording>();
-    for (const name of await files.readdir(directory)) {
+    for (const name of await nodeFiles.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];
       if (stem === undefined) continue;
       const empty = { stem: join(directory, stem), files: [], order: Number(order), bytes: 0, changedMs: 0 };
       const recording: Recording = found.get(stem) ?? empty;
       const path = join(directory, name);
       recording.files.push(path);
-      const { size, mtimeMs } = await files.stat(path);
-      recording.bytes += Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+      const { size, mtimeMs } = await nodeFiles.stat(path);
+      recording.bytes += size;
       recording.changedMs = Math.max(recording.changedMs, mtimeMs);
       found.set(stem, recording);
     }
     const sorted = [...found.values()].sort((a, b) => a.order - b.order || (a.stem < b.stem ? -1 : 1));
     this.#nextOrder = Math.max(this.#nextOrder, (sorted.at(-1)?.order ?? 0) + 1);
     return sorted;
-  }
-
-  async #delete(doomed: readonly Recording[]): Promise<void> {
-    const { files, onNotice, maxBytes } = this.#options;
-    const paths = doomed.flatMap((one) => one.files);
-    for (const path of paths) {
-      await files.unlink(path);
-      this.deletedFiles++;
-    }
-    const which = paths.length === 1 ? 'file' : `${paths.length} files until`;
-    const last = paths.at(-1);
-    if (last !== undefined) onNotice(`recordings: deleted ${which} ${basename(last)}: more than ${maxBytes / 1e6} MB`);
   }
 }
 

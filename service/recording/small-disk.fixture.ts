@@ -6,8 +6,6 @@ import type { FileSystem } from './recording-folder.ts';
 export class SmallDisk implements FileSystem {
   /** Free bytes; deleted and truncated bytes become free. */
   room: number;
-  readonly readdir = nodeFiles.readdir;
-  readonly stat = nodeFiles.stat;
 
   constructor({ room = 0 } = {}) {
     this.room = room;

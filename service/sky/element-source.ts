@@ -97,21 +97,15 @@ export class ElementSource {
     const text = await response.text();
     if (!response.ok) throw new InputError(this.#name, 'an answer with success', response.status);
     const set = parseElements(text, this.#name);
-    // After parsing, so that only valid elements replace the copy.
-    await this.#keep(text);
+    // After parsing, so that only valid elements replace the copy. Without one, the next start downloads again.
+    await this.#keep(text).catch(() => {});
     return set;
   }
 
   async #keep(text: string): Promise<void> {
-    const { cacheDirectory, problems } = this.#options;
-    try {
-      await mkdir(cacheDirectory, { recursive: true });
-      await writeFile(`${this.#copy}.new`, text);
-      await rename(`${this.#copy}.new`, this.#copy);
-      problems.clear('sky', 'elements-not-kept');
-    } catch (error) {
-      problems.report('sky', 'elements-not-kept', reasonOf(error, cacheDirectory));
-    }
+    await mkdir(this.#options.cacheDirectory, { recursive: true });
+    await writeFile(`${this.#copy}.new`, text);
+    await rename(`${this.#copy}.new`, this.#copy);
   }
 
   async #read(file: string): Promise<ElementSet> {
@@ -121,9 +115,7 @@ export class ElementSource {
 
 function reasonOf(error: unknown, name: string): string {
   if (error instanceof InputError) return error.message;
-  const { name: kind, code: own, cause } = error as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
-  if (kind === 'TimeoutError') return `${name}: expected an answer within ${TIMEOUT_MS / 1000} s`;
-  const code = typeof own === 'string' ? own : cause?.code;
-  // `ECONNREFUSED`, `CERT_HAS_EXPIRED` ...
-  return `${name}: it cannot be read${/^\w{2,40}$/.test(String(code)) && code !== undefined ? ` (${code})` : ''}`;
+  const { name: kind, code, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
+  // `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `TimeoutError` ...
+  return `${name}: it cannot be read (${[code, cause?.code, kind].find((one) => /^[A-Z]\w+$/.test(one ?? ''))})`;
 }

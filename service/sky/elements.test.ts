@@ -28,7 +28,7 @@ describe('two-line elements', () => {
   test('invalid lines are skipped', () => {
     const text = shellText({ planes: 3, perPlane: 2, epochMs: Date.UTC(2026, 0, 1) });
     const lines = text.trimEnd().split('\n');
-    // A changed digit, a lost line and lines of HTML.
+    // A changed number, a lost line and lines of HTML.
     lines[1] = lines[1]!.replace('50000', '50009');
     lines.splice(5, 1, '<html>', '1 tea', '2 tea');
     const { elements } = parseElements(lines.join('\n'), 'x');

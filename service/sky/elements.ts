@@ -32,7 +32,6 @@ export function parseElements(text: string, source: string): ElementSet {
   const byNumber = new Map<string, Elements>();
   for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {
     const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
-    if (!isIntact(line1) || !isIntact(line2)) continue;
     const orbit = twoline2satrec(line1, line2);
     const epochMs = Math.round((orbit.jdsatepoch - UNIX_EPOCH_DAYS) * 86_400_000);
     const known = byNumber.get(number);
@@ -46,11 +45,4 @@ export function parseElements(text: string, source: string): ElementSet {
   const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
   // Not quoted: the text may be a page that repeats a password.
   throw new InputError(source, expected, `none in ${text.split('\n').filter((line) => line !== '').length} lines`);
-}
-
-/** The last digit is the sum of the others (a minus counts as one) modulo ten. */
-function isIntact(line: string): boolean {
-  let sum = 0;
-  for (const letter of line.slice(0, -1)) sum += letter === '-' ? 1 : Number(letter) || 0;
-  return Number(line.at(-1)) === sum % 10;
 }

@@ -1,12 +1,12 @@
-/** Keeps orbital elements fresh and computes the satellites in view. */
+/** The satellites in view of the dish. */
 
+import { degreesToRadians, ecfToLookAngles, eciToEcf, gstime, propagate, radiansToDegrees } from 'satellite.js';
 import { roundedDegrees } from '../api/security.ts';
-import type { SkyReply } from '../api/wire.ts';
+import type { SatelliteInView, SkyReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
 import type { ElementSource } from './element-source.ts';
-import type { ElementSet } from './elements.ts';
-import { createSkyView, type SkyView } from './sky-view.ts';
+import type { Elements } from './elements.ts';
 
 export interface SkyOptions {
   source: ElementSource;
@@ -18,66 +18,56 @@ export interface SkyOptions {
 /** Smallest elevation that Starlink's terminals use. */
 const LEAST_SHOWN_DEGREES = 25;
 const HOUR_MS = 3_600_000;
+/** Ten thousand satellites take 0.05 s of a PC, more of a small computer. */
+const SHOWN_MS = 5000;
 
 export class Sky {
   readonly #options: SkyOptions;
-  #view: SkyView | undefined;
-  /** The elements of `#view`. */
-  #viewed: ElementSet | undefined;
-  /** Cached for a second. */
-  #shownOf: { second: number; inView: SkyReply['inView'] } | undefined;
+  #shown: SatelliteInView[] = [];
+  #shownMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SkyOptions) {
     this.#options = options;
   }
 
-  /** Reads new elements when due. Call it about once a minute. */
-  async refresh(): Promise<void> {
-    const { source } = this.#options;
-    await source.refresh();
-    const { set } = source;
-    if (set === undefined || set === this.#viewed) return;
-    this.#viewed = set;
-    const view = await createSkyView(set.elements);
-    this.#view?.dispose();
-    this.#view = view;
-  }
-
   reply(): SkyReply {
-    const { source, clock } = this.#options;
-    return {
-      state: this.#state(),
-      satellites: this.#view?.size ?? 0,
-      ...(source.set !== undefined && { elementsAgeHours: source.ageMs / HOUR_MS }),
-      inView: this.#shown(clock.utcMs()),
-    };
-  }
-
-  dispose(): void {
-    this.#view?.dispose();
-    this.#view = undefined;
-  }
-
-  #state(): SkyReply['state'] {
     const { source, place } = this.#options;
-    if (this.#view === undefined) return 'no-elements';
-    if (!source.isFresh) return 'elements-too-old';
-    return place() === undefined ? 'no-location' : 'running';
+    const { set } = source;
+    if (set === undefined) return { state: 'no-elements', satellites: 0, inView: [] };
+    const known = { satellites: set.elements.length, elementsAgeHours: source.ageMs / HOUR_MS };
+    if (!source.isFresh) return { state: 'elements-too-old', ...known, inView: [] };
+    const from = place();
+    if (from === undefined) return { state: 'no-location', ...known, inView: [] };
+    return { state: 'running', ...known, inView: this.#inView(set.elements, from) };
   }
 
-  #shown(nowMs: number): SkyReply['inView'] {
-    const view = this.#view;
-    const place = this.#options.place();
-    if (view === undefined || place === undefined || !this.#options.source.isFresh) return [];
-    const second = Math.floor(nowMs / 1000);
-    if (this.#shownOf?.second !== second) {
-      const inView = view.inView(second * 1000, place, LEAST_SHOWN_DEGREES).map((satellite) => ({
-        ...satellite,
-        azimuthDegrees: roundedDegrees(satellite.azimuthDegrees),
-        elevationDegrees: roundedDegrees(satellite.elevationDegrees),
-      }));
-      this.#shownOf = { second, inView };
+  #inView(elements: readonly Elements[], from: LocationReading): SatelliteInView[] {
+    const { clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#shownMs >= SHOWN_MS) {
+      this.#shownMs = nowMs;
+      this.#shown = satellitesInView(elements, { utcMs: clock.utcMs(), from, leastDegrees: LEAST_SHOWN_DEGREES });
     }
-    return this.#shownOf.inView;
+    return this.#shown;
   }
+}
+
+/** Highest first. */
+export function satellitesInView(
+  elements: readonly Elements[],
+  { utcMs, from, leastDegrees }: { utcMs: number; from: LocationReading; leastDegrees: number },
+): SatelliteInView[] {
+  const date = new Date(utcMs);
+  const siderealTime = gstime(date);
+  const latitude = degreesToRadians(from.latitudeDegrees);
+  const longitude = degreesToRadians(from.longitudeDegrees);
+  const seen = elements.flatMap(({ name, orbit }) => {
+    const at = propagate(orbit, date);
+    if (at === null) return [];
+    const angles = ecfToLookAngles({ latitude, longitude, height: 0 }, eciToEcf(at.position, siderealTime));
+    const elevationDegrees = roundedDegrees(radiansToDegrees(angles.elevation));
+    const azimuthDegrees = roundedDegrees((radiansToDegrees(angles.azimuth) + 360) % 360);
+    return elevationDegrees >= leastDegrees ? [{ name, azimuthDegrees, elevationDegrees }] : [];
+  });
+  return seen.sort((a, b) => b.elevationDegrees - a.elevationDegrees);
 }

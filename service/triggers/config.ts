@@ -7,6 +7,7 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { InputError } from '../../abr/errors.ts';
+import { located } from '../api/refusals.ts';
 
 /** Of a second of the dish, and whether a handover was due; `obstructed` and `handover` are 0 or 1. */
 const METRICS = ['latencyMs', 'dropRate', 'downlinkUsageBps', 'uplinkUsageBps', 'obstructed', 'handover'] as const;
@@ -91,12 +92,10 @@ function checked(json: unknown, file: string): Static<typeof configSchema> {
   // Of the errors of a choice, the one deepest inside is the reason.
   const errors = [...Value.Errors(configSchema, json)].sort((a, b) => b.instancePath.length - a.instancePath.length);
   const { instancePath, keyword, message, params } = errors[0]!;
-  const keys = instancePath.split('/').slice(1);
-  const path = keys.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join('');
+  const { path, found } = located(json, instancePath);
   const allowed = 'allowedValues' in params ? `one of ${params.allowedValues.join(', ')}` : undefined;
   const expected = keyword === 'boolean' ? 'no such field' : message.replace('must be ', '').replace('must ', 'to ');
-  const received = keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], json);
-  throw new InputError(keys.length === 0 ? file : `${file}: ${path.slice(1)}`, allowed ?? expected, received);
+  throw new InputError(path === '' ? file : `${file}: ${path.slice(1)}`, allowed ?? expected, found);
 }
 
 function webhookOf(value: unknown, field: string): string {

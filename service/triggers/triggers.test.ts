@@ -208,7 +208,6 @@ describe('the webhook', () => {
     webhook.send({ n: 2 });
     await webhook.idle;
     expect(got).toEqual([{ n: 1 }, { n: 2 }]);
-    expect(webhook.counts).toEqual({ sent: 2, failed: 0, dropped: 0 });
     expect(problems.list()).toEqual([]);
     server.close();
     server.closeAllConnections();
@@ -231,7 +230,6 @@ describe('the webhook', () => {
     expect(problems.list()).toMatchObject([{ part: 'webhook', code: 'dropped', count: 10 }]);
     await webhook.idle;
     expect(tries).toBe(50 * 3);
-    expect(webhook.counts).toEqual({ sent: 0, failed: 50, dropped: 10 });
     expect(problems.list()).toContainEqual(expect.objectContaining({ part: 'webhook', code: 'failed' }));
     expect(JSON.stringify(problems.list())).not.toContain('secret');
   });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Metric, Trigger } from './config.ts';
 
-export type MetricValues = { readonly [Name in Metric]?: number | undefined };
+export type MetricValues = { readonly [Name in Metric]?: number | boolean | undefined };
 
 export interface FiredTrigger {
   /** Unique, so that receivers can drop duplicates. */
@@ -51,11 +51,11 @@ export class Triggers {
 }
 
 /** The value and the threshold. Undefined while either is unknown. */
-function compare(watch: Watch, newest: number | undefined, atSeconds: number): [number, number] | undefined {
+function compare(watch: Watch, newest: number | boolean | undefined, atSeconds: number): [number, number] | undefined {
   const { trigger, samples } = watch;
   const { windowSeconds, threshold } = trigger;
-  if (newest === undefined || !Number.isFinite(newest)) return undefined;
-  samples.push({ atSeconds, value: newest });
+  if (newest === undefined || Number.isNaN(newest)) return undefined;
+  samples.push({ atSeconds, value: Number(newest) });
   watch.firstSeconds ??= atSeconds;
   const windowFrom = atSeconds - windowSeconds + SLACK_SECONDS;
   const pastFrom = typeof threshold === 'number' ? windowFrom : windowFrom - threshold.windows * windowSeconds;

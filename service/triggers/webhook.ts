@@ -1,5 +1,6 @@
 /** Posts triggers to the config file's URL, each at most three times. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Problems } from '../problems.ts';
 
 export interface WebhookOptions {
@@ -19,8 +20,6 @@ const MOST_WAITING = 50;
 
 export class Webhook {
   readonly #options: WebhookOptions;
-  /** Triggers by what became of them. */
-  readonly counts = { sent: 0, failed: 0, dropped: 0 };
   #waiting = 0;
   #isClosed = false;
   /** Resolves when all have been sent; never rejects. */
@@ -32,15 +31,11 @@ export class Webhook {
 
   send(data: unknown): void {
     if (this.#waiting >= MOST_WAITING) {
-      this.counts.dropped++;
       this.#options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
       return;
     }
     this.#waiting++;
-    this.idle = this.idle.then(async () => {
-      await this.#try(JSON.stringify(data));
-      this.#waiting--;
-    });
+    this.idle = this.idle.then(() => this.#try(JSON.stringify(data))).finally(() => this.#waiting--);
   }
 
   close(): void {
@@ -49,20 +44,15 @@ export class Webhook {
 
   async #try(body: string): Promise<void> {
     const { problems, url, retryMs = RETRY_MS } = this.#options;
-    for (let tries = 1; !this.#isClosed; tries++) {
+    for (let tries = 0; tries < TRIES && !this.#isClosed; tries++) {
+      if (tries > 0) await pause(retryMs);
       const fault = await this.#post(body);
       if (fault === undefined) {
-        this.counts.sent++;
         for (const code of ['failed', 'dropped']) problems.clear('webhook', code);
         return;
       }
       // Only the host is shown, because the URL may contain a secret.
       problems.report('webhook', 'failed', `${new URL(url).host}: ${fault}`);
-      if (tries === TRIES) {
-        this.counts.failed++;
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }
 

@@ -140,7 +140,7 @@ describe('handle.set', () => {
   });
 
   test.each([
-    [{ seed: 3 }, 'options.seed: expected a change of risk, abandon, maxWastedShare, horizon, qoe, live, got 3'],
+    [{ seed: 3 }, 'options.seed: expected a change of risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live, got 3'],
     [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
     [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
     [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],

@@ -12,7 +12,7 @@ import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
 import { loadPlayer } from './load-player.ts';
 import { PlaybackEnd } from './playback-end.ts';
-import { PlaybackMeter } from './playback-meter.ts';
+import { meterOf, type PlaybackMeter } from './playback-meter.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { ScreenRecorder } from './screen-recorder.ts';
 import type { TestPlayer } from './test-player.ts';
@@ -122,7 +122,7 @@ class BenchSession {
     const endSeconds = requests.nowSeconds;
     const shownLatencySeconds = player.latencySeconds?.();
     if (scenario.live) meter.end(endSeconds);
-    requests.end();
+    const records = structuredClone(requests.abandonAll());
     screen.stop();
     await player.destroy();
     const live = {
@@ -132,7 +132,7 @@ class BenchSession {
     return {
       endedBy,
       ...(this.#fault !== undefined && { fault: this.#fault }),
-      requests: requests.requests,
+      requests: records,
       decisions: this.#decisions,
       ...(meter.startedAtSeconds !== undefined && { startupSeconds: meter.startedAtSeconds }),
       stalls: meter.stalls,
@@ -179,20 +179,6 @@ class BenchSession {
       }, SAMPLE_MS);
     });
   }
-}
-
-/** A meter that samples at the element's events. */
-function meterOf(video: HTMLVideoElement, nowSeconds: () => number): PlaybackMeter {
-  const meter = new PlaybackMeter(video);
-  for (const type of ['timeupdate', 'playing', 'ended', 'pause', 'ratechange', 'seeking']) {
-    video.addEventListener(type, () => meter.sample(nowSeconds()));
-  }
-  video.addEventListener('waiting', () => meter.onWaiting(nowSeconds()));
-  // Shaka Player lets a stalled element wait at rate 0.
-  video.addEventListener('ratechange', () => {
-    if (video.playbackRate === 0) meter.onWaiting(nowSeconds());
-  });
-  return meter;
 }
 
 /** The controller with the scenario's weights instead of the plugin's, with timed decisions, without pace if wanted. */

@@ -140,3 +140,18 @@ export class PlaybackMeter {
     return due - (this.position - this.startPosition);
   }
 }
+
+/** A meter that samples at the element's events, until the signal. */
+export function meterOf(video: HTMLVideoElement, nowSeconds: () => number, signal?: AbortSignal): PlaybackMeter {
+  const meter = new PlaybackMeter(video);
+  const listen = (type: string, listener: () => void) => video.addEventListener(type, listener, signal && { signal });
+  for (const type of ['timeupdate', 'playing', 'ended', 'pause', 'ratechange', 'seeking']) {
+    listen(type, () => meter.sample(nowSeconds()));
+  }
+  listen('waiting', () => meter.onWaiting(nowSeconds()));
+  // Shaka Player lets a stalled element wait at rate 0.
+  listen('ratechange', () => {
+    if (video.playbackRate === 0) meter.onWaiting(nowSeconds());
+  });
+  return meter;
+}

@@ -1,6 +1,6 @@
 /** Records a player's requests for video segments. The first one starts the session's clock, unless it runs. */
 
-import type { RequestRecord } from '../session-record.ts';
+import type { RequestNote, RequestRecord } from '../session-record.ts';
 
 export interface RequestedSegment {
   index: number;
@@ -12,52 +12,65 @@ export interface RequestedSegment {
   ownReason(): string;
 }
 
-type OpenRequest = Omit<RequestRecord, 'endedAtSeconds' | 'outcome'>;
-
 /** Requests are the player's own objects. */
 export class RequestRecorder {
-  readonly requests: RequestRecord[] = [];
+  /** In order of the requests. */
+  readonly requests: RequestNote[] = [];
   /** Receives the trace's second at which a request reached the origin, and the session's at which it left the page. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
-  private readonly open = new Map<object, OpenRequest>();
-  private zeroMs: number | undefined;
+  readonly #element: HTMLMediaElement;
+  readonly #ladderBps: readonly number[];
+  readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
+  #zeroMs: number | undefined;
 
-  constructor(
-    private readonly element: HTMLMediaElement,
-    private readonly ladderBps: readonly number[],
-  ) {}
+  constructor(element: HTMLMediaElement, ladderBps: readonly number[]) {
+    this.#element = element;
+    this.#ladderBps = ladderBps;
+  }
 
   /** Seconds since the clock's start; 0 before. */
   get nowSeconds(): number {
-    return this.zeroMs === undefined ? 0 : (performance.now() - this.zeroMs) / 1000;
+    return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }
 
-  /** Starts the clock: it was 0 at this time of `performance.now()`. */
-  startClock(zeroMs: number): void {
-    this.zeroMs = zeroMs;
+  /** Starts the clock, unless it runs: it was 0 at this time of `performance.now()`. The first request does, too. */
+  startClock(zeroMs = performance.now()): void {
+    this.#zeroMs ??= zeroMs;
   }
 
-  /** Ends the session; active requests are recorded as abandoned. */
-  end(): void {
-    for (const request of [...this.open.keys()]) this.ended(request, 'abandoned');
+  get isRunning(): boolean {
+    return this.#zeroMs !== undefined;
   }
 
-  started(request: object, { index, representationId }: RequestedSegment): void {
+  /** Records active requests as abandoned. */
+  abandonAll(): RequestRecord[] {
+    for (const request of this.#active.keys()) this.ended(request, 'abandoned');
+    return this.requests as RequestRecord[];
+  }
+
+  started(request: object, { index, representationId, loadedBytes }: RequestedSegment): void {
     const nowMs = performance.now();
-    this.zeroMs ??= nowMs;
-    this.open.set(request, {
-      index,
-      representationId,
-      bitrateBps: this.ladderBps[Number(representationId.replace('video-', ''))]!,
-      requestedAtSeconds: (nowMs - this.zeroMs) / 1000,
-      bufferLevelSeconds: bufferedAhead(this.element),
-      receivedBits: 0,
-    });
+    this.startClock(nowMs);
+    const note: RequestNote = {
+      ...{ index, representationId, bitrateBps: this.bitrateOf(representationId) },
+      requestedAtSeconds: (nowMs - this.#zeroMs!) / 1000,
+      bufferLevelSeconds: bufferedAhead(this.#element),
+      ...{ endedAtSeconds: undefined, receivedBits: 0, outcome: 'active' },
+    };
+    this.requests.push(note);
+    this.#active.set(request, { note, loadedBytes });
+  }
+
+  /** Reads the bytes of active requests so far, of those that do not report them through `received`. */
+  count(): void {
+    for (const { note, loadedBytes } of this.#active.values()) {
+      note.receivedBits = Math.max(note.receivedBits, (loadedBytes?.() ?? 0) * 8);
+    }
   }
 
   received(request: object, bytes: number): void {
-    const open = this.open.get(request);
-    if (open !== undefined) open.receivedBits += bytes * 8;
+    const note = this.#active.get(request)?.note;
+    if (note !== undefined) note.receivedBits += bytes * 8;
   }
 
   /**
@@ -65,23 +78,24 @@ export class RequestRecorder {
    * default, when it was reported.
    */
   responded(request: object, traceSeconds: string | null | undefined, sentAtMs?: number): void {
-    const open = this.open.get(request);
-    if (open === undefined) return;
-    if (sentAtMs !== undefined) open.requestedAtSeconds = (sentAtMs - this.zeroMs!) / 1000;
-    if (traceSeconds) this.onResponse?.(Number(traceSeconds), open.requestedAtSeconds);
+    const note = this.#active.get(request)?.note;
+    if (note === undefined) return;
+    if (sentAtMs !== undefined) note.requestedAtSeconds = (sentAtMs - this.#zeroMs!) / 1000;
+    if (traceSeconds) this.onResponse?.(Number(traceSeconds), note.requestedAtSeconds);
   }
 
   /** `bytes`: default, those that were received. Ignores requests for other things than segments of video. */
   ended(request: object, outcome: RequestRecord['outcome'], bytes?: number): void {
-    const open = this.open.get(request);
-    if (open === undefined) return;
-    this.open.delete(request);
-    this.requests.push({
-      ...open,
-      endedAtSeconds: this.nowSeconds,
-      receivedBits: bytes === undefined ? open.receivedBits : bytes * 8,
-      outcome,
-    });
+    const note = this.#active.get(request)?.note;
+    if (note === undefined) return;
+    this.#active.delete(request);
+    Object.assign(note, { endedAtSeconds: this.nowSeconds, outcome });
+    if (bytes !== undefined) note.receivedBits = bytes * 8;
+  }
+
+  /** Of `video-<n>`. */
+  protected bitrateOf(representationId: string): number {
+    return this.#ladderBps[Number(representationId.replace('video-', ''))]!;
   }
 }
 
