@@ -1,22 +1,20 @@
-/** What `leo-abr bench` says before it starts a browser; e2e/benchmark.spec.ts plays sessions. */
+/**
+ * What `bench` and `transport sweep` say before they play; e2e/benchmark.spec.ts and `npm run test:transport` play.
+ */
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-bench-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
 
 function bench(...flags: string[]) {
-  const base = ['--traces', TRACE, '--algorithms', 'mpc-d', '--scenario', 'uhd-8', '--out', join(folder, 'out.json')];
+  const base = ['--traces', TRACE, '--algorithms', 'mpc-d', '--scenario', 'uhd-8', '--out', at('out.json')];
   return run(['bench', ...base, ...flags]);
 }
 
@@ -48,12 +46,12 @@ describe('leo-abr bench', () => {
     const { status, stderr } = await bench(...flags);
     expect(stderr).toContain(message);
     expect(status).toBe(2);
-    expect(existsSync(join(folder, 'out.json'))).toBe(false);
-    expect(existsSync(join(folder, 'out.raw.jsonl'))).toBe(false);
+    expect(existsSync(at('out.json'))).toBe(false);
+    expect(existsSync(at('out.raw.jsonl'))).toBe(false);
   });
 
   test('players of a household play in browsers', async () => {
-    const file = join(folder, 'ours.json');
+    const file = at('ours.json');
     writeFileSync(file, '{"players": [{}, {"algorithm": "unknown"}]}');
     const unknown = await bench('--household', file);
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('--household: expected one of')]);
@@ -63,11 +61,24 @@ describe('leo-abr bench', () => {
   });
 
   test('a scenario that the media cannot be made for is wrong input', async () => {
-    const file = join(folder, 'tiny.json');
+    const file = at('tiny.json');
     const tiny = { ladderBps: [8e3], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.04 };
     writeFileSync(file, JSON.stringify(tiny));
     const { status, stderr } = await bench('--scenario', file);
     expect(stderr).toMatch(/segmentSizesBits\[0\]\[0\]: expected whole bytes, at least \d+ .*got \d+/);
     expect(status).toBe(2);
   });
+});
+
+test.each([
+  [['--flows', 'bbr3'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
+  [['--flows', '0*bbr2'], '--flows: expected cubic, reno, bbr2 or bbr2:'],
+  [['--seconds', '1'], '--seconds: expected seconds above 1, got "1"'],
+  [['--impairment', 'rain'], '--impairment: expected one of starlink, none, or such as starlink,loss=0.02, got "rain"'],
+  [['--out', tmpdir()], '--out: expected a file that can be written'],
+])('%s of a sweep is wrong input', async (flags, message) => {
+  const base = ['--traces', TRACE, '--scenario', 'hd-16', '--out', at('sweep.json')];
+  const { status, stderr } = await run(['transport', 'sweep', ...base, ...flags]);
+  expect(stderr).toContain(message);
+  expect(status).toBe(2);
 });

@@ -1,7 +1,6 @@
 /** `leo-abr bench`: compares algorithms in a real browser, on replayed traces, in real time. */
 
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { InputError } from '../abr/errors.ts';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
@@ -37,10 +36,7 @@ import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
 import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
-import { TOOL_FOLDER } from './tool.ts';
-
-/** Folders to look for the built page in: beside the built command, and the build's output when run from source. */
-const PAGE_DIRECTORIES = [join(TOOL_FOLDER, 'bench-page'), join(TOOL_FOLDER, 'dist', 'bench-page')];
+import { builtFolder } from './tool.ts';
 
 interface BenchFlags {
   player: PlayerName;
@@ -106,7 +102,7 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   let givenUp: number;
   try {
     const rejected = await runBench({
-      ...{ sessions, scenario, pageDirectory: builtPage(), own, timings },
+      ...{ sessions, scenario, pageDirectory: builtFolder('bench-page', 'index.html'), own, timings },
       ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
@@ -161,12 +157,6 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     lateShare,
   };
   return { benchmark, kernel, notes };
-}
-
-function builtPage(): string {
-  const found = PAGE_DIRECTORIES.find((directory) => existsSync(join(directory, 'index.html')));
-  if (found !== undefined) return found;
-  throw new Error(`the benchmark's page is not built (npm run build): nothing in ${PAGE_DIRECTORIES.join(', ')}`);
 }
 
 /** Takes the sessions as they end: keeps the accepted ones, and writes partial results and raw records. */

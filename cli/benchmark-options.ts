@@ -38,15 +38,7 @@ import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
-import {
-  collect,
-  decimalNumber,
-  readFoldModels,
-  requireModelOfEachGroup,
-  scenarioOption,
-  seedOption,
-  wholeNumber,
-} from './options.ts';
+import { collect, decimalNumber, foldModelsOption, scenarioOption, seedOption, wholeNumber } from './options.ts';
 import { summaryTable } from './report/summary-table.ts';
 import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
@@ -139,14 +131,13 @@ export async function prepareBenchmark(
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
-  const foldModels = flags.foldModels === undefined ? undefined : readFoldModels(flags.foldModels);
   if (flags.resume === true && out === STANDARD_OUTPUT) {
     throw new InputError('--resume', 'an --out file to continue', undefined, 'standard output');
   }
   requireWritable(out);
 
   const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
-  if (foldModels !== undefined) requireModelOfEachGroup(foldModels, traces, flags.foldModels!);
+  const foldModels = flags.foldModels === undefined ? undefined : foldModelsOption(flags.foldModels, traces);
   const plan = planBenchmark({
     ...{ traces, scenario, starts, algorithms, seed },
     ...(shard && { shard }),

@@ -13,7 +13,6 @@ import { serveDemoCommand } from './serve-demo.ts';
 import { simulateCommand } from './simulate.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
 import { traceCommand } from './trace.ts';
-import { evaluateCommand } from './train/evaluate.ts';
 import { exportCommand } from './train/export.ts';
 import { trainCommand } from './train/train.ts';
 import { transportCommand } from './transport.ts';
@@ -34,7 +33,6 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))
     .addCommand(trainCommand(io))
-    .addCommand(evaluateCommand(io))
     .addCommand(exportCommand(io));
   settle(program, io);
   try {

@@ -1,8 +1,7 @@
-/** `leo-abr compare`: says which sessions of two results files chose differently, and how live sessions differ. */
+/** `leo-abr compare`: says which sessions of two results files chose differently. */
 
 import { Command } from 'commander';
-import { mean } from '../replay/evaluation/quantiles.ts';
-import type { LiveMetrics, SessionResult } from '../replay/results.ts';
+import type { SessionResult } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, ExitWith } from './exit-status.ts';
 import { readResults } from './results-file.ts';
@@ -39,7 +38,7 @@ function keyOf({ trace, startSeconds, algorithm, seed, household }: SessionResul
 /** Writes a line on an algorithm, and one on each of the first differences. */
 function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: CommandIo): boolean {
   const differences: string[] = [];
-  const pairs: [SessionResult, SessionResult][] = [];
+  let pairs = 0;
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const [one, other] = [before.get(key), after.get(key)];
     if ((one ?? other)!.algorithm !== algorithm) continue;
@@ -47,29 +46,13 @@ function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: Com
       differences.push(`${key}: only in the ${one === undefined ? 'second' : 'first'} file`);
       continue;
     }
-    pairs.push([one, other]);
+    pairs++;
     const at = firstDifference(one, other);
     if (at !== undefined) differences.push(`${key}: segment ${at}: ${choiceOf(one, at)}, then ${choiceOf(other, at)}`);
   }
-  io.stdout.write(`${algorithm}: ${pairs.length} sessions in both, ${differences.length} differ\n`);
+  io.stdout.write(`${algorithm}: ${pairs} sessions in both, ${differences.length} differ\n`);
   for (const difference of differences.slice(0, SHOWN)) io.stdout.write(`  ${difference}\n`);
-  io.stdout.write(liveChange(pairs));
   return differences.length === 0;
-}
-
-/** A line on the means of live sessions in both files, second less first; '' without any. */
-function liveChange(pairs: readonly (readonly [SessionResult, SessionResult])[]): string {
-  const live = pairs.filter(([one, other]) => one.live !== undefined && other.live !== undefined);
-  if (live.length === 0) return '';
-  const signed = (value: number, digits: number) => `${value < 0 ? '' : '+'}${value.toFixed(digits)}`;
-  const change = (name: keyof LiveMetrics, digits: number) =>
-    signed(mean(live.map(([one, other]) => other.live![name] - one.live![name])), digits);
-  const [before, after] = [0, 1].map((side) => mean(live.map((pair) => pair[side]!.meanBitrateBps)));
-  return (
-    `  bitrate ${signed(100 * (after! / before! - 1), 1)} %, ` +
-    `stalls ${change('stallSecondsPerMinute', 2)} s and ${change('stallsPerMinute', 2)} per minute, ` +
-    `latency ${change('latencySecondsMean', 3)} s\n`
-  );
 }
 
 /** Index of the first segment with another bitrate or other abandoned bits. */

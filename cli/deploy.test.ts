@@ -1,10 +1,9 @@
 /** The files that run the service for good (a unit of systemd, a container), and benchmarks on many machines. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from './folder.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
 
 const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');
@@ -17,15 +16,13 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 const ofSystemd = hasSystemd ? test : test.skip;
 
 describe('the unit', () => {
-  let folder: string;
+  const at = temporaryFolder('file');
   let unit: string;
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'leo-abr-unit-'));
-    unit = join(folder, 'leo-abr.service');
+    unit = at('leo-abr.service');
     // systemd-analyze looks for the program, which is not installed here.
     writeFileSync(unit, read('leo-abr.service').replace(/^ExecStart=leo-abr/m, `ExecStart=${process.execPath}`));
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
 
   ofSystemd(`is valid${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
@@ -105,17 +102,14 @@ describe('the container', () => {
 });
 
 describe('a benchmark on many machines', () => {
-  let folder: string;
+  const at = temporaryFolder('file');
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'leo-abr-shards-'));
-    const echo = (name: string, text: string) =>
-      writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    const echo = (name: string, text: string) => writeFileSync(at(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
     echo('leo-abr', 'printf "%s|" "$@"; exit $STATUS');
     echo('scontrol', 'echo "scontrol $*"');
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const run = (program: string, args: string[], env: Record<string, string>) => {
-    const PATH = `${folder}:${process.env['PATH']}`;
+    const PATH = `${at()}:${process.env['PATH']}`;
     const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', env: { PATH, STATUS: '0', ...env } });
     return { status, lines: stdout.split('\n') };
   };

@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/forecast/model-file.ts';
-import { parseModel } from '../predictor/forecast/model-file.ts';
+import { type ModelFile, parseModel } from '../predictor/forecast/model-file.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';
@@ -72,42 +71,29 @@ export function scenarioOption(value: string): ResolvedScenario {
 /**
  * `--fold-models`: the models by recording group, so that no model is evaluated on its training data, from
  * `{"<recording group>": "<model file>", ...}`, as `leo-abr train --folds` writes it; file names are relative to the map's
- * folder. Throws an `InputError` for an unusable map or model.
+ * folder. Throws an `InputError` for an unusable map or model, and for a group of the traces without a model: the shipped
+ * one would take its place, and may have been trained on the group.
  */
-export function readFoldModels(file: string): Record<string, ModelFile> {
+export function foldModelsOption(file: string, traces: readonly Trace[]): Record<string, ModelFile> {
   const json = readJson(file, '--fold-models');
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new InputError(file, 'an object from recording group to model file', json);
   }
-  return Object.fromEntries(
+  const models = Object.fromEntries(
     Object.entries(json).map(([group, name]) => {
       if (typeof name !== 'string' || name === '') {
         throw new InputError(placeOf({ file, field: group }), 'the name of a model file', name);
       }
-      return [group, readModel(resolve(dirname(file), name))];
+      const path = resolve(dirname(file), name);
+      const model = readJson(path, '--fold-models') as ModelFile;
+      parseModel(model, path);
+      return [group, model];
     }),
   );
-}
-
-function readModel(file: string): ModelFile {
-  const model = readJson(file, '--fold-models') as ModelFile;
-  parseModel(model, file);
-  return model;
-}
-
-/** Throws for a group without a model: the shipped one would take its place, and may have been trained on the group. */
-export function requireModelOfEachGroup(
-  models: Readonly<Record<string, ModelFile>>,
-  traces: readonly Trace[],
-  file: string,
-): void {
   for (const { metadata } of traces) {
-    if (models[metadata.recordingGroup] !== undefined) continue;
-    throw new InputError(
-      placeOf({ file, field: metadata.recordingGroup }),
-      'a model for each recording group of the traces',
-      undefined,
-      'none for this one',
-    );
+    if (Object.hasOwn(models, metadata.recordingGroup)) continue;
+    const place = placeOf({ file, field: metadata.recordingGroup });
+    throw new InputError(place, 'a model for each recording group of the traces', undefined, 'none for this one');
   }
+  return models;
 }

@@ -1,14 +1,15 @@
 /** `leo-abr report`: the files it writes for simulated and browser results, and the input it refuses. */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
+import { newPart } from '../replay/browser/bench-notes.ts';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 jest.setTimeout(60_000);
@@ -16,53 +17,18 @@ jest.setTimeout(60_000);
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
 
-let folder: string;
+const at = temporaryFolder('file');
 let simulated: Results;
-const at = (name: string) => join(folder, name);
 
 /** The simulated sessions as results of a browser. */
 function browserResults({ sessions, tool, ...rest }: Results): Results {
+  const rejection = { dataset: 'x', trace: 'golden', startSeconds: 0, algorithm: 'bola', attempt: 1, reason: 'late' };
+  // What comes as the browser's version from outside is escaped.
+  const part = { ...newPart({ version: '147.0 <beta>', source: 'system' }), rejections: [rejection] };
+  const bench = { tier: 'origin', contexts: 4, rejectedRuns: 1, lateShare: 0.02, parts: [part] };
   return {
     ...rest,
-    tool: {
-      ...tool,
-      command: 'bench',
-      bench: {
-        tier: 'origin',
-        contexts: 4,
-        rejectedRuns: 1,
-        userAgent: 'Chromium',
-        lateShare: 0.02,
-        playerVersions: { dash: '5.2.1' },
-        parts: [
-          {
-            startedAt: '2026-01-02T03:04:05.000Z',
-            endedAt: '2026-01-02T03:10:05.000Z',
-            sessions: sessions.length,
-            environment: {
-              node: 'v22.0.0',
-              system: 'Linux 6.1 x64',
-              processor: 'a <processor>',
-              cores: 2,
-              memoryBytes: 8 * 2 ** 30,
-              browser: '147.0',
-              browserSource: 'system',
-            },
-            load: { before: [0.1, 0.2, 0.3], after: [1, 1, 1], highest: 2.5 },
-            rejections: [
-              {
-                dataset: 'x',
-                trace: 'golden',
-                startSeconds: 0,
-                algorithm: 'bola',
-                attempt: 1,
-                reason: '4.2 % of the downloads ended late',
-              },
-            ],
-          },
-        ],
-      },
-    },
+    tool: { ...tool, command: 'bench', bench },
     sessions: sessions
       .filter(({ algorithm }) => algorithm !== 'mpc-d:abandon')
       .map((session) => ({ ...session, qoe: { ...session.qoe, linear: session.qoe.linear - 1 } })),
@@ -78,13 +44,11 @@ function rowsOf(page: ReturnType<typeof parseHTML>['document'], caption: string)
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-report-'));
   const flags = ['--traces', TRACE, '--algorithms', ALGORITHMS, '--scenario', 'uhd-8', '--starts', 'every:4'];
   expect((await run(['simulate', ...flags, '--out', at('simulated.json')])).status).toBe(0);
   simulated = parseResults(readFileSync(at('simulated.json'), 'utf8'), 'simulated.json');
   writeFileSync(at('browser.json'), resultsJson(browserResults(simulated)));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the page', () => {
   let page: ReturnType<typeof parseHTML>['document'];
@@ -161,7 +125,7 @@ describe('the page', () => {
       expect(table.querySelector('caption')!.textContent!.length).toBeGreaterThan(10);
     }
     expect(source).not.toMatch(/NaN|undefined|Infinity/);
-    expect(source).toContain('a &lt;processor&gt;');
+    expect(source).toContain('147.0 &lt;beta&gt;');
   });
 
   test('reports rejected runs and the machine', () => {
@@ -263,26 +227,6 @@ describe('live results', () => {
     expect(text).toMatch(/throughput against mpc-d over 2 pairs: stalls per minute /);
   });
 
-  test('show the summary, and its differences from the baseline', () => {
-    const { summary } = parseResults(readFileSync(at('live-3.json'), 'utf8'), 'live-3.json');
-    const throughput = summary.find(({ algorithm }) => algorithm === 'throughput')!;
-    const [means, differences] = [rowsOf(html(), 'Means over'), rowsOf(html(), 'Pairs of')];
-    expect(means!.map(([algorithm]) => algorithm)).toEqual(['mpc-d', 'throughput']);
-    const shown = (value: number) => value.toFixed(2).replace('-', '−');
-    expect(means![1]!.slice(2, 7)).toEqual(
-      [
-        throughput.live!.qoe,
-        throughput.meanBitrateBps / 1e6,
-        throughput.live!.stallsPerMinute,
-        throughput.live!.stallSecondsPerMinute,
-        throughput.live!.latencySecondsMean,
-      ].map(shown),
-    );
-    expect(differences!.map(([algorithm]) => algorithm)).toEqual(['throughput']);
-    const { bitrateBpsDiff } = throughput.vsBaseline!.live!;
-    expect(differences![0]![2]).toBe(`+${shown(bitrateBpsDiff.value / 1e6)}`);
-  });
-
   test('have their own columns in the CSV; results on demand have none of them', () => {
     const [head, row] = readFileSync(at('live/sessions.csv'), 'utf8').split('\n');
     const columns = head!.split(',');
@@ -310,18 +254,6 @@ test('several data sets share the tables; those with one recording have no figur
   expect(await titlesOf(of({ a: 1, c: 1 }))).toEqual(['all data sets']);
   expect(await titlesOf(of({ a: 1, b: 3 }))).toEqual(['b']);
   const text = readFileSync(at('spread/report.md'), 'utf8');
-  const [means, differences] = [...text.matchAll(/^\| recordings \| algorithm.*\n\|.*\n((?:\|.*\n)+)/gm)].map(
-    ([, rows]) =>
-      rows!
-        .trim()
-        .split('\n')
-        .map((row) => row.split(' | ').slice(0, 2).join(' ').slice(2)),
-  );
-  const names = ALGORITHMS.split(',');
-  const rowsOf = (algorithms: string[]) =>
-    ['a', 'b', 'all data sets'].flatMap((dataset) => algorithms.map((algorithm) => `${dataset} ${algorithm}`));
-  expect(means).toEqual(rowsOf(names));
-  expect(differences).toEqual(rowsOf(names.slice(1)));
   expect(text).toContain('95 % intervals resample 3 recordings of b, 4 recordings of all data sets.');
   expect(text).toContain('One recording, so no intervals: a.');
 });
@@ -348,7 +280,7 @@ describe('wrong input ends with status 2 and writes nothing', () => {
     rmSync(at('refused'), { recursive: true, force: true });
     mkdirSync(at('refused'));
     writeFileSync(at('refused/index.html'), 'before');
-    const { status, stderr } = await run(['report', ...files.map(at), '--out', at('refused')]);
+    const { status, stderr } = await run(['report', ...files.map((file) => at(file)), '--out', at('refused')]);
     expect(stderr).toMatch(message);
     expect(status).toBe(2);
     expect(readdirSync(at('refused'))).toEqual(['index.html']);

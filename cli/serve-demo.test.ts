@@ -1,29 +1,27 @@
 /** `leo-abr serve-demo`: the responses of its server. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
-let folder: string;
+const at = temporaryFolder('file');
 let page: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-demo-'));
-  page = join(folder, 'page');
+  page = at('page');
   mkdirSync(join(page, 'assets'), { recursive: true });
-  writeFileSync(join(folder, 'secret.txt'), 'not to be served');
+  writeFileSync(at('secret.txt'), 'not to be served');
   writeFileSync(join(page, 'index.html'), '<!doctype html><title>demo</title>');
   writeFileSync(join(page, 'assets', 'index-abc.js'), 'export {};');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
   runListening(['serve-demo', '--page', page, '--port', '0', ...flags], during);
@@ -122,24 +120,12 @@ test('starts a service on the link of a session, and stops it', async () => {
   });
 });
 
-describe('wrong input', () => {
-  test('a port that is taken', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    const { status, stderr } = await serve(undefined, '--port', String(port));
-    server.close();
-    expect(stderr).toContain('--port: expected a port that is free');
-    expect(status).toBe(2);
-  });
-
-  test.each<[string, string[], string]>([
-    ['a folder without a page', ['--page', tmpdir()], '--page: expected a folder with the built page'],
-    ['an invalid port', ['--port', '-1'], '--port: expected a whole number from 0 to 65535'],
-    ['missing traces', ['--traces', './nowhere'], 'nowhere'],
-  ])('%s', async (_, flags, message) => {
-    const { status, stderr } = await serve(undefined, ...flags);
-    expect(stderr).toContain(message);
-    expect(status).toBe(2);
-  });
+test.each<[string, string[], string]>([
+  ['a folder without a page', ['--page', tmpdir()], '--page: expected a folder with the built page'],
+  ['an invalid port', ['--port', '-1'], '--port: expected a whole number from 0 to 65535'],
+  ['missing traces', ['--traces', './nowhere'], 'nowhere'],
+])('wrong input: %s', async (_, flags, message) => {
+  const { status, stderr } = await serve(undefined, ...flags);
+  expect(stderr).toContain(message);
+  expect(status).toBe(2);
 });

@@ -12,17 +12,9 @@ import type { CommandIo } from './command-io.ts';
 import { LinkServices } from './link-services.ts';
 import { collect } from './options.ts';
 import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
-import { TOOL_FOLDER } from './tool.ts';
+import { builtFolder } from './tool.ts';
 
 const DEFAULT_PORT = 8788;
-
-/** Beside the built command; in a checkout also where `npm run build:demo` puts it. */
-const PAGE_FOLDERS = [
-  join(TOOL_FOLDER, 'demo'),
-  join(TOOL_FOLDER, 'dist', 'demo'),
-  join(TOOL_FOLDER, '..', 'build', 'demo'),
-  join(TOOL_FOLDER, '..', '..', 'build', 'demo'),
-];
 
 interface ServeDemoFlags {
   host: string;
@@ -70,11 +62,7 @@ function answerAddress(request: IncomingMessage, response: ServerResponse): bool
 }
 
 function pageFolder(given: string | undefined): string {
-  const candidates = given === undefined ? PAGE_FOLDERS : [given];
-  const found = candidates.find((folder) => existsSync(join(folder, 'index.html')));
-  if (found !== undefined) return found;
-  if (given !== undefined) {
-    throw new InputError('--page', 'a folder with the built page', undefined, `${given}: no index.html`);
-  }
-  throw new Error(`the demo page is not built (npm run build): nothing in ${PAGE_FOLDERS.join(', ')}`);
+  if (given === undefined) return builtFolder('demo', 'index.html', 'build/demo');
+  if (existsSync(join(given, 'index.html'))) return given;
+  throw new InputError('--page', 'a folder with the built page', undefined, `${given}: no index.html`);
 }

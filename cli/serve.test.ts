@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { closed } from './serve-options.ts';
 import { runListening as run } from './serve-run.fixture.ts';
 import { cacheFolder } from './tool.ts';
@@ -15,12 +16,7 @@ import { cacheFolder } from './tool.ts';
 // A service takes seconds to start on a busy machine.
 jest.setTimeout(60_000);
 
-let folder: string;
-const at = (name: string) => join(folder, name);
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-serve-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
 
 describe('serve', () => {
   test('listens until it is interrupted', async () => {
@@ -87,15 +83,18 @@ describe('serve', () => {
     expect(status).toBe(2);
   });
 
-  test('a port that is taken is wrong input', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    const { status, stderr } = await run(['serve', '--port', String(port)]);
-    expect(status).toBe(2);
-    expect(stderr).toContain(`--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`);
-    server.close();
-  });
+  test.each([['serve'], ['serve-demo', '--page', 'demo']])(
+    '%s: a port that is taken is wrong input',
+    async (...command) => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      const { port } = server.address() as { port: number };
+      const { status, stderr } = await run([...command, '--port', String(port)]);
+      expect(status).toBe(2);
+      expect(stderr).toContain(`--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`);
+      server.close();
+    },
+  );
 
   test.each<[string, string[], string]>([
     ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],

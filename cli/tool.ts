@@ -15,6 +15,15 @@ const PACKAGE_FOLDER = existsSync(join(TOOL_FOLDER, 'package.json')) ? TOOL_FOLD
 
 export const TOOL_VERSION: string = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')).version;
 
+/** The folder with this file: beside the built command, or in a checkout. Throws if it is not built. */
+export function builtFolder(name: string, file: string, inCheckout = name): string {
+  const places = [name, `dist/${name}`, `../${inCheckout}`, `../../${inCheckout}`];
+  const folders = places.map((place) => join(TOOL_FOLDER, place));
+  const found = folders.find((folder) => existsSync(join(folder, file)));
+  if (found === undefined) throw new Error(`not built (npm run build): no ${file} in ${folders.join(', ')}`);
+  return found;
+}
+
 /**
  * The checkout's commit, followed by `-dirty` if tracked files have changed. Null without git, and where this package
  * is installed from npm, even inside another repository.

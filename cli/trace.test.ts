@@ -1,16 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-trace-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('test');
 
 const trace = (...args: string[]) => run(['trace', ...args]);
 
@@ -73,54 +68,6 @@ describe('trace synthesize', () => {
   });
 });
 
-describe('trace convert', () => {
-  test('makes CSVs with sidecars of every format', async () => {
-    put('in/a.cooked', '0 12\n1 12\n2 0\n3 24\n');
-    put('in/b.down', '1\n1\n100\n');
-    expect(await trace('convert', at('in'), '--out', at('out'))).toMatchObject({ status: 0 });
-    expect(readdirSync(at('out'))).toEqual(['a.csv', 'a.json', 'b.csv', 'b.json']);
-    expect(readFileSync(at('out/a.csv'), 'utf8')).toBe(`${CSV}0,12,,\n1,0,,\n2,24,,\n`);
-  });
-
-  test('keeps steps of 10 ms', async () => {
-    // 3 s in which every other 10 ms has no capacity.
-    const rows = Array.from({ length: 300 }, (_, i) => `${(i / 100).toFixed(2)},${i % 2 === 0 ? 48 : 0},,`);
-    put('in/x.csv', `${CSV}${rows.join('\n')}\n`);
-    await trace('convert', at('in'), '--out', at('out'));
-    const [original, read] = readTraces([at('in'), at('out')]);
-    expect(read).toMatchObject({ stepEndsSeconds: original!.stepEndsSeconds, ratesBps: original!.ratesBps });
-    const [info] = JSON.parse((await trace('info', at('in'), '--json')).stdout) as Record<string, unknown>[];
-    expect(info).toMatchObject({ stepSeconds: 0.01, durationSeconds: 3, zeroRuns: 0 });
-    for (const rate of ['meanMbps', 'p5Mbps', 'p95Mbps']) expect(info![rate]).toBeCloseTo(24, 9);
-  });
-
-  test('writes parts of a trace as files', async () => {
-    put('in/x.csv', `${CSV}0,1,,\n1,1,,\n2,,,\n3,2,,\n4,2,,\n`);
-    expect(await trace('convert', at('in'), '--out', at('out'))).toMatchObject({ status: 0 });
-    expect(readdirSync(at('out')).filter((name) => name.endsWith('.csv'))).toEqual(['x-1.csv', 'x-2.csv']);
-  });
-
-  test('two traces of one name, or a trace onto itself: status 2, nothing written', async () => {
-    put('in/a/x.csv', `${CSV}0,1,,\n1,1,,\n`);
-    put('in/b/x.csv', `${CSV}0,2,,\n1,2,,\n`);
-    const twice = await trace('convert', at('in'), '--out', at('out'));
-    expect(twice.status).toBe(2);
-    expect(twice.stderr).toContain(`and for ${at('in', 'a', 'x.csv')}`);
-    expect(existsSync(at('out'))).toBe(false);
-    const itself = await trace('convert', at('in', 'a'), '--out', at('in', 'a'));
-    expect(itself).toMatchObject({ status: 2, stdout: '' });
-  });
-
-  test('one bad file among good ones: status 2 with its place, nothing written', async () => {
-    put('in/a.csv', `${CSV}0,1,,\n1,1,,\n`);
-    const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
-    const { status, stderr } = await trace('convert', at('in'), '--out', at('out'));
-    expect(status).toBe(2);
-    expect(stderr).toContain(`${bad}:3: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"`);
-    expect(existsSync(at('out'))).toBe(false);
-  });
-});
-
 describe('trace info', () => {
   test('prints a row per trace, or JSON', async () => {
     await trace('synthesize', '--preset', 'driving-udp', '--seed', '3', '--count', '2', '--out', at('in'));
@@ -145,7 +92,20 @@ describe('trace info', () => {
     ]);
   });
 
-  test('a missing path: status 2', async () => {
+  test('shows steps of 10 ms', async () => {
+    // 3 s in which every other 10 ms has no capacity.
+    const rows = Array.from({ length: 300 }, (_, i) => `${(i / 100).toFixed(2)},${i % 2 === 0 ? 48 : 0},,`);
+    put('in/x.csv', `${CSV}${rows.join('\n')}\n`);
+    const [info] = JSON.parse((await trace('info', at('in'), '--json')).stdout) as Record<string, unknown>[];
+    expect(info).toMatchObject({ stepSeconds: 0.01, durationSeconds: 3, zeroRuns: 0 });
+    for (const rate of ['meanMbps', 'p5Mbps', 'p95Mbps']) expect(info![rate]).toBeCloseTo(24, 9);
+  });
+
+  test('a missing path, or a wrong line: status 2 with the place', async () => {
     expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
+    const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
+    const { status, stderr } = await trace('info', at('in'));
+    expect(status).toBe(2);
+    expect(stderr).toContain(`${bad}:3: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"`);
   });
 });

@@ -1,9 +1,7 @@
-/** `leo-abr trace`: inspects, converts, synthesizes and records traces. */
+/** `leo-abr trace`: inspects, synthesizes and records traces. */
 
-import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { InputError } from '../abr/errors.ts';
-import { readTraces, traceFileName, writeTrace } from '../replay/formats/trace-files.ts';
+import { readTraces, writeTrace } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
 import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
@@ -15,9 +13,8 @@ import { count } from './report/format.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')
-    .description('inspect, convert, synthesize and record traces')
+    .description('inspect, synthesize and record traces')
     .addCommand(infoCommand(io))
-    .addCommand(convertCommand(io))
     .addCommand(synthesizeCommand(io))
     .addCommand(recordCommand(io));
 }
@@ -28,29 +25,8 @@ function infoCommand(io: CommandIo): Command {
     .argument('<path...>', 'trace files, or folders with all below them')
     .option('--json', 'as JSON')
     .action((paths: string[], { json }: { json?: boolean }) => {
-      const infos = read(paths, io).map(traceInfo);
+      const infos = readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) }).map(traceInfo);
       io.stdout.write(json === true ? `${JSON.stringify(infos, null, 2)}\n` : traceInfoTable(infos));
-    });
-}
-
-function convertCommand(io: CommandIo): Command {
-  return new Command('convert')
-    .description('write traces of any format as CSV with sidecars; a trace with gaps becomes several files')
-    .argument('<path...>', 'trace files, or folders with all below them')
-    .requiredOption('--out <folder>', 'where the files go')
-    .action((paths: string[], { out }: { out: string }) => {
-      const traces = read(paths, io);
-      const files = new Map<string, Trace>();
-      for (const trace of traces) {
-        const file = resolve(out, traceFileName(trace));
-        const other = files.get(file) ?? traces.find((one) => one.file !== undefined && resolve(one.file) === file);
-        if (other !== undefined) {
-          const got = `${file} for ${trace.file} ${other === trace ? 'itself' : `and for ${other.file}`}`;
-          throw new InputError('--out', 'another file for each trace', undefined, got);
-        }
-        files.set(file, trace);
-      }
-      writeAll(traces, out, io);
     });
 }
 
@@ -67,7 +43,8 @@ function synthesizeCommand(io: CommandIo): Command {
     .requiredOption('--out <folder>', 'where the files go')
     .action((flags: SynthesizeFlags) => {
       const traces = flags.shipped === true ? synthesizeShippedTraces() : synthesized(flags);
-      writeAll(traces, flags.out, io);
+      for (const trace of traces) writeTrace(trace, flags.out);
+      io.stderr.write(`${count(traces.length, 'trace')} in ${flags.out}\n`);
     });
 }
 
@@ -94,13 +71,4 @@ function synthesized({ preset, ...flags }: SynthesizeFlags): Trace[] {
     ...(flags.mbps !== undefined && { mbps: number('mbps', 'Mbit/s') }),
   };
   return Array.from({ length: count }, (_, i) => synthesizeTrace({ ...options, seed: seed + i }));
-}
-
-function read(paths: readonly string[], io: CommandIo): Trace[] {
-  return readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
-}
-
-function writeAll(traces: readonly Trace[], out: string, io: CommandIo): void {
-  for (const trace of traces) writeTrace(trace, out);
-  io.stderr.write(`${count(traces.length, 'trace')} in ${out}\n`);
 }

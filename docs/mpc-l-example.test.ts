@@ -37,7 +37,12 @@ const forecast = validForecast({
   handovers: [],
 });
 /** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download. */
-const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, abandon: false, tuning: { futures: 4 } };
+const options: MpcLOptions = {
+  risk: 0,
+  watchSeconds: Number.POSITIVE_INFINITY,
+  abandon: false,
+  tuning: { futures: 4 },
+};
 
 const LATENCY_SECONDS = 0.05;
 

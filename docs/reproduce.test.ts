@@ -1,11 +1,11 @@
 /** `npm run reproduce` and `npm run tables`: documents state what docs/results has, and `--check` finds what differs. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../cli/folder.fixture.ts';
 import { testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,12 +29,7 @@ const { readSteps, writeStep, differences } = (await import(
   differences(table: Table, now: (unknown[] | undefined)[], without?: string[]): { compared: number; lines: string[] };
 };
 
-let folder: string;
-const at = (...names: string[]) => join(folder, ...names);
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-reproduce-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
 
 const script = (name: string, ...args: string[]) =>
   spawnSync(process.execPath, [join(ROOT, 'scripts', name), ...args], { encoding: 'utf8' });
@@ -126,12 +121,8 @@ describe('npm run reproduce and npm run tables', () => {
     expect(status).toBe(0);
     expect(stderr).toContain('will run  one: it; 2 min on 2 idle cores, 0.5 GB\n');
     expect(stderr).toMatch(/not run {3}two: .*\(only with --with browser\)\n/);
-    expect(stderr).toMatch(
-      /not run {3}three: .*\(no far\/b, far\/c in .*; npx leo-abr datasets fetch b c --out .*far\)\n/,
-    );
-    expect(stderr).toMatch(
-      /will run {2}halves: .*\(no far\/leocc-digitised in .*; leocc-digitised has no recipe: .*\)\n/,
-    );
+    expect(stderr).toMatch(/not run {3}three: .*\(no far\/b, far\/c in .*; docs\/datasets\.md\)\n/);
+    expect(stderr).toMatch(/will run {2}halves: .*\(no far\/leocc-digitised in .*; docs\/datasets\.md\)\n/);
     expect(stderr).toContain('2 steps, 4 min, 1.0 GB in ');
     expect(reproduce('--list', '--with', 'browser').stderr).toContain('3 steps, 6 min, 1.5 GB in ');
     expect(existsSync(at('out'))).toBe(false);

@@ -37,9 +37,6 @@ describe.each(PROGRAMS)('%s', (program) => {
 test.each([
   ['scripts/reproduce.js', '--with', 'nothing', '--list'],
   ['scripts/reproduce.js', '--steps', 'nothing'],
-  ['scripts/bench-service.js', '60', '0'],
-  ['scripts/bench-service.js', '1', '1', '1', '1', '1', '1'],
-  ['scripts/bench.js', 'short', 'full'],
 ])('%s %s %s is refused', (...args) => {
   expect(run(...args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('\n\nusage: ') });
 });

@@ -99,8 +99,12 @@ function expectSeven({ result }: PlayedSession): void {
 test('the page uses the model of the recording group', async () => {
   // The fault in this model's forecasts shows that it was used.
   const models = { desk: { ...SHIPPED_FILE, rankCorrelation: 2 } };
-  const [played] = await play(['mpc-l'], { startSeconds: 0, segmentCount: 3 }, { models });
-  expect(played!.result.fault).toContain('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2');
+  const played = await play(['mpc-l', 'mpc-l@shipped'], { startSeconds: 0, segmentCount: 3 }, { models });
+  const faults = Object.fromEntries(played.map(({ planned, result }) => [planned.algorithm, result.fault]));
+  expect(faults).toEqual({
+    'mpc-l': expect.stringContaining('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2'),
+    'mpc-l@shipped': undefined,
+  });
 });
 
 test('a session that dash.js never ends is over at its last picture', async () => {

@@ -3,8 +3,11 @@
 import { InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
 
-/** `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock. */
-const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover'] as const;
+/**
+ * `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock, and with a model of
+ * `--fold-models` if there is one. `shipped`: the plugin's with its own model in any case.
+ */
+const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover', 'shipped'] as const;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number];
 
 /** dash.js, hls.js and Shaka Player. */

@@ -11,16 +11,11 @@ export async function bundledSources(entry) {
   mkdirSync(join(root, 'build'), { recursive: true });
   const folder = mkdtempSync(join(root, 'build', 'sources-'));
   try {
-    return await import(pathToFileURL(await bundleInto(folder, entry)).href);
+    const rolldownOptions = { input: { sources: entry }, preserveEntrySignatures: 'strict' };
+    const options = { ssr: true, outDir: folder, target: 'node20', rolldownOptions };
+    await build({ root, configFile: false, logLevel: 'warn', publicDir: false, build: options });
+    return await import(pathToFileURL(join(folder, 'sources.js')).href);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Bundles a module into a folder; returns the path of the file. */
-export async function bundleInto(folder, entry) {
-  const rolldownOptions = { input: { sources: entry }, preserveEntrySignatures: 'strict' };
-  const options = { ssr: true, outDir: folder, target: 'node20', rolldownOptions };
-  await build({ root, configFile: false, logLevel: 'warn', publicDir: false, build: options });
-  return join(folder, 'sources.js');
 }

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
+import { basename, delimiter, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandLine } from './command-line.js';
 import { differences, MANIFEST, readSteps, rowsNow, writeStep } from './result-steps.js';
@@ -66,24 +66,13 @@ function isChosen(name) {
   const canRun = missing.every(hasNoRecipe);
   const isAsked = asked.length === 0 ? !step.needs || flags.with.includes(step.needs) : asked.includes(name);
   const remarks = [
-    ...(missing.length > 0 ? [`no ${missing.join(', ')} in ${flags.data}; ${fetching(missing)}`] : []),
+    ...(missing.length > 0 ? [`no ${missing.join(', ')} in ${flags.data}; docs/datasets.md`] : []),
     ...(canRun && !isAsked && asked.length === 0 ? [`only with --with ${step.needs}`] : []),
   ];
   const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : '';
   const does = `${name}: ${step.does}; ${step.minutes} min on 2 idle cores, ${step.gigabytes} GB`;
   console.error(`${isAsked && canRun ? 'will run' : 'not run '}  ${does}${remark}`);
   return isAsked && canRun;
-}
-
-/** The commands that make folders `<place>/<data set>` of the data; sets without a recipe are named. */
-function fetching(missing) {
-  const fetched = missing.filter((one) => !hasNoRecipe(one));
-  const commands = [...new Set(fetched.map(dirname))].map((place) => {
-    const names = fetched.filter((one) => dirname(one) === place).map((one) => basename(one));
-    return `npx leo-abr datasets fetch ${names.join(' ')} --out ${join(flags.data, place)}`;
-  });
-  const notes = missing.filter(hasNoRecipe).map((one) => `${basename(one)} has no recipe: docs/datasets.md`);
-  return [...(commands.length > 0 ? [commands.join(' && ')] : []), ...notes].join('; ');
 }
 
 /** Returns the number of differences. */

@@ -1,23 +1,14 @@
 /** Fetches from a server in the process that serves hand-made files and fails on demand. */
 
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CAR_ZIP, IDP_ROWS, iperfReport, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 
 const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';
@@ -34,8 +25,7 @@ const TREE = JSON.stringify({
 });
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
 
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
+const at = temporaryFolder('test');
 let server: Server;
 let mirror: string;
 let files: Record<string, string | Uint8Array>;
@@ -45,7 +35,6 @@ let requests: string[];
 let answer: (name: string, request: IncomingMessage, response: ServerResponse) => void;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-datasets-'));
   requests = [];
   answer = serve;
   files = {
@@ -65,7 +54,6 @@ beforeEach(async () => {
 afterEach(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function serve(name: string, _request: IncomingMessage, response: ServerResponse): void {

@@ -11,7 +11,6 @@ import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, StateReply, Traffic } from '../../service/index.ts';
 import { positiveNumber } from '../options.ts';
-import { count } from '../report/format.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
 
@@ -34,18 +33,16 @@ const TICKS_PER_SECOND = 10;
 /** The newest ticks that a second of the dish may show. */
 const USAGE_TICKS = 40;
 const RETRY_MS = 2000;
-/** The service sends something at least every 15 s. */
-const SILENCE_MS = 40_000;
 /** The link must be unused for this long before a measurement, and its usage must be this new. */
 const QUIET_MS = 10_000;
 const USAGE_MS = 4000;
+/** Connects again after this time without usage. */
+const SILENCE_MS = 40_000;
 /** Less is the background traffic of a home. */
 const LEAST_TRAFFIC_BPS = 1e6;
 /** The dish also counts headers and repetitions of a measurement, and acknowledgements. */
 const COUNTED_SHARE = 1.1;
 const ACKNOWLEDGED_SHARE = 0.05;
-/** A trigger may come late, from the dish's history. */
-const LATE_MS = 5000;
 
 /** Measures until it is interrupted; the measurements are traces in `directory`. */
 export async function measureActively(flags: ActiveFlags, around: Surroundings): Promise<void> {
@@ -53,6 +50,8 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
   const settings = settingsOf(flags, BUILT_IN_TRIGGERS);
   requireWritableFolder(around.directory);
   const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
+  const most = `at most ${settings.budgetBytes / 1e6} MB a day`;
+  around.note(`measuring by downloads from ${settings.url.host} while nobody uses the link, ${most}`);
   const end = around.every(TICK_MS, () => active.tick());
   await around.interrupted;
   end();
@@ -60,6 +59,12 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
 }
 
 type Settings = ReturnType<typeof settingsOf>;
+
+/** Downloaded bytes of a UTC day. */
+interface Used {
+  day: string;
+  bytes: number;
+}
 
 function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
   const { trigger = 'latency-spike,obstruction', schedule, seconds = '35', budgetMbPerDay = '2000' } = flags;
@@ -104,76 +109,65 @@ async function placeOfService({ service, headers }: Settings, fetch: Surrounding
 
 /** Times are monotonic ms unless their names say otherwise. */
 class ActiveMeasurements {
-  readonly #settings: Settings;
-  readonly #around: Surroundings;
-  readonly #place: string;
   readonly #usedFile: string;
-  #used: { day: string; bytes: number };
+  #used: Used = { day: '', bytes: 0 };
   #now: { reason: string; beganMs: number; abort: AbortController } | undefined;
   /** What the newest measurement has received in each tick, and their ends. The last tick is not over. */
   #ticks = [{ atMs: Number.NaN, bytes: 0 }];
   #isWatched = false;
   /** The newest use by others, or unknown use. */
   #busyMs: number;
+  /** The newest usage, or connection. */
   #usageMs = Number.NEGATIVE_INFINITY;
-  #serverUtcMs = Number.NaN;
   #scheduledMs: number;
-  #events: { abort: AbortController; heardMs: number } | undefined;
+  #events: AbortController | undefined;
   #retryMs = Number.NEGATIVE_INFINITY;
-  /** Faults that the user knows. */
-  readonly #faults = new Set<string>();
-  readonly #total = { measurements: 0, bytes: 0 };
+  /** The newest fault that the user knows. */
+  #reported = '';
 
-  constructor(settings: Settings, around: Surroundings, place: string) {
-    this.#settings = settings;
-    this.#around = around;
-    this.#place = place;
+  constructor(
+    private readonly settings: Settings,
+    private readonly around: Surroundings,
+    private readonly place: string,
+  ) {
     this.#busyMs = around.clock.monotonicMs();
     this.#scheduledMs = settings.scheduleMs === undefined ? Number.POSITIVE_INFINITY : this.#busyMs;
     this.#usedFile = join(around.directory, 'active.json');
-    this.#used = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as never) : { day: '', bytes: 0 };
-    if (typeof this.#used.day !== 'string' || typeof this.#used.bytes !== 'number') {
-      throw new InputError(this.#usedFile, 'the fields day and bytes', this.#used);
-    }
-    const most = `at most ${settings.budgetBytes / 1e6} MB a day`;
-    around.note(`measuring by downloads from ${settings.url.host} while nobody uses the link, ${most}`);
   }
 
   tick(): void {
-    const nowMs = this.#around.clock.monotonicMs();
+    const nowMs = this.around.clock.monotonicMs();
     if (this.#events === undefined && nowMs >= this.#retryMs) void this.#follow();
-    if (nowMs - (this.#events?.heardMs ?? nowMs) > SILENCE_MS) this.#events?.abort.abort(new Error('it is silent'));
+    if (nowMs - this.#usageMs > SILENCE_MS) this.#events?.abort(new Error('it is silent'));
     this.#ticks.at(-1)!.atMs = nowMs;
     this.#ticks.push({ atMs: Number.NaN, bytes: 0 });
     if (this.#now === undefined && this.#ticks.length > USAGE_TICKS) this.#ticks.shift();
     if (nowMs - this.#usageMs > USAGE_MS) this.#giveWay();
-    if (this.#now !== undefined && nowMs - this.#now.beganMs >= this.#settings.measureMs) this.#end();
+    if (this.#now !== undefined && nowMs - this.#now.beganMs >= this.settings.measureMs) this.#end();
     if (nowMs >= this.#scheduledMs) this.#begin('schedule');
   }
 
   close(): void {
     const events = this.#events;
     this.#events = undefined;
-    events?.abort.abort();
+    events?.abort();
     this.#end();
-    const { measurements, bytes } = this.#total;
-    this.#around.note(`in all: ${count(measurements, 'measurement')}, ${(bytes / 1e6).toFixed(0)} MB`);
   }
 
   /** Reads events until the service is lost. */
   async #follow(): Promise<void> {
-    const { service, headers } = this.#settings;
-    const { clock, fetch } = this.#around;
-    const events = { abort: new AbortController(), heardMs: clock.monotonicMs() };
+    const { service, headers } = this.settings;
+    const { clock, fetch } = this.around;
+    const events = new AbortController();
     this.#events = events;
+    this.#usageMs = clock.monotonicMs();
     try {
-      const path = `${service}/v1/events?types=traffic,trigger,clock`;
-      const response = await fetch(path, { headers, signal: events.abort.signal });
+      const path = `${service}/v1/events?types=traffic,trigger`;
+      const response = await fetch(path, { headers, signal: events.signal });
       if (!response.ok) throw new Error(`status ${response.status} of ${path}`);
       const decoder = new TextDecoder();
       let text = '';
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        events.heardMs = clock.monotonicMs();
         const blocks = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
         text = blocks.pop()!;
         for (const block of blocks) this.#take(block);
@@ -184,7 +178,7 @@ class ActiveMeasurements {
       this.#events = undefined;
       this.#retryMs = clock.monotonicMs() + RETRY_MS;
       this.#giveWay();
-      this.#report('service', `nothing is measured until the service is back: ${messageOf(error)}`);
+      this.#report(`nothing is measured until the service is back: ${messageOf(error)}`);
     }
   }
 
@@ -192,17 +186,14 @@ class ActiveMeasurements {
   #take(block: string): void {
     const [, type, data = ''] = /^event: (.*)\ndata: (.*)$/m.exec(block) ?? [];
     if (type === 'traffic') this.#traffic(JSON.parse(data));
-    else if (type === 'trigger') this.#trigger(JSON.parse(data));
-    else if (type === 'clock') this.#giveWay();
+    else if (type === 'trigger') this.#begin(JSON.parse(data).name);
   }
 
-  #traffic({ serverUtcMs, isWatched, second }: Traffic): void {
-    this.#faults.delete('service');
-    this.#serverUtcMs = serverUtcMs;
+  #traffic({ isWatched, second }: Traffic): void {
     this.#isWatched = isWatched;
     if (isWatched) this.#giveWay();
     if (second?.downlinkUsageBps === undefined) return;
-    this.#usageMs = this.#around.clock.monotonicMs();
+    this.#usageMs = this.around.clock.monotonicMs();
     // The dish's second is up to some seconds old, and its end is estimated.
     const recent = this.#ticks.slice(-USAGE_TICKS).map(({ bytes }) => bytes);
     const seconds = recent.map((_, i) => recent.slice(i, i + TICKS_PER_SECOND).reduce((sum, bytes) => sum + bytes, 0));
@@ -212,27 +203,26 @@ class ActiveMeasurements {
     if (othersBps > LEAST_TRAFFIC_BPS) this.#giveWay();
   }
 
-  /** A trigger while the link is in use is missed. */
-  #trigger({ name, atMs }: { name: string; atMs: number }): void {
-    if (this.#settings.triggers.includes(name) && this.#serverUtcMs - atMs <= LATE_MS) this.#begin(name);
-  }
-
   /** Somebody uses the link, or nobody knows. A scheduled measurement is repeated. */
   #giveWay(): void {
-    this.#busyMs = this.#around.clock.monotonicMs();
-    if (this.#now?.reason === 'schedule') this.#scheduledMs -= this.#settings.scheduleMs!;
+    this.#busyMs = this.around.clock.monotonicMs();
+    if (this.#now?.reason === 'schedule') this.#scheduledMs -= this.settings.scheduleMs!;
     this.#end();
   }
 
+  /** Unless the link is in use, or was lately. */
   #begin(reason: string): void {
-    const { budgetBytes, scheduleMs = 0 } = this.#settings;
-    const nowMs = this.#around.clock.monotonicMs();
-    const day = new Date(this.#around.clock.utcMs()).toISOString().slice(0, 10);
-    if (day !== this.#used.day) this.#used = { day, bytes: 0 };
+    const { triggers, budgetBytes, scheduleMs = 0 } = this.settings;
+    const nowMs = this.around.clock.monotonicMs();
     const isQuiet = !this.#isWatched && nowMs - this.#busyMs >= QUIET_MS;
-    if (this.#now !== undefined || !isQuiet || this.#used.bytes >= budgetBytes) return;
-    this.#now = { reason, beganMs: nowMs, abort: new AbortController() };
+    if (this.#now !== undefined || !isQuiet || ![...triggers, 'schedule'].includes(reason)) return;
     while (reason === 'schedule' && this.#scheduledMs <= nowMs) this.#scheduledMs += scheduleMs;
+    const day = new Date(this.around.clock.utcMs()).toISOString().slice(0, 10);
+    // Also of earlier commands, and of others in this folder.
+    const known = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as Used) : undefined;
+    this.#used = known?.day === day ? known : { day, bytes: 0 };
+    if (this.#used.bytes >= budgetBytes) return;
+    this.#now = { reason, beganMs: nowMs, abort: new AbortController() };
     this.#ticks = [{ atMs: Number.NaN, bytes: 0 }];
     // A crash must not exceed the budget: until the end, all of it counts as used.
     this.#writeUsed(budgetBytes);
@@ -240,11 +230,11 @@ class ActiveMeasurements {
   }
 
   async #download(signal: AbortSignal): Promise<void> {
-    const { url, budgetBytes } = this.#settings;
+    const { url, budgetBytes } = this.settings;
     // Neither a cache in the network nor compression may answer for the link.
     const headers = { 'accept-encoding': 'identity', 'cache-control': 'no-cache, no-store' };
     try {
-      const response = await this.#around.fetch(url, { headers, signal });
+      const response = await this.around.fetch(url, { headers, signal });
       const encoding = response.headers.get('content-encoding') ?? 'identity';
       if (!response.ok || encoding !== 'identity') {
         await response.body?.cancel();
@@ -260,7 +250,7 @@ class ActiveMeasurements {
     } catch (error) {
       if (signal.aborted) return;
       this.#end();
-      this.#report('download', `${url.host}: ${messageOf(error)}`);
+      this.#report(`${url.host}: ${messageOf(error)}`);
     }
   }
 
@@ -270,9 +260,7 @@ class ActiveMeasurements {
     this.#now = undefined;
     abort.abort();
     const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, 0);
-    this.#total.measurements++;
-    this.#total.bytes += bytes;
-    if (bytes > 0) this.#faults.delete('download');
+    if (bytes > 0) this.#reported = '';
     this.#writeUsed(this.#used.bytes);
     this.#writeTrace(reason, bytes);
   }
@@ -281,12 +269,12 @@ class ActiveMeasurements {
   #writeTrace(reason: string, bytes: number): void {
     const from = this.#ticks.findIndex((tick) => tick.bytes > 0) + TICKS_PER_SECOND;
     const [before, ...steps] = this.#ticks.slice(from - 1, -1);
-    const { clock, directory } = this.#around;
+    const { clock, directory } = this.around;
     if (before === undefined || steps.length < TICKS_PER_SECOND || steps.every((step) => step.bytes === 0)) return;
     const startUtcMs = clock.utcMs() - clock.monotonicMs() + before.atMs;
     const startUtc = new Date(startUtcMs).toISOString();
     const endsSeconds = steps.map(({ atMs }) => (atMs - before.atMs) / 1000);
-    const source = `leo-abr trace record --active: downloads from ${this.#settings.url.host}`;
+    const source = `leo-abr trace record --active: downloads from ${this.settings.url.host}`;
     const trace = {
       name: `active-${startUtc.replace(/[-:]|\.\d+/g, '')}`,
       stepEndsSeconds: Float64Array.from(endsSeconds),
@@ -294,8 +282,8 @@ class ActiveMeasurements {
       durationSeconds: endsSeconds.at(-1)!,
       metadata: {
         dataset: 'recorded-active',
-        recordingGroup: `${this.#place} ${startUtc.slice(0, 10)}`,
-        location: this.#place,
+        recordingGroup: `${this.place} ${startUtc.slice(0, 10)}`,
+        location: this.place,
         startUtcMs,
         other: { source, reason, downloaded_bytes: bytes },
       },
@@ -303,16 +291,16 @@ class ActiveMeasurements {
     this.#write(() => writeTrace(trace, directory));
   }
 
-  #report(fault: string, line: string): void {
-    if (!this.#faults.has(fault)) this.#around.note(line);
-    this.#faults.add(fault);
+  #report(fault: string): void {
+    if (fault !== this.#reported) this.around.note(fault);
+    this.#reported = fault;
   }
 
   #write(write: () => void): void {
     try {
       write();
     } catch (error) {
-      this.#report('folder', messageOf(error));
+      this.#report(messageOf(error));
     }
   }
 

@@ -1,20 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
 import { Problems } from '../../service/problems.ts';
 import { Recorder } from '../../service/recording/recorder.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { runListening as run } from '../serve-run.fixture.ts';
 import { writeRows } from '../train/training-rows.ts';
 
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-record-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('test');
 
 /** For commands that do not listen. */
 const command = (...args: string[]) => run(['trace', 'record', ...args]);

@@ -5,10 +5,8 @@ import { type Cell, estimateCell, fixed } from './format.ts';
 
 export interface ReportDocument {
   title: string;
-  /** One or two sentences under the title. */
-  abstract: string[];
-  /** Before the contents. Default: none. */
-  opening?: Section;
+  /** Before the contents. */
+  opening: Section;
   sections: Section[];
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { count, estimateCell, fixed, percent, scaled, signed } from './format.ts';
+import { count, estimateCell, fixed, scaled, signed } from './format.ts';
 import { seriesStyles } from './series-style.ts';
 
 test('numbers have a typographic minus, and zero has none', () => {
@@ -10,8 +10,7 @@ test('numbers have a typographic minus, and zero has none', () => {
     '–',
   ]);
   expect([signed(1.2, 1), signed(0.01, 1), signed(-2, 0)]).toEqual(['+1.2', '0.0', '−2']);
-  expect([percent(0.125, 1), percent(null, 1)]).toEqual(['12.5 %', '–']);
-  expect([count(1, 'run'), count(2, 'switch', 'switches')]).toEqual(['1 run', '2 switches']);
+  expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs']);
 });
 
 test('an estimate is strong if its interval lies on one side', () => {

@@ -23,11 +23,6 @@ export function signed(value: number, digits: number): string {
   return `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${fixed(value, digits)}`;
 }
 
-export function percent(value: number | null | undefined, digits: number): string {
-  const text = fixed(value == null ? value : 100 * value, digits);
-  return text === NOTHING ? text : `${text} %`;
-}
-
 /** `+1.2 (−0.3 to +2.7)`: a difference has signs, and is strong where its 95 % interval excludes 0. */
 export function estimateCell(
   estimate: Estimate | null | undefined,
@@ -50,8 +45,8 @@ export function scaled({ value, ci95 }: Estimate, factor: number): Estimate {
   return { value: value * factor + 0, ci95: ends ? [ends[0]!, ends[1]!] : null };
 }
 
-export function count(n: number, noun: string, plural = `${noun}s`): string {
-  return `${n} ${n === 1 ? noun : plural}`;
+export function count(n: number, noun: string): string {
+  return `${n} ${n === 1 ? noun : `${noun}s`}`;
 }
 
 /** The fields of an object; those of objects in it, and in its lists, are named `live.qoe`, `parts.0.sessions`. */

@@ -7,8 +7,7 @@ import { PAGE_STYLE } from './page-style.ts';
 /** Browsers enforce it: the page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
-export function* html({ title, abstract, opening, sections }: ReportDocument): Generator<string> {
-  const items = abstract.map((text) => `<li>${inline(text)}</li>\n`).join('');
+export function* html({ title, opening, sections }: ReportDocument): Generator<string> {
   yield `<!doctype html>
 <html lang="en">
 <head>
@@ -23,10 +22,10 @@ ${PAGE_STYLE}</style>
 <body>
 <header>
 <h1>${escaped(title)}</h1>
-${items === '' ? '' : `<ul class="abstract">\n${items}</ul>\n`}</header>
+</header>
 <main>
 `;
-  if (opening !== undefined) yield* sectionsHtml([opening]);
+  yield* sectionsHtml([opening]);
   yield contents(sections);
   yield* sectionsHtml(sections);
   yield '</main>\n</body>\n</html>\n';

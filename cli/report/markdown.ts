@@ -3,11 +3,9 @@
 import type { Block, ReportDocument, Table } from './document.ts';
 import { type Cell, cellText } from './format.ts';
 
-export function* markdown({ title, abstract, opening, sections }: ReportDocument): Generator<string> {
+export function* markdown({ title, opening, sections }: ReportDocument): Generator<string> {
   yield `# ${title}\n\n`;
-  for (const sentence of abstract) yield `- ${sentence}\n`;
-  if (abstract.length > 0) yield '\n';
-  for (const { title: heading, level, blocks } of [...(opening ? [opening] : []), ...sections]) {
+  for (const { title: heading, level, blocks } of [opening, ...sections]) {
     yield `${'#'.repeat(level)} ${heading}\n\n`;
     for (const block of blocks) yield blockMarkdown(block);
   }

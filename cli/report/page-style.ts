@@ -28,7 +28,6 @@ h2 { font-size: 1.3rem; margin: 0 0 8px; }
 h3 { font-size: 1.05rem; margin: 28px 0 8px; }
 p, li { max-width: 78ch; }
 p { margin: 8px 0; }
-.abstract { padding-left: 1.2em; }
 nav { font-size: 0.9rem; }
 nav ul { list-style: none; padding: 0; columns: 16em auto; }
 nav .part { padding-left: 12px; }

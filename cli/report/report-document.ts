@@ -61,7 +61,6 @@ function reportDocument(runs: readonly Run[], title?: string): ReportDocument {
   ]);
   return {
     title: title ?? `Benchmark: ${[...new Set(runs.map(({ scenarioLabel }) => scenarioLabel))].join(', ')}`,
-    abstract: [],
     opening: {
       id: 'opening',
       title: 'QoE by algorithm',

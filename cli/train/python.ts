@@ -8,15 +8,12 @@ import { InputError } from '../../abr/errors.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
-import { cacheFolder, TOOL_FOLDER } from '../tool.ts';
+import { builtFolder, cacheFolder } from '../tool.ts';
 
-/** The Python package: beside the built command where it was installed, else in the checkout. */
-export const TRAINING_PROJECT =
-  [
-    join(TOOL_FOLDER, 'training'),
-    join(TOOL_FOLDER, '../predictor/training'),
-    join(TOOL_FOLDER, '../../predictor/training'),
-  ].find((folder) => existsSync(join(folder, 'pyproject.toml'))) ?? join(TOOL_FOLDER, 'training');
+/** The folder of the Python package. */
+export function trainingProject(): string {
+  return builtFolder('training', 'pyproject.toml', 'predictor/training');
+}
 
 /** Tried in this order without `--python`. */
 const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
@@ -29,8 +26,6 @@ export function environmentFolder(): string {
 }
 
 export interface PythonOptions {
-  /** Folder with `pyproject.toml` and the package. */
-  project: string;
   /** Folder of the environment. */
   environment: string;
   /** An interpreter of Python 3.11 or later. Default: the first one of `PYTHONS`. */
@@ -39,9 +34,8 @@ export interface PythonOptions {
 
 /** Sets up the environment if it is missing or outdated. Returns its interpreter. */
 export async function prepareEnvironment(options: PythonOptions, io: CommandIo): Promise<string> {
-  const { project, environment } = options;
-  const pyproject = join(project, 'pyproject.toml');
-  const text = readFileSync(pyproject, 'utf8');
+  const { environment } = options;
+  const text = readFileSync(join(trainingProject(), 'pyproject.toml'), 'utf8');
   const stamp = createHash('sha256').update(text).digest('hex');
   const stampFile = join(environment, STAMP);
   const isWindows = process.platform === 'win32';
@@ -60,11 +54,8 @@ export async function prepareEnvironment(options: PythonOptions, io: CommandIo):
 }
 
 /** Runs the training with these arguments; its output goes to standard error. */
-export async function runTraining(
-  { interpreter, project, args }: { interpreter: string; project: string; args: readonly string[] },
-  io: CommandIo,
-): Promise<void> {
-  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { PYTHONPATH: project });
+export async function runTraining(interpreter: string, args: readonly string[], io: CommandIo): Promise<void> {
+  await runProcess(interpreter, ['-m', 'leo_abr_training', ...args], io, { PYTHONPATH: trainingProject() });
 }
 
 async function findPython(given: string | undefined, io: CommandIo): Promise<string> {

@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
-import { TRAINING_PROJECT } from './python.ts';
+import { trainingProject } from './python.ts';
 
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-train-test-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('test');
 
 const train = (...args: string[]) => run(['train', ...args]);
 
@@ -27,7 +22,7 @@ function putTrace(name: string, group: string, extra: Record<string, string> = {
 
 /** A fake environment: its interpreter records its arguments and returns the shipped model as the trained one. */
 function putEnvironment(): string[] {
-  const pyproject = readFileSync(join(TRAINING_PROJECT, 'pyproject.toml'));
+  const pyproject = readFileSync(join(trainingProject(), 'pyproject.toml'));
   mkdirSync(at('env', 'bin'), { recursive: true });
   writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
   const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];

@@ -14,7 +14,7 @@ import { withProgress } from '../progress.ts';
 import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.ts';
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
-import { environmentFolder, prepareEnvironment, runTraining, TRAINING_PROJECT } from './python.ts';
+import { environmentFolder, prepareEnvironment, runTraining } from './python.ts';
 import { LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
 
 interface Flags {
@@ -66,7 +66,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
   if (out !== undefined) requireWritable(out);
   if (folds !== undefined) requireWritable(join(folds, 'folds.json'), '--folds');
 
-  const interpreter = await prepareEnvironment({ project: TRAINING_PROJECT, environment, python }, io);
+  const interpreter = await prepareEnvironment({ environment, python }, io);
   const scratch = mkdtempSync(join(tmpdir(), 'leo-abr-train-'));
   try {
     const rows = join(scratch, 'rows');
@@ -77,7 +77,7 @@ async function train(flags: Flags, io: CommandIo): Promise<void> {
     const args = ['--rows', rows, '--name', name, '--seed', String(seed), '--jobs', String(jobs)];
     if (folds !== undefined) args.push('--folds', folds);
     if (out !== undefined) args.push('--model', model);
-    await runTraining({ interpreter, project: TRAINING_PROJECT, args }, io);
+    await runTraining(interpreter, args, io);
     if (out !== undefined) {
       const trained = JSON.parse(readFileSync(model, 'utf8'));
       parseModel(trained, 'trained');

@@ -72,7 +72,7 @@ export interface RowSession {
  * Label of each recording in reports: its data set, followed by its transport if the data set has several, because a
  * saturating UDP flow and a TCP flow see different links.
  */
-export function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
+function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   const transportOf = ({ metadata }: Trace) => /^[a-z]+/i.exec(String(metadata.other?.['transport'] ?? ''))?.[0] ?? '';
   const byDataset = groupBy(traces, ({ metadata }) => metadata.dataset);
   const labels = new Map<Trace, string>();
@@ -238,7 +238,7 @@ class RowRecorder implements Forecaster {
 }
 
 /** Mean capacity of each step of a forecast; NaN for steps that end after `leftSeconds` of the session's clock. */
-export function stepRatesBps(link: PiecewisePath, nowSeconds: number, leftSeconds: number): number[] {
+function stepRatesBps(link: PiecewisePath, nowSeconds: number, leftSeconds: number): number[] {
   return STEP_ENDS_SECONDS.map((end, step) => {
     const begin = STEP_ENDS_SECONDS[step - 1] ?? 0;
     const bits = link.cumulativeBits(nowSeconds + end) - link.cumulativeBits(nowSeconds + begin);

@@ -1,7 +1,7 @@
 /** `tool.bench` of the results: how `leo-abr bench` played its sessions. Node only. */
 
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
-import { PLAYERS, type PlayerName } from '../forecasters.ts';
+import type { PlayerName } from '../forecasters.ts';
 
 export interface BenchNotes {
   tier: string;
@@ -87,13 +87,6 @@ export function updatePart(part: BenchPart): void {
 /** Load averages of 1, 5 and 15 minutes, rounded to hundredths; zeros on systems without them. */
 function systemLoad(): number[] {
   return loadavg().map((load) => Math.round(load * 100) / 100);
-}
-
-/** `dash.js 5.2.1, hls.js 1.7.4`; undefined if unknown. */
-export function playersOf({ playerVersions = {} }: BenchNotes): string | undefined {
-  const titles: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka Player' };
-  const players = PLAYERS.flatMap((name) => (playerVersions[name] ? `${titles[name]} ${playerVersions[name]}` : []));
-  return players.length > 0 ? players.join(', ') : undefined;
 }
 
 /** The notes of results; undefined for those of `simulate`. */

@@ -32,6 +32,7 @@ const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Foreca
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
   'built-in': (task) => builtIn(task, true),
   'built-in:no-handover': (task) => builtIn(task, false),
+  shipped: (task) => builtIn({ ...task, model: undefined }, true),
 };
 
 /** Unpacked once for all sessions. */

@@ -34,7 +34,7 @@ export class Adaptation {
   ) {
     this.session = new Session(options.newLiveStream);
     this.clock = new SessionClock(options.timeSource, events);
-    this.forecasting = options.newForecasting?.({ events, origin: () => port.origin() });
+    this.forecasting = options.newForecasting?.({ events, origin: () => originOf(port) });
     this.planner = new Planner(this);
     this.decisions = new Decisions(this);
     this.pacing = port.rate && options.newPacing?.(this);
@@ -77,5 +77,15 @@ export class Adaptation {
     this.#isStopped = true;
     this.forecasting?.stop();
     this.pacing?.release();
+  }
+}
+
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+function originOf(port: PlayerPort): string | undefined {
+  try {
+    const url = port.manifestUrl();
+    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
+  } catch {
+    return undefined;
   }
 }

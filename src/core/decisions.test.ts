@@ -1,15 +1,32 @@
 import { describe, expect, test } from '@jest/globals';
-import { adapted, FakePort } from './fake-port.fixture.ts';
+import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
 import { useManualClock } from './manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
 
 useManualClock();
 
+const CHOICE = { representationId: 'v0', message: 'scripted: scripted' };
+
+/** `asked`: how often the controller has been asked after another decision; `requests`: a segment of the port. */
+function scripted(port = new FakePort(), controller = new ScriptedAbandoning()) {
+  const core = adapted({ controller }, port);
+  const asked = () => {
+    core.decisions.decide();
+    return controller.states.length;
+  };
+  const requests = (index: number, representation?: number) => {
+    const request = {};
+    core.downloads.requested(request, { isMedia: true, segment: port.segment(index, representation) });
+    return request;
+  };
+  return { ...core, asked, requests, messages: () => core.events.faults.map(({ message }) => message) };
+}
+
 describe('decide', () => {
   test('returns the representation and the reason, and emits the decision with its inputs', () => {
-    const { controller, port, decisions, emitted, session } = adapted({ controller: new Scripted() });
+    const { controller, port, decisions, emitted, session } = scripted();
     controller.next = 1;
-    expect(decisions.decide()).toEqual({ representationId: 'v1', message: 'scripted: scripted' });
+    expect(decisions.decide()).toEqual({ ...CHOICE, representationId: 'v1' });
     expect(emitted).toEqual([
       {
         kind: 'decide',
@@ -27,60 +44,49 @@ describe('decide', () => {
   });
 
   test('asks for the situation of a first segment, whose ladder the page may restrict', () => {
-    const { port, decisions, downloads, sourceEnded } = adapted({ controller: new Scripted() });
-    decisions.decide();
-    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
-    decisions.decide();
+    const { port, asked, requests, sourceEnded } = scripted();
+    asked();
+    requests(0);
+    asked();
     sourceEnded();
-    decisions.decide();
+    asked();
     expect(port.firsts).toEqual([true, false, true]);
   });
 
   test('asks the controller once per segment on demand, if the player asks again and again', () => {
-    const controller = new Scripted();
-    const port = Object.assign(new FakePort(), { isPolled: true });
-    const { decisions, downloads } = adapted({ controller }, port);
-    decisions.decide();
+    const { port, decisions, asked, requests } = scripted(Object.assign(new FakePort(), { isPolled: true }));
+    asked();
     port.play({ bufferLevelSeconds: 1 });
-    expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
-    expect(controller.states).toHaveLength(1);
-    downloads.requested({}, { isMedia: true, segment: port.segment(0) });
-    decisions.decide();
-    expect(controller.states).toHaveLength(2);
+    expect(decisions.decide()).toEqual(CHOICE);
+    expect(asked()).toBe(1);
+    requests(0);
+    expect(asked()).toBe(2);
   });
 
   test('asks the controller once per segment of a live stream, unless something new is known', () => {
-    const { controller, port, decisions, downloads, session, planner, emitted } = adapted({
-      controller: new Scripted(),
-    });
-    const times = { latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 };
-    const live = { ...times, playbackRates: { min: 1, max: 1 }, maxLatencySeconds: 20, isPaceable: false };
-    port.now = { ...port.now!, live };
-    const asked = () => {
-      decisions.decide();
-      return controller.states.length;
-    };
-    const change = (playback: object) => {
-      port.now = { ...port.now!, playback: { ...port.now!.playback, ...playback } };
-    };
+    const core = scripted(
+      livePort({ latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 }),
+    );
+    const { port, asked, requests, downloads, session, planner, decisions, emitted } = core;
+    port.play({ bufferLevelSeconds: 0 });
     expect(asked()).toBe(1);
-    change({ bufferLevelSeconds: 1, playbackRate: 1.05 });
+    port.play({ bufferLevelSeconds: 1, playbackRate: 1.05 });
     expect([asked(), asked(), emitted.length]).toEqual([1, 1, 1]);
-    expect(decisions.decide()).toEqual({ representationId: 'v0', message: 'scripted: scripted' });
-    change({ bufferLevelSeconds: 7 });
-    expect(asked()).toBe(2);
-    change({ bufferCapSeconds: 1 });
-    expect(asked()).toBe(3);
-    change({ playbackRate: 2 });
-    expect(asked()).toBe(4);
-    change({ isPaused: true });
-    expect(asked()).toBe(5);
+    expect(decisions.decide()).toEqual(CHOICE);
+    for (const [i, change] of [
+      { bufferLevelSeconds: 7 },
+      { bufferCapSeconds: 1 },
+      { playbackRate: 2 },
+      { isPaused: true },
+    ].entries()) {
+      port.play(change);
+      expect(asked()).toBe(2 + i);
+    }
     port.now = { ...port.now!, ladder: port.now!.ladder.slice(1) };
     expect(asked()).toBe(6);
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1' } };
     expect(asked()).toBe(7);
-    const request = {};
-    downloads.requested(request, { isMedia: true, segment: port.segment(0) });
+    const request = requests(0);
     expect([asked(), asked()]).toEqual([8, 8]);
     downloads.ended(request, 'failed', 1);
     expect(asked()).toBe(9);
@@ -92,49 +98,40 @@ describe('decide', () => {
   });
 
   test('is undefined while the player does not adapt', () => {
-    const { controller, port, decisions } = adapted({ controller: new Scripted() });
+    const { port, asked, decisions } = scripted();
     port.now = undefined;
-    expect(decisions.decide()).toBeUndefined();
-    expect(controller.states).toEqual([]);
+    expect([decisions.decide(), asked()]).toEqual([undefined, 0]);
   });
 
   test('leaves the segment to the player if the controller fails or leaves the ladder, with one fault', () => {
     const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
     expect(silent.decisions.decide()).toBeUndefined();
     expect(silent.events.faults[0]?.message).toBe('the controller failed: there is no representation undefined');
-    const { controller, decisions, events, emitted, session } = adapted({ controller: new Scripted() });
-    controller.next = 3;
-    expect(decisions.decide()).toBeUndefined();
-    controller.next = () => {
+    const { controller, decisions, messages, emitted, session } = scripted();
+    const broken = () => {
       throw new Error('broken');
     };
-    expect(decisions.decide()).toBeUndefined();
-    expect(events.faults.map(({ message }) => message)).toEqual([
-      'the controller failed: there is no representation 3',
-    ]);
-    expect(emitted).toEqual([]);
-    expect(session.record.decision).toBeUndefined();
+    for (const next of [3, broken]) {
+      controller.next = next;
+      expect(decisions.decide()).toBeUndefined();
+    }
+    expect(messages()).toEqual(['the controller failed: there is no representation 3']);
+    expect([emitted, session.record.decision]).toEqual([[], undefined]);
   });
 
   test('leaves segments to the player while no download can be measured', () => {
-    const { port, decisions, downloads, events } = adapted({ controller: new Scripted() });
-    for (let index = 0; index < 3; index++) {
-      const request = {};
-      downloads.requested(request, { isMedia: true, segment: port.segment(index) });
-      downloads.ended(request, 'whole', 1);
-    }
+    const { decisions, downloads, requests, messages } = scripted(new FakePort(), new Scripted() as ScriptedAbandoning);
+    for (const index of [0, 1, 2]) downloads.ended(requests(index), 'whole', 1);
     expect(decisions.decide()).toBeUndefined();
-    expect(events.faults.map(({ message }) => message)).toEqual([
-      'no download could be measured: the player decides until one can',
-    ]);
+    expect(messages()).toEqual(['no download could be measured: the player decides until one can']);
   });
 });
 
 describe('reconsider', () => {
   test('passes the download in flight; undefined if the controller keeps it', () => {
-    const { controller, port, decisions, downloads, emitted } = adapted({ controller: new ScriptedAbandoning() });
+    const { controller, port, decisions, requests, emitted } = scripted();
     expect(decisions.reconsider()).toBeUndefined();
-    downloads.requested({}, { isMedia: true, segment: port.segment(3, 2) });
+    requests(3, 2);
     expect(decisions.reconsider()).toBeUndefined();
     expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
     expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
@@ -146,8 +143,8 @@ describe('reconsider', () => {
   });
 
   test('is undefined for a download of a period that the player has left', () => {
-    const { controller, port, decisions, downloads } = adapted({ controller: new ScriptedAbandoning() });
-    downloads.requested({}, { isMedia: true, segment: port.segment(9) });
+    const { controller, port, decisions, requests } = scripted();
+    requests(9);
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1', startSeconds: 40, firstIndex: 10 } };
     expect(decisions.reconsider()).toBeUndefined();
     expect(controller.inFlights).toEqual([]);

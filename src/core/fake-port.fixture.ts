@@ -34,8 +34,8 @@ export class FakePort implements PlayerPort {
     indexedBits: () => undefined,
   };
 
-  origin(): string {
-    return 'https://media.example';
+  manifestUrl(): string {
+    return 'https://media.example/stream.mpd';
   }
 
   situation(isFirst: boolean): Situation | undefined {

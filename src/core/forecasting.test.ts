@@ -42,14 +42,11 @@ test('another session has another meter', () => {
   expect(forecasting.meter).not.toBe(meter);
 });
 
+const fail = () => {
+  throw new Error('out of order');
+};
 test.each([
-  [
-    'throws',
-    () => {
-      throw new Error('out of order');
-    },
-    /first.*out of order/,
-  ],
+  ['throws', fail, /first.*out of order/],
   ['is invalid', () => ({ ...new Steady().latest(1), quantilesBps: [[Number.NaN, 1, 2]] }), /first/],
 ])('a forecaster that %s causes one fault with its name; the next one is asked', (_, latest, message) => {
   const { forecasting, events } = started({ latest });

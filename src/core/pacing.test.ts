@@ -4,26 +4,13 @@ import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import type { PaceEvent } from './events.ts';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
-import type { LiveOptions } from './options.ts';
 import { Scripted, ScriptedPacing } from './scripted.fixture.ts';
 
 useManualClock();
 
-/** A live stream plays; the controller has not been asked yet. */
-function playing(controller?: Controller, port = livePort(), live: LiveOptions = {}) {
-  const core = requested(controller, port, live);
-  core.session.playing();
-  return core;
-}
-
-type Playing = ReturnType<typeof playing>;
-const broken = () => {
-  throw new Error('broken');
-};
-
-/** The first segment is requested; nothing plays yet. */
-function requested(controller: Controller = new ScriptedPacing(), port = livePort(), options: LiveOptions = {}) {
-  const core = adapted({ controller, live: options }, port);
+/** The first segment of a live stream is requested; nothing plays yet. */
+function requested(controller: Controller = new ScriptedPacing(), port = livePort()) {
+  const core = adapted({ controller }, port);
   const paces: PaceEvent[] = [];
   core.events.on('pace', (event) => paces.push(event));
   const request = {};
@@ -32,10 +19,29 @@ function requested(controller: Controller = new ScriptedPacing(), port = livePor
   return { ...core, request, paces, controller: controller as ScriptedPacing };
 }
 
+/** It plays, and the controller has been asked once. */
+function playing(...given: Parameters<typeof requested>) {
+  const core = requested(...given);
+  core.session.playing();
+  wait(0.1);
+  return core;
+}
+
+type Playing = ReturnType<typeof playing>;
+const paces = (rate: number) => (core: Playing) => {
+  core.controller.rate = rate;
+};
+const plays =
+  (...changes: Parameters<FakePort['play']>) =>
+  ({ port }: Playing) =>
+    port.play(...changes);
+const broken = () => {
+  throw new Error('broken');
+};
+
 describe('the rate of a live stream', () => {
   test('is the one that the controller asks for, ten times a second, between downloads too', () => {
     const { port, controller, downloads, request, pacing } = playing();
-    wait(0.1);
     expect(port.rates).toEqual([0.95]);
     downloads.ended(request, 'whole', 0.1);
     wait(1);
@@ -45,62 +51,65 @@ describe('the rate of a live stream', () => {
     expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
   });
 
-  test('changes at most once a second; but at once to 1', () => {
-    const { port, controller } = playing();
-    wait(0.1);
-    controller.rate = 1.05;
-    wait(0.9);
-    expect(port.rates).toEqual([0.95]);
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 1.05]);
-    controller.rate = 1;
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 1.05, 1]);
-    controller.rate = 0.9;
-    port.play({ bufferLevelSeconds: 0.2 });
-    wait(0.9);
-    expect(port.rates).toEqual([0.95, 1.05, 1]);
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 1.05, 1, 0.9]);
-  });
-
-  test('stays for smaller differences than can be seen, and keeps to the bounds', () => {
-    const { port, controller, events } = playing();
-    wait(0.1);
-    controller.rate = 0.953;
-    wait(2);
-    controller.rate = 0.899;
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 0.9]);
-    expect(events.faults).toEqual([]);
+  type Step = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
+  test.each<[string, ...Step[]]>([
+    ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],
+    [
+      'changes at once to 1',
+      [paces(1), 0.1, 1],
+      [paces(0.9), 0.9],
+      [plays({ bufferLevelSeconds: 0.2 }), 0],
+      [() => {}, 0.1, 0.9],
+    ],
+    ['stays for smaller differences than can be seen', [paces(0.953), 2]],
+    ['keeps to the bounds', [() => {}, 1], [paces(0.899), 0.1, 0.9]],
+    [
+      'stays while the viewer pauses',
+      [plays({ isPaused: true }), 0],
+      [paces(1.05), 5],
+      [plays({ isPaused: false }), 0.1, 1.05],
+    ],
+    [
+      'is left alone while the viewer or the page has chosen another one than 1',
+      [plays({ playbackRate: 1.5 }), 0],
+      [paces(1.05), 5],
+      [plays({ playbackRate: 1 }), 0.1, 1.05],
+    ],
+    ['is set again where the player has set 1 for reasons of its own', [plays({ playbackRate: 1 }), 1, 0.95]],
+  ])('%s', (_, ...steps) => {
+    const core = playing();
+    const expected = [0.95];
+    for (const [change, seconds, ...rates] of steps) {
+      change(core);
+      wait(seconds);
+      expect(core.port.rates).toEqual([...expected, ...rates]);
+      expected.push(...rates);
+    }
+    expect(core.events.faults).toEqual([]);
   });
 
   test('is whole steps from 1 where the player plays others badly', () => {
     const port = livePort({ playbackRates: { min: 0.5, max: 1.6 } });
     port.rate.rateStep = 0.25;
     const { controller } = playing(new ScriptedPacing(0.7), port);
-    wait(0.1);
     controller.rate = 1.2;
     wait(1.1);
     expect(port.rates).toEqual([0.75, 1]);
   });
 
-  test("is the player's where there is no live stream, no catch-up and no pace", () => {
-    const onDemand = new FakePort();
-    onDemand.play({ bufferLevelSeconds: 1 });
-    for (const { port } of [
-      playing(new Scripted(), livePort()),
-      playing(new ScriptedPacing(), livePort({ isPaceable: false })),
-      playing(new ScriptedPacing(), onDemand),
-    ]) {
-      wait(1);
-      expect(port.rates).toEqual([]);
-    }
+  test.each([
+    ['no live stream', new ScriptedPacing(), new FakePort()],
+    ['no catch-up', new ScriptedPacing(), livePort({ isPaceable: false })],
+    ['no pace', new Scripted(), livePort()],
+  ])("is the player's where there is %s", (_, controller, port) => {
+    port.play({ bufferLevelSeconds: 1 });
+    playing(controller, port);
+    wait(1);
+    expect(port.rates).toEqual([]);
   });
 
   test('is not asked for before the first picture, nor while the player has moved on to another period', () => {
-    const port = livePort();
-    const { controller, session } = requested(new ScriptedPacing(), port);
+    const { controller, session, port } = requested();
     wait(1);
     session.playing();
     const { period } = port.now!;
@@ -111,56 +120,23 @@ describe('the rate of a live stream', () => {
     wait(0.1);
     expect(port.rates).toEqual([0.95]);
   });
-
-  test('stays while the viewer pauses', () => {
-    const { port, controller } = playing();
-    wait(0.1);
-    port.play({ isPaused: true });
-    controller.rate = 1.05;
-    wait(5);
-    expect(controller.states).toHaveLength(1);
-    port.play({ isPaused: false });
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 1.05]);
-  });
-
-  test('is left alone while it is neither the set one nor 1; it was chosen by the viewer or the page', () => {
-    const { port, controller, paces } = playing();
-    wait(0.1);
-    port.play({ playbackRate: 1.5 });
-    controller.rate = 1.05;
-    wait(5);
-    expect(port.rates).toEqual([0.95]);
-    port.play({ playbackRate: 1 });
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 1.05]);
-    // The player has set 1 for reasons of its own.
-    port.play({ playbackRate: 1 });
-    wait(1);
-    expect(port.rates).toEqual([0.95, 1.05, 1.05]);
-    port.play({ playbackRate: 1 });
-    controller.rate = 1;
-    wait(0.1);
-    expect(paces.at(-1)).toMatchObject({ playbackRate: 1 });
-  });
 });
 
 describe("the player's catch-up goes on", () => {
-  test.each([
-    ['the source ends', (core: Playing) => core.sourceEnded()],
-    ['the plugin is detached', (core: Playing) => core.stop()],
+  test.each<[string, (core: Playing) => void]>([
+    ['the source ends', (core) => core.sourceEnded()],
+    ['the plugin is detached', (core) => core.stop()],
     [
       'the controller has no pace any more',
-      ({ controller, downloads, request }: Playing) => {
+      ({ controller, downloads, request }) => {
         Object.assign(controller, { pace: undefined });
         downloads.ended(request, 'whole', 0.1);
       },
     ],
-    ['the page switches catch-up off', ({ port }: Playing) => port.play({}, { isPaceable: false })],
-    ['the player gives no situation', ({ port }: Playing) => void Object.assign(port, { situation: broken })],
+    ['the page switches catch-up off', plays({}, { isPaceable: false })],
+    ['the player gives no situation', ({ port }) => void Object.assign(port, { situation: broken })],
   ])('when %s', (_, end) => {
     const core = playing();
-    wait(0.1);
     end(core);
     wait(0.1);
     expect(core.port.rates).toEqual([0.95, undefined]);
@@ -177,7 +153,6 @@ describe("the player's catch-up goes on", () => {
     ['has no target', () => ({ playbackRate: 1, jump: true, targetLatencySeconds: Infinity }), 'got 1 and Infinity s'],
   ])('after one fault, when the pace %s', (_, pace, message) => {
     const { port, controller, events, decisions } = playing();
-    wait(0.1);
     controller.pace = pace as unknown as ScriptedPacing['pace'];
     wait(1);
     expect(port.rates).toEqual([0.95, undefined]);
@@ -189,31 +164,27 @@ describe("the player's catch-up goes on", () => {
     // Its decisions still count.
     expect(decisions.decide()).toBeDefined();
   });
-});
 
-test('the rate is set again when the page switches catch-up on again', () => {
-  const { port, paces } = playing();
-  wait(0.1);
-  port.play({}, { isPaceable: false });
-  wait(0.1);
-  port.play({}, { isPaceable: true });
-  wait(0.1);
-  expect(port.rates).toEqual([0.95, undefined, 0.95]);
-  expect(paces).toHaveLength(2);
-});
-
-describe('a jump', () => {
-  test('goes to the latency of the pace at rate 1, and not again until the player has had time', () => {
-    const { port, controller, paces } = playing();
+  test('until the page switches catch-up on again', () => {
+    const { port, paces } = playing();
+    port.play({}, { isPaceable: false });
     wait(0.1);
-    controller.more = { jump: true, targetLatencySeconds: 2.5 };
-    wait(4.9);
-    expect(port.jumps).toEqual([2.5]);
-    expect(port.rates).toEqual([0.95, 1]);
-    expect(paces.map(({ pace }) => pace.jump)).toEqual([false, true]);
-    wait(0.2);
-    expect(port.jumps).toEqual([2.5, 2.5]);
+    port.play({}, { isPaceable: true });
+    wait(0.1);
+    expect(port.rates).toEqual([0.95, undefined, 0.95]);
+    expect(paces).toHaveLength(2);
   });
+});
+
+test('a jump goes to the latency of the pace at rate 1, and not again until the player has had time', () => {
+  const { port, controller, paces } = playing();
+  controller.more = { jump: true, targetLatencySeconds: 2.5 };
+  wait(4.9);
+  expect(port.jumps).toEqual([2.5]);
+  expect(port.rates).toEqual([0.95, 1]);
+  expect(paces.map(({ pace }) => pace.jump)).toEqual([false, true]);
+  wait(0.2);
+  expect(port.jumps).toEqual([2.5, 2.5]);
 });
 
 describe('in a hidden tab', () => {
@@ -224,7 +195,6 @@ describe('in a hidden tab', () => {
 
   test('the rate is 1 unless playback is late, and progress events replace the timer', async () => {
     const { port, controller, downloads, request } = playing();
-    wait(0.1);
     Object.assign(globalThis, { document: { hidden: true } });
     wait(0.1);
     expect(port.rates).toEqual([0.95, 1]);
@@ -245,9 +215,7 @@ describe('in a hidden tab', () => {
 describe('the event', () => {
   test('has all inputs, and comes when the rate or, once a second, the target changes', () => {
     const { controller, paces, downloads, request } = playing();
-    wait(0.1);
-    const [first] = paces;
-    expect(first).toEqual({
+    expect(paces[0]).toEqual({
       session: 1,
       pace: { playbackRate: 0.95, jump: false, targetLatencySeconds: 3, reason: 'scripted' },
       playbackRate: 0.95,
@@ -256,10 +224,8 @@ describe('the event', () => {
       forecast: undefined,
     });
     downloads.ended(request, 'whole', 0.1);
-    let target = 3;
-    for (let tick = 0; tick < 30; tick++) {
-      target += 0.01;
-      controller.more = { targetLatencySeconds: target };
+    for (let tick = 1; tick <= 30; tick++) {
+      controller.more = { targetLatencySeconds: 3 + tick / 100 };
       wait(0.1);
     }
     expect(paces).toHaveLength(4);

@@ -116,8 +116,8 @@ export interface PlayerPort {
   readonly name: string;
   /** The player asks again and again before each request, on demand too. Default false. */
   readonly isPolled?: boolean;
-  /** `https://host:port` of the manifest; undefined if it has no URL. */
-  origin(): string | undefined;
+  /** The manifest's URL, which may be relative to the page; null or undefined if it has none. May throw without a source. */
+  manifestUrl(): string | null | undefined;
   /**
    * Undefined while the player does not adapt video: nothing is loaded, or the page has turned adaptation off. For the
    * first segment of a session, the page may restrict the ladder to an initial bitrate.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
-import { bitrateWeights } from '../../abr/qoe.ts';
+import { stateOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './prior-forecaster.ts';
 
@@ -90,17 +90,18 @@ describe('PriorForecaster', () => {
     expect(dead.stored()).toEqual({});
   });
 
-  test('without an origin or storage there is no prior, and nothing is stored', () => {
-    const storage = memory();
-    watch(forecasterOn(storage, undefined), Array(6).fill(5e6));
-    const anonymous = new PriorForecaster({ origin: () => undefined, storage: () => storage });
-    anonymous.start();
-    watch(anonymous, Array(6).fill(5e6));
-    expect(anonymous.latest(0)).toBeUndefined();
-    const nowhere = forecasterOn(undefined);
-    watch(nowhere, Array(6).fill(5e6));
-    nowhere.start();
-    expect(nowhere.latest(0)).toBeUndefined();
+  test.each([
+    ['an origin', memory(), undefined],
+    ['storage', undefined, ORIGIN],
+  ])('without %s there is no prior, and nothing is stored', (_, storage, origin) => {
+    const make = () => {
+      const forecaster = new PriorForecaster({ origin: () => origin, storage: () => storage });
+      forecaster.start();
+      return forecaster;
+    };
+    watch(make(), Array(6).fill(5e6));
+    expect(make().latest(0)).toBeUndefined();
+    expect(storage?.stored() ?? {}).toEqual({});
   });
 
   test('lets MPC-L start above the lowest representation after good sessions, and at the lowest after bad ones', () => {
@@ -108,22 +109,9 @@ describe('PriorForecaster', () => {
     const firstChoice = (ratesBps: readonly number[]) => {
       const storage = memory();
       for (let session = 0; session < 3; session++) watch(forecasterOn(storage), ratesBps);
-      const state = {
-        nowSeconds: 0,
-        started: false,
-        playbackRate: 1,
-        isPaused: false,
-        bufferLevelSeconds: 0,
-        bufferCapSeconds: 16,
-        segmentSeconds: 4,
-        segmentIndex: 0,
-        segmentsRemaining: 48,
-        ladderBps,
-        upcomingSizesBits: Array(16).fill(ladderBps.map((bps) => bps * 4)),
-        previousBitrateBps: undefined,
-        downloads: [],
-        weights: bitrateWeights('linear', ladderBps),
-      };
+      const atStart = { nowSeconds: 0, started: false, bufferLevelSeconds: 0, bufferCapSeconds: 16, segmentIndex: 0 };
+      const upcomingSizesBits = Array(16).fill(ladderBps.map((bps) => bps * 4));
+      const state = stateOf(ladderBps, { ...atStart, upcomingSizesBits, previousBitrateBps: undefined });
       return createMpcL().decide(state, validForecast(forecasterOn(storage).latest(0)));
     };
     expect(firstChoice(Array(10).fill(200e6)).representation).toBeGreaterThan(0);
@@ -154,14 +142,8 @@ describe('the stored statistics', () => {
     expect(storage.stored()).toEqual({ [ORIGIN]: [20e6, 0, 1, 20_061] });
   });
 
-  test.each([
-    '1',
-    '[1, 2, 3]',
-    '[-1, 0, 1, 20000]',
-    '[1e6, null, 1, 20000]',
-    '[1e6, 99, 1, 20000]',
-    '[1e6, 0, 1, 99999]',
-  ])('of the form %s are ignored and replaced', (value) => {
+  const INVALID = ['1', '[1, 2, 3]', '[-1, 0, 1, 20000]', '[1e6, null, 1, 20000]', '[1e6, 99, 1, 20000]'];
+  test.each([...INVALID, '[1e6, 0, 1, 99999]'])('of the form %s are ignored and replaced', (value) => {
     const storage = memory(`{"${ORIGIN}": ${value}}`);
     expect(forecasterOn(storage).latest(0)).toBeUndefined();
     play(storage);

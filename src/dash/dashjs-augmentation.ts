@@ -6,16 +6,6 @@
 import type {} from 'dashjs';
 
 declare module 'dashjs' {
-  interface AbrController {
-    /** `forceAbandon` aborts the segment in flight and requests it again in `representation`. */
-    setPlaybackQuality(
-      type: string,
-      streamInfo: StreamInfo,
-      representation: Representation,
-      reason?: { forceAbandon?: boolean; forceReplace?: boolean; message?: string },
-    ): boolean;
-  }
-
   interface ScheduleController {
     getPlaybackController(): PlaybackController;
   }
@@ -36,16 +26,10 @@ declare module 'dashjs' {
   }
 
   interface FragmentRequest {
-    bandwidth: number;
     endDate: Date | null;
     representation: Representation | null;
     range: string | null;
     /** Progress of the download: from `s`, `d` milliseconds, `b[0]` bytes. */
     traces: { s: Date; d: number; b: number[] }[];
-  }
-
-  interface MediaPlayerClass {
-    /** Fires at each progress event of a download (some 50 ms apart). */
-    on(type: 'loadingProgress', listener: (event: { request: FragmentRequest }) => void, scope?: object): void;
   }
 }

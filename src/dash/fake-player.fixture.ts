@@ -1,5 +1,19 @@
-/** A fake dash.js player: its event bus, settings, custom rules, and the context of a rule's call. */
+/** A stand-in for dash.js: its settings, custom rules, and the context of a rule's call; and the plugin attached to it. */
 
+import type { LeoAbrHandle } from '../core/handle.ts';
+import { wait } from '../core/manual-clock.fixture.ts';
+import {
+  heard,
+  LADDER_BPS,
+  merge,
+  ranges,
+  SEGMENT_SECONDS,
+  SEGMENTS,
+  type Sent,
+  StandIn,
+} from '../core/stand-in.fixture.ts';
+import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
+import { attachLeoAbr as attachLive } from '../live.ts';
 import type { DashPlayer } from './player.ts';
 
 /** The part of dash.js 5.2.1's default settings that the plugin reads. */
@@ -44,44 +58,28 @@ interface Rule {
   };
 }
 
-export interface FakeRepresentation {
-  id: string;
-  bandwidth: number;
-  segmentDuration: number;
-  fragmentDuration: number | null;
-  mediaFinishedInformation: { numberOfSegments: number };
-  mediaInfo: { type: string; streamInfo: FakePeriod };
-  segments?: { mediaRange?: string }[];
-  availabilityTimeOffset?: number;
-}
-
-export interface FakePeriod {
-  id: string;
-  start: number;
-  duration: number;
-  manifestInfo: { isDynamic: boolean; duration: number; availableFrom?: Date; serviceDescriptions?: object[] };
-}
-
-/** `count` segments of 4 s at 1, 2 and 4 Mbit/s. */
-export function fakeVideo(count = 10, period: Partial<FakePeriod> = {}): FakeRepresentation[] {
+/** The representations of a period of `count` segments. */
+export function fakeVideo(count = SEGMENTS, period: object = {}) {
   const streamInfo = {
     id: 'p0',
     start: 0,
-    duration: count * 4,
-    manifestInfo: { isDynamic: false, duration: count * 4 },
+    duration: count * SEGMENT_SECONDS,
+    manifestInfo: { isDynamic: false, duration: count * SEGMENT_SECONDS },
     ...period,
   };
-  return [1e6, 2e6, 4e6].map((bandwidth, i) => ({
+  return LADDER_BPS.map((bandwidth, i) => ({
     id: `v${i}`,
     bandwidth,
-    segmentDuration: 4,
-    fragmentDuration: 4,
+    segmentDuration: SEGMENT_SECONDS,
+    fragmentDuration: SEGMENT_SECONDS as number | null,
+    availabilityTimeOffset: 0,
+    segments: [] as { mediaRange: string }[],
     mediaFinishedInformation: { numberOfSegments: count },
     mediaInfo: { type: 'video', streamInfo },
   }));
 }
 
-export class FakePlayer {
+export class FakePlayer extends StandIn {
   readonly settings = defaultSettings();
   readonly updates: object[] = [];
   rules: { type: string; rulename: string; rule: (context: object) => { create(): Rule } }[] = [];
@@ -90,21 +88,21 @@ export class FakePlayer {
   current = 0;
   bufferTarget = 18;
   live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
-  element: { currentTime: number; buffered: TimeRanges; playbackRate?: number } | undefined = {
-    currentTime: 0,
-    buffered: ranges([]),
-  };
+  hasElement = true;
   readonly qualitySet: { id: string; reason: object }[] = [];
-  readonly #listeners = new Map<string, ((event: object) => void)[]>();
   readonly #sent = new WeakMap<object, object>();
+  #levelSeconds = 0;
+  #chosen = 0;
 
   getVersion = () => '5.2.1';
-  getCurrentLiveLatency = () => (this.live ? 100 - (this.element?.currentTime ?? 0) : Number.NaN);
+  getCurrentLiveLatency = () => (this.live ? 100 - this.media.currentTime : Number.NaN);
   getSettings = () => this.settings;
   getABRCustomRules = () => this.rules;
+  on = this.addEventListener;
+  off = this.removeEventListener;
   getVideoElement = () => {
-    if (this.element === undefined) throw 'no element';
-    return this.element;
+    if (!this.hasElement) throw 'no element';
+    return this.media;
   };
 
   updateSettings = (update: object) => {
@@ -128,23 +126,36 @@ export class FakePlayer {
     this.interceptors = this.interceptors.filter((other) => other !== one);
   };
 
-  on = (type: string, listener: (event: object) => void) => {
-    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
-  };
-
-  off = (type: string, listener: (event: object) => void) => {
-    this.#listeners.set(
-      type,
-      (this.#listeners.get(type) ?? []).filter((one) => one !== listener),
-    );
-  };
-
-  trigger(type: string, event: object = {}): void {
-    for (const listener of [...(this.#listeners.get(type) ?? [])]) listener(event);
+  get left(): number {
+    return this.listenerCount + this.rules.length + this.interceptors.length;
   }
 
-  get listenerCount(): number {
-    return [...this.#listeners.values()].reduce((sum, { length }) => sum + length, 0);
+  get bufferLevelSeconds(): number {
+    return this.#levelSeconds;
+  }
+
+  set bufferLevelSeconds(bufferLevel: number) {
+    this.#levelSeconds = bufferLevel;
+    const { id: streamId } = this.representations[0]!.mediaInfo.streamInfo;
+    this.emit('bufferLevelUpdated', { mediaType: 'video', streamId, bufferLevel });
+  }
+
+  setAdaptive(isAdaptive: boolean): void {
+    this.settings.streaming.abr.autoSwitchBitrate.video = isAdaptive;
+  }
+
+  override plays(): void {
+    this.emit('playbackPlaying');
+  }
+
+  override seeks(seconds: number): void {
+    this.media.currentTime = seconds;
+    this.emit('playbackSeeking');
+  }
+
+  nextSource(): void {
+    this.emit('streamTeardownComplete');
+    this.#levelSeconds = 0;
   }
 
   /** dash.js does this at the start of a stream, and again whenever one of its rules is switched on or off. */
@@ -187,36 +198,63 @@ export class FakePlayer {
   }
 
   /** The choice of our rule's instances; throws if more than one has a choice. */
-  ask(mediaType = 'video'): string | null {
+  ask(mediaType = 'video'): number | undefined {
     const answers = this.instances.map((rule) => rule.getSwitchRequest(this.rulesContext(mediaType)).representation);
     const opinions = answers.filter((answer) => answer !== null);
     if (opinions.length > 1) throw new Error('more than one instance has an opinion');
-    return opinions[0]?.id ?? null;
+    if (!opinions[0]) return undefined;
+    this.#chosen = this.representations.findIndex(({ id }) => id === opinions[0]!.id);
+    return this.#chosen;
+  }
+
+  load(): void {
+    this.ask();
+  }
+
+  abandon(sent: Sent): number {
+    const { id } = this.qualitySet.pop()!;
+    sent.aborted();
+    this.#chosen = this.representations.findIndex((one) => one.id === id);
+    return this.#chosen;
   }
 
   /** Makes a request like dash.js's and triggers its `fragmentLoadingStarted`. */
-  request(index: number, representation = 0, more: object = {}) {
+  send(index: number, representation = this.#chosen, more: object = {}) {
+    const ended = (type: string, event: object = {}) => {
+      request.endDate = new Date();
+      this.emit(type, { request, ...event });
+    };
     const request = {
       type: 'MediaSegment',
       mediaType: 'video',
       index,
-      startTime: index * 4,
-      duration: 4,
+      startTime: index * SEGMENT_SECONDS,
+      duration: SEGMENT_SECONDS,
       range: null as string | null,
       representation: this.representations[representation]!,
       bytesLoaded: Number.NaN,
       bytesTotal: Number.NaN,
-      startDate: null as Date | null,
+      startDate: new Date(),
       endDate: null as Date | null,
+      arrived: (bits: number) => {
+        request.bytesLoaded = bits / 8;
+        this.emit('loadingProgress', { request });
+      },
+      completed: (bits: number) => {
+        request.bytesLoaded = request.bytesTotal = bits / 8;
+        ended('fragmentLoadingCompleted');
+      },
+      failed: () => ended('fragmentLoadingCompleted', { error: new Error('404') }),
+      aborted: () => ended('fragmentLoadingAbandoned'),
       ...more,
     };
-    this.trigger('fragmentLoadingStarted', { request });
-    this.send(request);
+    this.emit('fragmentLoadingStarted', { request });
+    this.attempt(request);
     return request;
   }
 
   /** dash.js's next attempt at the request. */
-  send(request: object): void {
+  attempt(request: object): void {
     const customData = { request };
     for (const intercept of this.interceptors) void intercept({ customData });
     this.#sent.set(request, customData);
@@ -229,7 +267,7 @@ export class FakePlayer {
     const part = { then: (read: (part: object) => void) => read({ value }) };
     const customData = Object.assign(this.#sent.get(request)!, { reader: { read: () => part } });
     customData.reader.read();
-    this.trigger('fragmentLoadingProgress', { request, response });
+    this.emit('fragmentLoadingProgress', { request, response });
   }
 }
 
@@ -252,7 +290,7 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
   }));
   player.bufferTarget = 60;
   player.live = { isLowLatency: lowLatency, targetSeconds: lowLatency ? 3 : 8 };
-  player.element = { currentTime: lowLatency ? 97 : 92, buffered: ranges([[90, 98]]), playbackRate: 1 };
+  Object.assign(player.media, { currentTime: lowLatency ? 97 : 92, buffered: ranges([[90, 98]]) });
   return player;
 }
 
@@ -260,14 +298,32 @@ export function asPlayer(fake: FakePlayer): DashPlayer {
   return fake as unknown as DashPlayer;
 }
 
-export function ranges(pairs: [start: number, end: number][]): TimeRanges {
-  return { length: pairs.length, start: (i) => pairs[i]![0], end: (i) => pairs[i]![1] };
+/** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
+export function attached<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C } = {},
+  player = new FakePlayer(),
+  attach: (player: DashPlayer, options?: LeoAbrOptions) => LeoAbrHandle = attachLeoAbr,
+) {
+  const seen = heard(attach(asPlayer(player), { logger: null, ...options }));
+  player.instantiateRules();
+  return { ...seen, controller: options.controller as C, player };
 }
 
-function merge(update: object, into: object): void {
-  for (const [key, value] of Object.entries(update)) {
-    const target = into as Record<string, unknown>;
-    if (typeof value === 'object' && value !== null) merge(value, target[key] as object);
-    else target[key] = value;
-  }
+/** A live stream plays at its target; the controller has been asked for its pace, if it has one. */
+export function playLive<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C },
+  prepare: (player: FakePlayer) => void = () => {},
+  attach: typeof attachLeoAbr = attachLive,
+) {
+  const player = livePlayer();
+  prepare(player);
+  const before = structuredClone(player.settings);
+  const seen = attached(options, player, attach);
+  player.emit('updateTimeSyncOffset', { offset: 0 });
+  player.plays();
+  player.ask();
+  player.send(49, 0, { startTime: 98, duration: 2 });
+  wait(0.1);
+  const catchUp = () => player.settings.streaming.liveCatchup.enabled;
+  return { ...seen, before, catchUp, edge: () => 100 };
 }

@@ -3,59 +3,40 @@ import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted, Steady } from '../core/scripted.fixture.ts';
 import { attachLeoAbr, type ChangeableOptions, type DashPlayer } from '../index.ts';
-import { attached, download } from './attached.fixture.ts';
-import { FakePlayer } from './fake-player.fixture.ts';
+import { attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
 describe('attachLeoAbr', () => {
-  test('another source begins another session', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    player.ask();
-    download(player, 0, 0, 3e6, 1);
-    player.trigger('streamTeardownComplete');
-    player.ask();
-    expect(controller.states[1]).toMatchObject({ nowSeconds: 0, segmentIndex: 0, downloads: [], started: false });
-    expect(controller.states[1]!.previousBitrateBps).toBeUndefined();
-    expect(controller.states[1]!.upcomingSizesBits[0]![0]).toBe(4e6);
-  });
-
   test('a reset player gets rule and settings again, at once or with its next manifest', async () => {
     const { player, handle } = attached({ controller: new Scripted() });
-    const reset = () => {
-      player.trigger('streamTeardownComplete');
+    const resetThen = async (event?: string) => {
+      player.nextSource();
       player.rules = [];
       player.instances = [];
       Object.assign(player.settings, new FakePlayer().settings);
+      if (event) player.emit(event);
+      await Promise.resolve();
+      return [player.rules.length, player.settings.streaming.cacheInitSegments];
     };
-    reset();
-    await Promise.resolve();
-    expect(player.rules).toHaveLength(1);
-    expect(player.settings.streaming.cacheInitSegments).toBe(true);
-    reset();
-    player.trigger('manifestLoadingStarted');
-    await Promise.resolve();
-    expect(player.rules).toHaveLength(1);
+    expect(await resetThen()).toEqual([1, true]);
+    expect(await resetThen('manifestLoadingStarted')).toEqual([1, true]);
     handle.detach();
-    reset();
-    player.trigger('manifestLoadingStarted');
-    await Promise.resolve();
-    expect(player.rules).toHaveLength(0);
-    expect(player.settings.streaming.cacheInitSegments).toBe(false);
+    expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
   });
 
-  test('detaching removes rules, listeners and settings for good', () => {
+  test('detaching restores the settings, and is silent where the player throws', () => {
     const player = new FakePlayer();
     const before = structuredClone(player.settings);
-    const { controller, handle } = attached({ controller: new Scripted() }, player);
+    const { handle } = attached({}, player);
+    expect(player.settings).not.toEqual(before);
     handle.detach();
-    handle.detach();
-    expect(player.rules).toEqual([]);
     expect(player.settings).toEqual(before);
-    expect(player.listenerCount).toBe(0);
-    expect(player.ask()).toBeNull();
-    expect(controller.states).toEqual([]);
-    expect(handle.state.status).toBe('detached');
+    const destroyed = attached({});
+    destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {
+      throw new Error('destroyed');
+    };
+    expect(() => destroyed.handle.detach()).not.toThrow();
   });
 
   test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
@@ -77,17 +58,7 @@ describe('attachLeoAbr', () => {
     expect(faults).toMatchObject([{ code: 'player-failed' }]);
     handle.detach();
     expect(player.settings.streaming.cmcd.enabled).toBe(false);
-    expect(player.interceptors).toEqual([]);
     expect(await intercept!({ url })).toEqual({ url });
-  });
-
-  test('detaching from a player that throws is silent', () => {
-    const player = new FakePlayer();
-    const { handle } = attached({}, player);
-    player.getSettings = player.removeABRCustomRule = () => {
-      throw new Error('destroyed');
-    };
-    expect(() => handle.detach()).not.toThrow();
   });
 
   test('a second attachment and an unsupported player cause one fault each and no change', async () => {
@@ -110,25 +81,25 @@ describe('attachLeoAbr', () => {
 });
 
 describe('handle.set', () => {
-  /** One slow download on a link with an uncertain forecast. */
-  function afterOneDownload() {
-    const vague = new Steady();
+  /** One slow download on a link with an uncertain forecast; then the options change, and the player asks again. */
+  function decidedAfter(change: object, refusal?: string) {
     const latest = (nowSeconds: number) => ({
       ...Steady.prototype.latest(nowSeconds),
       quantilesBps: [[4e6, 5e6, 3e7]],
     });
-    const seen = attached({ forecasters: [Object.assign(vague, { latest })], prior: false });
-    seen.player.ask();
-    download(seen.player, 0, 0, 4e6, 1);
-    seen.player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
-    return seen;
+    const seen = attached({ forecasters: [Object.assign(new Steady(), { latest })], prior: false });
+    const { player, handle, decisions } = seen;
+    player.ask();
+    player.download(0, 4e6, 1);
+    const set = () => handle.set(change as ChangeableOptions);
+    if (refusal) expect(set).toThrow(refusal);
+    else set();
+    player.ask();
+    return { ...seen, ...decisions.at(-1)! };
   }
 
   test('the next decision uses the new options and earlier measurements', () => {
-    const { player, handle, decisions } = afterOneDownload();
-    handle.set({ risk: 1 });
-    player.ask();
-    const { state, forecast, decision } = decisions[1]!;
+    const { state, forecast, decision, handle, player, decisions } = decidedAfter({ risk: 1 });
     expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
     expect(decision).toEqual(createMpcL({ risk: 1 }).decide(state, forecast));
     expect(decision).not.toEqual(createMpcL().decide(state, forecast));
@@ -140,18 +111,15 @@ describe('handle.set', () => {
   });
 
   test.each([
-    [{ seed: 3 }, 'options.seed: expected a change of risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live, got 3'],
+    [
+      { seed: 3 },
+      'options.seed: expected a change of risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live, got 3',
+    ],
     [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
     [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
     [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
   ])('%j is refused, and nothing changes', (change, message) => {
-    const { player, handle, decisions } = afterOneDownload();
-    player.ask();
-    expect(() => handle.set(change as ChangeableOptions)).toThrow(message);
-    // A seek, so that the question is a new one.
-    player.trigger('playbackSeeking');
-    player.ask();
-    const { state, forecast, decision } = decisions[2]!;
+    const { state, forecast, decision } = decidedAfter(change, message);
     expect(decision).toEqual(createMpcL().decide(state, forecast));
   });
 
@@ -161,36 +129,5 @@ describe('handle.set', () => {
     handle.detach();
     handle.set({ qoe: 'log' });
     attachLeoAbr(undefined as unknown as DashPlayer, { logger: null }).set({ risk: 1 });
-  });
-});
-
-describe('forecasts', () => {
-  test('mpc-l uses them; its decisions and the state name them', () => {
-    const { player, handle, decisions } = attached({ forecasters: [new Steady()], prior: false });
-    player.ask();
-    download(player, 0, 0, 4e6, 0.5);
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
-    expect(player.ask()).toBe('v2');
-    expect(decisions.map(({ decision }) => [decision.controller, decision.forecastSource])).toEqual([
-      ['mpc-l', 'steady'],
-      ['mpc-l', 'steady'],
-    ]);
-    expect(decisions[1]).toMatchObject({
-      decision: { forecastAgeSeconds: 0, handoverInHorizon: false },
-      forecast: { source: 'steady', issuedAtMs: 500 },
-    });
-    expect(decisions[1]!.decision.candidates).toHaveLength(3);
-    expect(handle.state).toMatchObject({ controller: 'mpc-l', forecast: { source: 'steady' } });
-  });
-
-  test('mpc-l uses the built-in forecaster if the page has none', () => {
-    const { player, decisions, faults } = attached();
-    player.ask();
-    download(player, 0, 0, 4e6, 2);
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 4 });
-    player.ask();
-    expect(decisions.map(({ decision }) => decision.forecastSource)).toEqual([undefined, 'built-in']);
-    expect(decisions.map(({ decision }) => decision.controller)).toEqual(['mpc-l', 'mpc-l']);
-    expect(faults).toEqual([]);
   });
 });

@@ -1,23 +1,37 @@
-/** Live streams, through the fake player: a segment of 2 s in chunks of 0.25 s exists from 0.55 s after its start on. */
+/** Live streams, through the stand-in: a segment of 2 s in chunks of 0.25 s exists from 0.55 s after its start on. */
 
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
-import { attached } from './attached.fixture.ts';
-import { FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
+import { attached, FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
-function start(controller: Scripted, player = livePlayer(), offsetMs = 0) {
+function start(live: Parameters<typeof livePlayer>[0] = {}) {
   const steady = new Steady();
-  const seen = attached({ controller, forecasters: [steady] }, player, attachLive);
-  player.trigger('updateTimeSyncOffset', { offset: offsetMs });
-  player.trigger('playbackPlaying');
+  const controller = new ScriptedAbandoning();
+  const seen = attached({ controller, forecasters: [steady] }, livePlayer(live), attachLive);
+  const { player } = seen;
+  player.emit('updateTimeSyncOffset', { offset: live.offsetMs ?? 0 });
+  player.plays();
   const request = (index: number, more: object = {}) =>
-    player.request(index, 0, { startTime: index * 2, duration: 2, startDate: new Date(), ...more });
-  const bits = () => steady.observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
-  return { ...seen, steady, request, bits };
+    player.send(index, 0, { startTime: index * 2, duration: 2, ...more });
+  /** Observations of the link, or of its silences alone. */
+  const observed = (bits?: number) =>
+    steady.observations.filter((one) => one.kind === 'throughput' && one.bits === (bits ?? one.bits));
+  const state = () => {
+    player.ask();
+    return controller.states.at(-1)!;
+  };
+  /** The first chunk of `bytes` comes after 20 ms, the others every 0.25 s. */
+  const chunks = (sent: object, count: number, bytes: number) => {
+    for (let number = 0; number < count; number++) {
+      wait(number === 0 ? 0.02 : 0.25);
+      player.chunk(sent, chunk(bytes));
+    }
+  };
+  return { ...seen, controller, observed, request, state, chunks };
 }
 
 /** A chunk of `bytes`, most of it in `mdat`. */
@@ -32,93 +46,59 @@ function chunk(bytes: number): ArrayBuffer {
 
 describe('the state on a live stream', () => {
   test('has latency, target and the time of the next segment; the cap is what exists', () => {
-    const controller = new Scripted();
-    const { player } = start(controller);
-    player.ask();
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 1 });
-    const [state] = controller.states;
-    expect(state!.live).toEqual({
+    const state = start().state();
+    expect(state.live).toEqual({
       latencySeconds: 3,
       targetLatencySeconds: 3,
       chunkSeconds: FIRST_CHUNK_SECONDS,
       playbackRates: { min: 0.95, max: 1.05 },
       maxLatencySeconds: 15,
       offRateShare: 0,
-      firstChunkAtSeconds: state!.segmentIndex * 2 + FIRST_CHUNK_SECONDS - 100,
+      firstChunkAtSeconds: 49 * 2 + FIRST_CHUNK_SECONDS - 100,
     });
-    expect(state!.segmentIndex).toBe(49);
-    expect(state!.bufferCapSeconds).toBeCloseTo(3 - FIRST_CHUNK_SECONDS + 2);
-    expect(state!.segmentsRemaining).toBe(Number.POSITIVE_INFINITY);
+    expect(state).toMatchObject({ segmentIndex: 49, segmentsRemaining: Number.POSITIVE_INFINITY });
+    expect(state.bufferCapSeconds).toBeCloseTo(3 - FIRST_CHUNK_SECONDS + 2);
   });
 
   test('of whole segments: at most the delay less the encoder', () => {
-    const controller = new Scripted();
-    start(controller, livePlayer({ lowLatency: false })).player.ask();
-    expect(controller.states[0]!.bufferCapSeconds).toBeCloseTo(8 - 0.3);
-    expect(controller.states[0]!.live).toMatchObject({ latencySeconds: 8, chunkSeconds: 2 });
+    const { bufferCapSeconds, live } = start({ lowLatency: false }).state();
+    expect(bufferCapSeconds).toBeCloseTo(8 - 0.3);
+    expect(live).toMatchObject({ latencySeconds: 8, chunkSeconds: 2 });
   });
 
-  test("follows dash.js's clock, or its latency where the plugin was attached too late for it", () => {
-    for (const isEarly of [true, false]) {
-      const controller = new Scripted();
-      const player = livePlayer({ offsetMs: 3000 });
-      const { request } = start(controller, player, 3000);
-      if (!isEarly) player.trigger('updateTimeSyncOffset', { offset: undefined });
-      request(49);
-      player.ask();
-      const { live, segmentIndex, nowSeconds } = controller.states[0]!;
-      expect(segmentIndex).toBe(50);
-      expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS);
-    }
-  });
-
-  test('counts segments by their start, because a timeline forgets old ones', () => {
-    const controller = new Scripted();
-    const { player, request } = start(controller);
+  test.each([3000, undefined])("follows dash.js's clock, or its latency where it has told %s", (offset) => {
+    const { player, request, state } = start({ offsetMs: offset ?? 0 });
+    player.emit('updateTimeSyncOffset', { offset });
+    // A timeline forgets old segments: dash.js counts from the oldest one.
     request(49, { index: 7 });
-    player.ask();
-    expect(controller.states[0]!.segmentIndex).toBe(50);
+    const { live, segmentIndex, nowSeconds } = state();
+    expect(segmentIndex).toBe(50);
+    expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS);
   });
 });
 
 describe('low-latency downloads', () => {
-  /** A segment at the edge; each of its chunks of 0.25 Mbit takes 20 ms. */
-  function downloadAtTheEdge({ player, request }: ReturnType<typeof start>, index: number) {
-    const sent = request(index);
-    wait(0.02);
-    for (let number = 0; number < 8; number++) {
-      player.chunk(sent, chunk(31_250));
-      if (number < 7) wait(0.25);
-    }
-    Object.assign(sent, { endDate: new Date() });
-    player.trigger('fragmentLoadingCompleted', { request: sent });
-    wait(0.23);
-  }
-
   test('that the encoder limits do not lower the estimate, and are no outage', () => {
-    const controller = new ScriptedAbandoning();
-    const seen = start(controller);
+    const { player, request, chunks, state, observed, faults } = start();
     wait(0.55);
-    downloadAtTheEdge(seen, 50);
-    seen.player.ask();
-    const rates = controller.states.at(-1)!.downloads.map((one) => one.receivedBits / one.downloadSeconds);
+    const sent = request(50);
     // 2 Mbit in 1.77 s.
-    expect(rates).toHaveLength(1);
-    expect(rates[0]).toBeGreaterThan(10e6);
-    const silent = seen.steady.observations.filter((one) => one.kind === 'throughput' && one.bits === 0);
-    expect(silent).toEqual([]);
-    expect(controller.states.at(-1)!.live!.chunkSeconds).toBe(0.25);
-    expect(seen.faults).toEqual([]);
+    chunks(sent, 8, 31_250);
+    sent.endDate = new Date();
+    player.emit('fragmentLoadingCompleted', { request: sent });
+    const { downloads, live } = state();
+    expect(downloads).toHaveLength(1);
+    expect(downloads[0]!.receivedBits / downloads[0]!.downloadSeconds).toBeGreaterThan(10e6);
+    expect(observed(0)).toEqual([]);
+    expect(live!.chunkSeconds).toBe(0.25);
+    expect(faults).toEqual([]);
   });
 
   test('are reconsidered while a chunk is late, and only then', () => {
-    const controller = new ScriptedAbandoning();
-    const { player, request } = start(controller);
+    const { controller, player, request, chunks, state } = start();
     wait(0.55);
-    player.ask();
-    const sent = request(50);
-    wait(0.02);
-    player.chunk(sent, chunk(31_250));
+    state();
+    chunks(request(50), 1, 31_250);
     const before = controller.inFlights.length;
     wait(0.2);
     expect(controller.inFlights).toHaveLength(before);
@@ -132,47 +112,37 @@ describe('low-latency downloads', () => {
     expect(player.qualitySet).toMatchObject([{ id: 'v1', reason: { forceAbandon: true } }]);
   });
 
-  test('that the server refuses are no outage', () => {
-    const { player, request, steady } = start(new Scripted());
+  test('that the server refuses are no outage; an answer that does not come is one', () => {
+    const { player, request, observed } = start();
     wait(0.55);
     const url = 'https://media.example/50.m4s';
     request(50, { url });
     for (let refusal = 0; refusal < 20; refusal++) {
       wait(0.1);
-      player.trigger('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
+      player.emit('metricAdded', { metric: 'HttpList', value: { url, responsecode: 404 } });
     }
-    expect(steady.observations.filter(({ kind }) => kind === 'throughput')).toEqual([]);
-    // An answer that does not come is one.
+    expect(observed()).toEqual([]);
     wait(1);
     request(51);
-    expect(steady.observations.filter(({ kind }) => kind === 'throughput').length).toBeGreaterThan(3);
+    expect(observed().length).toBeGreaterThan(3);
   });
 
   test('of audio wait for the encoder as well', () => {
-    const { player, steady } = start(new Scripted());
+    const { request, chunks, observed } = start();
     wait(0.55);
-    const more = { mediaType: 'audio', startTime: 100, duration: 2 };
-    const request = player.request(50, 0, more);
-    for (let number = 0; number < 8; number++) {
-      wait(number === 0 ? 0.02 : 0.25);
-      player.chunk(request, chunk(1000));
-    }
-    expect(steady.observations.filter((one) => one.kind === 'throughput' && one.bits === 0)).toEqual([]);
+    chunks(request(50, { mediaType: 'audio' }), 8, 1000);
+    expect(observed(0)).toEqual([]);
   });
 
   test('are counted byte by byte, before dash.js gets them', async () => {
-    const controller = new ScriptedAbandoning();
-    const { player, request } = start(controller);
-    player.ask();
-    const sent = request(48);
+    const { controller, player, request, state } = start();
+    state();
     const parts = [new Uint8Array(1000), new Uint8Array(500)];
-    const original = { read: () => Promise.resolve({ value: parts.shift(), done: parts.length === 0 }) };
-    const customData: { request: object; reader?: typeof original } = { request: sent };
+    const reader = { read: () => Promise.resolve({ value: parts.shift(), done: parts.length === 0 }) };
+    const customData: { request: object; reader?: typeof reader } = { request: request(48) };
     await player.interceptors[0]!({ customData });
-    customData.reader = original;
-    await customData.reader.read();
-    await customData.reader.read();
-    await customData.reader.read();
+    customData.reader = reader;
+    for (let part = 0; part < 3; part++) await customData.reader.read();
     wait(0.1);
     expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 12_000 });
   });

@@ -44,15 +44,3 @@ export function rangeBits(range: string | null | undefined): number | undefined 
   const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
 }
-
-/** `https://host:port` of the player's manifest; undefined if it has no URL. */
-export function originOf(player: DashPlayer): string | undefined {
-  try {
-    // Optional, so that compatible players need not have it.
-    const source = (player as { getSource?(): unknown }).getSource?.();
-    return typeof source === 'string' ? new URL(source, location.href).origin : undefined;
-  } catch {
-    // dash.js throws while there is no source.
-    return undefined;
-  }
-}

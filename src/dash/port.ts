@@ -6,7 +6,7 @@ import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../core/player-port.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
-import { type DashPlayer, originOf, setting } from './player.ts';
+import { type DashPlayer, setting } from './player.ts';
 import { allowedRepresentations, readSituation } from './situation.ts';
 
 /** The class `LiveSupport`, in the entry that has it. */
@@ -32,8 +32,9 @@ export class DashPort implements PlayerPort {
     this.rate = this.live?.rate;
   }
 
-  origin(): string | undefined {
-    return originOf(this.player);
+  manifestUrl(): string | undefined {
+    // Optional, so that compatible players need not have it. A source may be a parsed manifest.
+    return (this.player as { getSource?(): string }).getSource?.();
   }
 
   situation(isFirst: boolean): Situation | undefined {
@@ -53,6 +54,7 @@ export class DashPort implements PlayerPort {
     const context = this.context!;
     const reason = { forceAbandon: true, message: choice.message };
     const representation = this.representation(choice)!;
+    // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
   }
 

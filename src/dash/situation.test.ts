@@ -1,136 +1,106 @@
-import { describe, expect, test } from '@jest/globals';
-import type { PlayerState } from '../../abr/controller.ts';
+import { expect, test } from '@jest/globals';
 import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
-import { attachLeoAbr } from '../index.ts';
+import { ranges } from '../core/stand-in.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
-import { attached, download } from './attached.fixture.ts';
-import { asPlayer, FakePlayer, fakeVideo, ranges } from './fake-player.fixture.ts';
+import { attached, FakePlayer, fakeVideo } from './fake-player.fixture.ts';
 
 useManualClock();
 
-describe('the situation', () => {
-  test('after a seek there is no previous bitrate, and the next segment follows the buffer', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
+/** `asked`: the state in which the controller is asked, with these changes of the player or the media element. */
+function started(options = {}) {
+  const seen = attached({ controller: new Scripted(), ...options }, new FakePlayer(), attachLive);
+  const { player, controller } = seen;
+  const asked = (changes: Partial<typeof player> = {}, media = {}) => {
+    Object.assign(player, changes);
+    Object.assign(player.media, media);
     player.ask();
-    download(player, 0, 0, 3e6, 1);
-    player.trigger('playbackPlaying');
-    player.trigger('playbackSeeking');
-    player.element = { currentTime: 21, buffered: ranges([[20, 28]]) };
-    player.ask();
-    expect(controller.states[1]).toMatchObject({ segmentIndex: 7, segmentsRemaining: 3, started: true });
-    expect(controller.states[1]!.previousBitrateBps).toBeUndefined();
-    player.request(7, 1);
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 11 });
-    player.ask();
-    expect(controller.states[2]).toMatchObject({ segmentIndex: 8, previousBitrateBps: 2e6 });
-  });
+    return controller.states.at(-1)!;
+  };
+  return { ...seen, asked };
+}
 
-  test('after a track switch, the next segment is the one at the end of the buffer', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    player.ask();
-    for (let index = 0; index < 6; index++) download(player, index, 0, 3e6, 0.5);
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 24 });
-    player.ask();
-    player.element = { currentTime: 9, buffered: ranges([]) };
-    player.trigger('bufferLevelUpdated', { mediaType: 'video', streamId: 'p0', bufferLevel: 0 });
-    player.ask();
-    expect(controller.states.map(({ segmentIndex }) => segmentIndex)).toEqual([0, 6, 2]);
-  });
+test('after a seek, the next segment follows what is buffered there', () => {
+  const { player, asked } = started();
+  asked();
+  player.download(0, 3e6, 1);
+  player.plays();
+  player.seeks(21);
+  expect(asked({}, { buffered: ranges([[20, 28]]) })).toMatchObject({ segmentIndex: 7, segmentsRemaining: 3 });
+  player.send(7, 1);
+  expect(asked({ bufferLevelSeconds: 11 })).toMatchObject({ segmentIndex: 8, previousBitrateBps: 2e6 });
+});
 
-  test('a new period keeps the history and counts segments from the start of the presentation', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    const manifestInfo = { isDynamic: false, duration: 40 };
-    player.representations = fakeVideo(6, { manifestInfo });
-    player.ask();
-    download(player, 0, 0, 4e6, 1);
-    player.request(5, 2);
-    player.representations = fakeVideo(4, { id: 'p1', start: 24, manifestInfo });
-    player.ask();
-    expect(controller.states.map(({ segmentIndex, segmentsRemaining }) => [segmentIndex, segmentsRemaining])).toEqual([
-      [0, 10],
-      [6, 4],
-    ]);
-    expect(controller.states[1]).toMatchObject({ previousBitrateBps: 4e6, downloads: [{ segmentIndex: 0 }] });
-  });
+test('after a track switch, the next segment is the one at the end of the buffer', () => {
+  const { player, asked } = started();
+  asked();
+  for (let index = 0; index < 6; index++) player.download(index, 3e6, 0.5);
+  expect(asked().segmentIndex).toBe(6);
+  expect(asked({ bufferLevelSeconds: 0 }, { currentTime: 9 }).segmentIndex).toBe(2);
+});
 
-  test('a live stream has no end and short buffer targets count without the segment', () => {
-    const { controller, player } = attached({ controller: new Scripted() }, new FakePlayer(), attachLive);
-    player.representations = fakeVideo(6, { start: 1000, manifestInfo: { isDynamic: true, duration: Number.NaN } });
-    player.bufferTarget = 3;
-    player.ask();
-    expect(controller.states[0]).toMatchObject({
-      segmentIndex: 0,
-      segmentsRemaining: Number.POSITIVE_INFINITY,
-      bufferCapSeconds: 7,
-    });
-    expect(controller.states[0]!.upcomingSizesBits).toHaveLength(10);
+test('a new period keeps the history and counts segments from the start of the presentation', () => {
+  const { player, asked } = started();
+  const manifestInfo = { isDynamic: false, duration: 40 };
+  expect(asked({ representations: fakeVideo(6, { manifestInfo }) })).toMatchObject({
+    segmentIndex: 0,
+    segmentsRemaining: 10,
   });
-
-  test("after a full source buffer, the cap is dash.js's reduced target", () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    player.settings.streaming.buffer.bufferTimeAtTopQuality = 6.5;
-    player.ask();
-    player.trigger('quotaExceeded');
-    player.ask();
-    expect(controller.states.map(({ bufferCapSeconds }) => bufferCapSeconds)).toEqual([18, 6.5]);
-  });
-
-  test("the first segment has the page's initial bitrate", () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    player.settings.streaming.abr.initialBitrate.video = 2000;
-    player.current = 1;
-    expect(player.ask()).toBe('v1');
-    expect(controller.states[0]!.ladderBps).toEqual([2e6]);
-    player.request(0, 1);
-    player.ask();
-    expect(controller.states[1]!.ladderBps).toEqual([1e6, 2e6, 4e6]);
-  });
-
-  test('sizes from byte ranges of the index, and from a file', async () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    for (const one of player.representations) {
-      one.segments = [{ mediaRange: '0-99' }, { mediaRange: '100-349' }];
-    }
-    player.ask();
-    expect(controller.states[0]!.upcomingSizesBits.slice(0, 3)).toEqual([
-      [800, 800, 800],
-      [2000, 2000, 2000],
-      [4e6, 8e6, 16e6],
-    ]);
-    const listed = attached({ controller, sizes: { representations: { v1: Array(10).fill(5) } } });
-    await Promise.resolve();
-    await Promise.resolve();
-    listed.player.ask();
-    expect(controller.states.at(-1)!.upcomingSizesBits[9]).toEqual([4e6, 40, 16e6]);
+  player.download(0, 4e6, 1);
+  player.send(5, 2);
+  expect(asked({ representations: fakeVideo(4, { id: 'p1', start: 24, manifestInfo }) })).toMatchObject({
+    ...{ segmentIndex: 6, segmentsRemaining: 4, previousBitrateBps: 4e6 },
+    downloads: [{ segmentIndex: 0 }],
   });
 });
 
-describe('playback rate and pause', () => {
-  const controller = new Scripted();
-  const player = new FakePlayer();
-  attachLeoAbr(asPlayer(player), { controller, logger: null });
-  player.instantiateRules();
+test('a live stream has no end and short buffer targets count without the segment', () => {
+  const manifestInfo = { isDynamic: true, duration: Number.NaN };
+  const state = started().asked({ representations: fakeVideo(6, { start: 1000, manifestInfo }), bufferTarget: 3 });
+  expect(state).toMatchObject({ segmentIndex: 0, segmentsRemaining: Number.POSITIVE_INFINITY, bufferCapSeconds: 7 });
+  expect(state.upcomingSizesBits).toHaveLength(10);
+});
 
-  /** The controller's state while the element has these properties. */
-  function stateWith(element: object | undefined): PlayerState {
-    player.element = element && Object.assign({ currentTime: 0, buffered: ranges([[0, 8]]) }, element);
-    player.ask();
-    return controller.states.at(-1)!;
-  }
+test("after a full source buffer, the cap is dash.js's reduced target", () => {
+  const { player, asked } = started();
+  player.settings.streaming.buffer.bufferTimeAtTopQuality = 6.5;
+  expect(asked().bufferCapSeconds).toBe(18);
+  player.emit('quotaExceeded');
+  expect(asked().bufferCapSeconds).toBe(6.5);
+});
 
-  test('before the first picture, a paused element waits for data', () => {
-    expect(stateWith({ paused: true, buffered: ranges([]) })).toMatchObject({ started: false, isPaused: false });
-  });
+test("the first segment has the page's initial bitrate", () => {
+  const { player, asked } = started();
+  player.settings.streaming.abr.initialBitrate.video = 2000;
+  expect(asked({ current: 1 }).ladderBps).toEqual([2e6]);
+  player.send(0, 1);
+  expect(asked().ladderBps).toEqual([1e6, 2e6, 4e6]);
+});
 
-  test('come from the media element', () => {
-    player.trigger('playbackPlaying');
-    expect(stateWith({ playbackRate: 2, paused: false })).toMatchObject({ playbackRate: 2, isPaused: false });
-    expect(stateWith({ playbackRate: 0.5, paused: true })).toMatchObject({ playbackRate: 0.5, isPaused: true });
-  });
+test('sizes from byte ranges of the index, and from a file', async () => {
+  const segments = [{ mediaRange: '0-99' }, { mediaRange: '100-349' }];
+  const { asked } = started();
+  expect(
+    asked({ representations: fakeVideo().map((one) => ({ ...one, segments })) }).upcomingSizesBits.slice(0, 3),
+  ).toEqual([
+    [800, 800, 800],
+    [2000, 2000, 2000],
+    [4e6, 8e6, 16e6],
+  ]);
+  const listed = started({ sizes: { representations: { v1: Array(10).fill(5) } } });
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(listed.asked().upcomingSizesBits[9]).toEqual([4e6, 40, 16e6]);
+});
 
-  test('without an element, or with the rate of 0 that dash.js may set in a stall, the rate is 1', () => {
-    expect(stateWith({ playbackRate: 0, paused: false })).toMatchObject({ playbackRate: 1, isPaused: false });
-    expect(stateWith(undefined)).toMatchObject({ playbackRate: 1, isPaused: false });
-  });
+test('playback rate and pause are those of the media element', () => {
+  const { player, asked } = started();
+  // Before the first picture, a paused element waits for data.
+  expect(asked({}, { paused: true })).toMatchObject({ started: false, isPaused: false });
+  player.plays();
+  expect(asked({}, { paused: false, playbackRate: 2 })).toMatchObject({ playbackRate: 2, isPaused: false });
+  expect(asked({}, { paused: true, playbackRate: 0.5 })).toMatchObject({ playbackRate: 0.5, isPaused: true });
+  // dash.js may set a rate of 0 in a stall.
+  expect(asked({}, { paused: false, playbackRate: 0 })).toMatchObject({ playbackRate: 1, isPaused: false });
+  expect(asked({ hasElement: false })).toMatchObject({ playbackRate: 1, isPaused: false });
 });

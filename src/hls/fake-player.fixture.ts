@@ -15,16 +15,17 @@ import type {
   Part,
 } from 'hls.js';
 import Hls from 'hls.js';
-import OldHls from 'hls.js-1.6';
-import type { DecisionEvent, FaultEvent } from '../core/events.ts';
+import Hls16 from 'hls.js-1.6';
 import { wait } from '../core/manual-clock.fixture.ts';
+import { heard, LADDER_BPS, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
 import { createLeoAbrController, type LeoAbrOptions } from '../hls.ts';
 
-export const VERSIONS: readonly (readonly [string, typeof Hls])[] = [
+// Private members make the classes' types differ.
+export const OldHls = Hls16 as unknown as typeof Hls;
+export const VERSIONS = [
   ['1.7', Hls],
-  // Private members make the classes' types differ.
-  ['1.6', OldHls as unknown as typeof Hls],
-];
+  ['1.6', OldHls],
+] as const;
 
 /** For all tests of a file: what hls.js needs of a window. */
 export function useWindow(): void {
@@ -37,31 +38,27 @@ export function useWindow(): void {
   });
 }
 
-export const SEGMENTS = 10;
 export const PLAYLIST_SECONDS = 0.1;
-const BITRATES = [1e6, 2e6, 4e6];
 
-/** 10 segments of 4 s on demand in 3 variants. */
 export function playlists(): Record<string, string> {
-  const variants = BITRATES.map(
+  const variants = LADDER_BPS.map(
     (bps, i) => `#EXT-X-STREAM-INF:BANDWIDTH=${bps},RESOLUTION=${640 * (i + 1)}x${360 * (i + 1)}\nv${i}.m3u8`,
   );
-  const media = Array.from({ length: SEGMENTS }, (_, i) => `#EXTINF:4,\n${i}.m4s`);
+  const media = Array.from({ length: SEGMENTS }, (_, i) => `#EXTINF:${SEGMENT_SECONDS},\n${i}.m4s`);
   const list = `#EXTM3U\n#EXT-X-TARGETDURATION:4\n${media.join('\n')}\n#EXT-X-ENDLIST`;
   return { 'main.m3u8': `#EXTM3U\n${variants.join('\n')}`, 'v0.m3u8': list, 'v1.m3u8': list, 'v2.m3u8': list };
 }
 
-/** A live playlist with `count` segments of 4 s from `first`, and parts of 0.5 s of the next one. */
-export function livePlaylist(first: number, count: number, parts?: number): string {
-  const lines = ['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:4', `#EXT-X-MEDIA-SEQUENCE:${first}`];
-  if (parts !== undefined) {
-    lines.push('#EXT-X-PART-INF:PART-TARGET=0.5', '#EXT-X-SERVER-CONTROL:PART-HOLD-BACK=1.5,HOLD-BACK=12');
-  }
-  for (let i = first; i < first + count; i++) lines.push('#EXTINF:4,', `${i}.m4s`);
-  for (let part = 0; part < (parts ?? 0); part++) {
-    lines.push(`#EXT-X-PART:DURATION=0.5,URI="${first + count}.${part}.m4s",INDEPENDENT=YES`);
-  }
-  return lines.join('\n');
+/** `playlists` of a live stream: 20 segments of 4 s from the 100th, and `parts` of 0.5 s of the next one. */
+export function livePlaylists(parts = 0): Record<string, string> {
+  const lowLatency = ['#EXT-X-PART-INF:PART-TARGET=0.5', '#EXT-X-SERVER-CONTROL:PART-HOLD-BACK=1.5,HOLD-BACK=12'];
+  const list = [
+    ...['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:4', '#EXT-X-MEDIA-SEQUENCE:100'],
+    ...(parts > 0 ? lowLatency : []),
+    ...Array.from({ length: 20 }, (_, i) => `#EXTINF:4,\n${100 + i}.m4s`),
+    ...Array.from({ length: parts }, (_, i) => `#EXT-X-PART:DURATION=0.5,URI="120.${i}.m4s",INDEPENDENT=YES`),
+  ].join('\n');
+  return { ...playlists(), 'v0.m3u8': list, 'v1.m3u8': list, 'v2.m3u8': list };
 }
 
 function newStats(): LoaderStats {
@@ -90,34 +87,18 @@ function loaderOf(files: Record<string, string>) {
   ) => Loader<LoaderContext>;
 }
 
-/** A media element without media. */
-class FakeMedia extends EventTarget {
-  currentTime = 0;
-  playbackRate = 1;
-  paused = false;
-  played = { length: 0 };
-  buffered = { length: 0 };
-  textTracks = [];
-  readyState = 4;
-
-  /** The first picture is on screen. */
-  plays(): void {
-    this.played = { length: 1 };
-    this.dispatchEvent(new Event('playing'));
-  }
-}
-
-export class FakePlayer {
+export class FakePlayer extends StandIn {
   readonly hls: Hls;
-  readonly media = new FakeMedia();
   bufferLevelSeconds = 0;
+  #stats: LoaderStats | undefined;
 
   constructor(
-    Player: typeof Hls,
+    private readonly Player: typeof Hls,
     config: Partial<HlsConfig>,
-    readonly files = playlists(),
+    files = playlists(),
   ) {
-    const pLoader = loaderOf(this.files) as unknown as NonNullable<HlsConfig['pLoader']>;
+    super();
+    const pLoader = loaderOf(files) as unknown as NonNullable<HlsConfig['pLoader']>;
     this.hls = new Player({ autoStartLoad: false, pLoader, ...config });
     Object.defineProperty(this.hls, 'mainForwardBufferInfo', {
       get: () => ({ len: this.bufferLevelSeconds, start: 0, end: this.bufferLevelSeconds }),
@@ -128,14 +109,31 @@ export class FakePlayer {
   /** Loads the source, with its media element attached, and the playlist of the first level. */
   start(): this {
     const { hls } = this;
-    hls.loadSource('https://media.example/main.m3u8');
     hls.trigger(Hls.Events.MEDIA_ATTACHED, { media: this.media as unknown as HTMLMediaElement });
+    this.nextSource();
+    return this;
+  }
+
+  nextSource(): void {
+    const { hls } = this;
+    this.bufferLevelSeconds = 0;
+    hls.loadSource('https://media.example/main.m3u8');
     wait(PLAYLIST_SECONDS);
     hls.startLoad();
     // The stream controller then loads no segments.
     hls.pauseBuffering();
     wait(PLAYLIST_SECONDS);
-    return this;
+  }
+
+  get left(): number {
+    // hls.js itself adds one of these while it loads.
+    const { BUFFER_CODECS: _, ...events } = this.Player.Events;
+    const count = (hls: Hls) => Object.values(events).reduce((sum, event) => sum + hls.listenerCount(event), 0);
+    return count(this.hls) - count(new this.Player());
+  }
+
+  setAdaptive(isAdaptive: boolean): void {
+    this.hls.loadLevel = isAdaptive ? -1 : this.hls.loadLevel;
   }
 
   /** The level of the next request, as the stream controller finds it. */
@@ -154,6 +152,7 @@ export class FakePlayer {
   request(frag: MediaFragment, part?: Part): LoaderStats {
     const stats = newStats();
     (part ?? frag).stats = stats;
+    this.#stats = stats;
     const abort = () => {
       stats.aborted = true;
       frag.loader = null;
@@ -186,18 +185,23 @@ export class FakePlayer {
     });
   }
 
-  /** Downloads a segment of `bits` in `seconds`, with progress every 50 ms. */
-  download(index: number, bits: number, seconds: number): void {
-    const frag = this.fragment(index, this.ask());
+  send(index: number, level = this.ask()): Sent {
+    if (!this.hls.levels[level]!.details) wait(PLAYLIST_SECONDS);
+    const frag = this.fragment(index, level);
     const stats = this.request(frag);
-    const events = Math.round(seconds / 0.05);
-    for (let event = 1; event < events; event++) {
-      wait(0.05);
-      stats.loaded = (bits / 8) * (event / events);
-    }
-    wait(seconds - (events - 1) * 0.05);
-    this.loaded(frag, bits / 8);
-    this.bufferLevelSeconds += 4;
+    return {
+      arrived: (bits) => {
+        stats.loaded = bits / 8;
+      },
+      completed: (bits) => this.loaded(frag, bits / 8),
+      failed: () => this.failed(frag),
+      aborted: () => frag.abortRequests(),
+    };
+  }
+
+  abandon(): number {
+    if (!this.#stats!.aborted) throw new Error('the plugin has not aborted the request');
+    return this.hls.loadLevel;
   }
 }
 
@@ -211,11 +215,25 @@ export function attached<C extends LeoAbrOptions['controller']>(
   }: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
 ) {
   const leoAbr = createLeoAbrController({ logger: null, ...options });
-  const { handle } = leoAbr;
-  const decisions: DecisionEvent[] = [];
-  const faults: FaultEvent[] = [];
-  handle.on('decision', (event) => decisions.push(event));
-  handle.on('fault', (event) => faults.push(event));
+  const seen = heard(leoAbr.handle);
   const player = new FakePlayer(Player, { abrController: leoAbr, ...config }, files).start();
-  return { controller: options.controller as C, leoAbr, handle, decisions, faults, player, hls: player.hls };
+  return { ...seen, controller: options.controller as C, leoAbr, player, hls: player.hls };
+}
+
+/** A live stream plays at its target: 20 segments of 4 s, and `parts` of the next one. The newest is requested. */
+export function playLive<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C },
+  { parts, config = {} }: { parts?: number; config?: Partial<HlsConfig> } = {},
+) {
+  const seen = attached(options, { files: livePlaylists(parts), config });
+  const { player, hls } = seen;
+  const edge = () => hls.latestLevelDetails!.edge + hls.latestLevelDetails!.age;
+  player.media.currentTime = edge() - hls.targetLatency!;
+  player.bufferLevelSeconds = 2;
+  player.plays();
+  player.ask();
+  const frag = player.fragment(19);
+  const stats = player.request(frag);
+  wait(0.1);
+  return { ...seen, edge, frag, stats, catchUp: () => hls.config.maxLiveSyncPlaybackRate };
 }

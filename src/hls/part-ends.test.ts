@@ -2,16 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import type { BufferAppendingData, FragParsedData, MediaFragment, Part } from 'hls.js';
 import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
-import { attached, livePlaylist, playlists, useWindow, VERSIONS } from './fake-player.fixture.ts';
+import { attached, livePlaylists, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();
 useWindow();
 
 describe.each(VERSIONS)('the end of parts in hls.js %s', (_, Player) => {
   function loaded() {
-    const files = playlists();
-    for (const name of Object.keys(files)) if (name !== 'main.m3u8') files[name] = livePlaylist(100, 20, 4);
-    const seen = attached({ controller: new Scripted() }, { Player, files });
+    const seen = attached({ controller: new Scripted() }, { Player, files: livePlaylists(4) });
     const { hls } = seen;
     const parts = hls.latestLevelDetails!.partList!;
     /** As hls.js does; an update of the playlist between the two events makes another object of the segment. */

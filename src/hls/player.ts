@@ -24,8 +24,3 @@ export function classOf(hls: Hls): typeof Hls {
 export function abrControllerOf(hls: Hls): typeof AbrController {
   return classOf(hls).DefaultConfig.abrController;
 }
-
-/** `https://host:port` of the manifest; undefined if it has no URL. */
-export function originOf({ url }: Hls): string | undefined {
-  return url ? new URL(url).origin : undefined;
-}

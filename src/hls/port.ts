@@ -5,7 +5,7 @@ import type { Fragment, Level } from 'hls.js';
 import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
 import { CatchUp } from './catch-up.ts';
-import { classOf, originOf } from './player.ts';
+import { classOf } from './player.ts';
 import { allowedLevels, readSituation, representationOf } from './situation.ts';
 
 /** A player, while it has the controller. */
@@ -30,8 +30,8 @@ export class HlsPort implements PlayerPort {
     this.rate = new CatchUp(options, () => this.connection?.hls);
   }
 
-  origin(): string | undefined {
-    return this.connection && originOf(this.connection.hls);
+  manifestUrl(): string | null | undefined {
+    return this.connection?.hls.url;
   }
 
   /** The levels that the plugin may choose; none while the page has chosen one. */

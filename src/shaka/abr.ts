@@ -10,15 +10,6 @@ import type { Requests } from './requests.ts';
 /** Shaka aborts the download in flight if a switch would take less time than the buffer has; less than 0 always does. */
 const ABORT_BPS = -1;
 
-export interface ManagerParts {
-  player: ShakaPlayer;
-  port: ShakaPort;
-  requests: Requests;
-  adaptation: Adaptation;
-  /** Shaka has released the manager. */
-  released(): void;
-}
-
 export class PluginManager {
   /** Shaka has unloaded the source without stopping the manager: it has saved it as a preload, and makes another one. */
   isOrphan = false;
@@ -29,12 +20,15 @@ export class PluginManager {
   #isDue = false;
   #isDetached = false;
 
-  /** `inner`: Shaka's own manager. */
+  /** `inner`: Shaka's own manager. `released`: Shaka has released this one. */
   constructor(
     readonly inner: AbrManager,
-    private readonly parts: ManagerParts,
+    private readonly player: ShakaPlayer,
+    private readonly port: ShakaPort,
+    private readonly requests: Requests,
+    private readonly adaptation: Adaptation,
+    private readonly released: () => void,
   ) {
-    const { player, requests, adaptation } = parts;
     const { guard } = adaptation;
     const filter = (_: number, request: Request, context?: RequestContext) => {
       guard(() => {
@@ -77,11 +71,10 @@ export class PluginManager {
    * Undefined if the request may stay, as in trick play, whose streams are in no variant.
    */
   decideLate(stream: Stream): Choice | undefined {
-    const { port, adaptation } = this.parts;
     if (!this.#isDue) return undefined;
     this.#isDue = false;
-    const choice = adaptation.decisions.decide();
-    const isOther = port.variant(choice)?.video !== stream && port.loading()?.video === stream;
+    const choice = this.adaptation.decisions.decide();
+    const isOther = this.port.variant(choice)?.video !== stream && this.port.loading()?.video === stream;
     return isOther ? choice : undefined;
   }
 
@@ -99,7 +92,7 @@ export class PluginManager {
     },
     // Shaka requests the next segment in the variant that is current after this event.
     segmentappended: ({ contentType, end }: { contentType: string; end: number }) => {
-      if (contentType !== 'video' || this.parts.port.presentation.isEnd(end)) return;
+      if (contentType !== 'video' || this.port.presentation.isEnd(end)) return;
       this.#isDue = true;
       this.#decideIfDue();
     },
@@ -107,44 +100,43 @@ export class PluginManager {
 
   readonly #elementHandlers = {
     timeupdate: () => this.#decideIfDue(),
-    playing: () => this.parts.adaptation.session.playing(),
+    playing: () => this.adaptation.session.playing(),
     seeking: () => {
-      const { port, adaptation } = this.parts;
       // Shaka goes on with what is buffered.
-      if (adaptation.session.seeked() && port.presentation.levelSeconds() === 0) this.#decide();
+      if (this.adaptation.session.seeked() && this.port.presentation.levelSeconds() === 0) this.#decide();
     },
   };
 
   readonly #overrides: Partial<AbrManager> = {
     init: (switchTo, ...more) => {
-      const { port } = this.parts;
       this.#isLoaded = true;
-      port.switchCallback = switchTo;
-      this.inner.init((...args) => (this.#isDetached || !port.presentation.hasVideo) && switchTo(...args), ...more);
+      this.port.switchCallback = switchTo;
+      this.inner.init(
+        (...args) => (this.#isDetached || !this.port.presentation.hasVideo) && switchTo(...args),
+        ...more,
+      );
     },
     setVariants: (variants, ...more) => {
-      this.parts.port.presentation.variants = variants;
+      this.port.presentation.variants = variants;
       return this.inner.setVariants(variants, ...more);
     },
     setMediaElement: (element) => {
-      const { port, adaptation } = this.parts;
       this.inner.setMediaElement(element);
       if (!element) return;
-      port.presentation.element = element;
-      this.#sourceUndo.add(listen(element, DOM_METHODS, this.#elementHandlers, adaptation.guard));
+      this.port.presentation.element = element;
+      this.#sourceUndo.add(listen(element, DOM_METHODS, this.#elementHandlers, this.adaptation.guard));
     },
     enable: () => {
       this.inner.enable();
-      this.parts.adaptation.guard(() => this.#limitPrefetch());
+      this.adaptation.guard(() => this.#limitPrefetch());
     },
     chooseVariant: (...how) => this.#loading() ?? this.#choose() ?? this.inner.chooseVariant(...how),
-    trySuggestStreams: () => void (this.#loading() ?? this.parts.adaptation.guard(() => this.#decide())),
+    trySuggestStreams: () => void (this.#loading() ?? this.adaptation.guard(() => this.#decide())),
     segmentDownloaded: (milliseconds, bytes, allowSwitch, request, context) => {
-      const { requests, adaptation } = this.parts;
       this.inner.segmentDownloaded(milliseconds, bytes, allowSwitch, request, context);
-      adaptation.guard(() => requests.downloaded(bytes, request, context));
+      this.adaptation.guard(() => this.requests.downloaded(bytes, request, context));
     },
-    getBandwidthEstimate: () => (this.parts.port.isAbandoning ? ABORT_BPS : this.inner.getBandwidthEstimate()),
+    getBandwidthEstimate: () => (this.port.isAbandoning ? ABORT_BPS : this.inner.getBandwidthEstimate()),
     stop: () => {
       this.isOrphan = false;
       this.#sourceEnded();
@@ -152,51 +144,46 @@ export class PluginManager {
     },
     release: () => {
       this.#sourceEnded();
-      this.parts.released();
+      this.released();
       this.#undo.run();
       this.inner.release();
     },
   };
 
   #choose(): Variant | undefined {
-    const { port, adaptation } = this.parts;
-    return adaptation.guard(() => port.variant(adaptation.decisions.decide()));
+    return this.adaptation.guard(() => this.port.variant(this.adaptation.decisions.decide()));
   }
 
   /** What Shaka gets that asks in mid-download: another variant would abort it, which is for `abandon` to decide. */
   #loading(): Variant | undefined {
-    const { port, adaptation } = this.parts;
-    const isLoading = adaptation.session.record.active && !port.isAbandoning;
-    return isLoading ? adaptation.guard(() => port.loading()) : undefined;
+    const isLoading = this.adaptation.session.record.active && !this.port.isAbandoning;
+    return isLoading ? this.adaptation.guard(() => this.port.loading()) : undefined;
   }
 
   #decide(): void {
-    const { port } = this.parts;
     this.#isDue = false;
-    if (port.isEnabled) port.switchTo(this.#choose() ?? this.inner.chooseVariant());
+    if (this.port.isEnabled) this.port.switchTo(this.#choose() ?? this.inner.chooseVariant());
   }
 
   #decideIfDue(): void {
-    if (this.#isDue && !this.parts.port.presentation.isFull()) this.#decide();
+    if (this.#isDue && !this.port.presentation.isFull()) this.#decide();
   }
 
   /** By default (1) Shaka prefetches only the segment that is due; more are requested before anything is decided. */
   #limitPrefetch(): void {
-    const { player } = this.parts;
-    const get = () => player.getConfiguration().streaming.segmentPrefetchLimit;
-    const set = (segmentPrefetchLimit: number) => player.configure({ streaming: { segmentPrefetchLimit } });
+    const get = () => this.player.getConfiguration().streaming.segmentPrefetchLimit;
+    const set = (segmentPrefetchLimit: number) => this.player.configure({ streaming: { segmentPrefetchLimit } });
     if (get() > 1) this.#undo.add(override(0, get, set));
   }
 
   #sourceEnded(): void {
-    const { port, adaptation } = this.parts;
     if (!this.#isLoaded) return;
     this.#isLoaded = false;
     this.#isDue = false;
     this.#sourceUndo.run();
-    adaptation.guard(() => {
-      adaptation.sourceEnded();
-      port.sourceEnded();
+    this.adaptation.guard(() => {
+      this.adaptation.sourceEnded();
+      this.port.sourceEnded();
     });
   }
 }

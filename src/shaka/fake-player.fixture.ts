@@ -1,40 +1,19 @@
 /** A stand-in for Shaka Player with its own manager, and the plugin attached to it. */
 
-import type { DecisionEvent, FaultEvent } from '../core/events.ts';
 import { wait } from '../core/manual-clock.fixture.ts';
+import { heard, LADDER_BPS, merge, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
-import { MEDIA_SEGMENT, type ShakaPlayer } from './player.ts';
+import {
+  MEDIA_SEGMENT,
+  OPERATION_ABORTED,
+  type Request,
+  type ShakaPlayer,
+  type Stream,
+  type Variant,
+} from './player.ts';
 
-/** Of Shaka's own types, what the plugin uses. */
-interface SegmentIndex {
-  find(seconds: number): number | null;
-  get(position: number): ReturnType<typeof segmentAt> | null;
-}
-interface Stream {
-  id: number;
-  originalId: string | null;
-  type: string;
-  bandwidth?: number;
-  width?: number;
-  height?: number;
-  segmentIndex: SegmentIndex | null;
-}
-interface Variant {
-  id: number;
-  bandwidth: number;
-  audio: Stream | null;
-  video: Stream | null;
-}
-export interface Request {
-  uris: string[];
-  headers: object;
-  streamDataCallback?: (part: ArrayBufferView) => Promise<unknown>;
-}
 type RequestFilter = (type: number, request: Request, context: object) => void;
 type SwitchCallback = (variant: Variant) => void;
-
-const SEGMENTS = 10;
-const SEGMENT_SECONDS = 4;
 
 /** Chooses the highest variant that its estimate carries and the element's height allows. */
 export class OwnManager {
@@ -47,12 +26,8 @@ export class OwnManager {
     this.switchTo = switchTo;
     this.calls.push(`init ${more.length}`);
   }
-  stop() {
-    this.calls.push('stop');
-  }
-  release() {
-    this.calls.push('release');
-  }
+  stop = () => void this.calls.push('stop');
+  release = () => void this.calls.push('release');
   setVariants(variants: Variant[], ...more: unknown[]) {
     this.variants = variants;
     this.calls.push(`setVariants ${more.length}`);
@@ -63,21 +38,15 @@ export class OwnManager {
       bandwidth <= this.getBandwidthEstimate() && (video?.height ?? 0) <= this.maxHeight;
     return this.variants.filter(fits).at(-1) ?? this.variants[0]!;
   }
-  enable() {
-    this.calls.push('enable');
-  }
+  enable = () => void this.calls.push('enable');
   segmentDownloaded(_milliseconds: number, bytes: number, ..._more: unknown[]) {
     this.calls.push(`downloaded ${bytes}`);
   }
   trySuggestStreams() {}
-  getBandwidthEstimate() {
-    return 1.5e6;
-  }
+  getBandwidthEstimate = () => 1.5e6;
   setMediaElement(_: object) {}
   /** One that the adapter does not know. */
-  ofTomorrow() {
-    this.calls.push('ofTomorrow');
-  }
+  ofTomorrow = () => void this.calls.push('ofTomorrow');
 }
 
 export function videoStream(id: number, bandwidth: number, height: number): Stream {
@@ -94,26 +63,14 @@ export function segmentAt(index: number, startByte = 0, endByte: number | null =
   };
 }
 
-export class FakePlayer {
+export class FakePlayer extends StandIn {
   readonly own: OwnManager[] = [];
-  readonly element = Object.assign(new EventTarget(), {
-    currentTime: 0,
-    paused: false,
-    playbackRate: 1,
-    defaultPlaybackRate: 1,
-  });
   readonly config = {
     abrFactory: (): OwnManager => {
       this.own.push(new OwnManager());
       return this.own.at(-1)!;
     },
-    abr: {
-      enabled: true,
-      restrictions: {
-        ...{ minWidth: 0, maxWidth: 1e9, minHeight: 0, maxHeight: 1e9, minPixels: 0, maxPixels: 1e9 },
-        ...{ minFrameRate: 0, maxFrameRate: 1e9, minBandwidth: 0, maxBandwidth: 1e9 },
-      },
-    },
+    abr: { enabled: true, restrictions: { minBandwidth: 0, maxBandwidth: 1e9 } },
     cmcd: { enabled: false },
     streaming: {
       ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1 },
@@ -128,7 +85,7 @@ export class FakePlayer {
   });
   /** 1, 2 and 4 Mbit/s with English audio, then with French. */
   variants = this.audio.flatMap((audio, language) =>
-    [1e6, 2e6, 4e6].map((bps, i): Variant => {
+    LADDER_BPS.map((bps, i): Variant => {
       const video = videoStream(i, bps, 360 * (i + 1));
       return { id: 10 * language + i, bandwidth: bps + 1e5, audio, video };
     }),
@@ -141,26 +98,13 @@ export class FakePlayer {
   manifest: object | null = null;
   end = SEGMENTS * SEGMENT_SECONDS;
   readonly filters = new Set<RequestFilter>();
-  readonly listeners = new Map<string, Set<(event: unknown) => void>>();
   manager: OwnManager | undefined;
 
   getConfiguration() {
     return structuredCloneOf(this.config);
   }
-  configure({
-    streaming = {},
-    cmcd,
-    abrFactory,
-  }: {
-    streaming?: Record<string, unknown>;
-    cmcd?: object;
-    abrFactory?: () => OwnManager;
-  }) {
-    const { liveSync = {}, ...more } = streaming as { liveSync?: object };
-    Object.assign(this.config.streaming, more);
-    Object.assign(this.config.streaming.liveSync, liveSync);
-    Object.assign(this.config.cmcd, cmcd);
-    if (abrFactory) this.config.abrFactory = abrFactory;
+  configure(changes: object) {
+    merge(changes, this.config);
     return true;
   }
   getNetworkingEngine() {
@@ -168,12 +112,6 @@ export class FakePlayer {
       registerRequestFilter: (filter: RequestFilter) => void this.filters.add(filter),
       unregisterRequestFilter: (filter: RequestFilter) => void this.filters.delete(filter),
     };
-  }
-  addEventListener(type: string, listener: (event: unknown) => void) {
-    this.listeners.set(type, (this.listeners.get(type) ?? new Set()).add(listener));
-  }
-  removeEventListener(type: string, listener: (event: unknown) => void) {
-    this.listeners.get(type)?.delete(listener);
   }
   getBufferedInfo = () => ({ video: this.buffered, total: this.buffered });
   getVariantTracks = () => this.variants.map(({ id }) => ({ id, active: id === this.active?.id }));
@@ -195,7 +133,7 @@ export class FakePlayer {
       },
       () => {},
     );
-    manager.setMediaElement(this.element);
+    manager.setMediaElement(this.media);
     manager.setVariants(variants, false);
     this.active = manager.chooseVariant(true);
     if (this.config.abr.enabled) manager.enable();
@@ -204,7 +142,7 @@ export class FakePlayer {
     this.manager!.stop();
     this.active = undefined;
     this.buffered = [];
-    this.element.currentTime = 0;
+    this.media.currentTime = 0;
   }
   /** Shaka takes its manager away without stopping it; the next source gets a new one. */
   unloadAndSavePreload() {
@@ -216,32 +154,71 @@ export class FakePlayer {
     this.manager!.release();
     this.manager = undefined;
   }
-  emit(type: string, event: object = {}) {
-    for (const listener of this.listeners.get(type) ?? []) listener(event);
-  }
-  /** Requests a video segment in the active variant. */
-  request(index: number, type = MEDIA_SEGMENT, request: Request = { uris: [], headers: {} }) {
-    request.uris = [`https://media.example/${index}.m4s${this.config.cmcd.enabled ? '?CMCD=d%3D4000' : ''}`];
+  /** Requests a video segment in the active variant, or in another one. */
+  send(
+    index: number,
+    representation?: number,
+    type = MEDIA_SEGMENT,
+    streamDataCallback?: Request['streamDataCallback'],
+  ) {
+    if (representation !== undefined) this.active = this.variants[representation];
+    const sentMs = performance.now();
+    const request: Request = {
+      uris: [`https://media.example/${index}.m4s`],
+      headers: {},
+      ...(streamDataCallback && { streamDataCallback }),
+    };
+    if (this.config.cmcd.enabled) request.uris[0] += '?CMCD=d%3D4000';
     const context = { type, stream: this.active!.video!, segment: segmentAt(index) };
     for (const filter of this.filters) filter(1, request, context);
-    return { request, context };
+    let bytes = 0;
+    return {
+      request,
+      context,
+      responded: (bits: number, more = {}) =>
+        this.emit('downloadheadersreceived', { request, headers: { 'content-length': `${bits / 8}`, ...more } }),
+      /** Bytes that Shaka reads, before its own report of them. */
+      read: (bytes: number) => request.streamDataCallback!(new Uint8Array(bytes)),
+      arrived: (bits: number) => {
+        this.manager!.segmentDownloaded(50, bits / 8 - bytes, true, request, context);
+        bytes = bits / 8;
+      },
+      completed: (bits: number, timeMs = performance.now() - sentMs) =>
+        this.emit('downloadcompleted', { request, response: { data: { byteLength: bits / 8 }, timeMs } }),
+      failed: (code = 1002, more = {}) => this.emit('downloadfailed', { request, error: { code }, ...more }),
+      aborted: () => this.emit('downloadfailed', { request, error: { code: OPERATION_ABORTED } }),
+    };
   }
-  /** Downloads and appends a video segment of `bits` in `seconds`, with progress every 100 ms. */
-  download(index: number, bits: number, seconds: number) {
-    const { request, context } = this.request(index);
-    const parts = Math.round(seconds / 0.1);
-    for (let part = 1; part <= parts; part++) {
-      wait(0.1);
-      if (part === 1) this.emit('downloadheadersreceived', { request, headers: { 'content-length': `${bits / 8}` } });
-      else this.manager!.segmentDownloaded(100, bits / 8 / (parts - 1), true, request, context);
-    }
-    this.emit('downloadcompleted', { request, response: { data: { byteLength: bits / 8 }, timeMs: seconds * 1000 } });
-    this.buffered = [{ start: 0, end: (index + 1) * SEGMENT_SECONDS }];
-    this.emit('segmentappended', { contentType: 'video', end: (index + 1) * SEGMENT_SECONDS });
+  ask(): number {
+    this.manager!.trySuggestStreams();
+    return this.variants.indexOf(this.active!);
   }
-  /** What others have left in the player. */
-  get left() {
-    return this.filters.size + [...this.listeners.values()].reduce((sum, { size }) => sum + size, 0);
+  abandon(sent: Sent): number {
+    if (this.manager!.getBandwidthEstimate() >= 0) throw new Error('Shaka would go on with the request');
+    sent.aborted();
+    return this.variants.indexOf(this.active!);
+  }
+  nextSource(): void {
+    this.unload();
+    this.load();
+  }
+  setAdaptive(isAdaptive: boolean): void {
+    this.config.abr.enabled = isAdaptive;
+  }
+  get bufferLevelSeconds(): number {
+    return Math.max(0, ...this.buffered.map(({ end }) => end - this.media.currentTime));
+  }
+  set bufferLevelSeconds(seconds: number) {
+    const { currentTime: start } = this.media;
+    this.buffered = seconds > 0 ? [{ start, end: start + seconds }] : [];
+  }
+  protected override appended(index: number): void {
+    const end = (index + 1) * SEGMENT_SECONDS;
+    this.buffered = [{ start: 0, end }];
+    this.emit('segmentappended', { contentType: 'video', end });
+  }
+  get left(): number {
+    return this.filters.size + this.listenerCount;
   }
 }
 
@@ -257,10 +234,38 @@ export function attached<C extends LeoAbrOptions['controller']>(
 ) {
   const factory = createLeoAbrFactory(player as unknown as ShakaPlayer, { logger: null, ...options });
   player.configure({ abrFactory: factory });
-  const { handle } = factory;
-  const decisions: DecisionEvent[] = [];
-  const faults: FaultEvent[] = [];
-  handle.on('decision', (event) => decisions.push(event));
-  handle.on('fault', (event) => faults.push(event));
-  return { controller: options.controller as C, player, factory, handle, decisions, faults };
+  return { ...heard(factory.handle), controller: options.controller as C, player, factory };
+}
+
+/** Its clock is at 100 s; segments of 4 s, whose first chunks exist after 1 s. */
+export function livePlayer(serviceDescription: object | null = { targetLatency: 3, minPlaybackRate: 0.9 }): FakePlayer {
+  const player = new FakePlayer();
+  player.isLiveStream = true;
+  player.manifest = {
+    presentationTimeline: {
+      getSegmentAvailabilityEnd: () => 99,
+      getAvailabilityTimeOffset: () => 3,
+      getMaxSegmentDuration: () => 4,
+    },
+    serviceDescription,
+  };
+  player.end = 98;
+  return player;
+}
+
+/** A live stream plays a second behind its target; the next segment is requested. */
+export function playLive<C extends LeoAbrOptions['controller']>(
+  options: LeoAbrOptions & { controller?: C },
+  player = livePlayer(),
+) {
+  const seen = attached(options, player);
+  player.load();
+  player.media.currentTime = 96;
+  player.buffered = [{ start: 90, end: 98 }];
+  player.plays();
+  player.send(24);
+  wait(0.1);
+  const { liveSync } = player.config.streaming;
+  const catchUp = () => [liveSync.enabled, liveSync.minPlaybackRate, liveSync.maxPlaybackRate];
+  return { ...seen, catchUp, edge: () => 100 };
 }

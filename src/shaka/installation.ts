@@ -7,7 +7,7 @@ import { createHandle, type Installation, type LeoAbrHandle } from '../core/hand
 import { override, UndoList } from '../core/hooks.ts';
 import { has } from '../core/options.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
-import { type ManagerParts, PluginManager } from './abr.ts';
+import { PluginManager } from './abr.ts';
 import { type AbrManager, type ShakaPlayer, whyUnsupported } from './player.ts';
 import { ShakaPort } from './port.ts';
 import { Requests } from './requests.ts';
@@ -52,7 +52,7 @@ function isAttached(factory: (() => AbrManager) & { handle?: LeoAbrHandle }): bo
 class ShakaInstallation implements Installation {
   readonly adaptation: Adaptation;
   readonly #undo = new UndoList();
-  readonly #managerParts: ManagerParts;
+  readonly #wrap: (inner: AbrManager) => PluginManager;
   /** The manager that the player has. */
   #manager: PluginManager | undefined;
   #isDetached = false;
@@ -70,7 +70,7 @@ class ShakaInstallation implements Installation {
       this.#manager = undefined;
     };
     this.adaptation = adaptation;
-    this.#managerParts = { player, port, requests, adaptation, released };
+    this.#wrap = (inner) => new PluginManager(inner, player, port, requests, adaptation, released);
     const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
     if (options.cmcd) this.#undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
@@ -83,7 +83,7 @@ class ShakaInstallation implements Installation {
       return inner;
     }
     this.#manager?.end();
-    this.#manager = new PluginManager(inner, this.#managerParts);
+    this.#manager = this.#wrap(inner);
     return this.#manager.proxy();
   }
 

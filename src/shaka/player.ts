@@ -3,6 +3,8 @@
  * those. The page passes the player in; Shaka is never imported. Seconds, bytes and bit/s.
  */
 
+import { has } from '../core/options.ts';
+
 export interface SegmentReference {
   getStartTime(): number;
   getEndTime(): number;
@@ -136,29 +138,12 @@ export const MEDIA_SEGMENT = 1;
 export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
 
-const METHODS = [
-  'configure',
-  'getNetworkingEngine',
-  'addEventListener',
-  'removeEventListener',
-  'getBufferedInfo',
-  'getVariantTracks',
-  'getStats',
-  'getAssetUri',
-  'getManifest',
-  'getPlaybackRate',
-  'isLive',
-  'seekRange',
-] as const satisfies (keyof ShakaPlayer)[];
+const METHODS =
+  'configure getNetworkingEngine addEventListener removeEventListener getBufferedInfo getVariantTracks getStats ' +
+  'getAssetUri getManifest getPlaybackRate isLive seekRange';
 
 /** The reason why the plugin cannot adapt this player; undefined if it can. */
 export function whyUnsupported(player: ShakaPlayer): string | undefined {
-  const missing = METHODS.find((name) => typeof player[name] !== 'function');
+  const missing = METHODS.split(' ').find((name) => !has(player, name));
   return missing && `leo-abr needs Shaka Player 4.16, or 5: ${missing}() is missing`;
-}
-
-/** `https://host:port` of the manifest; undefined if it has no URL. */
-export function originOf(player: ShakaPlayer): string | undefined {
-  const uri = player.getAssetUri();
-  return uri === null ? undefined : new URL(uri, globalThis.location?.href).origin;
 }

@@ -4,7 +4,7 @@ import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveStream } from './live.ts';
-import { originOf, type ShakaPlayer, type Stream, type Variant } from './player.ts';
+import type { ShakaPlayer, Stream, Variant } from './player.ts';
 import { bitrateOf, idOf, Presentation } from './situation.ts';
 
 /** Shaka's own manager, and its choice on a link without limits. */
@@ -37,8 +37,8 @@ export class ShakaPort implements PlayerPort {
     return this.player.getConfiguration().abr.enabled;
   }
 
-  origin(): string | undefined {
-    return originOf(this.player);
+  manifestUrl(): string | null {
+    return this.player.getAssetUri();
   }
 
   situation(): Situation | undefined {

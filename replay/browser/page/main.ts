@@ -78,10 +78,11 @@ class BenchSession {
       this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
       this.#requests.onResponse = this.#oracle.anchor;
       forecasters.push(this.#oracle.forecaster);
-    } else if (forecaster?.startsWith('built-in')) {
+    } else if (forecaster !== undefined) {
       const newSubSecond = scenario.live && (() => new SubSecond());
-      const handover = forecaster === 'built-in';
-      forecasters.push(createBuiltInForecaster({ handover, newSubSecond, ...(model && { model }) }));
+      const handover = forecaster !== 'built-in:no-handover';
+      const isOwn = model !== undefined && forecaster !== 'shipped';
+      forecasters.push(createBuiltInForecaster({ handover, newSubSecond, ...(isOwn && { model }) }));
     }
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });

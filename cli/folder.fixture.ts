@@ -1,0 +1,17 @@
+/** For tests: a temporary folder. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+
+/** Returns the path of names in the folder, which is new for each test, or one for the file or its `describe`. */
+export function temporaryFolder(lasts: 'test' | 'file'): (...names: string[]) => string {
+  const [before, after] = lasts === 'test' ? [beforeEach, afterEach] : [beforeAll, afterAll];
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leo-abr-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return (...names) => join(folder, ...names);
+}
