@@ -62,7 +62,7 @@ export interface QuantileForecast {
   fluctuation?: Fluctuation;
 }
 
-/** Weighted futures, from an oracle or a forecaster by analogues. */
+/** Weighted futures, for MPC-O and controllers of the page; MPC-L plans on quantiles alone. */
 export interface PathForecast {
   kind: 'paths';
   issuedAtMs: number;

@@ -8,7 +8,7 @@ import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
-import { anyDownloads, anyPath, anyState, pathsOf, stateOf } from './random-states.fixture.ts';
+import { anyDownloads, anyPath, anyState, pathsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
 
 describe('mpc-o', () => {
   const controller = createMpcO();
@@ -60,7 +60,7 @@ describe('mpc-o', () => {
       fc.property(anyState(), (any) => {
         const state = { ...any, ...sizes, segmentsRemaining: 48 };
         const forecast = pathsOf(path, state.nowSeconds);
-        futures.draw(forecast, 0);
+        futures.draw(quantilesOf(1e6), 0);
         const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
         expect(stages).toHaveLength(horizon - 1);
         expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));

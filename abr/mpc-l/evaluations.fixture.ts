@@ -1,7 +1,7 @@
 /** MPC-L's intermediate results, for tests. */
 
 import type { PlayerState } from '../controller.ts';
-import type { Forecast } from '../forecast.ts';
+import type { QuantileForecast } from '../forecast.ts';
 import { Futures } from './futures.ts';
 import { laterSegments } from './later-segments.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
@@ -11,7 +11,7 @@ import { ValueFunction } from './value-function.ts';
 const LATENCY_SECONDS = 0.05;
 
 /** Futures and value function of a state, before its representations are evaluated. */
-export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOptions = {}) {
+export function planOf(state: PlayerState, forecast: QuantileForecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
   const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
@@ -21,7 +21,7 @@ export function planOf(state: PlayerState, forecast: Forecast, given: MpcLOption
 }
 
 /** One evaluation per representation, for requests sent now with a latency of 0.05 s. */
-export function evaluationsOf(state: PlayerState, forecast: Forecast, options: MpcLOptions = {}): Evaluation[] {
+export function evaluationsOf(state: PlayerState, forecast: QuantileForecast, options: MpcLOptions = {}): Evaluation[] {
   const { outcomes } = planOf(state, forecast, options);
   return state.ladderBps.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)));
 }

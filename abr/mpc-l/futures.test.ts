@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath, PiecewisePath } from '../capacity-path.ts';
-import type { Forecast, QuantileForecast } from '../forecast.ts';
-import { pathsOf, quantilesOf } from '../random-states.fixture.ts';
+import type { QuantileForecast } from '../forecast.ts';
+import { quantilesOf } from '../random-states.fixture.ts';
 import { Futures } from './futures.ts';
 
 const SEED = { seed: 20260101 };
@@ -27,7 +26,7 @@ const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
     ...changes,
   });
 
-function read(forecast: Forecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
+function read(forecast: QuantileForecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
   const futures = new Futures(count, bins, seed);
   futures.draw(forecast, age);
   return futures;
@@ -136,7 +135,6 @@ describe('futures from quantiles', () => {
   test('a seed draws the same futures, whatever was drawn before; another seed others of the same rates', () => {
     const used = new Futures(COUNT, BINS, 3);
     used.draw(forecastOf({ rankCorrelation: 0.2, levels: [0.5], quantilesBps: [[1e6], [1e6], [1e6], [1e6]] }), 3);
-    used.draw(pathsOf(new ConstantPath(5e6), 0), 0);
     used.draw(forecastOf(), 0);
     const fresh = read(forecastOf(), { seed: 3 });
     const other = read(forecastOf(), { seed: 4 });
@@ -249,76 +247,5 @@ describe('transferSeconds', () => {
     }
     // A clock behind the forecaster's.
     expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
-  });
-});
-
-describe('futures from paths', () => {
-  const slow = new ConstantPath(2e6);
-  const fast = new ConstantPath(8e6);
-
-  test('stand for each path by its weight', () => {
-    const rates = ratesAt(read(pathsOf([fast, slow], 0, [0.25, 0.75])), 0);
-    expect(rates.filter((rate) => Math.abs(rate - 8e6) < 1)).toHaveLength(COUNT / 4);
-    expect(rates.filter((rate) => Math.abs(rate - 2e6) < 1)).toHaveLength((COUNT * 3) / 4);
-    // More paths than futures, and weights that do not quite sum to 1.
-    const many = Array.from({ length: 100 }, (_, i) => new ConstantPath((i + 1) * 1e6));
-    const weights = new Array(100).fill(0.009999995);
-    const drawn = ratesAt(read(pathsOf(many, 0, weights)), 0).map((rate) => rate / 1e6);
-    expect(drawn).toEqual(ascending(drawn));
-    expect(drawn[0]!).toBeLessThan(5);
-    expect(drawn[COUNT - 1]!).toBeGreaterThan(95);
-  });
-
-  test('rank the paths at each moment', () => {
-    const rising = new PiecewisePath({ stepEndsSeconds: [4, 60], ratesBps: [1e6, 9e6] });
-    const falling = new PiecewisePath({ stepEndsSeconds: [4, 60], ratesBps: [9e6, 1e6] });
-    const futures = read(pathsOf([rising, falling], 0));
-    expect(futures.binAt(0, 1)).toBeLessThan(BINS / 2);
-    expect(futures.binAt(COUNT - 1, 1)).toBeGreaterThanOrEqual(BINS / 2);
-    expect(futures.binAt(0, 20)).toBeGreaterThanOrEqual(BINS / 2);
-    expect(futures.binAt(COUNT - 1, 20)).toBeLessThan(BINS / 2);
-    for (const seconds of [1, 20]) {
-      const marginal = marginalAt(futures, seconds);
-      marginal.forEach((rate, bin) => {
-        expect(rate).toBeCloseTo(bin < BINS / 2 ? 1e6 : 9e6, 3);
-      });
-    }
-  });
-
-  test('take as long as the paths, up to the sampling', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [1, 2, 4, 6, 10, 60], ratesBps: [5e6, 1e6, 8e6, 0, 3e6, 2e6] });
-    for (const age of [0, 2]) {
-      const futures = read(pathsOf(path, 0), { age });
-      for (const [start, bits] of [
-        [0, 5e6],
-        [0.5, 4e6],
-        [0, 2e7],
-        [2, 1.5e7],
-      ] as const) {
-        const expected = path.downloadSeconds(age + start, bits);
-        expect(Math.abs(futures.transferSeconds(3, start, bits) - expected)).toBeLessThan(0.2);
-      }
-    }
-  });
-
-  test('a dead path has a floor', () => {
-    const dead = new PiecewisePath({ stepEndsSeconds: [10], ratesBps: [0] });
-    for (const paths of [[dead, fast], [dead]]) {
-      const seconds = read(pathsOf(paths, 0)).transferSeconds(0, 0, 1e6);
-      expect(seconds).toBeGreaterThan(1e3);
-      expect(seconds).toBeLessThan(Number.POSITIVE_INFINITY);
-    }
-  });
-
-  test('do not depend on earlier draws', () => {
-    const paths = pathsOf([slow, fast], 0);
-    const used = read(forecastOf({ rankCorrelation: 0.3 }));
-    used.draw(pathsOf([fast, slow], 0), 1);
-    used.draw(paths, 0);
-    const fresh = read(paths);
-    for (let future = 0; future < COUNT; future++) {
-      expect(used.binAt(future, 3)).toBe(fresh.binAt(future, 3));
-      expect(used.transferSeconds(future, 3, 1e7)).toBe(fresh.transferSeconds(future, 3, 1e7));
-    }
   });
 });

@@ -5,10 +5,9 @@
  * the forecast's rank correlation. The scores come from a fixed table, so that equal forecasts give equal futures and
  * similar forecasts give similar futures. The table makes a few futures stand for the whole distribution: in every step
  * each future holds an equal share of the probability, and innovations are uncorrelated with those of earlier steps.
- * A forecast of paths is sampled at fixed times instead.
  */
 
-import type { Forecast, PathForecast, QuantileForecast } from '../forecast.ts';
+import type { QuantileForecast } from '../forecast.ts';
 import { normalQuantile } from '../normal-distribution.ts';
 import { minimalStandard } from '../random.ts';
 import { binScores } from './rank-chain.ts';
@@ -25,8 +24,6 @@ const GREATEST_BPS = 1e300;
 export const MAX_STEPS = 16;
 /** Kept below 1, so that the rank chain mixes. */
 const MAX_CORRELATION = 0.99;
-/** Ends of the steps on which given paths are sampled, in seconds: finest where the next download is. */
-const PATH_STEP_ENDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
 /** A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. */
 export class Futures {
@@ -63,13 +60,31 @@ export class Futures {
   }
 
   /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
-  draw(forecast: Forecast, ageSeconds: number): void {
-    const stepEndsSeconds = forecast.kind === 'paths' ? PATH_STEP_ENDS : forecast.stepEndsSeconds;
+  draw(forecast: QuantileForecast, ageSeconds: number): void {
+    const { stepEndsSeconds } = forecast;
     this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
     this.#stepEnds.set(stepEndsSeconds.slice(0, MAX_STEPS));
     for (let future = 0; future < this.count; future++) this.#order[future] = future;
-    if (forecast.kind === 'paths') this.#samplePaths(forecast, Math.max(0, ageSeconds));
-    else this.#drawQuantiles(forecast, Math.max(0, ageSeconds));
+    const { count, bins } = this;
+    const innovations = this.#innovations;
+    const scores = this.#ranking;
+    const correlation = Math.min(MAX_CORRELATION, forecast.rankCorrelation);
+    const spread = Math.sqrt(1 - correlation ** 2);
+    const rateAt = capacityCurves(forecast, this.#steps);
+    this.#ageSeconds = Math.max(0, ageSeconds);
+    this.#correlation = correlation;
+    for (let step = 0; step < this.#steps; step++) {
+      for (let future = 0; future < count; future++) {
+        const fresh = innovations[step * count + future]!;
+        scores[future] = step === 0 ? fresh : correlation * scores[future]! + spread * fresh;
+      }
+      this.#rank(step);
+      for (let rank = 0; rank < count; rank++) {
+        // Step 0 of the innovations has the scores in ascending order.
+        this.#rates[this.#order[rank]! * MAX_STEPS + step] = rateAt(step, innovations[rank]!);
+      }
+      for (let bin = 0; bin < bins; bin++) this.marginal[step * bins + bin] = rateAt(step, this.#binScores[bin]!);
+    }
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
@@ -122,63 +137,6 @@ export class Futures {
     return step;
   }
 
-  #drawQuantiles(forecast: QuantileForecast, ageSeconds: number): void {
-    const { count, bins } = this;
-    const innovations = this.#innovations;
-    const scores = this.#ranking;
-    const correlation = Math.min(MAX_CORRELATION, forecast.rankCorrelation);
-    const spread = Math.sqrt(1 - correlation ** 2);
-    const rateAt = capacityCurves(forecast, this.#steps);
-    this.#ageSeconds = ageSeconds;
-    this.#correlation = correlation;
-    for (let step = 0; step < this.#steps; step++) {
-      for (let future = 0; future < count; future++) {
-        const fresh = innovations[step * count + future]!;
-        scores[future] = step === 0 ? fresh : correlation * scores[future]! + spread * fresh;
-      }
-      this.#rank(step);
-      for (let rank = 0; rank < count; rank++) {
-        // Step 0 of the innovations has the scores in ascending order.
-        this.#rates[this.#order[rank]! * MAX_STEPS + step] = rateAt(step, innovations[rank]!);
-      }
-      for (let bin = 0; bin < bins; bin++) this.marginal[step * bins + bin] = rateAt(step, this.#binScores[bin]!);
-    }
-  }
-
-  /** Samples the paths from now on, so that the age of the futures is 0. */
-  #samplePaths({ paths }: PathForecast, ageSeconds: number): void {
-    const { count, bins } = this;
-    const order = this.#order;
-    const rates = this.#ranking;
-    const lastEnd = PATH_STEP_ENDS[this.#steps - 1]!;
-    const highestBits = Math.max(
-      ...paths.map(({ path }) => path.cumulativeBits(ageSeconds + lastEnd) - path.cumulativeBits(ageSeconds)),
-    );
-    const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * (highestBits / lastEnd));
-    const drawn = Array.from(resampled(paths, count), (i) => paths[i]!.path);
-    let bitsBefore = drawn.map((path) => path.cumulativeBits(ageSeconds));
-    let start = 0;
-    this.#ageSeconds = 0;
-    this.#correlation = MAX_CORRELATION;
-    for (let step = 0; step < this.#steps; step++) {
-      const end = PATH_STEP_ENDS[step]!;
-      const bits: number[] = [];
-      for (let future = 0; future < count; future++) {
-        // Futures of one path are neighbours.
-        const isSame = future > 0 && drawn[future] === drawn[future - 1];
-        bits.push(isSame ? bits[future - 1]! : drawn[future]!.cumulativeBits(ageSeconds + end));
-        rates[future] = Math.max(floorBps, (bits[future]! - bitsBefore[future]!) / (end - start));
-        this.#rates[future * MAX_STEPS + step] = rates[future]!;
-      }
-      bitsBefore = bits;
-      this.#rank(step);
-      for (let bin = 0; bin < bins; bin++) {
-        this.marginal[step * bins + bin] = rates[order[Math.floor(((bin + 0.5) * count) / bins)]!]!;
-      }
-      start = end;
-    }
-  }
-
   /** Orders the futures of a step by `#ranking`, and notes their bins. */
   #rank(step: number): void {
     const { count, bins } = this;
@@ -216,19 +174,6 @@ function capacityCurves({ levels, quantilesBps }: QuantileForecast, steps: numbe
     const log = logs[step]![i]! + slopes[step]![i]! * (score - scores[i]!);
     return Math.min(GREATEST_BPS, Math.max(floorBps, Math.exp(log)));
   };
-}
-
-/**
- * Systematic resampling, as the index of a path per future: future i stands for the path that holds the
- * (i + 0.5) / count share of the weight.
- */
-export function resampled(paths: PathForecast['paths'], count: number): Uint16Array {
-  let path = 0;
-  let until = paths[0]!.weight;
-  return Uint16Array.from({ length: count }, (_, future) => {
-    while (path < paths.length - 1 && until <= (future + 0.5) / count) until += paths[++path]!.weight;
-    return path;
-  });
 }
 
 /** Most attempts at a shuffle, and the least share of its variance that must be new. */

@@ -5,10 +5,18 @@ import fc from 'fast-check';
 import { ConstantPath } from '../capacity-path.ts';
 import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
 import { InputError } from '../errors.ts';
-import type { QuantileForecast, ValidForecast } from '../forecast.ts';
+import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { createMpcD } from '../mpc-d.ts';
 import { qoeWeights } from '../qoe.ts';
-import { anyQuantiles, downloadsOf, inFlightOf, pathsOf, scaledState, stateOf } from '../random-states.fixture.ts';
+import {
+  anyQuantiles,
+  downloadsOf,
+  inFlightOf,
+  pathsOf,
+  quantilesOf,
+  scaledState,
+  stateOf,
+} from '../random-states.fixture.ts';
 import { validForecast } from '../valid-forecast.ts';
 import { evaluationsOf } from './evaluations.fixture.ts';
 import { createMpcL, type MpcLOptions } from './mpc-l.ts';
@@ -126,17 +134,24 @@ describe('scale', () => {
   });
 });
 
+/** The state after two downloads at this rate. */
+const measured = (state: PlayerState, bps: number) => ({
+  ...state,
+  downloads: downloadsOf(2, state.ladderBps[0]!, bps, 1),
+});
+
 describe('capacity decides', () => {
   test('a link with plenty of capacity: the top, from the first decision on', () => {
     const controller = createMpcL();
     fc.assert(
       fc.property(anyCase(), fc.boolean(), ({ state }, first) => {
         const { ladderBps } = state;
+        const plenty = 50 * ladderBps.at(-1)!;
         const decision = controller.decide(
           first
             ? { ...state, started: false, previousBitrateBps: undefined, downloads: [], bufferLevelSeconds: 0 }
-            : state,
-          pathsOf(new ConstantPath(50 * ladderBps[ladderBps.length - 1]!)),
+            : measured(state, plenty),
+          quantilesOf(plenty),
         );
         // At the end of a session a switch may not pay any more.
         if (state.segmentsRemaining > 2 || first) expect(decision.representation).toBe(ladderBps.length - 1);
@@ -149,9 +164,16 @@ describe('capacity decides', () => {
     const controller = createMpcL({ tuning: { patienceSegments: 1.5 } });
     fc.assert(
       fc.property(anyLateCase(), (one) => {
-        const forecast = pathsOf(new ConstantPath(0));
-        expect(controller.decide(one.state, forecast).representation).toBe(0);
-        const settled = { ...one, forecast, inFlight: { ...one.inFlight, requestedAtSeconds: 97, receivedBits: 0 } };
+        const forecast = quantilesOf(1);
+        const state = measured(one.state, 1);
+        const { controller: by, representation, forecastSource } = controller.decide(state, forecast);
+        expect([by, representation, forecastSource]).toEqual(['mpc-l', 0, 'test']);
+        const settled = {
+          ...one,
+          state,
+          forecast,
+          inFlight: { ...one.inFlight, requestedAtSeconds: 97, receivedBits: 0 },
+        };
         const answer = choiceOf(reconsider(controller, settled));
         // The buffer is large enough to wait.
         const isPatient = one.state.bufferLevelSeconds > 1.5 * one.state.segmentSeconds;
@@ -168,8 +190,8 @@ describe('capacity decides', () => {
     const rate = fc.double({ min: 1e5, max: 2e8, noNaN: true });
     fc.assert(
       fc.property(anyCase(), rate, fc.constantFrom(0, 0, 0.3), ({ state: one }, bps, setup) => {
-        const state = { ...one, setupSeconds: one.ladderBps.map((_, r) => r * setup) };
-        const forecast = pathsOf(new ConstantPath(bps));
+        const state = { ...measured(one, bps), setupSeconds: one.ladderBps.map((_, r) => r * setup) };
+        const forecast = quantilesOf(bps);
         const { candidates } = controller.decide(state, forecast);
         const evaluations = evaluationsOf(state, forecast, options);
         const { weights, segmentSeconds, bufferLevelSeconds, ladderBps } = state;
@@ -195,8 +217,7 @@ describe('capacity decides', () => {
     const one = stateOf(ladderBps, { bufferLevelSeconds: 3, segmentsRemaining: 1, previousBitrateBps: 4e6 });
     const tuning = { reactionSegments: 0.5, patienceSegments: 1.5, stallLevelSeconds: 0 };
     const stallSecondsWith = (setupSeconds?: number[]) =>
-      evaluationsOf({ ...one, ...(setupSeconds && { setupSeconds }) }, pathsOf(new ConstantPath(1e6)), { tuning })[1]!
-        .stallSeconds;
+      evaluationsOf({ ...one, ...(setupSeconds && { setupSeconds }) }, quantilesOf(1e6), { tuning })[1]!.stallSeconds;
     // Abandoned after 2 s; then 0.05 s of latency and 4 s at 1 Mbit/s, with 3 s in the buffer.
     expect(stallSecondsWith()).toBeCloseTo(2 + 0.05 + 4 - 3, 9);
     expect(stallSecondsWith([0.5, 0])).toBeCloseTo(2 + 0.5 + 0.05 + 4 - 3, 9);
@@ -358,11 +379,12 @@ test('a previous bitrate without a quality counts as none', () => {
 });
 
 /** Forecasts that are no use; valid-forecast.test.ts has those of invalid form. */
-const UNUSABLE: [string, ((forecast: QuantileForecast) => QuantileForecast) | undefined][] = [
+const UNUSABLE: [string, ((forecast: QuantileForecast) => Forecast) | undefined][] = [
   ['none at all', undefined],
   ['a time in the future', (f) => ({ ...f, issuedAtMs: 200e3 })],
   ['an age of one epoch', (f) => ({ ...f, issuedAtMs: 85e3 })],
   ['UTC for the session clock', (f) => ({ ...f, issuedAtMs: 1.7e12 })],
+  ['a path, which is for mpc-o', () => pathsOf(new ConstantPath(1e6), 99)],
   ['rates ten thousand times too high', (f) => scaledForecast(f, 1e4)],
   ['rates ten thousand times too low', (f) => scaledForecast(f, 1e-4)],
 ];

@@ -4,7 +4,7 @@
  */
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
-import { ageSecondsOf, type Forecast, type ValidForecast } from '../forecast.ts';
+import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
 import { lastIndexAtMost } from '../ladder.ts';
 import { createMpcD, type LivePlan } from '../mpc-d.ts';
@@ -26,9 +26,9 @@ export interface LivePart {
   /** Of MPC-D, which decides without a usable forecast. */
   readonly fallback: LivePlan;
   /** What requests lead to in the futures of a forecast; they hold until the next call. */
-  outcomes(state: PlayerState, forecast: Forecast): Outcomes;
+  outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes;
   /** The rate to play at; towards the target without a forecast. Absent where the player sets the rate. */
-  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: Forecast | undefined): Pace;
+  pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
 }
 
 /**
@@ -121,13 +121,13 @@ export class MpcL implements Controller {
     };
   }
 
-  #outcomes(state: PlayerState, forecast: Forecast): Outcomes {
+  #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {
     if (state.live && this.#live) return this.#live.outcomes(state, forecast);
     this.#futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
     return new SegmentOutcomes(state, this.#options, this.#futures);
   }
 
-  #forecastPart(state: PlayerState, forecast: Forecast): Partial<Decision> {
+  #forecastPart(state: PlayerState, forecast: QuantileForecast): Partial<Decision> {
     const horizonMs = (1000 * state.segmentSeconds * horizonOf(state, this.#options)) / state.playbackRate;
     return {
       forecastSource: forecast.source,

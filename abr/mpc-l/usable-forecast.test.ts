@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConstantPath } from '../capacity-path.ts';
 import type { Download, PlayerState } from '../controller.ts';
-import { inFlightOf, pathsOf, quantilesOf, stateOf as runningState } from '../random-states.fixture.ts';
+import { inFlightOf, quantilesOf, stateOf as runningState } from '../random-states.fixture.ts';
 import { isPlausible } from './usable-forecast.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
@@ -34,8 +33,6 @@ const expects = (medianMbps: number) =>
     shares: [0.6, 1, 1.5],
   });
 
-const paths = (...mbps: number[]) => pathsOf(mbps.map((rate) => new ConstantPath(rate * 1e6)));
-
 /** A download of 480 Mbit. */
 const inFlight = (receivedBits: number, seconds = 2) => ({
   ...inFlightOf(stateOf([]), 5, receivedBits / 480e6, seconds),
@@ -56,7 +53,6 @@ describe('isPlausible', () => {
     ['less than was measured, but enough to matter little', [3000, 5000], 150, true],
   ])('%s: measured %p, expected %p: %p', (_, measured, expected, plausible) => {
     expect(isPlausible(expects(expected), stateOf(measured))).toBe(plausible);
-    expect(isPlausible(paths(expected, expected), stateOf(measured))).toBe(plausible);
   });
 
   test('before a measurement, rejects only impossible links', () => {
@@ -71,11 +67,6 @@ describe('isPlausible', () => {
     expect(isPlausible(expects(0.1), fast, inFlight(0, 0.5))).toBe(false);
     expect(isPlausible(expects(900), stateOf([]), inFlight(10e6))).toBe(false);
     expect(isPlausible(expects(900), stateOf([20]), inFlight(480e6))).toBe(true);
-  });
-
-  test('a single path is always plausible', () => {
-    expect(isPlausible(paths(0), stateOf([20, 20]))).toBe(true);
-    expect(isPlausible(paths(1e6), stateOf([20, 20]))).toBe(true);
   });
 
   test('invalid measurements make no forecast plausible', () => {

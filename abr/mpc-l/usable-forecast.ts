@@ -4,7 +4,7 @@
  */
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
-import { ageSecondsOf, EPOCH_SECONDS, type Forecast, type QuantileForecast, type ValidForecast } from '../forecast.ts';
+import { ageSecondsOf, EPOCH_SECONDS, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { nearestLevel } from '../quantile.ts';
 import { robustThroughput } from '../robust-throughput.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
@@ -32,16 +32,17 @@ const JUDGED_AFTER_SECONDS = 1;
 
 /**
  * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is an epoch old says nothing about the
- * present epoch.
+ * present epoch, and paths are for MPC-O alone.
  */
 export function usableForecast(
   state: PlayerState,
   forecast: ValidForecast | undefined,
   options: Pick<ResolvedMpcLOptions, 'startup' | 'forecast'>,
-): Forecast | undefined {
+): QuantileForecast | undefined {
   if (!options.startup && state.downloads.length < STARTUP_DOWNLOADS) return undefined;
   if (!options.forecast) return harmonicSpread(state);
-  const ageSeconds = forecast ? ageSecondsOf(forecast, state.nowSeconds) : Number.NaN;
+  if (forecast === undefined || forecast.kind === 'paths') return undefined;
+  const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
   return ageSeconds >= -EARLY_SECONDS && ageSeconds < EPOCH_SECONDS ? forecast : undefined;
 }
 
@@ -67,11 +68,10 @@ function harmonicSpread(state: PlayerState): QuantileForecast | undefined {
  * The test is coarse on purpose. A forecast may know of an outage before it shows, or of its end. It may not expect a
  * link many times faster than all recent downloads, or many times slower.
  *
- * `inFlight` is the running download, if any. A single path is always plausible: it is the true future of a replay.
+ * `inFlight` is the running download, if any.
  */
-export function isPlausible(forecast: Forecast, state: PlayerState, inFlight?: InFlight): boolean {
-  if (forecast.kind === 'paths' && forecast.paths.length === 1) return true;
-  const { middleBps, highBps } = expectationOf(forecast, ageSecondsOf(forecast, state.nowSeconds));
+export function isPlausible(forecast: QuantileForecast, state: PlayerState, inFlight?: InFlight): boolean {
+  const { middleBps, highBps } = expectationOf(forecast);
   const { ladderBps, nowSeconds, playbackRate } = state;
   // What the player consumes at the lowest and the highest bitrate.
   const lowestBps = ladderBps[0]! * playbackRate;
@@ -95,15 +95,7 @@ function rateOf({ receivedBits, downloadSeconds, latencySeconds = 0 }: Download)
 }
 
 /** Mean capacity at the median and at the highest quantile level of a forecast. */
-function expectationOf(forecast: Forecast, ageSeconds: number): { middleBps: number; highBps: number } {
-  if (forecast.kind === 'paths') {
-    const from = Math.max(0, ageSeconds);
-    const rates = forecast.paths.map(
-      ({ path }) => (path.cumulativeBits(from + CHECKED_SECONDS) - path.cumulativeBits(from)) / CHECKED_SECONDS,
-    );
-    const middleBps = forecast.paths.reduce((sum, { weight }, i) => sum + weight * rates[i]!, 0);
-    return { middleBps, highBps: Math.max(...rates) };
-  }
+function expectationOf(forecast: QuantileForecast): { middleBps: number; highBps: number } {
   const { levels, stepEndsSeconds, quantilesBps } = forecast;
   const middle = nearestLevel(levels, 0.5);
   let middleBits = 0;

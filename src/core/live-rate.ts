@@ -1,7 +1,14 @@
 /** The playback rate of a live stream: its bounds, and the element's rate in place of the player's own catch-up. */
 
-import type { LiveOptions } from './options.ts';
+import { type Checks, isFrom, isPositive, type LiveOptions } from './options.ts';
 import type { LivePosition, RatePort } from './player-port.ts';
+
+export const LIVE_CHECKS: Checks<LiveOptions> = {
+  minPlaybackRate: isFrom(0.5, 1),
+  maxPlaybackRate: isFrom(1, 2),
+  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
+  maxLatencySeconds: ['a number > 0', isPositive],
+};
 
 /** Smaller changes of the rate cause glitches in Safari's audio (WebKit bug 208142). */
 const SAFARI_STEP = 0.25;

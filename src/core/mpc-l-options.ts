@@ -14,6 +14,7 @@ import {
 } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from './forecasting.ts';
+import { LIVE_CHECKS } from './live-rate.ts';
 import { LiveStream } from './live-stream.ts';
 import {
   type Checks,
@@ -23,7 +24,6 @@ import {
   controllerCheck,
   has,
   isFrom,
-  LIVE_CHECKS,
   resolveCommon,
   SWITCH,
 } from './options.ts';

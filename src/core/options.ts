@@ -72,22 +72,15 @@ export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
 export const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
 
 export const COMMON_CHECKS: Checks<CommonOptions> = {
-  horizon: ['a whole number from 1 to 20', isWhole(1, 20)],
+  horizon: isWhole(1, 20),
   qoe: oneOf('linear', 'log'),
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', (value) => typeof value === 'string' || (typeof value === 'object' && value !== null)],
   live: ['an object', (value) => typeof value === 'object' && value !== null],
   cmcd: SWITCH,
-  seed: [`a whole number from 0 to ${LARGEST_SEED}`, isWhole(0, LARGEST_SEED)],
+  seed: isWhole(0, LARGEST_SEED),
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
-};
-
-export const LIVE_CHECKS: Checks<LiveOptions> = {
-  minPlaybackRate: isFrom(0.5, 1),
-  maxPlaybackRate: isFrom(1, 2),
-  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
-  maxLatencySeconds: ['a number > 0', isPositive],
 };
 
 /** The check of the option `controller`. */
@@ -137,12 +130,15 @@ export function isFrom(least: number, most: number): Check {
   return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
 }
 
-function isPositive(value: unknown): boolean {
+export function isPositive(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) > 0;
 }
 
-function isWhole(least: number, most: number): (value: unknown) => boolean {
-  return (value) => Number.isInteger(value) && isBetween(value, least, most);
+function isWhole(least: number, most: number): Check {
+  return [
+    `a whole number from ${least} to ${most}`,
+    (value) => Number.isInteger(value) && isBetween(value, least, most),
+  ];
 }
 
 function oneOf(...values: string[]): Check {

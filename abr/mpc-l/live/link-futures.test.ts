@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath, PiecewisePath } from '../../capacity-path.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
-import type { ExpectedHandover, Forecast, HandoverDip, QuantileForecast } from '../../forecast.ts';
+import type { ExpectedHandover, HandoverDip, QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
-import { pathsOf, quantilesOf, DIP as SPREAD_DIP } from '../../random-states.fixture.ts';
+import { quantilesOf, DIP as SPREAD_DIP } from '../../random-states.fixture.ts';
 import { LinkFutures } from './link-futures.ts';
-import { DRAWN_SECONDS, type LinkPaths } from './link-paths.ts';
+import { DRAWN_SECONDS, LinkPaths } from './link-paths.ts';
 
 const SEED = { seed: 20260101 };
 const UTC_MS = Date.UTC(2025, 0, 1);
@@ -35,13 +35,13 @@ interface Moment {
 }
 
 function read(
-  forecast: Forecast,
+  forecast: QuantileForecast,
   { count = 24, seed = 1, ...moment }: Moment & { count?: number; seed?: number } = {},
 ) {
   return draw(new LinkFutures(count, seed), forecast, moment);
 }
 
-function draw(link: LinkFutures, forecast: Forecast, { age = 0, utc = { utcMs: UTC_MS } }: Moment = {}) {
+function draw(link: LinkFutures, forecast: QuantileForecast, { age = 0, utc = { utcMs: UTC_MS } }: Moment = {}) {
   return link.draw({ nowSeconds: forecast.issuedAtMs / 1000 + age, ...utc } as PlayerState, forecast);
 }
 
@@ -244,30 +244,25 @@ describe('a handover', () => {
   });
 });
 
-describe('given paths', () => {
-  const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6] });
+describe('a given path', () => {
+  const sampled = (path: CapacityPath) => {
+    const link = new LinkPaths(1);
+    link.sample(path);
+    return link;
+  };
 
-  test('are sampled as they are, from the present on', () => {
-    const link = read(pathsOf(path, 0), { age: 1.3, count: 4 });
-    const bits = Array.from(
-      { length: CELLS },
-      (_, cell) => path.cumulativeBits(1.4 + cell / 10) - path.cumulativeBits(1.3),
-    );
-    everyFuture(link, (f) => {
-      for (const [cell, until] of bits.entries()) expect(link.bitsUntil(f, (cell + 1) / 10)).toBeCloseTo(until, 3);
-    });
+  test('is sampled as it is', () => {
+    const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6] });
+    const link = sampled(path);
+    for (let cell = 1; cell <= CELLS; cell++) {
+      expect(link.bitsUntil(0, cell / 10)).toBeCloseTo(path.cumulativeBits(cell / 10), 3);
+    }
   });
 
-  test('stand for futures in proportion to their weights', () => {
-    const link = read(pathsOf([new ConstantPath(1e6), new ConstantPath(3e6)], 0, [0.25, 0.75]));
-    const slow = everyFuture(link, (f) => Math.round(link.bitsUntil(f, 1)) === 1e6).filter(Boolean).length;
-    expect(slow).toBe(link.count / 4);
-  });
-
-  test('that are dead for ever or for a while deliver late, and never at no time', () => {
+  test('that is dead for ever or for a while delivers late, and never at no time', () => {
     const late = new PiecewisePath({ stepEndsSeconds: [10, 20], ratesBps: [0, 8e6] });
     for (const dead of [new ConstantPath(0), late]) {
-      const link = read(pathsOf(dead, 0));
+      const link = sampled(dead);
       for (const [from, bits] of [
         [0, 0],
         [0, 1e6],
@@ -280,7 +275,7 @@ describe('given paths', () => {
         expect(arrival).toBeLessThan(Number.POSITIVE_INFINITY);
       }
     }
-    const link = read(pathsOf(late, 0));
+    const link = sampled(late);
     link.begin();
     expect(link.arrivalSeconds(0, 0, 8e6)).toBeCloseTo(11, 6);
   });
@@ -309,7 +304,6 @@ describe('a forecast', () => {
     });
     const fresh = read(forecast);
     const used = new LinkFutures(24, 1);
-    draw(used, pathsOf(new ConstantPath(1e6), 0), {});
     draw(used, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
     draw(used, forecastOf());
     draw(used, forecast);

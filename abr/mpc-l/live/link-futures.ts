@@ -1,10 +1,10 @@
 /**
  * Futures of the link in cells of 0.1 s, for plans at the live edge: the futures of the forecast's steps, with the
- * fluctuation within a step and the dips at handovers. Given paths are sampled as they are.
+ * fluctuation within a step and the dips at handovers.
  */
 
 import type { PlayerState } from '../../controller.ts';
-import { ageSecondsOf, type Forecast, type QuantileForecast } from '../../forecast.ts';
+import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
 import { levelShare, nearestLevel } from '../../quantile.ts';
 import { minimalStandard } from '../../random.ts';
@@ -57,12 +57,8 @@ export class LinkFutures {
   }
 
   /** Draws the futures of a forecast into `paths`, which it returns. */
-  draw(state: PlayerState, forecast: Forecast): LinkPaths {
+  draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
     const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
-    if (forecast.kind === 'paths') {
-      this.paths.sample(forecast.paths, ageSeconds);
-      return this.paths;
-    }
     this.#futures.draw(forecast, ageSeconds);
     this.#fluctuate(forecast, ageSeconds);
     this.#dip(forecast, state.utcMs ?? Number.NaN);

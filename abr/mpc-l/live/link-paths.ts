@@ -1,7 +1,6 @@
 /** What a link delivers in one or several futures, tabulated in cells of 0.1 s for plans at the live edge. */
 
-import type { PathForecast } from '../../forecast.ts';
-import { resampled } from '../futures.ts';
+import type { CapacityPath } from '../../capacity-path.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 const { floor, max, min, round } = Math;
@@ -23,17 +22,11 @@ export class LinkPaths {
     this.bits = new Float64Array(count * (CELLS + 1));
   }
 
-  /** Fills the table from the paths of a forecast of this age; each future is one of them, by their weights. */
-  sample(paths: PathForecast['paths'], ageSeconds: number): void {
-    const { bits, count } = this;
-    for (const [f, index] of resampled(paths, count).entries()) {
-      const { path } = paths[index]!;
-      const before = path.cumulativeBits(ageSeconds);
-      for (let cell = 1; cell <= CELLS; cell++) {
-        const i = f * (CELLS + 1) + cell;
-        const delivered = path.cumulativeBits(ageSeconds + cell * CELL_SECONDS) - before;
-        bits[i] = max(bits[i - 1]! + LEAST_CELL_BPS * CELL_SECONDS, delivered);
-      }
+  /** Fills the table of one future from a path. */
+  sample(path: CapacityPath): void {
+    const { bits } = this;
+    for (let cell = 1; cell <= CELLS; cell++) {
+      bits[cell] = max(bits[cell - 1]! + LEAST_CELL_BPS * CELL_SECONDS, path.cumulativeBits(cell * CELL_SECONDS));
     }
   }
 

@@ -5,7 +5,7 @@
  */
 
 import type { Controller, PlayerState } from '../../controller.ts';
-import type { Forecast } from '../../forecast.ts';
+import type { QuantileForecast } from '../../forecast.ts';
 import { type LivePart, MpcL } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
@@ -44,7 +44,7 @@ class LiveEdge implements LivePart {
       });
   }
 
-  outcomes(state: PlayerState, forecast: Forecast): LiveOutcomes {
+  outcomes(state: PlayerState, forecast: QuantileForecast): LiveOutcomes {
     const { tuning, seed } = this.#options;
     this.#link ??= new LinkFutures(tuning.futures, seed);
     return new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));

@@ -44,7 +44,7 @@ export class PathPlan implements LivePlan {
   }
 
   #outcomes(state: PlayerState, path: CapacityPath): LiveOutcomes {
-    this.#link.sample([{ weight: 1, path }], 0);
+    this.#link.sample(path);
     return new LiveOutcomes(state, this.#options, this.#link);
   }
 }
