@@ -27,8 +27,13 @@ beforeAll(async () => {
     const sidecar = { dataset: 'own', recording_group: group, epoch_phase_s: 3 };
     writeFileSync(at('traces', `${group}.json`), JSON.stringify(sidecar));
   }
-  // A model that differs from the shipped one: half of its ensemble.
-  writeFileSync(at('model.json'), JSON.stringify({ ...SHIPPED_FILE, networks: SHIPPED_FILE.networks.slice(0, 1) }));
+  // A model that differs from the shipped one: it ignores the second feature.
+  const [first, ...later] = SHIPPED_FILE.layers;
+  const { weights, scales } = first!;
+  const outputs = weights.length / scales.length;
+  const ignoring = weights.slice(0, outputs) + 'f'.repeat(outputs) + weights.slice(2 * outputs);
+  const layers = [{ weights: ignoring, scales }, ...later];
+  writeFileSync(at('model.json'), JSON.stringify({ ...SHIPPED_FILE, layers }));
   writeFileSync(at('folds.json'), JSON.stringify({ a: 'model.json', b: 'model.json' }));
   ended = await evaluate('--fold-models', at('folds.json'));
   evaluation = JSON.parse(readFileSync(at('scores.json'), 'utf8'));

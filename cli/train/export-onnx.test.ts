@@ -7,7 +7,7 @@ import * as runtime from 'onnxruntime-web/wasm';
 import { seededRandom } from '../../abr/random.ts';
 import type { Model, ModelFile } from '../../predictor/forecast/model-file.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
-import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
+import { evaluateNetwork } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import type { FromWorker, ToWorker } from '../../predictor/onnx/inference.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
@@ -39,9 +39,9 @@ const load = (bytes: Uint8Array | undefined): Promise<LoadedModel> => loadModel(
 const shipped: DescribedModel = JSON.parse(readFileSync(path('predictor/models/built-in.json'), 'utf8'));
 const shippedOnnx = readFileSync(path('predictor/models/built-in.onnx'));
 
-function evaluated({ networks, stepEndsSeconds, levels }: Model, features: ArrayLike<number>): Float64Array {
+function evaluated({ layers, stepEndsSeconds, levels }: Model, features: ArrayLike<number>): Float64Array {
   const values = new Float64Array(stepEndsSeconds.length * levels.length);
-  new QuantileNetworks(networks, levels.length).evaluate(Float64Array.from(features), values);
+  evaluateNetwork(layers, levels.length, Float64Array.from(features), values);
   return values;
 }
 
@@ -84,22 +84,18 @@ describe('the shipped model', () => {
 });
 
 describe('exportOnnx', () => {
-  /** Networks of other shapes with random weights, and the TypeScript evaluator's output for one input. */
-  function randomModel(seed: number, hidden: number[][], stepEndsSeconds: number[], levels: number[]): DescribedModel {
+  /** A network of another shape with random weights, and the TypeScript evaluator's output for one input. */
+  function randomModel(hidden: number[], stepEndsSeconds: number[], levels: number[]): DescribedModel {
+    const seed = hidden.length;
     const random = seededRandom(seed);
-    const packed = (count: number) => ({
-      unit: 1e-5,
-      steps: Buffer.from(Int16Array.from({ length: count }, () => 6e4 * (random() - 0.5)).buffer).toString('base64'),
+    const digits = (count: number, from: number, to: number) =>
+      Array.from({ length: count }, () => DIGITS[Math.floor(from + (to - from) * random())]).join('');
+    const widths = [SHIPPED_FILE.features.length, ...hidden, stepEndsSeconds.length * levels.length];
+    const layers = widths.slice(1).map((outputs, l) => {
+      const inputs = widths[l]! + 1;
+      return { weights: digits(inputs * outputs, 0, 63), scales: digits(inputs, 24, 64) };
     });
-    const networks = hidden.map((sizes) => {
-      const widths = [SHIPPED_FILE.features.length, ...sizes, stepEndsSeconds.length * levels.length];
-      return widths.slice(1).map((outputs, l) => ({
-        weights: Array.from({ length: widths[l]! * outputs }, () => DIGITS[Math.floor(63 * random())]).join(''),
-        scales: packed(widths[l]!),
-        biases: packed(outputs),
-      }));
-    });
-    const file: ModelFile = { ...SHIPPED_FILE, name: `random ${seed}`, stepEndsSeconds, levels, networks };
+    const file: ModelFile = { ...SHIPPED_FILE, name: `random ${seed}`, stepEndsSeconds, levels, layers };
     const features = randomFeatures(seed);
     const logRatios = [...evaluated(parseModel(file), features)];
     return {
@@ -113,12 +109,12 @@ describe('exportOnnx', () => {
     return Float32Array.from(SHIPPED_FILE.features, () => 4 * random() - 2);
   };
 
-  test.each<[string, number[][], number[], number[]]>([
-    ['one network without a hidden layer, a single level', [[]], [2], [0.5]],
-    ['one network', [[5]], [1, 2.5, 60], [0.1, 0.5, 0.9]],
-    ['networks of different depths', [[7, 3], [4], [6, 5, 4]], [1, 4], [0.05, 0.25, 0.5, 0.75, 0.95]],
+  test.each<[string, number[], number[], number[]]>([
+    ['without a hidden layer, a single level', [], [2], [0.5]],
+    ['one hidden layer', [5], [1, 2.5, 60], [0.1, 0.5, 0.9]],
+    ['three hidden layers', [6, 5, 4], [1, 4], [0.05, 0.25, 0.5, 0.75, 0.95]],
   ])('computes what the evaluator in TypeScript does: %s', async (_, hidden, stepEndsSeconds, levels) => {
-    const described = randomModel(hidden.length, hidden, stepEndsSeconds, levels);
+    const described = randomModel(hidden, stepEndsSeconds, levels);
     const model = parseModel(described);
     const loaded = await load(exportOnnx(described));
     for (let seed = 0; seed < 30; seed++) {
@@ -250,7 +246,7 @@ describe('leo-abr export', () => {
   test.each<[string, string | undefined, string]>([
     ['missing.json', undefined, '<model.json>: expected a readable file'],
     ['text.json', 'model', 'text.json: expected JSON'],
-    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile networks", got "onnx"'],
+    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile network", got "onnx"'],
     ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
   ])('%s: status 2, and why', async (name, text, message) => {
     if (text !== undefined) writeFileSync(join(folder, name), text);

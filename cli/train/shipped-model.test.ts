@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
-import { QuantileNetworks } from '../../predictor/forecast/quantile-network.ts';
+import { evaluateNetwork } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { cardMarkdown, type DescribedModel } from './model-card.ts';
 
@@ -12,7 +12,7 @@ const described: DescribedModel = JSON.parse(text('built-in.json'));
 describe('the shipped model', () => {
   test('is the one beside its card (else: npm run ship-model)', () => {
     expect(described).toMatchObject(SHIPPED_MODEL);
-    expect(Object.keys(SHIPPED_MODEL)).toEqual(['name', 'stepEndsSeconds', 'levels', 'rankCorrelation', 'networks']);
+    expect(Object.keys(SHIPPED_MODEL)).toEqual(['name', 'stepEndsSeconds', 'levels', 'rankCorrelation', 'layers']);
   });
 
   test('has a card, the same for programs and for people', () => {
@@ -24,11 +24,10 @@ describe('the shipped model', () => {
   });
 
   test('gives the same outputs as in training', () => {
-    const { networks, stepEndsSeconds, levels } = parseModel(described);
-    const evaluator = new QuantileNetworks(networks, levels.length);
+    const { layers, stepEndsSeconds, levels } = parseModel(described);
     const values = new Float64Array(stepEndsSeconds.length * levels.length);
     for (const { features, logRatios } of described.card.fit.golden) {
-      evaluator.evaluate(Float64Array.from(features), values);
+      evaluateNetwork(layers, levels.length, Float64Array.from(features), values);
       for (const [i, value] of values.entries()) expect(Math.abs(value - logRatios[i]!)).toBeLessThan(1e-4);
     }
   });
