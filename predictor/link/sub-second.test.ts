@@ -5,7 +5,7 @@ import { levelShare } from '../../abr/quantile.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ModelSession } from '../forecast/model-session.ts';
-import { type Link, noisyLink, throughput } from './handover-clock/links.fixture.ts';
+import { IMPOSSIBLE_THROUGHPUT, type Link, noisyLink, throughput } from './handover-clock/links.fixture.ts';
 import { SubSecond } from './sub-second.ts';
 
 const EPOCH_SECONDS = 15;
@@ -237,19 +237,7 @@ describe('a session with a model', () => {
   const possible = Array.from({ length: 300 }, (_, i) => throughput(i / 10, (i + 1) / 10, noisyLink(1, 0.3)(i / 10)));
 
   test('ignores impossible observations', () => {
-    const impossible = [
-      [20, 20, 1e6],
-      [20, 19, 1e6],
-      [Number.NaN, 20.1, 1e6],
-      [20, Number.NaN, 1e6],
-      [20, 20.1, Number.NaN],
-      [20, 20.1, -1],
-      [20, Number.POSITIVE_INFINITY, 1e6],
-      [20, 20.1, Number.POSITIVE_INFINITY],
-      [3, 3.1, 1e6],
-    ].map(([startSeconds, endSeconds, bits]): Observation => {
-      return { kind: 'throughput', startSeconds: startSeconds!, endSeconds: endSeconds!, bits: bits! };
-    });
+    const impossible = [...IMPOSSIBLE_THROUGHPUT, throughput(3, 3.1, 1e7)];
     const clean = sessionOf(possible, () => new SubSecond());
     const mixed = possible.slice();
     mixed.splice(200, 0, ...impossible);

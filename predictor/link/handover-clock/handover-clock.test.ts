@@ -7,6 +7,7 @@ import {
   dippingLink,
   dipsAtRandom,
   dipsEvery,
+  IMPOSSIBLE_THROUGHPUT,
   type Link,
   leoLink,
   liveObservationsOf,
@@ -42,6 +43,18 @@ function timeOf(boundary: number, errorSeconds = 0): Partial<SessionContext> {
 
 const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1);
 const share = (holds: (seed: number) => boolean) => SEEDS.filter(holds).length / SEEDS.length;
+const boundaryOf = (seed: number) => (seed * 4.3) % 15;
+const throughputOf = (seed: number) =>
+  observationsOf(leoLink({ seed, boundary: boundaryOf(seed) }), { untilSeconds: 120 });
+/** A request every two seconds, whose latency changes with the epoch. */
+const latenciesOf = (seed: number) => {
+  const link = leoLink({ seed, boundary: boundaryOf(seed), spread: 0.3, noise: 0.05 });
+  return Array.from({ length: 120 }, (_, i): Observation => {
+    const atSeconds = 1 + 2 * i;
+    return { kind: 'request-latency', atSeconds, latencySeconds: (0.05 * link(atSeconds)) / 60e6 };
+  });
+};
+const wrongTimeOf = (seed: number) => timeOf(boundaryOf(seed), [-7, -4, 4, 7][seed % 4]!);
 
 describe('position', () => {
   test('is according to the schedule at first', () => {
@@ -56,36 +69,16 @@ describe('position', () => {
     expect(started().estimate(0)!.uncertaintySeconds).toBeCloseTo(15 / Math.sqrt(12), 1);
   });
 
-  test('is found from throughput alone', () => {
+  test.each([
+    ['from throughput alone', throughputOf, () => ({}), 1, 0.9],
+    ['in spite of an error of the time source of up to 7 s', throughputOf, wrongTimeOf, 1, 0.9],
+    ['from steps of the request latency alone', latenciesOf, () => ({}), 1.5, 0.8],
+  ])('is found %s', (_, observations, contextOf, withinSeconds, leastShare) => {
     const found = share((seed) => {
-      const boundary = (seed * 4.3) % 15;
-      const { phaseSeconds } = afterSession(leoLink({ seed, boundary }), { untilSeconds: 120 });
-      return apart(phaseSeconds, boundary) < 1;
+      const { phaseSeconds } = listen(started(contextOf(seed)), observations(seed));
+      return apart(phaseSeconds, boundaryOf(seed)) < withinSeconds;
     });
-    expect(found).toBeGreaterThan(0.9);
-  });
-
-  test('is found in spite of an error of the time source of up to 7 s', () => {
-    const found = share((seed) => {
-      const boundary = (seed * 4.3) % 15;
-      const wrong = timeOf(boundary, [-7, -4, 4, 7][seed % 4]!);
-      const { phaseSeconds } = afterSession(leoLink({ seed, boundary }), { untilSeconds: 120 }, wrong);
-      return apart(phaseSeconds, boundary) < 1;
-    });
-    expect(found).toBeGreaterThan(0.9);
-  });
-
-  test('is found from steps of the request latency alone', () => {
-    const found = share((seed) => {
-      const boundary = (seed * 4.3) % 15;
-      const link = leoLink({ seed, boundary, spread: 0.3, noise: 0.05 });
-      const latencies: Observation[] = [];
-      for (let atSeconds = 1; atSeconds < 240; atSeconds += 2) {
-        latencies.push({ kind: 'request-latency', atSeconds, latencySeconds: (0.05 * link(atSeconds)) / 60e6 });
-      }
-      return apart(listen(started(), latencies).phaseSeconds, boundary) < 1.5;
-    });
-    expect(found).toBeGreaterThan(0.8);
+    expect(found).toBeGreaterThan(leastShare);
   });
 
   test('latency alone is no evidence for or against a LEO link', () => {
@@ -149,13 +142,13 @@ describe('leaps', () => {
     return apart(phaseSeconds, boundary + leapSeconds);
   }
 
-  test.each(LEAPS)('of the session clock by %d s are found within three epochs with a time source', (leap) => {
-    expect(share((seed) => missedBy(seed, leap, 3, true) < 1)).toBeGreaterThan(0.8);
-  });
-
-  test.each(LEAPS)('of the session clock by %d s are found in the end without one', (leap) => {
-    expect(share((seed) => missedBy(seed, leap, 12, false) < 1)).toBeGreaterThan(0.8);
-  });
+  test.each(LEAPS)(
+    'of the session clock by %d s are found within three epochs with a time source, or in the end',
+    (leap) => {
+      expect(share((seed) => missedBy(seed, leap, 3, true) < 1)).toBeGreaterThan(0.8);
+      expect(share((seed) => missedBy(seed, leap, 12, false) < 1)).toBeGreaterThan(0.8);
+    },
+  );
 
   test('of the time source do not change a position that observations support', () => {
     for (const seed of SEEDS) {
@@ -190,7 +183,7 @@ describe('leaps', () => {
 describe('recognition', () => {
   test('a LEO link is recognised, and only then are handovers announced', () => {
     const recognised = share((seed) => {
-      const boundary = (seed * 4.3) % 15;
+      const boundary = boundaryOf(seed);
       const clock = started(timeOf(boundary));
       for (const observation of observationsOf(leoLink({ seed, boundary }), { untilSeconds: 240 })) {
         clock.observe(observation);
@@ -245,7 +238,6 @@ describe('recognition', () => {
 
 describe('short dips in a live session', () => {
   const EPOCH = 15;
-  const boundaryOf = (seed: number) => (seed * 4.3) % 15;
   const handovers = (seed: number) => {
     const boundary = boundaryOf(seed);
     return dippingLink(dipsEvery(EPOCH, boundary), leoLink({ seed, boundary, spread: 0.2, noise: 0.1 }));
@@ -327,31 +319,22 @@ describe('hints', () => {
     expect(often.estimate(0)).toEqual(once.estimate(0));
   });
 
-  test('are ignored if impossible', () => {
+  test.each([
+    [Number.NaN, 1, 1],
+    [1, -1, 1],
+    [1, Number.NaN, 1],
+    [1, 1, 0],
+    [1, 1, 1.5],
+  ])('are ignored if impossible: %d, %d, %d', (...hint) => {
     const clock = started();
-    const before = clock.estimate(0);
-    clock.hint(Number.NaN, 1, 1);
-    clock.hint(1, -1, 1);
-    clock.hint(1, Number.NaN, 1);
-    clock.hint(1, 1, 0);
-    clock.hint(1, 1, 1.5);
-    expect(clock.estimate(0)).toEqual(before);
+    clock.hint(...hint);
+    expect(clock.estimate(0)).toEqual(started().estimate(0));
   });
 });
 
 describe('faults', () => {
   const FAULTY: Observation[] = [
-    ...[
-      [Number.NaN, 1, 1],
-      [0, Number.POSITIVE_INFINITY, 1],
-      [1, 1, 1],
-      [2, 1, 1],
-      [0, 1, -1],
-      [0, 1, Number.NaN],
-      [0, 1, Number.POSITIVE_INFINITY],
-    ].map(([startSeconds, endSeconds, bits]): Observation => {
-      return { kind: 'throughput', startSeconds: startSeconds!, endSeconds: endSeconds!, bits: bits! };
-    }),
+    ...IMPOSSIBLE_THROUGHPUT,
     { kind: 'request-latency', atSeconds: Number.NaN, latencySeconds: 0.1 },
     ...[0, Number.NaN, Number.POSITIVE_INFINITY].map((latencySeconds): Observation => {
       return { kind: 'request-latency', atSeconds: 1, latencySeconds };

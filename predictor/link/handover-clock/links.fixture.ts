@@ -11,6 +11,20 @@ export function throughput(startSeconds: number, endSeconds: number, rateBps: nu
   return { kind: 'throughput', startSeconds, endSeconds, bits: rateBps * (endSeconds - startSeconds) };
 }
 
+/** No time, or no number of bits. */
+export const IMPOSSIBLE_THROUGHPUT: readonly Observation[] = [
+  [20, 20, 1e6],
+  [20, 19, 1e6],
+  [Number.NaN, 20.1, 1e6],
+  [20, Number.NaN, 1e6],
+  [20, Number.POSITIVE_INFINITY, 1e6],
+  [20, 20.1, Number.NaN],
+  [20, 20.1, -1],
+  [20, 20.1, Number.POSITIVE_INFINITY],
+].map(([startSeconds, endSeconds, bits]) => {
+  return { kind: 'throughput', startSeconds: startSeconds!, endSeconds: endSeconds!, bits: bits! };
+});
+
 /** A LEO link in bit/s: a rate per epoch, a dip in its first second, noise. Boundaries at `boundary` + n * 15 s. */
 export function leoLink(options: { seed: number; boundary: number; spread?: number; noise?: number }): Link {
   const { seed, boundary, spread = 0.4, noise = 0.08 } = options;
