@@ -92,7 +92,7 @@ describe('exportOnnx', () => {
       Array.from({ length: count }, () => DIGITS[Math.floor(from + (to - from) * random())]).join('');
     const widths = [SHIPPED_FILE.features.length, ...hidden, stepEndsSeconds.length * levels.length];
     const layers = widths.slice(1).map((outputs, l) => {
-      const inputs = widths[l]! + 1;
+      const inputs = widths[l]! + 2;
       return { weights: digits(inputs * outputs, 0, 63), scales: digits(inputs, 24, 64) };
     });
     const file: ModelFile = { ...SHIPPED_FILE, name: `random ${seed}`, stepEndsSeconds, levels, layers };

@@ -26,8 +26,9 @@ export function exportOnnx(described: DescribedModel): Uint8Array {
   const graph = new OnnxGraph();
   let values = INPUT;
   layers.forEach((rows, l) => {
-    const biases = rows[rows.length - 1]!;
-    const weights = rows.slice(0, -1);
+    const weights = rows.slice(0, -2);
+    const [coarse, fine] = rows.slice(-2) as [Float32Array, Float32Array];
+    const biases = coarse.map((bias, output) => bias + fine[output]!);
     const inputs = [
       values,
       graph.floats(

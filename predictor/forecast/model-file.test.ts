@@ -10,13 +10,13 @@ describe('parseModel', () => {
     const widths = model.layers.map((rows) => rows.map((row) => row.length));
     const outputs = model.levels.length * model.stepEndsSeconds.length;
     for (const [l, row] of widths.entries()) {
-      expect(new Set(row)).toEqual(new Set([(widths[l + 1]?.length ?? outputs + 1) - 1]));
+      expect(new Set(row)).toEqual(new Set([(widths[l + 1]?.length ?? outputs + 2) - 2]));
     }
     expect(model.layers.flat().every((row) => row.every(Number.isFinite))).toBe(true);
   });
 
   test('reads weights as steps of the scale of their input', () => {
-    const inputs = SHIPPED_FILE.features.length + 1;
+    const inputs = SHIPPED_FILE.features.length + 2;
     // Scales of 2 ** 0, 2 ** -1 and 2 ** 0; weights of 1, -31, 31 and 0.
     const scales = 'AE'.padEnd(inputs, 'A');
     const layers = [{ weights: 'gA+'.padEnd(inputs * 63, 'f'), scales }];
@@ -41,12 +41,12 @@ describe('parseModel', () => {
     ['rankCorrelation', '0.7', 'fold.json.rankCorrelation: expected a number from 0 to below 1, got "0.7"'],
     ['layers', [], 'fold.json.layers: expected an array that is not empty, got an empty array'],
     ['layers.1', null, 'fold.json.layers[1]: expected an object, got null'],
-    ['layers.0.weights', 'AAAA', 'fold.json.layers[0].weights: expected 28 x '],
-    ['layers.0.weights', '', 'fold.json.layers[0].weights: expected 28 x '],
-    ['layers.0.weights', 7, 'fold.json.layers[0].weights: expected 28 x '],
-    ['layers.0.weights', `/${SHIPPED_FILE.layers[0]!.weights.slice(1)}`, 'weights: expected 28 x '],
-    ['layers.0.scales', 'AAAA', 'fold.json.layers[0].scales: expected 28 digits of base64, got "AAAA"'],
-    ['layers.0.scales', '*'.repeat(28), 'fold.json.layers[0].scales: expected 28 digits of base64'],
+    ['layers.0.weights', 'AAAA', 'fold.json.layers[0].weights: expected 29 x '],
+    ['layers.0.weights', '', 'fold.json.layers[0].weights: expected 29 x '],
+    ['layers.0.weights', 7, 'fold.json.layers[0].weights: expected 29 x '],
+    ['layers.0.weights', `/${SHIPPED_FILE.layers[0]!.weights.slice(1)}`, 'weights: expected 29 x '],
+    ['layers.0.scales', 'AAAA', 'fold.json.layers[0].scales: expected 29 digits of base64, got "AAAA"'],
+    ['layers.0.scales', '*'.repeat(29), 'fold.json.layers[0].scales: expected 29 digits of base64'],
     ['layers.1.scales', 7, 'fold.json.layers[1].scales: expected'],
     ['stepEndsSeconds', [1, 2], 'layers[2]: expected an output per step and level (14), got 63'],
   ])('says what is wrong with %s', (path, value, message) => {

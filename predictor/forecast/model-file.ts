@@ -24,7 +24,7 @@ export interface ModelOutline {
 const MODEL_FORMAT = 'leo-abr quantile network';
 const MODEL_VERSION = 3;
 
-/** Digits are from base64. The last input of a layer is always 1: its weights are the biases. */
+/** Digits are from base64. The last two inputs of a layer are always 1: their weights add up to the biases. */
 interface LayerFile {
   /** A digit per weight, `[input][output]`: (digit - 31) x the scale of the input. */
   weights: string;
@@ -99,13 +99,13 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   return stepEnds.length * levels.length;
 }
 
-/** Checks a layer with `inputs` inputs besides the one that is 1; returns its number of outputs. */
+/** Checks a layer with `inputs` inputs besides those that are 1; returns its number of outputs. */
 function checkLayer(value: unknown, inputs: number, where: string): number {
   const { weights, scales } = requireObject(value, where);
-  const isScales = typeof scales === 'string' && scales.length === inputs + 1 && /^[A-Za-z0-9+/]*$/.test(scales);
-  check(isScales, `${where}.scales`, `${inputs + 1} digits of base64`, scales);
-  const outputs = typeof weights === 'string' ? weights.length / (inputs + 1) : 0;
+  const isScales = typeof scales === 'string' && scales.length === inputs + 2 && /^[A-Za-z0-9+/]*$/.test(scales);
+  check(isScales, `${where}.scales`, `${inputs + 2} digits of base64`, scales);
+  const outputs = typeof weights === 'string' ? weights.length / (inputs + 2) : 0;
   const isWhole = outputs > 0 && Number.isInteger(outputs) && /^[A-Za-z0-9+]*$/.test(weights as string);
-  check(isWhole, `${where}.weights`, `${inputs + 1} x n digits of base64 but the last`, weights);
+  check(isWhole, `${where}.weights`, `${inputs + 2} x n digits of base64 but the last`, weights);
   return outputs;
 }

@@ -5,8 +5,8 @@ import { evaluateNetwork } from './quantile-network.ts';
 const layer = (...rows: number[][]) => rows.map((row) => Float32Array.from(row));
 
 test('leaky layers, then a median and sums of softplus around it', () => {
-  // Two inputs, two hidden, one step of three levels; biases in the last rows.
-  const layers = [layer([1, 0], [0, 1], [0.5, 0]), layer([1, 0, 2], [0, 1, 0], [0, 0.25, 0])];
+  // Two inputs, two hidden, one step of three levels; biases are sums of the last two rows.
+  const layers = [layer([1, 0], [0, 1], [0.25, 0], [0.25, 0]), layer([1, 0, 2], [0, 1, 0], [0, 0.5, 0], [0, -0.25, 0])];
   const values = new Float64Array(3);
   evaluateNetwork(layers, 3, Float64Array.of(1, -2), values);
   // Hidden: 1.5 and 0.1 * -2; outputs: 1.5, 0.05, 3.
@@ -21,7 +21,7 @@ test('quantiles never cross', () => {
     fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: length, maxLength: length });
   const rows = (count: number, length: number) => fc.array(row(length), { minLength: count, maxLength: count });
   fc.assert(
-    fc.property(rows(4, 2), rows(3, 10), row(3), (first, last, inputs) => {
+    fc.property(rows(5, 2), rows(4, 10), row(3), (first, last, inputs) => {
       const values = new Float64Array(10);
       evaluateNetwork([layer(...first), layer(...last)], 5, Float64Array.from(inputs), values);
       for (let i = 0; i < 10; i++) if (i % 5 > 0) expect(values[i]).toBeGreaterThanOrEqual(values[i - 1]!);

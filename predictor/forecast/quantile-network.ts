@@ -4,7 +4,7 @@
  * outputs, so that quantiles never cross.
  */
 
-/** Weights `[input][output]`; the last input is always 1, so that its weights are the biases. */
+/** Weights `[input][output]`; the last two inputs are always 1, so that their weights add up to the biases. */
 export type Layer = readonly Float32Array[];
 
 /** Slope of the leaky ReLU below 0. */
@@ -22,12 +22,12 @@ export function evaluateNetwork(
 ): void {
   let inputs = features;
   for (const layer of layers) {
-    const outputs = Float64Array.from(layer[inputs.length]!);
-    for (let i = 0; i < inputs.length; i++) {
-      const input = inputs[i]! * (inputs !== features && inputs[i]! < 0 ? LEAK : 1);
-      const weights = layer[i]!;
+    const outputs = new Float64Array(layer[0]!.length);
+    layer.forEach((weights, i) => {
+      const value = inputs[i] ?? 1;
+      const input = inputs !== features && value < 0 ? LEAK * value : value;
       for (let j = 0; j < outputs.length; j++) outputs[j]! += input * weights[j]!;
-    }
+    });
     inputs = outputs;
   }
   const middle = levelCount >> 1;

@@ -9,9 +9,8 @@ import numpy as np
 from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
 
-# Largest weight and bias of a model file, in steps of their row.
-GREATEST_WEIGHT = 15
-GREATEST_BIAS = 31
+# Largest weight of a model file, in steps of its input's scale.
+GREATEST_STEP = 15
 # Scales of rows are powers of this, with an exponent from 0 to 63.
 SCALE_BASE = 2**-0.25
 
@@ -19,7 +18,7 @@ SCALE_BASE = 2**-0.25
 @dataclass(frozen=True)
 class Settings:
     levels: tuple[float, ...] = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
-    hidden: tuple[int, ...] = (16, 12)
+    hidden: tuple[int, ...] = (12, 12)
     # Final share of the steps, in which weights are rounded as in the model file.
     rounded: float = 0.5
     epochs: int = 4
@@ -90,14 +89,22 @@ def balanced_weights(datasets: np.ndarray, balance: float) -> np.ndarray:
 
 
 def quantised(weights: np.ndarray, biases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents of the scales [input + 1] and steps [input + 1, output] of a layer; its last input is 1."""
-    rows = np.vstack([weights, biases])
-    greatest = np.full(len(rows), GREATEST_WEIGHT)
-    greatest[-1] = GREATEST_BIAS
+    """Exponents of the scales [input + 2] and steps [input + 2, output] of a layer.
+
+    The last two inputs are 1: their weights add up to the biases, which need more steps than weights.
+    """
+    coarse = _steps_of(biases[None], 31)
+    rest = biases - (coarse[1] * SCALE_BASE ** coarse[0][:, None])[0]
+    parts = [_steps_of(weights, GREATEST_STEP), coarse, _steps_of(rest[None], 31)]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _steps_of(rows: np.ndarray, greatest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents [row] and steps [row, column], of which the greatest of a row is at most `greatest`."""
     least = np.maximum(np.abs(rows).max(1) / greatest, 1e-9)
-    exponents = np.clip(np.floor(np.log(least) / np.log(SCALE_BASE)), 0, 63)
+    exponents = np.clip(np.floor(np.log(least) / np.log(SCALE_BASE)), 0, 63).astype(int)
     steps = np.clip(np.rint(rows / SCALE_BASE ** exponents[:, None]), -31, 31)
-    return exponents.astype(int), steps.astype(int)
+    return exponents, steps.astype(int)
 
 
 def rounded(parameters: Parameters) -> Parameters:
@@ -106,7 +113,7 @@ def rounded(parameters: Parameters) -> Parameters:
     for layer in range(0, len(parameters), 2):
         exponents, steps = quantised(*parameters[layer : layer + 2])
         rows = (steps * SCALE_BASE ** exponents[:, None]).astype(np.float32)
-        read += [rows[:-1], rows[-1]]
+        read += [rows[:-2], rows[-2] + rows[-1]]
     return read
 
 

@@ -35,7 +35,7 @@ def synthetic_rows(count: int = 3000) -> Rows:
     )
 
 
-SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), epochs=25, batch=128, masked=0.0)
+SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), epochs=50, batch=128, masked=0.0)
 
 
 class Network(unittest.TestCase):
@@ -89,8 +89,11 @@ class Fit(unittest.TestCase):
         for l, layer in enumerate(model_file(fitted, rows, "synthetic", 0.5)["layers"]):
             scales = 2.0 ** (-np.array([DIGITS.index(digit) for digit in layer["scales"]]) / 4)
             steps = np.array([DIGITS.index(digit) - 31 for digit in layer["weights"]]).reshape(len(scales), -1)
-            np.testing.assert_allclose(np.vstack(read[2 * l : 2 * l + 2]), steps * scales[:, None], rtol=1e-6)
-            self.assertLessEqual(np.abs(steps[:-1]).max(), 15)
+            values = steps * scales[:, None]
+            np.testing.assert_allclose(read[2 * l], values[:-2], rtol=1e-6)
+            np.testing.assert_allclose(read[2 * l + 1], values[-2] + values[-1], rtol=1e-5)
+            np.testing.assert_allclose(read[2 * l + 1], fitted.parameters[2 * l + 1], atol=scales[-1] / 2)
+            self.assertLessEqual(np.abs(steps[:-2]).max(), 15)
 
     def test_accepts_fewer_rows_than_a_batch(self):
         rows = synthetic_rows()
