@@ -134,7 +134,8 @@ const pathOf = (changes: object) => ({
 
 test('accepts quantiles and paths, and returns them', () => {
   const paths = pathsOf([new ConstantPath(0), new ConstantPath(1e6), new ConstantPath(2e6)]);
-  for (const forecast of [GOOD, paths]) expect(validForecast(forecast)).toBe(forecast);
+  const named = { ...GOOD, kind: 'quantiles' };
+  for (const forecast of [GOOD, named, paths]) expect(validForecast(forecast)).toBe(forecast);
 });
 
 test.each<[field: string, changes: object]>([
@@ -146,10 +147,15 @@ test.each<[field: string, changes: object]>([
   ['handovers[0].confidence', handoverOf({ confidence: 1.1 })],
   ['handovers[0].dip', handoverOf({ dip: null })],
   ['handovers[0].dip.timingSeconds', handoverOf({ dip: {} })],
+  ['handovers[0].dip.timingSeconds', dipOf({ timingSeconds: 16 })],
   ['handovers[0].dip.depth', dipOf({ depth: 2 })],
   ['handovers[0].dip.seconds[0]', dipOf({ seconds: [-3, -2, -1] })],
+  ['handovers[0].dip.seconds[2]', dipOf({ seconds: [1, 2, 150] })],
+  ['handovers[0].dip.levels[2]', dipOf({ levels: [0.1, 0.5, 1] })],
   ['handovers[0].dip.collapse', dipOf({ collapse: undefined })],
   ['handovers[0].dip.collapse.probability', dipOf({ collapse: { ...GOOD_DIP.collapse, probability: 2 } })],
+  ['handovers[0].dip.collapse.depth', dipOf({ collapse: { ...GOOD_DIP.collapse, depth: -1 } })],
+  ['handovers[0].dip.collapse.seconds', dipOf({ collapse: { ...GOOD_DIP.collapse, seconds: Number.NaN } })],
   ['stepEndsSeconds', { stepEndsSeconds: [], quantilesBps: [] }],
   ['stepEndsSeconds[0]', { stepEndsSeconds: [0, 1] }],
   ['stepEndsSeconds[1]', { stepEndsSeconds: [4, 4] }],
@@ -162,12 +168,17 @@ test.each<[field: string, changes: object]>([
   ['quantilesBps[0][0]', { quantilesBps: [[-1, 2, 3], GOOD.quantilesBps[1]] }],
   ['quantilesBps[0][1]', { quantilesBps: [[2, 1, 3], GOOD.quantilesBps[1]] }],
   ['quantilesBps[0][2]', { quantilesBps: [[1, 2, Number.POSITIVE_INFINITY], GOOD.quantilesBps[1]] }],
+  ['quantilesBps[0][2]', { quantilesBps: [[1, 2, 1e16], GOOD.quantilesBps[1]] }],
   ['quantilesBps[1]', { quantilesBps: [GOOD.quantilesBps[1], [0, 0, 0]] }],
   ['rankCorrelation', { rankCorrelation: 1.1 }],
   ['fluctuation', { fluctuation: null }],
   ['fluctuation.levels', { fluctuation: {} }],
+  ['fluctuation.levels[0]', fluctuationOf({ levels: [0, 0.5, 0.9] })],
   ['fluctuation.ratios', fluctuationOf({ ratios: [1] })],
   ['fluctuation.ratios[1]', fluctuationOf({ ratios: [1, Number.NaN, 1] })],
+  ['fluctuation.ratios[0]', fluctuationOf({ ratios: [-1, 1, 2] })],
+  ['fluctuation.ratios[2]', fluctuationOf({ ratios: [0, 1, 0.9] })],
+  ['fluctuation.ratios[2]', fluctuationOf({ ratios: [0, 1, 2000] })],
   ['fluctuation.correlation', fluctuationOf({ correlation: 1 })],
   ['latency.quantilesMs[0][0]', { latency: { ...GOOD.latency, quantilesMs: [[-1]] } }],
   ['paths', { kind: 'paths', paths: [] }],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from '../../abr/capacity-path.ts';
 import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
@@ -111,73 +110,5 @@ describe('ForecastChain', () => {
       }),
       { seed: 4, numRuns: 3000 },
     );
-  });
-});
-
-describe('validForecast', () => {
-  const path = new ConstantPath(1e6);
-  const fluctuation = { levels: [0.1, 0.5, 0.9], ratios: [0, 1, 1.5], correlation: 0.4 };
-  const dip = {
-    timingSeconds: 0.1,
-    depth: 0.8,
-    levels: [0.1, 0.9],
-    seconds: [0.1, 0.4],
-    collapse: { probability: 0.05, depth: 0.6, seconds: 1.5 },
-  };
-  const fluctuating = (changes: object) => ({ fluctuation: { ...fluctuation, ...changes } });
-  const dipping = (changes: object) => ({ handovers: [{ atMs: 0, confidence: 1, dip: { ...dip, ...changes } }] });
-
-  test.each<[string, object]>([
-    ['quantiles', {}],
-    ['quantiles by name', { kind: 'quantiles' }],
-    ['with latency', { latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[40]] } }],
-    ['a fluctuation', fluctuating({})],
-    ['a dip', dipping({})],
-    ['paths', { kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [{ weight: 1, path }], handovers: [] }],
-  ])('accepts %s', (_, changes) => expect(() => validForecast({ ...FORECAST, ...changes })).not.toThrow());
-
-  test.each<[object, string]>([
-    [{ issuedAtMs: Number.POSITIVE_INFINITY }, 'issuedAtMs: expected a finite number, got Infinity'],
-    [{ levels: [] }, 'levels: expected an array of 1 to 64, got an empty array'],
-    [{ levels: [0.5, 0.5, 0.9] }, 'levels[1]: expected a number above 0.5 and below 1, got 0.5'],
-    [{ stepEndsSeconds: [4, 1] }, 'stepEndsSeconds[1]: expected a number above 4 and below 3600, got 1'],
-    [{ quantilesBps: [[1, 2, 3]] }, 'quantilesBps: expected an array of 2, got an array of 1'],
-    [{ quantilesBps: [[1, 2], []] }, 'quantilesBps[0]: expected an array of 3, got an array of 2'],
-    [{ quantilesBps: [[1, 3, 2], []] }, 'quantilesBps[0][2]: expected a number from 3'],
-    [{ quantilesBps: [[-1, 1, 2], []] }, 'quantilesBps[0][0]: expected a number from 0'],
-    [{ quantilesBps: [[0, 1, 1e16], []] }, 'quantilesBps[0][2]: expected a number from 1'],
-    [{ quantilesBps: [0, 0].map(() => [0, 0, 0]) }, 'quantilesBps[1]: expected a rate above 0, got 0'],
-    [{ handovers: [{ atMs: 0, confidence: 2 }] }, 'handovers[0].confidence: expected a number from 0 to 1'],
-    [{ kind: 'point' }, "kind: expected 'quantiles' or 'paths', got \"point\""],
-    [{ latency: { stepEndsSeconds: [1], levels: [0.5], quantilesMs: [[-1]] } }, 'latency.quantilesMs[0][0]'],
-    [{ fluctuation: null }, 'fluctuation: expected an object, got null'],
-    [fluctuating({ levels: [0, 0.5, 0.9] }), 'fluctuation.levels[0]: expected a number above 0 and below 1, got 0'],
-    [fluctuating({ ratios: [1, 1] }), 'fluctuation.ratios: expected an array of 3, got an array of 2'],
-    [fluctuating({ ratios: [0, 1, 0.9] }), 'fluctuation.ratios[2]: expected a number from 1 to 1000, got 0.9'],
-    [fluctuating({ ratios: [-1, 1, 2] }), 'fluctuation.ratios[0]: expected a number from 0 to 1000, got -1'],
-    [fluctuating({ ratios: [0, 1, 2000] }), 'fluctuation.ratios[2]: expected a number from 1 to 1000, got 2000'],
-    [fluctuating({ correlation: 1 }), 'fluctuation.correlation: expected a number from 0 to below 1, got 1'],
-    [{ handovers: [{ atMs: 0, confidence: 1, dip: 0.3 }] }, 'handovers[0].dip: expected an object, got 0.3'],
-    [dipping({ timingSeconds: 16 }), 'dip.timingSeconds: expected a number from 0 to 15, got 16'],
-    [dipping({ depth: 80 }), 'dip.depth: expected a number from 0 to 1, got 80'],
-    [dipping({ levels: [0.5, 1] }), 'dip.levels[1]: expected a number above 0.5 and below 1, got 1'],
-    [dipping({ seconds: [0.1, 150] }), 'handovers[0].dip.seconds[1]: expected a number from 0.1 to 15, got 150'],
-    [dipping({ collapse: undefined }), 'dip.collapse: expected an object, got undefined'],
-    [dipping({ collapse: { ...dip.collapse, probability: 2 } }), 'dip.collapse.probability: expected'],
-    [dipping({ collapse: { ...dip.collapse, depth: -1 } }), 'dip.collapse.depth: expected'],
-    [dipping({ collapse: { ...dip.collapse, seconds: Number.NaN } }), 'dip.collapse.seconds: expected'],
-    [{ kind: 'paths' }, 'paths: expected an array of 1 to 1024, got undefined'],
-    [{ kind: 'paths', paths: [{ weight: 0.5, path }] }, 'paths: expected weights that sum to 1, got 0.5'],
-    [{ kind: 'paths', paths: [{ weight: 1, path: {} }] }, 'paths[0].path: expected a capacity path'],
-  ])('says what is wrong with %j', (changes, message) => {
-    expect(() => validForecast({ ...FORECAST, ...changes })).toThrow(message);
-  });
-
-  test('says what is wrong with no object, and with one that cannot be read', () => {
-    expect(() => validForecast(null)).toThrow('forecast: expected an object, got null');
-    const unreadable = Object.defineProperty({ ...FORECAST }, 'source', {
-      get: throwing('no'),
-    });
-    expect(() => validForecast(unreadable)).toThrow('values that can be read');
   });
 });

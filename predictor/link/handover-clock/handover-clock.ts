@@ -229,26 +229,17 @@ export class HandoverClock {
     const epochs = this.#epochs;
     const weights = this.#around;
     // Without what `normalise` has added.
-    const added = LEAST_SHARE * greatest(epochs);
+    const added = LEAST_SHARE * max(...epochs);
     for (let i = 0; i < weights.length; i++) {
       weights[i] = max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
     }
-    // `near` is the sum in a triangular window around a cell, less that around the first cell: from one cell to the next
-    // it gains the weights ahead and loses those behind.
-    let behind = 0;
-    let ahead = 0;
-    for (let i = 0; i <= NEAR_CELLS; i++) {
-      behind += weights[WINDOW_CELLS - i]!;
-      ahead += weights[WINDOW_CELLS + 1 + i]!;
-    }
-    let near = 0;
     let most = 0;
     let best = 0;
-    for (let cell = 1; cell < CELLS; cell++) {
-      near += ahead - behind;
-      const at = cell + WINDOW_CELLS;
-      behind += weights[at]! - weights[at - 1 - NEAR_CELLS]!;
-      ahead += weights[at + 1 + NEAR_CELLS]! - weights[at]!;
+    for (let cell = 0; cell < CELLS; cell++) {
+      let near = 0;
+      for (let offset = -NEAR_CELLS; offset <= NEAR_CELLS; offset++) {
+        near += weights[cell + WINDOW_CELLS + offset]! * (NEAR_CELLS + 1 - abs(offset));
+      }
       if (near <= most) continue;
       most = near;
       best = cell;
@@ -322,19 +313,13 @@ function orWithoutDips(logDips: number): number {
 
 /** Raises each weight to at least `LEAST_SHARE` of the greatest, and scales them to add up to `total`. */
 function normalise(weights: Float64Array, total: number): void {
-  const least = LEAST_SHARE * greatest(weights);
+  const least = LEAST_SHARE * max(...weights);
   for (let i = 0; i < weights.length; i++) if (weights[i]! < least) weights[i] = least;
   scale(weights, total / sum(weights));
 }
 
-function greatest(values: Float64Array): number {
-  return values.reduce((most, value) => max(most, value), 0);
-}
-
 function sum(values: Float64Array): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i]!;
-  return total;
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function scale(values: Float64Array, factor: number): void {

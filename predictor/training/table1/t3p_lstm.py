@@ -12,6 +12,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+from jax.example_libraries import optimizers  # noqa: E402
 from series import EPOCH_SECONDS, LAGS, Series, run, windows_of  # noqa: E402
 
 UNITS = 32
@@ -34,19 +35,8 @@ def lstm(parameters: dict, inputs: jnp.ndarray) -> jnp.ndarray:
     return hidden @ parameters["out"] + parameters["offset"]
 
 
-@jax.jit
-def adam_step(parameters, first, second, count, rate, inputs, targets):
-    """One step of Adam on the squared error."""
-    gradient = jax.grad(lambda p: jnp.mean((lstm(p, inputs) - targets) ** 2))(parameters)
-    first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradient)
-    second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradient)
-    parameters = jax.tree.map(
-        lambda p, m, v: p - rate * (m / (1 - 0.9**count)) / (jnp.sqrt(v / (1 - 0.999**count)) + 1e-8),
-        parameters,
-        first,
-        second,
-    )
-    return parameters, first, second
+def loss(parameters: dict, inputs: jnp.ndarray, targets: jnp.ndarray) -> jnp.ndarray:
+    return jnp.mean((lstm(parameters, inputs) - targets) ** 2)
 
 
 def fit(train: list[Series], seed: int):
@@ -71,12 +61,14 @@ def fit(train: list[Series], seed: int):
         "out": normal(UNITS) * 0.1,
         "offset": jnp.zeros(()),
     }
-    first = jax.tree.map(jnp.zeros_like, parameters)
-    second = jax.tree.map(jnp.zeros_like, parameters)
+    begin, update, parameters_of = optimizers.adam(lambda step: 3e-3 * 0.5 * (1 + jnp.cos(jnp.pi * step / STEPS)))
+    gradient = jax.grad(loss)
+    advance = jax.jit(lambda step, state, *batch: update(step, gradient(parameters_of(state), *batch), state))
+    state = begin(parameters)
     for step in range(STEPS):
         at = rng.integers(0, len(inputs), BATCH)
-        rate = 3e-3 * 0.5 * (1 + np.cos(np.pi * step / STEPS))
-        parameters, first, second = adam_step(parameters, first, second, step + 1.0, rate, inputs[at], wanted[at])
+        state = advance(step, state, inputs[at], wanted[at])
+    parameters = parameters_of(state)
 
     def predict(one: Series) -> np.ndarray:
         lags, seconds, _ = one.windows()
