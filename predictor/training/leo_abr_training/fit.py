@@ -10,7 +10,7 @@ from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
 
 # Largest weight of a model file, in steps of its input's scale.
-GREATEST_STEP = 15
+GREATEST_STEP = 31
 # Scales of rows are powers of this, with an exponent from 0 to 63.
 SCALE_BASE = 2**-0.25
 
@@ -21,7 +21,7 @@ class Settings:
     hidden: tuple[int, ...] = (12, 12)
     # Final share of the steps, in which weights are rounded as in the model file.
     rounded: float = 0.5
-    epochs: int = 4
+    epochs: int = 12
     batch: int = 512
     # Also for few rows.
     least_steps: int = 400
@@ -93,17 +93,17 @@ def quantised(weights: np.ndarray, biases: np.ndarray) -> tuple[np.ndarray, np.n
 
     The last two inputs are 1: their weights add up to the biases, which need more steps than weights.
     """
-    coarse = _steps_of(biases[None], 31)
+    coarse = _steps_of(biases[None])
     rest = biases - (coarse[1] * SCALE_BASE ** coarse[0][:, None])[0]
-    parts = [_steps_of(weights, GREATEST_STEP), coarse, _steps_of(rest[None], 31)]
+    parts = [_steps_of(weights), coarse, _steps_of(rest[None])]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _steps_of(rows: np.ndarray, greatest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents [row] and steps [row, column], of which the greatest of a row is at most `greatest`."""
-    least = np.maximum(np.abs(rows).max(1) / greatest, 1e-9)
+def _steps_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents [row] and steps [row, column]."""
+    least = np.maximum(np.abs(rows).max(1) / GREATEST_STEP, 1e-9)
     exponents = np.clip(np.floor(np.log(least) / np.log(SCALE_BASE)), 0, 63).astype(int)
-    steps = np.clip(np.rint(rows / SCALE_BASE ** exponents[:, None]), -31, 31)
+    steps = np.clip(np.rint(rows / SCALE_BASE ** exponents[:, None]), -GREATEST_STEP, GREATEST_STEP)
     return exponents, steps.astype(int)
 
 

@@ -93,7 +93,6 @@ class Fit(unittest.TestCase):
             np.testing.assert_allclose(read[2 * l], values[:-2], rtol=1e-6)
             np.testing.assert_allclose(read[2 * l + 1], values[-2] + values[-1], rtol=1e-5)
             np.testing.assert_allclose(read[2 * l + 1], fitted.parameters[2 * l + 1], atol=scales[-1] / 2)
-            self.assertLessEqual(np.abs(steps[:-2]).max(), 15)
 
     def test_accepts_fewer_rows_than_a_batch(self):
         rows = synthetic_rows()
