@@ -26,6 +26,9 @@ type Create = (options: ControllerOptions) => Controller;
 /** Risks with their own names (`mpc-l:risk-0.25`), for the curve of mean against tail in docs/findings.md. */
 const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
 
+/** Medians of the watch time with their own names; `Infinity` plans as if nobody left. */
+const NAMED_WATCH_SECONDS = [30, 120, Number.POSITIVE_INFINITY];
+
 /** An MPC-L under its name in the table. */
 const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   name,
@@ -47,7 +50,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   mpcL('mpc-l:no-handover'),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
-  // With MPC-L's aversion to risk, so that both pursue the same objective.
+  ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
+  // With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective.
   ['mpc-o', (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) })],
   ['bola', createBola],
   ['throughput', createThroughput],

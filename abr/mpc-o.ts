@@ -11,10 +11,13 @@ import { ageSecondsOf, type Forecast } from './forecast.ts';
 import { bufferedSecondValue } from './horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './planner.ts';
+import { DEFAULT_WATCH_SECONDS } from './watch-time.ts';
 
 export interface MpcOOptions {
   /** Planned segments. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
   horizon?: number;
+  /** As MPC-L's: half of the viewers leave before. Default 60; `Infinity`: nobody leaves. */
+  watchSeconds?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;
   /** The plan of live streams. Default: the textbook's. */
@@ -35,8 +38,8 @@ class MpcO implements Controller {
   readonly #fallback: Controller;
 
   constructor(options: MpcOOptions) {
-    const { horizon, outlook = false, live } = options;
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, valueAfter });
+    const { horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
+    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, valueAfter, watchSeconds });
     this.#live = live;
     this.#fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));

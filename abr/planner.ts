@@ -30,6 +30,7 @@ import type { CandidateOutlook, Decision, InFlight, PlayerState } from './contro
 import { horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
+import { laterWatchShares } from './watch-time.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;
@@ -60,14 +61,16 @@ export interface PlannerOptions {
   first?: number;
   /** Value of each second that the buffer lasts after the last planned segment, at most mu. Default 0. */
   bufferValuePerSecond?: number;
+  /** Shares that each later segment and, last, the buffer after them count by; never ascending. Default: 1. */
+  watchShares?: readonly number[] | undefined;
 }
 
 export interface Plan {
   /** Index of the first segment's representation. */
   representation: number;
   /**
-   * The terms of QoE summed over the planned segments, not yet divided by their media, and the value of the buffer
-   * after them; -Infinity if no plan ends.
+   * The terms of QoE summed over the planned segments, by their shares and not yet divided by their media, and the value
+   * of the buffer after them; -Infinity if no plan ends.
    */
   value: number;
   /** What `value` has of the buffer's. */
@@ -183,7 +186,11 @@ class PlanSearch {
   }
 
   #bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
-    return (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+    return this.#share(this.#segments) * (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+  }
+
+  #share(k: number): number {
+    return k === 0 ? 1 : (this.#options.watchShares?.[k - 1] ?? 1);
   }
 
   /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */
@@ -197,12 +204,11 @@ class PlanSearch {
   #gain(k: number, last: number, next: number): number {
     const { weights, previousBitrateBps, ladderBps, segmentSeconds } = this.#state;
     const quality = this.#quality;
-    return (
-      (quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS -
-      (k === 0
+    const cost =
+      k === 0
         ? switchCost(weights, previousBitrateBps, ladderBps[next]!)
-        : weights.lambda * Math.abs(quality[next]! - quality[last]!))
-    );
+        : weights.lambda * Math.abs(quality[next]! - quality[last]!);
+    return this.#share(k) * ((quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
   }
 
   /** The partial plan with one segment more. */
@@ -218,7 +224,7 @@ class PlanSearch {
     const tieCost = k === 0 ? next * this.#tieMargin : 0;
     return {
       first: k === 0 ? next : plan.first,
-      value: plan.value + this.#gain(k, last, next) - weights.mu * stallSeconds - tieCost,
+      value: plan.value + this.#gain(k, last, next) - this.#share(k) * weights.mu * stallSeconds - tieCost,
       stallSeconds: plan.stallSeconds + stallSeconds,
       timeSeconds: requestSeconds + downloadSeconds,
       bufferSeconds: bufferSeconds - playedSeconds + this.#playSeconds,
@@ -270,6 +276,8 @@ export interface SegmentPlannerOptions {
   bufferCap: boolean;
   /** Whether decisions have `candidates`. */
   outlook: boolean;
+  /** Median of the viewers' watch times: later segments count by who still watches. Default: everyone does. */
+  watchSeconds?: number;
   /** Value of a buffered second after the horizon, where the path is the future to the end of the stream. Default: 0. */
   valueAfter?: (horizon: number, state: PlayerState, path: CapacityPath) => number;
 }
@@ -305,11 +313,13 @@ export class SegmentPlanner implements PathPlanner {
   }
 
   #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    const { valueAfter, bufferCap } = this.#options;
+    const { valueAfter, bufferCap, watchSeconds } = this.#options;
     const isWhole = valueAfter && state.segmentsRemaining <= LARGEST_HORIZON;
     const horizon = this.#options.horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state));
     const bufferValuePerSecond = valueAfter?.(horizon, state, path) ?? 0;
-    return bestPlan(state, path, { horizon, bufferCap, bufferValuePerSecond, ...first });
+    const segments = Math.min(horizon, state.segmentsRemaining);
+    const watchShares = watchSeconds ? laterWatchShares(state, segments, watchSeconds) : undefined;
+    return bestPlan(state, path, { horizon, bufferCap, bufferValuePerSecond, watchShares, ...first });
   }
 }
 

@@ -116,6 +116,20 @@ export interface LiveMetrics {
   jumps: number;
 }
 
+/**
+ * What viewers of a session on demand see first. QoE-linear in Mbit/s of undisturbed 4 s segments; replay/evaluation has
+ * the formulas.
+ */
+export interface FirstMinute {
+  /** Of the media of the first 30 and 60 s. */
+  qoe30: number;
+  qoe60: number;
+  /** Of the whole session, each segment counted by the share of viewers who still watch it. */
+  watchedQoe: number;
+  /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */
+  rampSeconds: number;
+}
+
 export interface Estimate {
   value: number;
   ci95: [number, number] | null;
@@ -147,6 +161,8 @@ export interface SummaryRow {
   meanBitrateBps: number;
   /** Discarded bits / received bits. */
   wastedShare: number;
+  /** On demand: means over the sessions. Absent in files from before version 0.2. */
+  firstMinute?: FirstMinute;
   /** Of a live scenario: means over the sessions. */
   live?: Omit<LiveMetrics, 'watchedSeconds' | 'jumps'> & { jumpsPerMinute: number };
   /** Null for the baseline itself, and without pairs of sessions. */
@@ -168,6 +184,8 @@ export interface BaselineComparison {
   severeShareDiff: Estimate;
   /** At most 1. Null without `mpc-o`, where it is below the algorithm, and if its gain is below 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
+  /** On demand: differences of means. */
+  firstMinute?: Record<keyof FirstMinute, Estimate>;
   /** Of a live scenario: differences of means. */
   live?: {
     qoeDiff: Estimate;

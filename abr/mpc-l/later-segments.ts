@@ -4,6 +4,7 @@ import type { PlayerState } from '../controller.ts';
 import { bufferedSecondValue, horizonOf } from '../horizon.ts';
 import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe.ts';
+import { laterWatchShares } from '../watch-time.ts';
 import type { Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { rankTransitions } from './rank-chain.ts';
@@ -47,6 +48,7 @@ export function laterSegments(
   };
   const stepEndsSeconds = futures.stepEndsSeconds();
   const lastCapacity = [...futures.marginal.subarray(0, stepEndsSeconds.length * bins)].slice(-bins);
+  const shares = [1, ...laterWatchShares(state, count + 1, options.watchSeconds)];
   const isEnd = segmentsRemaining <= count + 1;
   return {
     bins,
@@ -58,10 +60,13 @@ export function laterSegments(
       return {
         transitions: transitionsFor(futures.correlationBetween(seconds - segmentSeconds, seconds)),
         sizesBits: sizesAt(state, i + 1),
+        watchShare: shares[i + 1]! / shares[i]!,
       };
     }),
     bufferValuePerSecond: lastCapacity.map((bps) =>
-      isEnd ? 0 : tuning.bufferValue * bufferedSecondValue(state, qualities, bps),
+      isEnd
+        ? 0
+        : (shares[count + 1]! / shares[count]!) * tuning.bufferValue * bufferedSecondValue(state, qualities, bps),
     ),
     qualities,
     qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,

@@ -2,6 +2,7 @@
 
 import { requireFrom, requireInteger } from '../errors.ts';
 import { MAX_HORIZON } from '../planner.ts';
+import { DEFAULT_WATCH_SECONDS } from '../watch-time.ts';
 
 export interface MpcLOptions {
   /**
@@ -14,6 +15,11 @@ export interface MpcLOptions {
    * worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in docs/findings.md.
    */
   risk?: number;
+  /**
+   * Half of the viewers leave before, in seconds; `Infinity`: nobody leaves. Shorter shows quality sooner, and leaves less
+   * in the buffer for later. Default 60, chosen in docs/findings.md.
+   */
+  watchSeconds?: number;
   /** Whether a running download may be abandoned. Default true. */
   abandon?: boolean;
   /** Whether forecasts are used; without them the spread follows from MPC-D's last errors. Default true. */
@@ -97,6 +103,7 @@ export type ResolvedMpcLOptions = ReturnType<typeof resolveMpcLOptions>;
 export function resolveMpcLOptions({
   horizon,
   risk = DEFAULT_RISK,
+  watchSeconds = DEFAULT_WATCH_SECONDS,
   abandon = true,
   forecast = true,
   startup = true,
@@ -107,9 +114,10 @@ export function resolveMpcLOptions({
 }: MpcLOptions) {
   if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
   requireFrom(risk, 'options.risk', 0, 1);
+  requireFrom(watchSeconds, 'options.watchSeconds', 1, Number.POSITIVE_INFINITY);
   requireFrom(maxWastedShare, 'options.maxWastedShare', 0, 1);
   return {
-    ...{ horizon, risk, abandon, forecast, startup, maxWastedShare, seed, name },
+    ...{ horizon, risk, watchSeconds, abandon, forecast, startup, maxWastedShare, seed, name },
     tuning: { ...MPC_L_TUNING, ...tuning },
   };
 }

@@ -22,7 +22,7 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
     }
     best = Math.max(best, q - lambda * Math.abs(qualities[r]! - qualities[previous]!));
   }
-  return best;
+  return stage.watchShare * best;
 }
 
 /** G: quality and stall of representation `r` at the rates of rank `to`, and V after it; abandoned if that is better. */

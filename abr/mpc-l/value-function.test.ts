@@ -57,6 +57,7 @@ function anyProblem({
           fc.record({
             correlation: fc.constantFrom(0, 0.5, 0.8),
             factor: fc.double({ min: 0.5, max: 2, noNaN: true }),
+            watchShare: fc.constantFrom(0.6, 0.95, 1),
           }),
           { minLength: stages, maxLength: stages },
         ),
@@ -73,7 +74,8 @@ function anyProblem({
         bufferCapSeconds: cap * segmentSeconds,
         qualityScale: segmentSeconds / 4,
         qualities,
-        stages: drawn.map(({ correlation, factor }) => ({
+        stages: drawn.map(({ correlation, factor, watchShare }) => ({
+          watchShare,
           transitions: rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 }),
           sizesBits: qualities.map((q) => (q + 0.5) * 1e6 * segmentSeconds * factor),
         })),

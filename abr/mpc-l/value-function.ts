@@ -5,10 +5,10 @@
  * A state is the buffer level at a request, the rank of the capacity seen last, and the previous representation. The
  * backward recursion per segment is
  *
- *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = max_r Q(b, i, r) - lambda |q(r) - q(p)|
+ *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w max_r (Q(b, i, r) - lambda |q(r) - q(p)|)
  *   G(b, j, r) = q(r) L/4 - mu stall + V_next(b', j, r)
  *
- * The download runs at the capacity of rank j at the time of its request, interpolated between the middles of the
+ * with w the share of the viewers of the segment before who are still there. The download runs at the capacity of rank j at the time of its request, interpolated between the middles of the
  * forecast's steps. Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended
  * media minus the current buffer. After the last stage V is the value of the remaining buffer. A download that would
  * stall may be abandoned for a lower representation `reactionSeconds` after its request; G takes the better of the two.
@@ -25,8 +25,8 @@ export interface ValueProblem {
   capacityBps: Float64Array;
   /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
   bufferLevelSeconds: number;
-  /** Later segments, soonest first: transitions `[from * bins + to]`, and the size of each representation in bits. */
-  stages: readonly { transitions: Float64Array; sizesBits: readonly number[] }[];
+  /** Later segments, soonest first. */
+  stages: readonly LaterSegment[];
   /** Value of a buffered second after the last stage, per rank. */
   bufferValuePerSecond: readonly number[];
   /** Quality of each representation, `weights.quality(bitrate)`; ascending. */
@@ -47,6 +47,15 @@ export interface ValueProblem {
   /** `at` is asked for buffer levels from here, at most `segmentSeconds`, to there. */
   leastLevelSeconds: number;
   mostLevelSeconds: number;
+}
+
+export interface LaterSegment {
+  /** `[from * bins + to]` */
+  transitions: Float64Array;
+  /** Size of each representation. */
+  sizesBits: readonly number[];
+  /** Share of the viewers of the segment before who watch this one, 0 to 1. */
+  watchShare: number;
 }
 
 /**
@@ -232,7 +241,7 @@ export class ValueFunction {
   /** Writes V(b, i, p) of stage `k` into `#later`, up to before point `end`. */
   #chooseInStage(k: number, end: number): void {
     const { bins, lambda, qualities, stages } = this.#problem;
-    const { transitions } = stages[k]!;
+    const { transitions, watchShare } = stages[k]!;
     const count = this.#count;
     const later = this.#later;
     const outcome = this.#outcome;
@@ -243,13 +252,13 @@ export class ValueFunction {
         for (let i = row + first; i < row + end; i++) {
           let sum = 0;
           for (let to = 0; to < bins; to++) sum += transitions[from * bins + to]! * outcome[to * size + i]!;
-          later[from * size + i] = sum;
+          later[from * size + i] = watchShare * sum;
         }
       }
       // A switch costs the same in steps, so neighbours suffice: up, then down.
-      for (let r = 1; r < count; r++) this.#raise(from, r, r - 1, lambda * (qualities[r]! - qualities[r - 1]!), end);
-      for (let r = count - 2; r >= 0; r--)
-        this.#raise(from, r, r + 1, lambda * (qualities[r + 1]! - qualities[r]!), end);
+      const cost = (r: number) => watchShare * lambda * (qualities[r]! - qualities[r - 1]!);
+      for (let r = 1; r < count; r++) this.#raise(from, r, r - 1, cost(r), end);
+      for (let r = count - 2; r >= 0; r--) this.#raise(from, r, r + 1, cost(r + 1), end);
     }
   }
 

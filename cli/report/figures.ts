@@ -55,6 +55,10 @@ function onDemand(digits: number): Figures<ShownRow> {
     means: [
       figure('sessions', 0, ({ sessions }) => sessions),
       figure('QoE', digits, ({ qoeMean }) => qoeMean),
+      figure('first 30 s', digits, ({ firstMinute }) => firstMinute?.qoe30),
+      figure('first 60 s', digits, ({ firstMinute }) => firstMinute?.qoe60),
+      figure('watch-weighted', digits, ({ firstMinute }) => firstMinute?.watchedQoe),
+      figure('ramp, s', 1, ({ firstMinute }) => firstMinute?.rampSeconds),
       figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
       figure('median', digits - 1, ({ qoeMedian }) => qoeMedian),
       figure('p95', digits - 1, ({ qoeP95 }) => qoeP95),
@@ -67,6 +71,7 @@ function onDemand(digits: number): Figures<ShownRow> {
     ],
     differences: [
       difference('QoE', digits, ({ vsBaseline }) => vsBaseline?.qoeDiff),
+      difference('first 60 s', digits, ({ vsBaseline }) => vsBaseline?.firstMinute?.qoe60),
       difference('worst 5 %', 1, ({ vsBaseline }) => vsBaseline?.worst5pctDiff),
       difference('over 10 s', 1, ({ vsBaseline: versus }) => versus && scaled(versus.severeShareDiff, 100)),
       figure('QoE ratio', 2, ({ vsBaseline }) => vsBaseline?.qoeMeanRatio),

@@ -1,7 +1,9 @@
 /** Compares algorithms with the baseline by pairs of sessions, with intervals of the paired differences. */
 
-import type { BaselineComparison, Estimate, ResampledBy, SessionResult } from '../results.ts';
+import type { BaselineComparison, Estimate, FirstMinute, ResampledBy, SessionResult } from '../results.ts';
+import type { Scenario } from '../scenarios.ts';
 import { estimates } from './bootstrap.ts';
+import { firstMinute } from './first-minute.ts';
 import { placeKey } from './plan.ts';
 import { UnitSample } from './quantiles.ts';
 
@@ -23,6 +25,7 @@ const LIVE = {
   stallsPerMinuteDiff: ({ live }: SessionResult) => live!.stallsPerMinute,
   bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
 };
+const START_NAMES = ['qoe30', 'qoe60', 'watchedQoe', 'rampSeconds'] as const;
 const LIVE_NAMES = Object.keys(LIVE) as (keyof typeof LIVE)[];
 
 /** The sessions of a data set (or of all) by algorithm, and their units of resampling. */
@@ -33,6 +36,7 @@ interface ComparisonFrame {
   unitOf(session: SessionResult): number;
   unitCount: number;
   resampledBy: ResampledBy;
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
   /** QoE-linear of an undisturbed session at the top bitrate. */
   topQoe: number;
   seed: number;
@@ -45,6 +49,8 @@ interface Pair {
   baseline: SessionResult;
   oracle: SessionResult | undefined;
   unit: number;
+  /** Of the starts of two sessions on demand. */
+  startDiff: FirstMinute | undefined;
 }
 
 /**
@@ -59,7 +65,9 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
     if (algorithm === baselineName) return [];
     const pairs = sessions.flatMap((own): Pair[] => {
       const baseline = baselineAt.get(placeKey(own));
-      return baseline ? [{ own, baseline, oracle: oracleAt.get(placeKey(own)), unit: unitOf(own) }] : [];
+      if (!baseline) return [];
+      const startDiff = own.live || baseline.live ? undefined : startDifference(own, baseline, frame.scenario);
+      return [{ own, baseline, oracle: oracleAt.get(placeKey(own)), unit: unitOf(own), startDiff }];
     });
     return pairs.length > 0 ? [[algorithm, comparisonOf(frame, pairs)] as const] : [];
   });
@@ -68,6 +76,11 @@ export function compareWithBaseline(frame: ComparisonFrame): Map<string, Baselin
 
 function byPlace(sessions: readonly SessionResult[] = []): Map<string, SessionResult> {
   return new Map(sessions.map((session) => [placeKey(session), session]));
+}
+
+function startDifference(own: SessionResult, baseline: SessionResult, scenario: ComparisonFrame['scenario']) {
+  const [a, b] = [firstMinute(own, scenario), firstMinute(baseline, scenario)];
+  return Object.fromEntries(START_NAMES.map((name) => [name, a[name] - b[name]])) as unknown as FirstMinute;
 }
 
 function samplesOf(pairs: readonly Pair[], unitCount: number) {
@@ -89,6 +102,9 @@ function samplesOf(pairs: readonly Pair[], unitCount: number) {
     ownOfTriples: sample(({ own }) => own.qoe.linear, triples),
     baselineOfTriples: sample(({ baseline }) => baseline.qoe.linear, triples),
     oracle: sample(({ oracle }) => oracle!.qoe.linear, triples),
+    start: pairs.every(({ startDiff }) => startDiff)
+      ? START_NAMES.map((name) => [name, sample(({ startDiff }) => startDiff![name])] as const)
+      : [],
     live: isLive
       ? LIVE_NAMES.map((name) => [name, sample(({ own, baseline }) => LIVE[name](own) - LIVE[name](baseline))] as const)
       : [],
@@ -99,7 +115,7 @@ function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<num
   const [mean, baselineMean] = [samples.own.mean(counts), samples.baseline.mean(counts)];
   const gapFrom = samples.baselineOfTriples.mean(counts);
   const gap = samples.oracle.mean(counts) - gapFrom;
-  const live = samples.live.map(([name, sample]) => [name, sample.mean(counts)] as const);
+  const more = [...samples.start, ...samples.live].map(([name, sample]) => [name, sample.mean(counts)] as const);
   return {
     diff: mean - baselineMean,
     baselineMean,
@@ -108,7 +124,7 @@ function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<num
     severe: samples.severe.mean(counts),
     gap,
     gapClosed: ratio(samples.ownOfTriples.mean(counts) - gapFrom, gap),
-    ...(Object.fromEntries(live) as Record<keyof typeof LIVE, number>),
+    ...(Object.fromEntries(more) as Record<keyof typeof LIVE | keyof FirstMinute, number>),
   };
 }
 
@@ -127,7 +143,8 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
   // With one unit there is no interval, so the value decides.
   const isClearlyPositive = ({ value, ci95 }: Estimate) =>
     value > POSITIVE_SHARE * topQoe && (units < 2 || (ci95?.[0] ?? -1) > 0);
-  const live = LIVE_NAMES.map((name) => [name, of[name]] as const);
+  const parts = <Name extends keyof typeof of>(names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, of[name]])) as Record<Name, Estimate>;
   return {
     ...{ baseline, pairs: pairs.length, resampledBy, units },
     qoeDiff: of.diff,
@@ -135,7 +152,8 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,
     oracleGapClosed: of.gap.value >= GAP_SHARE * topQoe && of.gapClosed.value <= 1 ? of.gapClosed : null,
-    ...(samples.live.length > 0 && { live: Object.fromEntries(live) as Record<keyof typeof LIVE, Estimate> }),
+    ...(samples.start.length > 0 && { firstMinute: parts(START_NAMES) }),
+    ...(samples.live.length > 0 && { live: parts(LIVE_NAMES) }),
   };
 }
 

@@ -55,7 +55,12 @@ export function intervalCoverage(options: {
   const shares: Record<Covered, number> = { qoeDiff: 0, qoeMeanRatio: 0, oracleGapClosed: 0 };
   for (let i = 0; i < options.benchmarks; i++) {
     const summary = summarise(drawBenchmark(options.recordings, random), {
-      ...{ scenario: { ladderBps: [3e6, 120e6] }, baseline: 'mpc-d', seed: i, resamples: options.resamples },
+      ...{
+        scenario: { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 },
+        baseline: 'mpc-d',
+        seed: i,
+        resamples: options.resamples,
+      },
     });
     const comparison = summary.find((row) => row.algorithm === 'mpc-l')!.vsBaseline!;
     for (const name of Object.keys(TRUTH) as Covered[]) {

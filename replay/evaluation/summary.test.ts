@@ -3,7 +3,7 @@ import type { SessionResult, SummaryRow } from '../results.ts';
 import { summarise } from './summary.ts';
 import { testLiveMetrics, testSession } from './test-sessions.fixture.ts';
 
-const scenario = { ladderBps: [3e6, 120e6] };
+const scenario = { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 };
 const summaryOf = (sessions: SessionResult[], resamples = 500) =>
   summarise(sessions, { scenario, baseline: 'mpc-d', resamples });
 const row = (rows: SummaryRow[], algorithm: string, dataset = 'set') =>

@@ -5,18 +5,20 @@ import { seedOf } from '../../abr/random.ts';
 import {
   ALL_DATASETS,
   type BaselineComparison,
+  type FirstMinute,
   type LiveMetrics,
   type SessionResult,
   type SummaryRow,
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline, isSevere } from './comparison.ts';
+import { firstMinute } from './first-minute.ts';
 import { groupBy } from './group-by.ts';
 import { mean, tailMean } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
 
 interface SummaryOptions {
-  scenario: Pick<Scenario, 'ladderBps'>;
+  scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
   /** Without sessions of the baseline all `vsBaseline` are null. */
   baseline: string;
   /** Of the bootstrap. Default 0. */
@@ -46,12 +48,13 @@ function rowsOf(
     sessionsByAlgorithm,
     baseline: options.baseline,
     ...resamplingUnits(sessions, ways),
+    scenario: options.scenario,
     topQoe: (options.scenario.ladderBps.at(-1) ?? Number.NaN) / 1e6,
     seed: seedOf(JSON.stringify(['bootstrap', options.seed ?? 0, dataset])),
     ...(options.resamples !== undefined && { resamples: options.resamples }),
   });
   return [...sessionsByAlgorithm].map(([algorithm, members]) =>
-    rowOf(dataset, algorithm, members, comparisons.get(algorithm) ?? null),
+    rowOf(dataset, algorithm, members, options.scenario, comparisons.get(algorithm) ?? null),
   );
 }
 
@@ -59,6 +62,7 @@ function rowOf(
   dataset: string,
   algorithm: string,
   sessions: readonly SessionResult[],
+  scenario: SummaryOptions['scenario'],
   vsBaseline: BaselineComparison | null,
 ): SummaryRow {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
@@ -87,9 +91,18 @@ function rowOf(
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
+    ...startRow(sessions.filter(({ live }) => live === undefined).map((session) => firstMinute(session, scenario))),
     ...liveRow(sessions.flatMap(({ live }) => live ?? [])),
     vsBaseline,
   };
+}
+
+/** Means over sessions on demand; nothing live. */
+function startRow(sessions: readonly FirstMinute[]): Pick<SummaryRow, 'firstMinute'> {
+  if (sessions.length === 0) return {};
+  const names = Object.keys(sessions[0]!) as (keyof FirstMinute)[];
+  const means = names.map((name) => [name, mean(sessions.map((session) => session[name]))]);
+  return { firstMinute: Object.fromEntries(means) as FirstMinute };
 }
 
 const LIVE_MEANS = [

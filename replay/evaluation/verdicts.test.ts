@@ -5,7 +5,11 @@ import { testSession } from './test-sessions.fixture.ts';
 import { largeDatasets, shownGapClosed, tooFewSessions } from './verdicts.ts';
 
 const summaryOf = (sessions: SessionResult[]) =>
-  summarise(sessions, { scenario: { ladderBps: [3e6, 120e6] }, baseline: 'mpc-d', resamples: 500 });
+  summarise(sessions, {
+    scenario: { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 },
+    baseline: 'mpc-d',
+    resamples: 500,
+  });
 
 /** `qoe` of each algorithm in session i of `recordings` with one session each. */
 function played(qoe: Readonly<Record<string, (i: number) => number>>, { recordings = 12, dataset = 'set' } = {}) {

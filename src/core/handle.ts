@@ -33,7 +33,7 @@ export interface LeoAbrState {
 }
 
 /** The options that `handle.set` changes. */
-const CHANGEABLE = ['risk', 'abandon', 'maxWastedShare', 'horizon', 'qoe', 'live'] as const;
+const CHANGEABLE = ['risk', 'watchSeconds', 'abandon', 'maxWastedShare', 'horizon', 'qoe', 'live'] as const;
 export type ChangeableOptions = Pick<LeoAbrOptions, (typeof CHANGEABLE)[number]>;
 
 /** What `attachLeoAbr` returns. */

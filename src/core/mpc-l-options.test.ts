@@ -72,6 +72,8 @@ describe('resolveOptions', () => {
     ['options.risk', { risk: 1.1 }],
     ['options.risk', { risk: '0.5' }],
     ['options.risk', { risk: Number.NaN }],
+    ['options.watchSeconds', { watchSeconds: 0 }],
+    ['options.watchSeconds', { watchSeconds: Number.NaN }],
     ['options.abandon', { abandon: 0.5 }],
     ['options.maxWastedShare', { maxWastedShare: -0.1 }],
     ['options.startup', { startup: 3 }],

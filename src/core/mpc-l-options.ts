@@ -47,6 +47,11 @@ export interface LeoAbrOptions extends CommonOptions {
   controller?: ControllerName | Controller;
   /** Only `mpc-l`: how much it avoids stalls beyond their cost in QoE, 0 to 1. Default 0.1. */
   risk?: number;
+  /**
+   * Only `mpc-l`: how long half of your viewers watch, in seconds, at least 1; `Infinity`: all of them to the end. A shorter
+   * time shows quality sooner and buffers less for later. Default 60.
+   */
+  watchSeconds?: number;
   /** Only `mpc-l`: abandon a download that would stall playback, for a lower bitrate. Default true. */
   abandon?: boolean;
   /** Only `mpc-l`: largest share of a session's requested bits that abandonment may waste, 0 to 1. Default 1. */
@@ -71,6 +76,7 @@ const SHARE = isFrom(0, 1);
 
 const MPC_L_CHECKS = {
   risk: SHARE,
+  watchSeconds: isFrom(1, Number.POSITIVE_INFINITY),
   abandon: SWITCH,
   maxWastedShare: SHARE,
   startup: SWITCH,
@@ -118,9 +124,9 @@ export function resolveOptions(
         forecasters.length > 0 ? ({ events }) => new Forecasting({ events, forecasters, seed }) : undefined,
     };
   }
-  const { horizon, risk, abandon, maxWastedShare, startup } = options;
+  const { horizon, risk, watchSeconds, abandon, maxWastedShare, startup } = options;
   // The controller has a default for each that is undefined.
-  const controllerOptions = { horizon, risk, abandon, maxWastedShare, startup, seed } as MpcLOptions;
+  const controllerOptions = { horizon, risk, watchSeconds, abandon, maxWastedShare, startup, seed } as MpcLOptions;
   return {
     ...common,
     horizon: horizon ?? LONGEST_CHOSEN_HORIZON,

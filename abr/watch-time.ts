@@ -1,0 +1,35 @@
+/**
+ * How long viewers watch. Most leave early, and whoever has stayed for a while is likely to stay: watch times have a heavy
+ * tail (PPLive: exponential in the first minutes, then a power law; Chen et al., ICC 2014). A plan that knows this shows
+ * quality first to those who are there.
+ */
+
+import type { PlayerState } from './controller.ts';
+
+/** Median of the watch times, unless the page knows its own: docs/findings.md. */
+export const DEFAULT_WATCH_SECONDS = 60;
+
+/** Exponent of the tail. */
+const TAIL = 0.66;
+/** Scale of the distribution per median. */
+const SCALE_PER_MEDIAN = 1 / (2 ** (1 / TAIL) - 1);
+
+/**
+ * Share of the viewers who still watch after `seconds`, where half of them leave before `watchSeconds` (> 0; `Infinity`:
+ * nobody leaves): Lomax's distribution, (1 + seconds / scale) ^ -0.66, whose hazard falls as the power law's does.
+ */
+export function watchShare(seconds: number, watchSeconds: number): number {
+  return (1 + seconds / (watchSeconds * SCALE_PER_MEDIAN)) ** -TAIL;
+}
+
+/** Of the viewers of the segment to decide on, the share who watch each of the `count` segments after it. */
+export function laterWatchShares(
+  { nowSeconds, bufferLevelSeconds, segmentSeconds, playbackRate }: PlayerState,
+  count: number,
+  watchSeconds: number,
+): number[] {
+  // A segment plays when what is buffered has played.
+  const shareAt = (later: number) =>
+    watchShare(nowSeconds + (bufferLevelSeconds + later * segmentSeconds) / playbackRate, watchSeconds);
+  return Array.from({ length: count }, (_, i) => shareAt(i + 1) / shareAt(0));
+}
