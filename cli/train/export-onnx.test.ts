@@ -218,7 +218,7 @@ describe('leo-abr export', () => {
   test.each<[string, string | undefined, string]>([
     ['missing.json', undefined, '<model.json>: expected a readable file'],
     ['text.json', 'model', 'text.json: expected JSON'],
-    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile networks", got "onnx"'],
+    ['other.json', '{"format":"onnx"}', 'other.json.format: expected "leo-abr quantile network", got "onnx"'],
     ['plain.json', JSON.stringify(SHIPPED_FILE), 'plain.json: card: expected a model card'],
   ])('%s: status 2, and why', async (name, text, message) => {
     if (text !== undefined) writeFileSync(at(name), text);
