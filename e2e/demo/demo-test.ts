@@ -99,6 +99,10 @@ export async function untilPlayed(page: Page, seconds: number): Promise<void> {
   );
 }
 
+export async function openSettings(page: Page): Promise<void> {
+  await page.getByText('Settings', { exact: true }).click();
+}
+
 export async function expectNoAxeViolations(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
