@@ -230,8 +230,8 @@ function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, st
         }
       : {
           'Mean bitrate': orNone(parts, ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
-          'less for switches': orNone(parts, ({ switches }) => decimal(switches)),
-          'less for waiting': orNone(parts, ({ stall }) => decimal(stall)),
+          Switches: orNone(parts, ({ switches }) => decimal(-switches)),
+          Waiting: orNone(parts, ({ stall }) => decimal(-stall)),
         }),
     Stalls: stalls.length === 0 ? 'none' : `${stalls.length}, ${seconds(stallSeconds)}`,
   };

@@ -150,7 +150,7 @@ export class TimelineView {
     };
     const values: uPlot.Axis = {
       ...axis,
-      grid: { stroke: palette.grid, width: 1 },
+      grid: { show: !hasTimes, stroke: palette.grid, width: 1 },
       size: GUTTER,
       gap: 6,
       space: 26,
