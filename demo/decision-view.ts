@@ -10,8 +10,8 @@ export class DecisionView {
   readonly #record: SessionRecord;
   readonly #when = element('p', { class: 'when' }, 'No decision yet.');
   readonly #reason = element('p', { class: 'reason' });
-  readonly #facts = element('p', { class: 'details' });
-  readonly #pace = element('p', { class: 'details', hidden: true });
+  readonly #facts = element('p', { class: 'small' });
+  readonly #pace = element('p', { class: 'small', hidden: true });
   readonly #candidates = element('div', { class: 'candidates' });
   #shown: DecisionNote | undefined;
 

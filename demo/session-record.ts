@@ -70,11 +70,6 @@ export class SessionRecord {
   /** `downloads`: in order of the requests. */
   constructor(readonly downloads: DownloadNote[] = []) {}
 
-  /** The latest sample; 0 before there is one. */
-  get bufferLevelSeconds(): number {
-    return this.samples.at(-1)?.bufferSeconds ?? 0;
-  }
-
   get isStalled(): boolean {
     return this.stalls.some(({ endSeconds }) => endSeconds === undefined);
   }
