@@ -123,9 +123,8 @@ describe('simulate', () => {
   });
 
   test('plays a scenario from a file, also with a ladder of one', async () => {
-    const media = { ladderBps: [5e6], segmentSeconds: 2, segmentCount: 20, bufferCapSeconds: 10, rttSeconds: 0.05 };
-    write('one.json', { ...media, sizesFile: 'sizes.json' });
-    write('sizes.json', { representations: { only: Array(20).fill(1.25e6) } });
+    const media = { ladderBps: [5e6], segmentSeconds: 2, bufferCapSeconds: 10, rttSeconds: 0.05 };
+    write('one.json', { ...media, segmentSizesBits: Array(20).fill([1e7]) });
     const { scenario, sessions } = await played({ scenario: at('one.json') });
     expect(scenario).toMatchObject({ name: 'one', mu: 5, segmentSizesBits: Array(20).fill([1e7]) });
     expect(sessions.every((session) => session.switches === 0)).toBe(true);
