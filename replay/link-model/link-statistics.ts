@@ -1,8 +1,7 @@
-/** Statistics of a link: autocorrelation, the effect of epoch boundaries, outages. All work on means per second. */
+/** Statistics of a link: the effect of epoch boundaries, outages. All work on means per second. */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { PiecewisePath } from '../../abr/index.ts';
-import { mean } from '../evaluation/quantiles.ts';
 import type { Trace } from '../trace.ts';
 
 /** Rates are raised to this before the logarithm, so that an outage is finite, in Mbit/s. */
@@ -23,14 +22,6 @@ export function secondsOf({ stepEndsSeconds, ratesBps, durationSeconds }: Trace)
 /** ln of max(rate, floor). */
 export function logRates(mbps: Float64Array): Float64Array {
   return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
-}
-
-/** Autocorrelation at a lag in steps; NaN of a shorter series. */
-export function autocorrelation(log: Float64Array, lag: number): number {
-  const center = mean(log);
-  const variance = log.reduce((sum, value) => sum + (value - center) ** 2, 0);
-  const lagged = log.subarray(lag).reduce((sum, value, i) => sum + (value - center) * (log[i]! - center), 0);
-  return (lagged * log.length) / Math.max(0, log.length - lag) / variance;
 }
 
 /** Lengths in seconds of the runs below a limit in Mbit/s. */

@@ -4,15 +4,7 @@ import { quantile } from '../../abr/quantile.ts';
 import { mean } from '../evaluation/quantiles.ts';
 import { textTable } from '../formats/text-table.ts';
 import type { Trace } from '../trace.ts';
-import {
-  autocorrelation,
-  type BoundaryEffect,
-  boundaryEffect,
-  logRates,
-  OUTAGE_MBPS,
-  outageRuns,
-  secondsOf,
-} from './link-statistics.ts';
+import { type BoundaryEffect, boundaryEffect, OUTAGE_MBPS, outageRuns, secondsOf } from './link-statistics.ts';
 
 /** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
 export interface TraceInfo {
@@ -36,21 +28,17 @@ export interface TraceInfo {
   outages: number;
   longestOutageSeconds: number;
   outageShare: number;
-  /** Of ln max(rate, 0.5 Mbit/s). */
-  autocorrelation: { lagSeconds: number; value: number | null }[];
   /** From the metadata. */
   epochPhaseSeconds: number | null;
   /** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown. Null below 60 s. */
   boundary: BoundaryEffect | null;
 }
 
-const LAGS_SECONDS = [1, 5, 15, 30];
 const LEAST_SECONDS_FOR_BOUNDARY = 60;
 
 export function traceInfo(trace: Trace): TraceInfo {
   const mbps = secondsOf(trace);
   const ascending = Float64Array.from(mbps).sort();
-  const log = logRates(mbps);
   const zeros = outageRuns(mbps, Number.MIN_VALUE);
   const outages = outageRuns(mbps, OUTAGE_MBPS);
   const sum = (runs: number[]) => runs.reduce((total, run) => total + run, 0);
@@ -75,10 +63,6 @@ export function traceInfo(trace: Trace): TraceInfo {
     outages: outages.length,
     longestOutageSeconds: Math.max(0, ...outages),
     outageShare: sum(outages) / ascending.length,
-    autocorrelation: LAGS_SECONDS.map((lagSeconds) => {
-      const value = autocorrelation(log, lagSeconds);
-      return { lagSeconds, value: Number.isFinite(value) ? value : null };
-    }),
     epochPhaseSeconds: phase ?? null,
     boundary: boundary && Number.isFinite(boundary.changeRatio) ? boundary : null,
   };
@@ -96,9 +80,6 @@ const COLUMNS: readonly (readonly [title: string, cell: (info: TraceInfo) => str
   ['outages', ({ outages }) => String(outages)],
   ['longest', ({ longestOutageSeconds }) => String(longestOutageSeconds)],
   ['zero', ({ longestZeroRunSeconds }) => String(longestZeroRunSeconds)],
-  ...LAGS_SECONDS.map(
-    (lag, i) => [`r${lag}`, (info: TraceInfo) => info.autocorrelation[i]!.value?.toFixed(2) ?? '-'] as const,
-  ),
   ['phase', ({ epochPhaseSeconds }) => String(epochPhaseSeconds ?? '-')],
   [
     'boundary',
@@ -118,9 +99,9 @@ export function traceInfoTable(infos: readonly TraceInfo[]): string {
 
 const LEGEND = `
 Rates in Mbit/s, times in seconds, all on means per second. outages: runs below 1 Mbit/s; longest: the longest of them;
-zero: the longest run without capacity. rN: autocorrelation of ln rate (floor 0.5 Mbit/s) at N s. phase: second of the
-minute at sample 0. boundary: second of the 15 s epoch (+: of the trace) at which the rate changes most, and the ratio
-of that change to the change elsewhere; a ratio below about 1.5 may be chance.
+zero: the longest run without capacity. phase: second of the minute at sample 0. boundary: second of the 15 s epoch (+:
+of the trace) at which the rate changes most, and the ratio of that change to the change elsewhere; a ratio below about
+1.5 may be chance.
 `;
 
 function rate(mbps: number): string {
