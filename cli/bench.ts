@@ -87,7 +87,7 @@ export function benchCommand(io: CommandIo): Command {
       'after',
       `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle;\n` +
         'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
-        'of live streams any as <name>:fixed-slots or <name>:lolp-catch-up',
+        'of live streams any as <name>:lolp-catch-up',
     )
     .action((flags: unknown) => bench(flags as BenchFlags, io));
 }
