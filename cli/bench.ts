@@ -13,7 +13,7 @@ import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import { presentation } from '../replay/media/index.ts';
+import { presentation } from '../replay/media/presentation.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';

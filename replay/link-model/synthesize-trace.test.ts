@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from '../../abr/errors.ts';
 import { traceStartUtcMs } from '../trace.ts';
-import { boundaryEffect, logRates, secondsOf } from './link-statistics.ts';
 import { synthesizeStarlinkLink } from './starlink-link.ts';
 import { STARLINK_CHARACTERS, STARLINK_MIXTURES, type StarlinkCharacter } from './starlink-parameters.ts';
 import { PRESETS, type Preset, synthesizeTrace } from './synthesize-trace.ts';
+import { boundaryEffect, logRates, secondsOf } from './trace-info.ts';
 
 const anySeed = fc.integer({ min: 0, max: 0xffffffff });
 const CHARACTERS = Object.keys(STARLINK_CHARACTERS) as StarlinkCharacter[];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { traceOfRates } from '../simulator/made-up.fixture.ts';
-import { boundaryEffect, logRates, outageRuns, secondsOf } from './link-statistics.ts';
+import { boundaryEffect, logRates, outageRuns, secondsOf } from './trace-info.ts';
 
 test('outages are runs below 1 Mbit/s, also at the ends', () => {
-  expect(outageRuns(Float64Array.of(0, 0.9, 5, 0.5, 5, 1, 0, 0, 0))).toEqual([2, 1, 3]);
+  expect(outageRuns(Float64Array.of(0, 0.9, 5, 0.5, 5, 1, 0, 0, 0), 1)).toEqual([2, 1, 3]);
 });
 
 test('logarithms have a floor of 0.5 Mbit/s', () => {
