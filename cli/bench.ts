@@ -13,7 +13,7 @@ import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
-import { presentation } from '../replay/media/index.ts';
+import { presentation } from '../replay/media/presentation.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
@@ -87,7 +87,7 @@ export function benchCommand(io: CommandIo): Command {
       'after',
       `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle;\n` +
         'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
-        'of live streams any as <name>:fixed-slots or <name>:lolp-catch-up',
+        'of live streams any as <name>:lolp-catch-up',
     )
     .action((flags: unknown) => bench(flags as BenchFlags, io));
 }

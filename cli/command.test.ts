@@ -85,7 +85,7 @@ describe('simulate', () => {
   });
 
   test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
-    const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up:fixed-slots' };
+    const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
     const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
     expect(stderr).toMatch(/algorithm +sessions +QoE +Mbit\/s +stalls \/ min/);
     const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
@@ -124,9 +124,8 @@ describe('simulate', () => {
   });
 
   test('plays a scenario from a file, also with a ladder of one', async () => {
-    const media = { ladderBps: [5e6], segmentSeconds: 2, segmentCount: 20, bufferCapSeconds: 10, rttSeconds: 0.05 };
-    write('one.json', { ...media, sizesFile: 'sizes.json' });
-    write('sizes.json', { representations: { only: Array(20).fill(1.25e6) } });
+    const media = { ladderBps: [5e6], segmentSeconds: 2, bufferCapSeconds: 10, rttSeconds: 0.05 };
+    write('one.json', { ...media, segmentSizesBits: Array(20).fill([1e7]) });
     const { scenario, sessions } = await played({ scenario: at('one.json') });
     expect(scenario).toMatchObject({ name: 'one', mu: 5, segmentSizesBits: Array(20).fill([1e7]) });
     expect(sessions.every((session) => session.switches === 0)).toBe(true);
@@ -389,7 +388,7 @@ describe('wrong usage and input: status 2; the message has place, expectation an
     [{ algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
     [{ algorithms: 'dynamic' }, /got "dynamic", a rule of dash.js, .*leo-abr bench/],
     [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
-    [{ algorithms: 'mpc-d:fixed-slots' }, '--algorithms: expected a catch-up only in a live scenario'],
+    [{ algorithms: 'mpc-d:lolp-catch-up' }, '--algorithms: expected a catch-up only in a live scenario'],
     [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
     [{ baseline: 'mpc-d:lolp-catch-up' }, '--baseline: expected a catch-up only in a live scenario'],
     [{ scenario: 'uhd-9' }, /--scenario: expected one of uhd-8, .*, got "uhd-9"/],

@@ -1,7 +1,6 @@
 /** The values of flags that several commands have; commander passes every flag as text. */
 
-import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { InputError } from '../abr/errors.ts';
 import { type ModelFile, parseModel } from '../predictor/forecast/model-file.ts';
 import { placeOf } from '../replay/formats/place.ts';
@@ -55,17 +54,7 @@ export function positiveNumber(text: string, flag: string): number {
  */
 export function scenarioOption(value: string): ResolvedScenario {
   if (!value.endsWith('.json') && !value.includes('/')) return resolveScenario(scenarioNamed(value));
-  return parseScenario(readInput(value, '--scenario'), {
-    file: value,
-    readBeside: (path) => {
-      const beside = join(dirname(value), path);
-      try {
-        return readFileSync(beside, 'utf8');
-      } catch (error) {
-        throw new InputError(placeOf({ file: value, field: 'sizesFile' }), 'a readable file', error);
-      }
-    },
-  });
+  return parseScenario(readInput(value, '--scenario'), value);
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testLiveMetrics, testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
 import type { Results } from '../replay/results.ts';
 import type { SweepRow } from '../transport/sweep.ts';
-import { resultRows } from './result-rows.ts';
+import { resultRows, resultTable } from './result-rows.ts';
 
 test('rows of sessions: per data set and algorithm, with differences from the baseline, and per transport', () => {
   const sessions = ['mob-tcp-dl-1', 'mob-udp-dl-1'].flatMap((trace, i) => [
@@ -61,13 +61,14 @@ test('rows of a sweep: medians over the links, and ratios to the default', () =>
   const row = (trace: string, flows: string, mbps: number): SweepRow =>
     ({
       ...{ dataset: 'set', trace, group: trace, startSeconds: 0, seed: 1, flows },
-      results: [{ congestion: flows, flows: 1, throughputBps: mbps * 1e6, rttSecondsP95: 0.05, lostShare: 0.01 }],
-    }) as unknown as SweepRow;
+      result: { throughputBps: mbps * 1e6, rttSecondsP95: 0.05, lostShare: 0.01 },
+    }) satisfies SweepRow;
   const rows = ['a', 'b', 'c'].flatMap((trace, i) => [
     row(trace, 'bbr2', 10 * (i + 1)),
     row(trace, 'cubic', 5 * (i + 1)),
   ]);
-  const [, cubic] = resultRows({ impairment: 'starlink', rows, tool: { seed: 1 } });
+  const found = resultRows({ impairment: 'starlink', rows, tool: { seed: 1 } });
+  const [, cubic] = found;
   expect(cubic).toMatchObject({
     impairment: 'starlink',
     setting: 'cubic',
@@ -76,4 +77,9 @@ test('rows of a sweep: medians over the links, and ratios to the default', () =>
   });
   const [value, low, high] = cubic!['throughput / bbr2'] as number[];
   for (const one of [value, low, high]) expect(one).toBeCloseTo(0.5, 9);
+  expect(resultTable(found).split('\n').slice(0, 3)).toEqual([
+    'impairment  setting  throughput, Mbit/s  p95 RTT, ms    throughput / bbr2       p95 RTT / bbr2',
+    'starlink    bbr2                  20.00        50.00  1.00 (1.00 to 1.00)  1.00 (1.00 to 1.00)',
+    'starlink    cubic                 10.00        50.00  0.50 (0.50 to 0.50)  1.00 (1.00 to 1.00)',
+  ]);
 });

@@ -3,6 +3,7 @@
 import { groupBy } from '../replay/evaluation/group-by.ts';
 import { householdSummary } from '../replay/evaluation/household-figures.ts';
 import { summarise } from '../replay/evaluation/summary.ts';
+import { textTable } from '../replay/formats/text-table.ts';
 import type { Estimate, Results } from '../replay/results.ts';
 import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep.ts';
 import type { Column } from './report/document.ts';
@@ -11,6 +12,7 @@ import { householdFigures, shownRows, summaryFigures } from './report/figures.ts
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
 
+/** What `transport sweep` writes, with the scenario and the seconds of a download. */
 interface Sweep {
   impairment: string;
   rows: readonly SweepRow[];
@@ -20,6 +22,19 @@ interface Sweep {
 export function resultRows(file: Results | Sweep): ResultRow[] {
   if (!('summary' in file)) return sweepRows(file);
   return file.households ? householdRows(file) : sessionRows(file);
+}
+
+/** As text; two columns of names. */
+export function resultTable(rows: readonly ResultRow[]): string {
+  const number = (value: number) => value.toFixed(2);
+  const text = (value: ResultRow[string]) => {
+    if (typeof value === 'number') return number(value);
+    if (value === null || typeof value === 'string') return value ?? '-';
+    const [mean, ...ends] = value.map(number);
+    return ends.length > 0 ? `${mean} (${ends.join(' to ')})` : mean!;
+  };
+  const lines = rows.map((row) => Object.values(row).map(text));
+  return `${textTable([Object.keys(rows[0] ?? {}), ...lines], 2).join('\n')}\n`;
 }
 
 function cell(of: Estimate | null | undefined): readonly number[] | null {

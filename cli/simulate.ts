@@ -33,7 +33,7 @@ export function simulateCommand(io: CommandIo): Command {
     .addHelpText(
       'after',
       `\nAlgorithms: ${ALGORITHM_NAMES.join(', ')}; <controller>@oracle knows the future;` +
-        ' of live streams <name>:fixed-slots slows down at handovers, <name>:lolp-catch-up follows LoL+.',
+        ' of live streams <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .action(async (flags: unknown) => {

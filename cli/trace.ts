@@ -21,7 +21,7 @@ export function traceCommand(io: CommandIo): Command {
 
 function infoCommand(io: CommandIo): Command {
   return new Command('info')
-    .description('statistics per trace: rates, outages, autocorrelation, epoch boundary')
+    .description('statistics per trace: rates, outages, epoch boundary')
     .argument('<path...>', 'trace files, or folders with all below them')
     .option('--json', 'as JSON')
     .action((paths: string[], { json }: { json?: boolean }) => {

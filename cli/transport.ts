@@ -6,12 +6,13 @@ import { planBenchmark } from '../replay/evaluation/plan.ts';
 import { parseStarts } from '../replay/evaluation/starts.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
-import { transportObstacle } from '../transport/programs.ts';
-import { DEFAULT_FLOWS, groupsOf, playSweep, type SweepFile, sweepTable } from '../transport/sweep.ts';
+import { quicCongestion, transportObstacle } from '../transport/programs.ts';
+import { DEFAULT_FLOWS, playSweep } from '../transport/sweep.ts';
 import { noteLeftOut } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
 import { withProgress } from './progress.ts';
+import { resultRows, resultTable } from './result-rows.ts';
 import { requireWritable, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
@@ -34,11 +35,7 @@ export function transportCommand(io: CommandIo): Command {
     .requiredOption('--scenario <name|file.json>', 'its scale of the traces and its RTT are those of the links')
     .requiredOption('--out <file>', 'where the results go, - for standard output')
     .option('--starts <rule>', 'where in a trace downloads start: every:<seconds> or at:<seconds>,...', 'at:0')
-    .option(
-      '--flows <setting>',
-      'such as bbr2 or 8*cubic+8*bbr2 (repeatable; default: a grid of bbr2 and others)',
-      collect,
-    )
+    .option('--flows <setting>', 'such as cubic (repeatable; default: a grid of bbr2 and others)', collect)
     .option('--seconds <s>', 'duration of each download', '20')
     .option(
       '--impairment <name>',
@@ -54,7 +51,7 @@ export function transportCommand(io: CommandIo): Command {
 async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const { stderr, stdout } = io;
   const { flows = DEFAULT_FLOWS, out } = flags;
-  for (const setting of flows) groupsOf(setting);
+  for (const setting of flows) quicCongestion(setting, '--flows');
   const impairment = impairmentNamed(flags.impairment);
   const seconds = decimalNumber(flags.seconds, '--seconds', {
     expected: 'seconds above 1',
@@ -78,14 +75,8 @@ async function runSweep(flags: SweepFlags, io: CommandIo): Promise<void> {
   const rows = await withProgress(io, 'downloads', (watch) =>
     playSweep(plan.sessions, { scenario, impairment, seconds, jobs, ...watch }),
   );
-  const tool = {
-    name: TOOL_NAME,
-    version: TOOL_VERSION,
-    commit: toolCommit(),
-    command: 'transport sweep',
-    seed,
-  } as const;
-  const file: SweepFile = { tool, scenario: scenario.name, impairment: flags.impairment, seconds, rows };
+  const tool = { name: TOOL_NAME, version: TOOL_VERSION, commit: toolCommit(), command: 'transport sweep', seed };
+  const file = { tool, scenario: scenario.name, impairment: flags.impairment, seconds, rows };
   writeOutput(out, `${JSON.stringify(file)}\n`, stdout);
-  stderr.write(sweepTable(file));
+  stderr.write(resultTable(resultRows(file)));
 }

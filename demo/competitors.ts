@@ -87,9 +87,7 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 /** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
 export function isCompetitor(name: string): boolean {
   try {
-    const { controller = '', catchUp } = browserAlgorithm(name);
-    // Only the benchmark's page slows down in slots.
-    if (catchUp?.fixedSlots) return false;
+    const { controller = '' } = browserAlgorithm(name);
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

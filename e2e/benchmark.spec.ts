@@ -188,7 +188,7 @@ test('sessions in hls.js and Shaka Player, with the plugin, the oracle and their
 
 test('a live session', async () => {
   const planned = { startSeconds: 15, segmentCount: 13 };
-  const played = await play(['mpc-d:fixed-slots'], planned, { scenario: liveScenario(13, 0.5) });
+  const played = await play(['mpc-d:lolp-catch-up'], planned, { scenario: liveScenario(13, 0.5) });
   const [session] = played as [PlayedSession];
   expectConsistent(session);
   const { result, record } = session;

@@ -1,16 +1,9 @@
 /**
- * The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js), and CMAB's slots on top
- * of them. Pure and browser-safe: the simulator and the benchmark's page share them.
+ * The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js). Pure and browser-safe.
  */
 
 /** dash.js's `liveCatchupModeDefault` or `liveCatchupModeLoLP`. */
-export interface CatchUp {
-  law: 'default' | 'lolp';
-  /** Slow down in the fixed seconds of a minute around Starlink's handovers, as CMAB does; else follow the law. */
-  fixedSlots: boolean;
-}
-
-export const DEFAULT_CATCH_UP: CatchUp = { law: 'default', fixedSlots: false };
+export type CatchUp = 'default' | 'lolp';
 
 /** dash.js's bounds of the rate for a service without bounds. */
 export const DEFAULT_PLAYBACK_RATES = { min: 0.5, max: 1.5 };
@@ -24,7 +17,7 @@ export const MAX_DRIFT_SECONDS = 12;
 /** dash.js's `buffer.lowLatencyStallThreshold`: the buffer counts as empty, and the default law plays at rate 1. */
 const EMPTY_BUFFER_SECONDS = 0.3;
 
-/** dash.js's `liveCatchup.playbackBufferMin`, of LoL+ and of the slots. */
+/** dash.js's `liveCatchup.playbackBufferMin`, of LoL+. */
 const LEAST_BUFFER_SECONDS = 0.5;
 
 /** The steepness of all laws, per second of latency or buffer. */
@@ -36,14 +29,10 @@ const LOLP_TOLERANCE = 0.02;
 /** The smallest change of the rate that dash.js applies, as a share of the largest increase. Not for changes to 1. */
 const LEAST_CHANGE_SHARE = 0.04;
 
-/** Whole UTC seconds of a minute from a second before to two seconds after 12, 27, 42 and 57. */
-const SLOT_SECONDS: ReadonlySet<number> = new Set([11, 12, 13, 26, 27, 28, 41, 42, 43, 56, 57, 58]);
-
 export interface CatchUpSituation {
   latencySeconds: number;
   targetLatencySeconds: number;
   bufferLevelSeconds: number;
-  utcMs: number;
   /** Bounds of the playback rate, around 1. */
   rates: { min: number; max: number };
   /** The present rate. */
@@ -63,17 +52,11 @@ export function shouldJumpToLive(latencySeconds: number, targetLatencySeconds: n
   return latencySeconds - targetLatencySeconds > MAX_DRIFT_SECONDS;
 }
 
-/** Whether `fixedSlots` slow down at this time. */
-export function isInSlot(utcMs: number): boolean {
-  return SLOT_SECONDS.has(Math.floor(utcMs / 1000) % 60);
-}
-
-function lawRate({ law, fixedSlots }: CatchUp, situation: CatchUpSituation): number {
-  const { latencySeconds, targetLatencySeconds, bufferLevelSeconds, utcMs, rates } = situation;
+function lawRate(catchUp: CatchUp, situation: CatchUpSituation): number {
+  const { latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates } = situation;
   const lateSeconds = latencySeconds - targetLatencySeconds;
   const missingSeconds = LEAST_BUFFER_SECONDS - bufferLevelSeconds;
-  if (fixedSlots && isInSlot(utcMs)) return sigmoid(-Math.abs(missingSeconds), rates);
-  if (law === 'lolp') {
+  if (catchUp === 'lolp') {
     if (missingSeconds > 0) return sigmoid(-missingSeconds, rates);
     if (Math.abs(lateSeconds) <= LOLP_TOLERANCE * targetLatencySeconds) return 1;
   } else if (bufferLevelSeconds <= EMPTY_BUFFER_SECONDS) return 1;

@@ -27,12 +27,12 @@ export function splitPlayer(given: string): { name: string; player: PlayerName |
   return { name: player === undefined ? given : given.slice(0, -player.length - 1), player };
 }
 
-const CATCH_UP_ENDING = /:(fixed-slots|lolp-catch-up)$/;
+const CATCH_UP_ENDING = ':lolp-catch-up';
 
 /**
- * Splits `<controller>`, `<controller>@<forecaster>`, and either with `:lolp-catch-up` or `:fixed-slots` or both after
- * the controller, and with `@<player>` at the end; a file's path may contain an `@`. `catchUp` and `player` are undefined
- * without them. Does not check the controller.
+ * Splits `<controller>`, `<controller>@<forecaster>`, and either with `:lolp-catch-up` after the controller, and with
+ * `@<player>` at the end; a file's path may contain an `@`. `catchUp` and `player` are undefined without them. Does not
+ * check the controller.
  * @throws {InputError} of `field` for an unknown forecaster.
  */
 export function splitAlgorithm(
@@ -46,14 +46,9 @@ export function splitAlgorithm(
 } {
   const { name, player } = splitPlayer(given);
   const at = /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
-  let controller = at < 0 ? name : name.slice(0, at);
-  let catchUp: CatchUp | undefined;
-  for (let ending = CATCH_UP_ENDING.exec(controller); ending !== null; ending = CATCH_UP_ENDING.exec(controller)) {
-    catchUp ??= { law: 'default', fixedSlots: false };
-    if (ending[1] === 'fixed-slots') catchUp.fixedSlots = true;
-    else catchUp.law = 'lolp';
-    controller = controller.slice(0, ending.index);
-  }
+  const ended = at < 0 ? name : name.slice(0, at);
+  const catchUp = ended.endsWith(CATCH_UP_ENDING) ? 'lolp' : undefined;
+  const controller = catchUp ? ended.slice(0, -CATCH_UP_ENDING.length) : ended;
   const wanted = at < 0 ? defaultForecaster(controller) : name.slice(at + 1);
   const forecaster = FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {

@@ -51,17 +51,10 @@ test('a name with a slash or an ending of scripts is a file; its forecaster foll
   expect(splitAlgorithm('./@me/mine.ts', '')).toEqual({ controller: './@me/mine.ts', forecaster: undefined });
 });
 
-test('endings of the controller name the catch-up', () => {
-  const [lolp, slots] = [
-    { law: 'lolp', fixedSlots: false },
-    { law: 'default', fixedSlots: true },
-  ];
+test('the ending of the controller names the catch-up', () => {
   expect(splitAlgorithm('mpc-d', '').catchUp).toBeUndefined();
-  expect(splitAlgorithm('mpc-d:fixed-slots', '')).toEqual({ controller: 'mpc-d', catchUp: slots });
   expect(splitAlgorithm('mpc-l:no-handover:lolp-catch-up@oracle', '')).toEqual({
-    ...{ controller: 'mpc-l:no-handover', forecaster: 'oracle', catchUp: lolp },
+    ...{ controller: 'mpc-l:no-handover', forecaster: 'oracle', catchUp: 'lolp' },
   });
-  const both = { controller: './@me/mine.ts', catchUp: { law: 'lolp', fixedSlots: true } };
-  expect(splitAlgorithm('./@me/mine.ts:fixed-slots:lolp-catch-up', '')).toEqual(both);
-  expect(splitAlgorithm('./@me/mine.ts:lolp-catch-up:fixed-slots', '')).toEqual(both);
+  expect(splitAlgorithm('./@me/mine.ts:lolp-catch-up', '')).toEqual({ controller: './@me/mine.ts', catchUp: 'lolp' });
 });

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseScenario, parseSizes, resolveScenario, scenarioNamed } from './scenario-file.ts';
+import { parseScenario, resolveScenario, scenarioNamed } from './scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from './scenarios.ts';
 
 const MINIMAL = { ladderBps: [1e6, 2e6], segmentSeconds: 4, segmentCount: 3, bufferCapSeconds: 12, rttSeconds: 0.05 };
 
-function parse(scenario: unknown, files: Record<string, string> = {}) {
-  const text = typeof scenario === 'string' ? scenario : JSON.stringify(scenario);
-  return parseScenario(text, { file: 'folder/mine.json', readBeside: (path) => files[path]! });
+function parse(scenario: unknown) {
+  return parseScenario(typeof scenario === 'string' ? scenario : JSON.stringify(scenario), 'folder/mine.json');
 }
 
 describe('parseScenario', () => {
@@ -30,18 +29,13 @@ describe('parseScenario', () => {
     expect(parse(SCENARIOS[name])).toEqual(resolved);
   });
 
-  test('accepts given sizes, in the scenario or in a file', () => {
+  test('accepts given sizes', () => {
     const segmentSizesBits = [
       [8e6, 16e6],
       [4e6, 8e6],
     ];
     const { segmentCount: _, ...open } = MINIMAL;
     expect(parse({ ...open, segmentSizesBits })).toMatchObject({ segmentCount: 2, segmentSizesBits });
-    const sizes = JSON.stringify({ representations: { high: [2e6, 1e6], low: [1e6, 5e5] } });
-    expect(parse({ ...open, sizesFile: 'sizes.json' }, { 'sizes.json': sizes })).toMatchObject({
-      segmentCount: 2,
-      segmentSizesBits,
-    });
   });
 
   test.each([
@@ -65,17 +59,9 @@ describe('parseScenario', () => {
     [{ ...MINIMAL, segmentSizesBits: [[1, 0]] }, /segmentSizesBits\[0\]\[1\]: expected a number above 0, got 0/],
     [{ ...MINIMAL, segmentSizesBits: [[1, 2]] }, /segmentCount: expected at most 1, the number of segments with sizes/],
     [[], /folder\/mine.json: expected a JSON object, got an empty array/],
+    ['{', /mine.json: expected a JSON object/],
   ])('refuses %j', (scenario, message) => {
     expect(() => parse(scenario)).toThrow(message);
-  });
-
-  test('refuses text that is not JSON, and sizes of another ladder', () => {
-    expect(() => parse('{')).toThrow(/mine.json: expected a JSON object/);
-    expect(() => parseSizes('{"representations": {"a": [1]}}', 's.json', 2)).toThrow(
-      /s.json: representations: expected 2/,
-    );
-    expect(() => parseSizes('{"representations": {"a": [1], "b": [1, 2]}}', 's.json', 2)).toThrow(/representations.b/);
-    expect(() => parseSizes('{"representations": {"a": [0]}}', 's.json', 1)).toThrow(/representations.a\[0\]/);
   });
 
   test('an unknown name lists the known ones', () => {

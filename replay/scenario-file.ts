@@ -23,7 +23,7 @@ const NUMBERS = {
   sizeSeed: { whole: true, min: 0, default: 1 },
 } as const satisfies Record<string, NumberRule>;
 
-const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits', 'sizesFile'];
+const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits'];
 const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 
 const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
@@ -41,24 +41,15 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
   return 'segmentSizesBits' in scenario ? scenario : { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
 }
 
-interface ScenarioSource {
-  /** For messages; without folder and ending the default of `name`. */
-  file: string;
-  /** Reads `sizesFile`, relative to the scenario's file. */
-  readBeside(path: string): string;
-}
-
 /**
  * A scenario from the text of a JSON file: the fields of `Scenario`, and optionally sizes that replace the seeded ones:
- * `segmentSizesBits` (`[segment][representation]`) or `sizesFile` (a `sizes.json`: `{"representations": {"<id>": [bytes
- * per segment]}}`). Defaults: `name` the file's, `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95,
- * `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, each field of `browser` the measured one,
+ * `segmentSizesBits` (`[segment][representation]`). `file` is for messages, and without folder and ending the default of
+ * `name`. Other defaults: `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95, `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, each field of `browser` the measured one,
  * `segmentCount` the number of given sizes; of `live` `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3,
  * `timeShiftSeconds` 20, `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
-export function parseScenario(text: string, source: ScenarioSource): ResolvedScenario {
-  const { file } = source;
+export function parseScenario(text: string, file: string): ResolvedScenario {
   const check = new FieldCheck(file, jsonObject(text, file));
   const { fields } = check;
   check.known(FIELDS);
@@ -67,7 +58,7 @@ export function parseScenario(text: string, source: ScenarioSource): ResolvedSce
   if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? 0)))) {
     check.wrong('ladderBps', 'bitrates in bit/s, above 0 and ascending');
   }
-  const sizes = sizesFrom(check, source, ladderBps);
+  const sizes = sizesFrom(check, ladderBps);
   const numbers = check.each(NUMBERS);
   const { segmentSeconds, bufferCapSeconds } = numbers;
   const segmentCount = check.number('segmentCount', { whole: true, min: 1, default: sizes?.length });
@@ -137,47 +128,15 @@ function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCo
   };
 }
 
-function sizesFrom(check: FieldCheck, source: ScenarioSource, ladderBps: readonly number[]): number[][] | undefined {
-  const own = check.fields['segmentSizesBits'];
-  const beside = check.fields['sizesFile'];
-  if (own !== undefined && beside !== undefined) check.wrong('sizesFile', 'no sizesFile beside segmentSizesBits');
-  if (own !== undefined) {
-    if (!Array.isArray(own) || own.length === 0) check.wrong('segmentSizesBits', 'a row of sizes per segment');
-    return (own as unknown[]).map((row, segment) => {
-      const field = `segmentSizesBits[${segment}]`;
-      if (!Array.isArray(row) || row.length !== ladderBps.length) {
-        check.wrong(field, `${ladderBps.length} sizes, one per bitrate of the ladder`, row);
-      }
-      return (row as unknown[]).map((bits, i) => check.number(`${field}[${i}]`, { above: 0 }, bits));
-    });
-  }
-  if (beside === undefined) return undefined;
-  const path = check.text('sizesFile', '');
-  return parseSizes(source.readBeside(path), path, ladderBps.length);
-}
-
-/**
- * Sizes in bits, `[segment][representation]`, from the text of a `sizes.json`; representations are sorted by total
- * size, as a ladder is by bitrate.
- */
-export function parseSizes(text: string, file: string, representations: number): number[][] {
-  const check = new FieldCheck(file, jsonObject(text, file));
-  const byId = check.object('representations', check.fields['representations']);
-  const columns = Object.entries(byId).map(([id, bytes]) => {
-    const field = `representations.${id}`;
-    if (!Array.isArray(bytes) || bytes.length === 0) check.wrong(field, 'bytes per segment', bytes);
-    return (bytes as unknown[]).map((size, i) => check.number(`${field}[${i}]`, { above: 0 }, size) * 8);
+function sizesFrom(check: FieldCheck, ladderBps: readonly number[]): number[][] | undefined {
+  const sizes = check.fields['segmentSizesBits'];
+  if (sizes === undefined) return undefined;
+  if (!Array.isArray(sizes) || sizes.length === 0) check.wrong('segmentSizesBits', 'a row of sizes per segment');
+  return (sizes as unknown[]).map((row, segment) => {
+    const field = `segmentSizesBits[${segment}]`;
+    if (!Array.isArray(row) || row.length !== ladderBps.length) {
+      check.wrong(field, `${ladderBps.length} sizes, one per bitrate of the ladder`, row);
+    }
+    return (row as unknown[]).map((bits, i) => check.number(`${field}[${i}]`, { above: 0 }, bits));
   });
-  if (columns.length !== representations) {
-    check.wrong('representations', `${representations}, as in the ladder`, columns.length);
-  }
-  const segments = columns[0]!.length;
-  const ragged = columns.findIndex((column) => column.length !== segments);
-  if (ragged > 0) {
-    const id = Object.keys(byId)[ragged];
-    check.wrong(`representations.${id}`, `${segments} sizes, as in the first`, columns[ragged]!.length);
-  }
-  const total = (column: readonly number[]) => column.reduce((sum, bits) => sum + bits, 0);
-  columns.sort((a, b) => total(a) - total(b));
-  return Array.from({ length: segments }, (_, segment) => columns.map((column) => column[segment]!));
 }

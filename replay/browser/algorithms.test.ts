@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEFAULT_CATCH_UP } from '../catch-up.ts';
 import { browserAlgorithm, nameInPlayer } from './algorithms.ts';
 
 describe('browserAlgorithm', () => {
   test('names controllers, their forecasters and dash.js itself', () => {
-    expect(browserAlgorithm('dynamic')).toEqual({ player: 'dash', catchUp: DEFAULT_CATCH_UP });
+    expect(browserAlgorithm('dynamic')).toEqual({ player: 'dash', catchUp: 'default' });
     expect(browserAlgorithm('mpc-d')).toEqual({ player: 'dash', controller: 'mpc-d' });
     expect(browserAlgorithm('mpc-o')).toEqual({ player: 'dash', controller: 'mpc-o', forecaster: 'oracle' });
     expect(browserAlgorithm('mpc-d@oracle')).toEqual({ player: 'dash', controller: 'mpc-d', forecaster: 'oracle' });
@@ -16,15 +15,9 @@ describe('browserAlgorithm', () => {
   });
 
   test("names dash.js's rules for low latency and catch-ups", () => {
-    const [slots, lolp] = [
-      { law: 'default', fixedSlots: true },
-      { law: 'lolp', fixedSlots: false },
-    ];
-    expect(browserAlgorithm('dynamic:fixed-slots')).toEqual({ player: 'dash', catchUp: slots });
-    expect(browserAlgorithm('lolp')).toEqual({ player: 'dash', rule: 'loLPRule', catchUp: lolp });
-    expect(browserAlgorithm('lolp:fixed-slots')).toMatchObject({ catchUp: { law: 'lolp', fixedSlots: true } });
-    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ player: 'dash', rule: 'l2ARule', catchUp: lolp });
-    expect(browserAlgorithm('mpc-d:fixed-slots@oracle')).toMatchObject({ controller: 'mpc-d', catchUp: slots });
+    expect(browserAlgorithm('lolp')).toEqual({ player: 'dash', rule: 'loLPRule', catchUp: 'lolp' });
+    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ player: 'dash', rule: 'l2ARule', catchUp: 'lolp' });
+    expect(browserAlgorithm('mpc-d:lolp-catch-up@oracle')).toMatchObject({ controller: 'mpc-d', catchUp: 'lolp' });
     expect(() => browserAlgorithm('lolp@oracle')).toThrow(/--algorithms: expected one of .*lolp.*got "lolp@oracle"/);
   });
 
@@ -36,7 +29,7 @@ describe('browserAlgorithm', () => {
     expect(() => browserAlgorithm('hls')).toThrow('--algorithms: expected --player hls for hls, got "hls"');
     expect(() => browserAlgorithm('shaka@hls')).toThrow(/--player shaka for shaka/);
     expect(() => browserAlgorithm('dynamic@hls')).toThrow(/--player dash for dynamic, got "dynamic@hls"/);
-    expect(() => browserAlgorithm('mpc-d:fixed-slots@shaka')).toThrow(/--player dash for mpc-d with a catch-up/);
+    expect(() => browserAlgorithm('mpc-d:lolp-catch-up@shaka')).toThrow(/--player dash for mpc-d with a catch-up/);
     expect(() => browserAlgorithm('hls@oracle@hls')).toThrow(/expected one of/);
   });
 

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
-import { type CatchUp, DEFAULT_CATCH_UP } from '../catch-up.ts';
+import type { CatchUp } from '../catch-up.ts';
 import { type ForecasterName, type PlayerName, splitAlgorithm, splitPlayer } from '../forecasters.ts';
 import { isOwnAlgorithm } from '../own-algorithm.ts';
 
@@ -18,10 +18,10 @@ interface BrowserAlgorithm {
 }
 
 /** dash.js's default rules, which alternate between throughput and BOLA, and its rules for low latency. */
-const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule'> & Partial<CatchUp>>> = {
+const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule' | 'catchUp'>>> = {
   dynamic: {},
   l2a: { rule: 'l2ARule' },
-  lolp: { rule: 'loLPRule', law: 'lolp' },
+  lolp: { rule: 'loLPRule', catchUp: 'lolp' },
 };
 
 /** The algorithms in dash.js. */
@@ -38,7 +38,7 @@ export function nameInPlayer(given: string, player: PlayerName): string {
 
 /**
  * The algorithm of a name: `dynamic`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
- * (`<controller>:fixed-slots`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
+ * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
  * in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
  */
 export function browserAlgorithm(name: string, field = '--algorithms'): BrowserAlgorithm {
@@ -49,10 +49,7 @@ export function browserAlgorithm(name: string, field = '--algorithms'): BrowserA
     throw new InputError(field, `--player ${ofPlayer} for ${controller}${catchUp ? ' with a catch-up' : ''}`, name);
   }
   if (OTHERS_OWN[controller] !== undefined && forecaster === undefined) return { player };
-  if (own !== undefined && forecaster === undefined) {
-    const { rule, ...ofRule } = own;
-    return { player, ...(rule && { rule }), catchUp: { ...DEFAULT_CATCH_UP, ...catchUp, ...ofRule } };
-  }
+  if (own !== undefined && forecaster === undefined) return { player, catchUp: catchUp ?? 'default', ...own };
   if (!isOwnAlgorithm(controller) && !ALGORITHM_NAMES.includes(controller)) {
     throw new InputError(field, `one of ${BROWSER_ALGORITHMS.join(', ')}, or a file (./mine.ts)`, name);
   }

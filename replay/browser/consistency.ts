@@ -1,6 +1,6 @@
 /** Checks that a session's three records agree: the decisions, the player's requests, the element's pictures. */
 
-import { videoClip } from '../media/index.ts';
+import { videoClip } from '../media/clips.ts';
 import type { LiveStream } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 

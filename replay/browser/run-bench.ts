@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
-import { MAX_REPRESENTATIONS, videoClip } from '../media/index.ts';
+import { MAX_REPRESENTATIONS, videoClip } from '../media/clips.ts';
 import { type ReplaySession, type RunningOrigin, startOrigin, staticSite } from '../origin/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { RunSessionsOptions } from '../simulator/run-sessions.ts';

@@ -9,12 +9,12 @@ const seconds = (count: number, row: (second: number) => string) =>
 const clock = (second: number) => new Date(second * 1000).toISOString().slice(11, 19);
 const NOON = 12 * 3600;
 
-/** Two recordings of 200 s and 210 s with a gap between them; 20 s without a sample end a third one of 5 s. */
+/** Two recordings of 200 s and 210 s with a gap between them; a missing second ends the second one before a third of 5 s. */
 export const PHONE_ROWS = `time,throughput,speed,latitude,longtitu
 ${seconds(200, (s) => `2023-04-04 ${clock(NOON + s)} CDT,${100 + (s % 7)}.5,1,44,-93\n`)}${seconds(
   210,
   (s) => `2023-04-05 ${clock(NOON + s)} CDT,${s % 10 === 0 ? '0.0' : 20 + (s % 3)},1,44,-93\n`,
-)}${seconds(5, (s) => `2023-04-05 ${clock(NOON + 230 + s)} CDT,50,1,44,-93\n`)}`;
+)}${seconds(5, (s) => `2023-04-05 ${clock(NOON + 211 + s)} CDT,50,1,44,-93\n`)}`;
 
 const CAR_ROWS = `timestamp_start_dl,timestamp_end_dl,download,Speed(km/h)
 ${seconds(60, (s) => `2024-04-19 ${clock(NOON + 20 + s)}.00010${s % 10},2024-04-19 12:00:00.0,${200 + s}.1234,90\n`)}${seconds(
@@ -71,8 +71,8 @@ export function iperfReport(ratesMbps: readonly number[], reverse = 1): string {
   });
 }
 
-/** Readings of a counter each 0.125 s: idle, 0.5 s at 80 Mbit/s, a pause of 0.25 s, 0.25 s at 40 Mbit/s, idle. */
-export const NIC_LOG = [0, 0, 10, 10, 10, 10, 0, 0, 5, 5, 0]
+/** Readings of a counter each 0.125 s: idle, 0.5 s at 80 Mbit/s, a pause of 0.25 s, 0.25 s at 40 Mbit/s, almost idle. */
+export const NIC_LOG = [0, 0, 10, 10, 10, 10, 0, 0, 5, 5, 0, 0.1]
 
   .map((_, i, all) => {
     const bytes = all.slice(0, i + 1).reduce((sum, each) => sum + each, 0) * 125_000;

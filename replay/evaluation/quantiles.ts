@@ -34,14 +34,12 @@ export function tailMean(ascending: Float64Array): number {
  * counts `counts[u]` times. The sample is sorted once; a tail mean needs at most one pass.
  */
 export class UnitSample {
-  readonly size: number;
   private readonly descending: Float64Array;
   private readonly unitOfDescending: Uint32Array;
   private readonly unitSums: Float64Array;
   private readonly unitSizes: Float64Array;
 
   constructor(values: ArrayLike<number>, unitOf: ArrayLike<number>, unitCount: number) {
-    this.size = values.length;
     const order = Uint32Array.from({ length: values.length }, (_, index) => index);
     order.sort((a, b) => values[b]! - values[a]!);
     this.descending = Float64Array.from(order, (index) => values[index]!);

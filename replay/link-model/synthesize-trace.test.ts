@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { InputError } from '../../abr/errors.ts';
 import { traceStartUtcMs } from '../trace.ts';
-import { autocorrelation, boundaryEffect, logRates, secondsOf } from './link-statistics.ts';
 import { synthesizeStarlinkLink } from './starlink-link.ts';
 import { STARLINK_CHARACTERS, STARLINK_MIXTURES, type StarlinkCharacter } from './starlink-parameters.ts';
 import { PRESETS, type Preset, synthesizeTrace } from './synthesize-trace.ts';
+import { boundaryEffect, logRates, secondsOf } from './trace-info.ts';
 
 const anySeed = fc.integer({ min: 0, max: 0xffffffff });
 const CHARACTERS = Object.keys(STARLINK_CHARACTERS) as StarlinkCharacter[];
@@ -16,7 +16,10 @@ function anHourOf(preset: Preset) {
   const trace = synthesizeTrace({ preset, seed: 1, durationSeconds: 3600 });
   const mbps = secondsOf(trace);
   const log = logRates(mbps);
-  const correlationAt = (lag: number) => autocorrelation(log, lag);
+  const center = log.reduce((sum, value) => sum + value, 0) / log.length;
+  const product = (lag: number) =>
+    log.subarray(lag).reduce((sum, value, i) => sum + (value - center) * (log[i]! - center), 0);
+  const correlationAt = (lag: number) => (product(lag) * log.length) / (log.length - lag) / product(0);
   return { ...boundaryEffect(mbps, trace.metadata.epochPhaseSeconds!), correlationAt };
 }
 

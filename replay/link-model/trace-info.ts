@@ -1,18 +1,11 @@
 /** The statistics of a trace that `leo-abr trace info` prints. */
 
+import { EPOCH_SECONDS } from '../../abr/forecast.ts';
+import { PiecewisePath } from '../../abr/index.ts';
 import { quantile } from '../../abr/quantile.ts';
 import { mean } from '../evaluation/quantiles.ts';
 import { textTable } from '../formats/text-table.ts';
 import type { Trace } from '../trace.ts';
-import {
-  autocorrelation,
-  type BoundaryEffect,
-  boundaryEffect,
-  logRates,
-  OUTAGE_MBPS,
-  outageRuns,
-  secondsOf,
-} from './link-statistics.ts';
 
 /** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
 export interface TraceInfo {
@@ -36,21 +29,17 @@ export interface TraceInfo {
   outages: number;
   longestOutageSeconds: number;
   outageShare: number;
-  /** Of ln max(rate, 0.5 Mbit/s). */
-  autocorrelation: { lagSeconds: number; value: number | null }[];
   /** From the metadata. */
   epochPhaseSeconds: number | null;
   /** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown. Null below 60 s. */
   boundary: BoundaryEffect | null;
 }
 
-const LAGS_SECONDS = [1, 5, 15, 30];
 const LEAST_SECONDS_FOR_BOUNDARY = 60;
 
 export function traceInfo(trace: Trace): TraceInfo {
   const mbps = secondsOf(trace);
   const ascending = Float64Array.from(mbps).sort();
-  const log = logRates(mbps);
   const zeros = outageRuns(mbps, Number.MIN_VALUE);
   const outages = outageRuns(mbps, OUTAGE_MBPS);
   const sum = (runs: number[]) => runs.reduce((total, run) => total + run, 0);
@@ -75,10 +64,6 @@ export function traceInfo(trace: Trace): TraceInfo {
     outages: outages.length,
     longestOutageSeconds: Math.max(0, ...outages),
     outageShare: sum(outages) / ascending.length,
-    autocorrelation: LAGS_SECONDS.map((lagSeconds) => {
-      const value = autocorrelation(log, lagSeconds);
-      return { lagSeconds, value: Number.isFinite(value) ? value : null };
-    }),
     epochPhaseSeconds: phase ?? null,
     boundary: boundary && Number.isFinite(boundary.changeRatio) ? boundary : null,
   };
@@ -96,9 +81,6 @@ const COLUMNS: readonly (readonly [title: string, cell: (info: TraceInfo) => str
   ['outages', ({ outages }) => String(outages)],
   ['longest', ({ longestOutageSeconds }) => String(longestOutageSeconds)],
   ['zero', ({ longestZeroRunSeconds }) => String(longestZeroRunSeconds)],
-  ...LAGS_SECONDS.map(
-    (lag, i) => [`r${lag}`, (info: TraceInfo) => info.autocorrelation[i]!.value?.toFixed(2) ?? '-'] as const,
-  ),
   ['phase', ({ epochPhaseSeconds }) => String(epochPhaseSeconds ?? '-')],
   [
     'boundary',
@@ -118,11 +100,69 @@ export function traceInfoTable(infos: readonly TraceInfo[]): string {
 
 const LEGEND = `
 Rates in Mbit/s, times in seconds, all on means per second. outages: runs below 1 Mbit/s; longest: the longest of them;
-zero: the longest run without capacity. rN: autocorrelation of ln rate (floor 0.5 Mbit/s) at N s. phase: second of the
-minute at sample 0. boundary: second of the 15 s epoch (+: of the trace) at which the rate changes most, and the ratio
-of that change to the change elsewhere; a ratio below about 1.5 may be chance.
+zero: the longest run without capacity. phase: second of the minute at sample 0. boundary: second of the 15 s epoch (+:
+of the trace) at which the rate changes most, and the ratio of that change to the change elsewhere; a ratio below about
+1.5 may be chance.
 `;
 
 function rate(mbps: number): string {
   return mbps < 10 ? mbps.toFixed(2) : mbps.toFixed(1);
+}
+
+/** Rates are raised to this before the logarithm, so that an outage is finite, in Mbit/s. */
+const LOG_FLOOR_MBPS = 0.5;
+/** A second below this rate belongs to an outage, in Mbit/s. */
+const OUTAGE_MBPS = 1;
+
+/** Mean rate of each second in Mbit/s, without an incomplete last one; a trace below a second gives one value. */
+export function secondsOf({ stepEndsSeconds, ratesBps, durationSeconds }: Trace): Float64Array {
+  const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
+  const seconds = Math.floor(durationSeconds + 1e-6);
+  if (seconds === 0) return Float64Array.of(path.cumulativeBits(durationSeconds) / durationSeconds / 1e6);
+  return Float64Array.from({ length: seconds }, (_, second) => {
+    return (path.cumulativeBits(second + 1) - path.cumulativeBits(second)) / 1e6;
+  });
+}
+
+/** ln of max(rate, floor). */
+export function logRates(mbps: Float64Array): Float64Array {
+  return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
+}
+
+/** Lengths in seconds of the runs below a limit in Mbit/s. */
+export function outageRuns(mbps: Float64Array, belowMbps: number): number[] {
+  const runs: number[] = [];
+  let start = 0;
+  for (let i = 0; i <= mbps.length; i++) {
+    if (i < mbps.length && mbps[i]! < belowMbps) continue;
+    if (i > start) runs.push(i - start);
+    start = i + 1;
+  }
+  return runs;
+}
+
+interface BoundaryEffect {
+  /** The second of the epoch (second of the minute modulo 15) at which the mean change over two seconds is largest. */
+  second: number;
+  /** Mean |change of ln rate| in those two seconds / that in all others. */
+  changeRatio: number;
+}
+
+/** `epochPhaseSeconds`: second of the minute at second 0. Two epochs at least. */
+export function boundaryEffect(mbps: Float64Array, epochPhaseSeconds: number): BoundaryEffect {
+  const log = logRates(mbps);
+  const sums = new Float64Array(EPOCH_SECONDS);
+  const counts = new Float64Array(EPOCH_SECONDS);
+  for (let i = 1; i < mbps.length; i++) {
+    const phase = Math.floor(epochPhaseSeconds + i + 1e-6) % EPOCH_SECONDS;
+    sums[phase]! += Math.abs(log[i]! - log[i - 1]!);
+    counts[phase]! += 1;
+  }
+  const changes = sums.map((sum, phase) => sum / counts[phase]!);
+  const pairs = changes.map((change, phase) => change + changes[(phase + 1) % EPOCH_SECONDS]!);
+  const second = pairs.indexOf(Math.max(...pairs));
+  const total = (of: Float64Array) => of.reduce((sum, value) => sum + value, 0);
+  const atBoundary = (of: Float64Array) => of[second]! + of[(second + 1) % EPOCH_SECONDS]!;
+  const changeElsewhere = (total(sums) - atBoundary(sums)) / (total(counts) - atBoundary(counts));
+  return { second, changeRatio: atBoundary(sums) / atBoundary(counts) / changeElsewhere };
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
-import type { MediaFile } from '../media/index.ts';
+import type { MediaFile } from '../media/presentation.ts';
 import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import type { ByteRange } from './range-stream.ts';

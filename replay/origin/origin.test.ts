@@ -231,7 +231,7 @@ describe('origin', () => {
       refused('/session', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
     const valid = { trace: 'fast', scenario: 'short' };
     for (const [body, reason] of [
-      ['nonsense', 'body: expected a JSON object, got "nonsense"'],
+      ['"x"', 'body: expected a JSON object, got "x"'],
       [[], 'body: expected a JSON object, got an empty array'],
       [{ ...valid, trace: 'slow' }, 'trace: expected one of fast, got "slow"'],
       [{ trace: 'fast' }, 'scenario: expected one of short, got undefined'],

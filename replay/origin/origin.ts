@@ -4,7 +4,8 @@
  */
 
 import { InputError } from '../../abr/errors.ts';
-import { type BlockingReload, MULTIVARIANT_PLAYLIST, UTC_PATH } from '../media/index.ts';
+import { UTC_PATH } from '../media/manifest.ts';
+import { type BlockingReload, MULTIVARIANT_PLAYLIST } from '../media/playlists.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';

@@ -1,6 +1,6 @@
 /** A range of a file as the body of a response. */
 
-import type { ByteRuns } from '../media/index.ts';
+import type { ByteRuns } from '../media/byte-runs.ts';
 
 /** A range of bytes, `end` exclusive. */
 export interface ByteRange {

@@ -1,6 +1,7 @@
 /** Parses the bodies of POST requests: sessions to create, and traces to upload. */
 
 import { InputError } from '../../abr/errors.ts';
+import { jsonObject } from '../formats/field-check.ts';
 import { defaultMetadata, parseSidecar } from '../formats/sidecar.ts';
 import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { ResolvedScenario } from '../results.ts';
@@ -24,7 +25,7 @@ const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds', 'link'];
  * @throws {InputError} that names the field
  */
 export function parseSessionRequest(text: string, { traces, scenarios, sessions }: Catalogue): SessionSpec {
-  const request = bodyObject(text);
+  const request = jsonObject(text, 'body');
   const unknown = Object.keys(request).find((key) => !SESSION_FIELDS.includes(key));
   if (unknown !== undefined) throw new InputError(unknown, `one of ${SESSION_FIELDS.join(', ')}`, request[unknown]);
   const { startSeconds = 0, link: id } = request;
@@ -46,7 +47,7 @@ export function parseSessionRequest(text: string, { traces, scenarios, sessions 
  * gives several traces. @throws {InputError} that names file, line and field
  */
 export function parseTraceUpload(body: string): Trace[] {
-  const { file, text, sidecar } = bodyObject(body);
+  const { file, text, sidecar } = jsonObject(body, 'body');
   const name = typeof file === 'string' ? traceNameOf(file) : '';
   if (typeof file !== 'string' || name === '') throw new InputError('file', 'the name of a file', file);
   if (typeof text !== 'string') throw new InputError('text', 'a text', text);
@@ -59,15 +60,4 @@ function named<T>(field: string, request: Record<string, unknown>, known: Readon
   const found = known.get(String(request[field]));
   if (found !== undefined) return found;
   throw new InputError(field, `one of ${[...known.keys()].join(', ') || '(none available)'}`, request[field]);
-}
-
-function bodyObject(text: string): Record<string, unknown> {
-  let value: unknown = text;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The error below quotes the text.
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InputError('body', 'a JSON object', value);
 }

@@ -4,15 +4,15 @@ import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
 import type { Chunk } from '../link/chunked-flight.ts';
+import type { BlockingReload } from '../media/playlists.ts';
 import {
-  type BlockingReload,
   type MediaFile,
   type PartKind,
   type Presentation,
   type PresentationOptions,
-  type PresentationTime,
   presentation,
-} from '../media/index.ts';
+} from '../media/presentation.ts';
+import type { PresentationTime } from '../media/stream.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';

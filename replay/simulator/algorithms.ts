@@ -74,7 +74,7 @@ const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
 
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
- * a catch-up (`<controller>:fixed-slots`), or one of `own`.
+ * a catch-up (`<controller>:lolp-catch-up`), or one of `own`.
  * @throws {InputError} with the known names.
  */
 export function simulatedAlgorithm(

@@ -33,7 +33,7 @@ const live: fc.Arbitrary<LiveStream> = fc.record({
   timeShiftSeconds: fc.constantFrom(4, 20),
   playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 0.5, max: 1.5 }, { min: 1, max: 1 }),
 });
-const catchUps = fc.record<CatchUp>({ law: fc.constantFrom('default', 'lolp'), fixedSlots: fc.boolean() });
+const catchUps = fc.constantFrom<CatchUp[]>('default', 'lolp');
 const session = fc.record({
   mbps: fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 60, noNaN: true })), {
     minLength: 5,
@@ -174,10 +174,7 @@ describe('laws of live sessions', () => {
           fc.record({ gap: fc.double({ min: 0, max: 3, noNaN: true }), media: fc.integer({ min: 0, max: 12 }) }),
         ),
         ({ live: stream, catchUp }, steps) => {
-          const playback = new LivePlayback({
-            ...{ live: stream, catchUp, stallLevelSeconds: 0.025 },
-            utcMs: (nowSeconds) => nowSeconds * 1000,
-          });
+          const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025 });
           playback.seekTo(stream.targetLatencySeconds);
           let media = playback.positionSeconds;
           for (const step of steps) {

@@ -33,7 +33,6 @@ export interface LivePlaybackOptions {
   catchUp: CatchUp;
   /** Asks the controller ten times a second, in place of `catchUp`. */
   pace?: (() => Pace) | undefined;
-  utcMs(nowSeconds: number): number;
 }
 
 export class LivePlayback {
@@ -168,7 +167,7 @@ export class LivePlayback {
   /** The element's `timeupdate`, which leaves stalls out. True if playback jumped. */
   private tick(): boolean {
     this.nextTickSeconds += this.tickSeconds;
-    const { catchUp, live, pace, utcMs } = this.options;
+    const { catchUp, live, pace } = this.options;
     if (pace) {
       this.offRate = countRate(this.nowSeconds, this.playbackRate, this.offRate);
       const { playbackRate, jump, targetLatencySeconds } = pace();
@@ -190,10 +189,8 @@ export class LivePlayback {
       return true;
     }
     if (isStalled) return false;
-    this.playbackRate = catchUpRate(catchUp, {
-      ...{ latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates, presentRate },
-      utcMs: utcMs(this.nowSeconds),
-    });
+    const situation = { latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates, presentRate };
+    this.playbackRate = catchUpRate(catchUp, situation);
     return false;
   }
 }

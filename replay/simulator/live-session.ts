@@ -1,7 +1,7 @@
 /** Plays a live stream: joins at the target latency and ends with the encoder. README.md describes the model. */
 
 import type { Download, InFlight, PiecewisePath, PlayerState } from '../../abr/index.ts';
-import { DEFAULT_CATCH_UP, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
+import { DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
 import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import type { SessionResult } from '../results.ts';
@@ -45,10 +45,9 @@ export class LiveSession extends Session<ChunkedFlight> {
     this.endsAtSeconds = liveSessionSeconds({ ...scenario, live, segmentCount });
     this.playback = new LivePlayback({
       live,
-      catchUp: catchUp ?? DEFAULT_CATCH_UP,
+      catchUp: catchUp ?? 'default',
       pace: catchUp === undefined && controller.pace ? () => this.pace() : undefined,
       stallLevelSeconds: browser.stallLevelSeconds,
-      utcMs: (nowSeconds) => this.utcMs(nowSeconds),
     });
   }
 

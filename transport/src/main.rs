@@ -13,9 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     match given.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["serve", listen, congestion, upstream] => server::serve(listen.parse()?, congestion, upstream.parse()?),
-        ["simulate", groups, seconds, seed] => simulate::simulate(groups, seconds.parse()?, seed.parse()?),
+        ["simulate", congestion, seconds, seed] => simulate::simulate(congestion, seconds.parse()?, seed.parse()?),
         _ => Err("usage: leo-abr-transport serve <ip:port> <congestion control> <upstream ip:port>\n\
-             or leo-abr-transport simulate [<n>*]<congestion control>[+...] <seconds> <seed>"
+             or leo-abr-transport simulate <congestion control> <seconds> <seed>"
             .into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Downloads over the emulated link in simulated time: both ends of each connection in this process, without sockets.
+//! A download over the emulated link in simulated time: both ends of the connection in this process, without sockets.
 
 use crate::clock;
 use crate::endpoint::{configure, new_id, send_due, App, DATAGRAM_BYTES};
@@ -24,14 +24,8 @@ struct End<A> {
     wakes_ns: i64,
 }
 
-struct Flow {
-    group: usize,
-    server: End<Server>,
-    client: End<Download>,
-}
-
-/// Datagrams on their way in one direction: arrival, index of the flow, content.
-type Way = VecDeque<(i64, usize, Vec<u8>)>;
+/// Datagrams on their way in one direction: arrival, content.
+type Way = VecDeque<(i64, Vec<u8>)>;
 
 #[derive(Default)]
 struct Download {
@@ -40,53 +34,40 @@ struct Download {
     buffer: Vec<u8>,
 }
 
-pub fn simulate(groups: &str, seconds: f64, seed: u64) -> Result<(), Box<dyn std::error::Error>> {
+pub fn simulate(congestion: &str, seconds: f64, seed: u64) -> Result<(), Box<dyn std::error::Error>> {
     quiche::seed_randomness(seed);
     clock::set(0);
     link::read_trace();
     let start = Instant::now();
-    let mut flows = Vec::new();
-    for (group, setting) in groups.split('+').enumerate() {
-        let (count, congestion) = setting.split_once('*').unwrap_or(("1", setting));
-        let (mut config, _) = server_config(congestion)?;
-        for _ in 0..count.parse()? {
-            flows.push(Flow::new(group, &mut config)?);
-        }
-    }
+    let (mut server, mut client) = connect(congestion)?;
     let end_ns = (seconds * 1e9) as i64;
     let (mut down, mut up): (Way, Way) = Default::default();
     let (mut now_ns, mut samples_at_ns) = (0, SAMPLE.as_nanos() as i64);
     while now_ns < end_ns {
-        while let Some((index, mut datagram)) = arrived(&mut down, now_ns) {
-            flows[index].client.receive(&mut datagram);
+        while let Some(mut datagram) = arrived(&mut down, now_ns) {
+            client.receive(&mut datagram);
         }
-        while let Some((index, mut datagram)) = arrived(&mut up, now_ns) {
-            flows[index].server.receive(&mut datagram);
+        while let Some(mut datagram) = arrived(&mut up, now_ns) {
+            server.receive(&mut datagram);
         }
-        let mut next_ns = samples_at_ns;
-        for (index, Flow { server, client, .. }) in flows.iter_mut().enumerate() {
-            server.turn(now_ns, start, |datagram| {
-                if let Some(arrives_ns) = link::down(datagram.len()) {
-                    down.push_back((arrives_ns, index, datagram.to_vec()));
-                }
-            })?;
-            client.turn(now_ns, start, |datagram| up.push_back((link::up(), index, datagram.to_vec())))?;
-            next_ns = next_ns.min(server.wakes_ns).min(client.wakes_ns);
-        }
+        server.turn(now_ns, start, |datagram| {
+            if let Some(arrives_ns) = link::down(datagram.len()) {
+                down.push_back((arrives_ns, datagram.to_vec()));
+            }
+        })?;
+        client.turn(now_ns, start, |datagram| up.push_back((link::up(), datagram.to_vec())))?;
+        let mut next_ns = samples_at_ns.min(server.wakes_ns).min(client.wakes_ns);
         for way in [&down, &up] {
             next_ns = next_ns.min(way.front().map_or(i64::MAX, |(arrives_ns, ..)| *arrives_ns));
         }
         if now_ns >= samples_at_ns {
             samples_at_ns += SAMPLE.as_nanos() as i64;
-            flows.iter().enumerate().for_each(|(index, flow)| flow.sample(index, now_ns));
+            sample(&server.connection, now_ns);
         }
         now_ns = next_ns;
         clock::set(now_ns);
     }
-    for (index, Flow { group, client, .. }) in flows.iter().enumerate() {
-        let bits = client.app.received_bytes * 8;
-        println!("{{\"group\":{group},\"flow\":{index},\"receivedBits\":{bits}}}");
-    }
+    println!("{{\"receivedBits\":{}}}", client.app.received_bytes * 8);
     Ok(())
 }
 
@@ -94,40 +75,36 @@ fn nanos_between(start: Instant, at: Instant) -> i64 {
     at.saturating_duration_since(start).as_nanos() as i64
 }
 
-fn arrived(way: &mut Way, now_ns: i64) -> Option<(usize, Vec<u8>)> {
+fn arrived(way: &mut Way, now_ns: i64) -> Option<Vec<u8>> {
     way.front().filter(|(arrives_ns, ..)| *arrives_ns <= now_ns)?;
-    way.pop_front().map(|(_, index, datagram)| (index, datagram))
+    way.pop_front().map(|(_, datagram)| datagram)
 }
 
-impl Flow {
-    fn new(group: usize, server: &mut Config) -> Result<Self, Box<dyn std::error::Error>> {
-        let (server_address, client_address) = addresses();
-        let mut client = Config::new(quiche::PROTOCOL_VERSION)?;
-        configure(&mut client)?;
-        let [server_id, client_id] = [new_id(), new_id()];
-        let [server_id, client_id] = [&server_id, &client_id].map(|id| ConnectionId::from_ref(id));
-        let server = quiche::accept(&server_id, None, server_address, client_address, server)?;
-        let client = quiche::connect(None, &client_id, client_address, server_address, &mut client)?;
-        Ok(Flow {
-            group,
-            server: End { connection: server, app: Server::new(None, Arc::new(Poller::new()?)), wakes_ns: 0 },
-            client: End { connection: client, app: Download::default(), wakes_ns: 0 },
-        })
-    }
+fn connect(congestion: &str) -> Result<(End<Server>, End<Download>), Box<dyn std::error::Error>> {
+    let (server_address, client_address) = addresses();
+    let (mut server, _) = server_config(congestion)?;
+    let mut client = Config::new(quiche::PROTOCOL_VERSION)?;
+    configure(&mut client)?;
+    let [server_id, client_id] = [new_id(), new_id()];
+    let [server_id, client_id] = [&server_id, &client_id].map(|id| ConnectionId::from_ref(id));
+    let server = quiche::accept(&server_id, None, server_address, client_address, &mut server)?;
+    let client = quiche::connect(None, &client_id, client_address, server_address, &mut client)?;
+    Ok((
+        End { connection: server, app: Server::new(None, Arc::new(Poller::new()?)), wakes_ns: 0 },
+        End { connection: client, app: Download::default(), wakes_ns: 0 },
+    ))
+}
 
-    fn sample(&self, index: usize, now_ns: i64) {
-        let path = self.server.connection.path_stats().find(|path| path.active && path.min_rtt.is_some());
-        let Some(path) = path else { return };
-        println!(
-            "{{\"group\":{},\"flow\":{index},\"seconds\":{:.3},\"rttMs\":{:.3},\"sent\":{},\"lost\":{},\"cwndBytes\":{}}}",
-            self.group,
-            now_ns as f64 / 1e9,
-            path.rtt.as_secs_f64() * 1e3,
-            path.sent,
-            path.lost,
-            path.cwnd
-        );
-    }
+fn sample(server: &Connection, now_ns: i64) {
+    let Some(path) = server.path_stats().find(|path| path.active && path.min_rtt.is_some()) else { return };
+    println!(
+        "{{\"seconds\":{:.3},\"rttMs\":{:.3},\"sent\":{},\"lost\":{},\"cwndBytes\":{}}}",
+        now_ns as f64 / 1e9,
+        path.rtt.as_secs_f64() * 1e3,
+        path.sent,
+        path.lost,
+        path.cwnd
+    );
 }
 
 /// The server's and the client's; no socket has them.

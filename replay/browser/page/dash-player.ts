@@ -1,9 +1,7 @@
-/** dash.js: its requests and reasons, the plugin in it, and catch-ups that the benchmark adds. */
+/** dash.js: its requests and reasons, and the plugin in it. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
 import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr/live';
-import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, isInSlot } from '../../catch-up.ts';
-import type { LiveStream } from '../../scenarios.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
 
@@ -19,19 +17,13 @@ const DEFAULT_RULES = [
 /** Set this once dash.js has begun at the lowest representation; from then on the algorithm decides. */
 const FREE_CHOICE = { streaming: { abr: { initialBitrate: { video: -1 } } } };
 
-export function dashPlayer({ config, video, requests, clock, onFault, onNotAllowed }: PlayerContext): TestPlayer {
-  const { live } = config.scenario;
-  const { catchUp } = browserAlgorithm(config.algorithm);
+export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: PlayerContext): TestPlayer {
   const player = MediaPlayer().create();
   player.updateSettings(playerSettings(config) as Parameters<typeof player.updateSettings>[0]);
   player.clearDefaultUTCTimingSources();
   record(player, requests);
   listen(player, 'error', ({ error }) => onFault(`dash.js: ${(error as Error).message ?? JSON.stringify(error)}`));
   listen(player, 'playbackNotAllowed', () => onNotAllowed?.());
-  if (live && catchUp?.fixedSlots && clock) {
-    const adjust = () => slowDownInSlots(player, catchUp, live, clock.now().utcMs);
-    for (const type of ['playbackProgress', 'playbackTimeUpdated']) listen(player, type, adjust);
-  }
   listen(player, 'streamInitialized', () => {
     player.updateSettings(FREE_CHOICE as Parameters<typeof player.updateSettings>[0]);
   });
@@ -82,7 +74,7 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
       ...(live && {
         liveCatchup: {
           enabled: true,
-          mode: catchUp?.law === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
+          mode: catchUp === 'lolp' ? 'liveCatchupModeLoLP' : 'liveCatchupModeDefault',
         },
       }),
       abr: {
@@ -158,25 +150,6 @@ function record(player: MediaPlayerClass, requests: PlayerContext['requests']): 
     if (request) requests.responded(request, response.headers?.['x-trace-seconds']);
     return Promise.resolve(response);
   });
-}
-
-/** Slows down in the fixed slots; between them dash.js catches up. Call it at the events at which dash.js does. */
-function slowDownInSlots(player: MediaPlayerClass, catchUp: CatchUp, live: LiveStream, utcMs: number): void {
-  const isSlot = isInSlot(utcMs);
-  if (player.getSettings().streaming?.liveCatchup?.enabled === isSlot) {
-    player.updateSettings({ streaming: { liveCatchup: { enabled: !isSlot } } });
-  }
-  if (!isSlot || player.isPaused() || player.isSeeking()) return;
-  const presentRate = player.getPlaybackRate();
-  const rate = catchUpRate(catchUp, {
-    latencySeconds: player.getCurrentLiveLatency(),
-    targetLatencySeconds: player.getTargetLiveDelay(),
-    bufferLevelSeconds: player.getBufferLength('video'),
-    utcMs,
-    rates: live.playbackRates ?? DEFAULT_PLAYBACK_RATES,
-    presentRate,
-  });
-  if (rate !== presentRate) player.setPlaybackRate(rate);
 }
 
 function listen(player: object, type: string, listener: (event: RequestEvent) => void): void {

@@ -57,8 +57,8 @@ class BenchSession {
     await session.#clock.synchronise();
     const { player: name, controller } = browserAlgorithm(config.algorithm);
     const newPlayer = await loadPlayer(name);
-    const [video, requests, clock] = [session.#video, session.#requests, session.#clock];
-    session.#player = newPlayer({ config, video, requests, clock, onFault: (message) => session.#onFault(message) });
+    const [video, requests] = [session.#video, session.#requests];
+    session.#player = newPlayer({ config, video, requests, onFault: (message) => session.#onFault(message) });
     if (controller !== undefined) await session.#attach(controller);
     return session;
   }

@@ -1,6 +1,6 @@
 /** What a page needs of a player: the benchmark's under test, and the demo's. */
 
-import type { LeoAbrHandle, LeoAbrOptions, TimeSource } from 'leo-abr/live';
+import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr/live';
 import type { SessionConfig } from '../session-record.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
@@ -25,8 +25,6 @@ export interface PlayerContext {
   config: Pick<SessionConfig, 'scenario' | 'algorithm' | 'sessionUrl'>;
   video: HTMLVideoElement;
   requests: Pick<RequestRecorder, 'started' | 'received' | 'responded' | 'ended'>;
-  /** For catch-ups by the clock. Default: there are none. */
-  clock?: TimeSource;
   /** Ends the session. */
   onFault(message: string): void;
   /** The browser wants a click before it plays. Default: a fault. */

@@ -1,29 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { traceOfRates } from '../simulator/made-up.fixture.ts';
-import { autocorrelation, boundaryEffect, logRates, outageRuns, secondsOf } from './link-statistics.ts';
-import { RandomStream } from './random-stream.ts';
-
-describe('autocorrelation', () => {
-  test('is 1 at lag 0 and phi^k for an AR(1) process', () => {
-    const random = new RandomStream(1, 'test');
-    const phi = 0.9;
-    let x = 0;
-    const series = Float64Array.from({ length: 100_000 }, () => {
-      x = phi * x + random.normal();
-      return 3 + x;
-    });
-    expect(autocorrelation(series, 0)).toBeCloseTo(1, 12);
-    expect(autocorrelation(series, 1)).toBeCloseTo(0.9, 1.5);
-    expect(autocorrelation(series, 5)).toBeCloseTo(phi ** 5, 1.5);
-  });
-
-  test('is NaN of a shorter series', () => {
-    expect(autocorrelation(Float64Array.of(1, 2, 3), 5)).toBeNaN();
-  });
-});
+import { boundaryEffect, logRates, outageRuns, secondsOf } from './trace-info.ts';
 
 test('outages are runs below 1 Mbit/s, also at the ends', () => {
-  expect(outageRuns(Float64Array.of(0, 0.9, 5, 0.5, 5, 1, 0, 0, 0))).toEqual([2, 1, 3]);
+  expect(outageRuns(Float64Array.of(0, 0.9, 5, 0.5, 5, 1, 0, 0, 0), 1)).toEqual([2, 1, 3]);
 });
 
 test('logarithms have a floor of 0.5 Mbit/s', () => {
