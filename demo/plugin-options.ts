@@ -7,7 +7,7 @@ import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecast
 import { SubSecond } from '../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { splitPlayer } from '../replay/forecasters.ts';
-import { oracleForecaster } from '../replay/oracle/oracle-forecaster.ts';
+import { oracleForecaster, oracleForm } from '../replay/oracle/oracle-forecaster.ts';
 import { ownAlgorithm } from './competitors.ts';
 import type { OriginSession } from './origin-client.ts';
 import { SEED } from './run.ts';
@@ -56,7 +56,8 @@ export function pluginOptions(
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
     const path = new PiecewisePath({ ...link, latencySeconds: link.rttSeconds });
-    forecasters.push(oracleForecaster({ link: path, traceSecondsAt: () => link.startSeconds + nowSeconds() }));
+    const traceSecondsAt = () => link.startSeconds + nowSeconds();
+    forecasters.push(oracleForecaster({ link: path, traceSecondsAt, as: oracleForm(controller) }));
   } else if (forecaster) {
     forecasters.push(
       createBuiltInForecaster({ handover: forecaster === 'built-in', newSubSecond: () => new SubSecond() }),

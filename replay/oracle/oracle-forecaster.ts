@@ -1,19 +1,25 @@
-/** The oracle: the replayed link's true future as a forecast of one path. For replays only, never in the plugin. */
+/** The oracle: the replayed link's true future as a forecast. For replays only, never in the plugin. */
 
-import type { Forecaster, PathForecast, PiecewisePath } from '../../abr/index.ts';
+import type { Forecast, Forecaster, PiecewisePath } from '../../abr/index.ts';
+
+/** Finest where the next download is. */
+const STEP_ENDS_SECONDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
 /**
  * A forecaster that always publishes the link from now on. `link`: capacity x payload share with the RTT as latency,
  * from the trace's second 0; `traceSecondsAt`: second of the trace at a second of the session's clock.
+ * As one path, or (for MPC-L) as quantiles without a spread: the mean capacity of each step.
  */
 export function oracleForecaster({
   link,
   traceSecondsAt,
+  as = 'path',
 }: {
   link: PiecewisePath;
   traceSecondsAt(nowSeconds: number): number;
+  as?: 'path' | 'quantiles';
 }): Forecaster {
-  let newest: PathForecast | undefined;
+  let newest: Forecast | undefined;
   return {
     name: 'oracle',
     start() {
@@ -23,15 +29,32 @@ export function oracleForecaster({
     latest(nowSeconds) {
       const issuedAtMs = nowSeconds * 1000;
       if (newest?.issuedAtMs !== issuedAtMs) {
-        newest = {
-          kind: 'paths',
-          issuedAtMs,
-          source: 'oracle',
-          paths: [{ weight: 1, path: link.from(traceSecondsAt(nowSeconds)) }],
-          handovers: [],
-        };
+        const path = link.from(traceSecondsAt(nowSeconds));
+        const common = { issuedAtMs, source: 'oracle', handovers: [] };
+        newest =
+          as === 'path'
+            ? { ...common, kind: 'paths', paths: [{ weight: 1, path }] }
+            : { ...common, ...quantilesOf(path) };
       }
       return newest;
     },
+  };
+}
+
+/** The form that a controller of this name plans on. */
+export function oracleForm(controller: string): 'path' | 'quantiles' {
+  return controller.startsWith('mpc-l') ? 'quantiles' : 'path';
+}
+
+function quantilesOf(path: PiecewisePath) {
+  const meanBps = STEP_ENDS_SECONDS.map((end, step) => {
+    const from = STEP_ENDS_SECONDS[step - 1] ?? 0;
+    return Math.max(1, (path.cumulativeBits(end) - path.cumulativeBits(from)) / (end - from));
+  });
+  return {
+    stepEndsSeconds: STEP_ENDS_SECONDS,
+    levels: [0.5],
+    quantilesBps: meanBps.map((bps) => [bps]),
+    rankCorrelation: 0.9,
   };
 }

@@ -8,7 +8,7 @@ import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts'
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
-import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
+import { oracleForecaster, oracleForm } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Process } from './session.ts';
@@ -28,9 +28,13 @@ export interface SessionTask
 /** Plays a session. */
 export type SimulatedAlgorithm = (task: SessionTask) => Process<SessionResult>;
 
-const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Forecaster>> = {
-  oracle: ({ trace, scenario, startSeconds }) =>
-    oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
+const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask, controller: string) => Forecaster>> = {
+  oracle: ({ trace, scenario, startSeconds }, controller) =>
+    oracleForecaster({
+      link: linkOf(trace, scenario),
+      traceSecondsAt: (now) => startSeconds + now,
+      as: oracleForm(controller),
+    }),
   'built-in': (task) => builtIn(task, true),
   'built-in:no-handover': (task) => builtIn(task, false),
   'built-in:page-load': (task) => {
@@ -101,6 +105,6 @@ export function simulatedAlgorithm(
       algorithm: name,
       catchUp,
       controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
-      ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }) }),
+      ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }, controller) }),
     });
 }
