@@ -1,13 +1,12 @@
 /**
  * A session whose model is an ONNX file: the model's features in, its outputs validated, the newest forecast, and an
- * error that `latest` throws once. Worker and service extend it by a way to evaluate the model.
+ * error that `latest` throws once. The forecaster with a Worker extends it by a way to evaluate the model.
  */
 
 import { InputError } from '../../abr/errors.ts';
 import type { QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { type ForecastMoment, ModelSession } from '../forecast/model-session.ts';
 import { FEATURES } from '../link/features.ts';
-import type { LoadedModel } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 
 /** Quantiles of float32 sums may cross by this much. */
@@ -68,42 +67,6 @@ export class OnnxSession extends ModelSession {
       values[i] = Math.max(least, values[i]!);
     }
     this.newest = this.forecast(moment, `model:${name}`, values);
-  }
-}
-
-/** With a loaded model (`loadModel`) and without a Worker: for the prediction service. */
-export class InProcessForecaster extends OnnxSession {
-  #sessions = 0;
-  #isBusy = false;
-
-  constructor(
-    private readonly model: LoadedModel,
-    options: ConstructorParameters<typeof ModelSession>[0] = {},
-  ) {
-    super(options);
-    this.useCard(model.card);
-  }
-
-  override start(context: SessionContext): void {
-    this.#sessions++;
-    super.start(context);
-  }
-
-  /** Evaluates the model for `latest`, unless an evaluation is active or this time was evaluated. */
-  async prepare(nowSeconds: number): Promise<void> {
-    if (this.#isBusy || this.newest?.issuedAtMs === nowSeconds * 1000) return;
-    const moment = this.inputsAt(nowSeconds);
-    if (moment === undefined) return;
-    const session = this.#sessions;
-    this.#isBusy = true;
-    try {
-      const quantiles = await this.model.evaluate(moment.inputs);
-      if (session === this.#sessions) this.publish(moment, quantiles);
-    } catch (error) {
-      this.fault = errorOf(error);
-    } finally {
-      this.#isBusy = false;
-    }
   }
 }
 
