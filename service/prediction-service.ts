@@ -229,7 +229,6 @@ export class PredictionService {
       link: {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
-        forecaster: this.#forecaster.source ?? null,
         eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
           return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
         }),

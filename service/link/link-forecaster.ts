@@ -27,8 +27,6 @@ export class LinkForecaster {
   #issuedSeconds = 0;
   /** Seconds of throughput observed so far. */
   observedSeconds = 0;
-  /** Source of the newest forecast; undefined before the first one. */
-  source: string | undefined;
 
   /** `model`: default the shipped one. */
   constructor(clock: SessionClock, model?: Model) {
@@ -96,7 +94,6 @@ export class LinkForecaster {
     }
     const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
     if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
-    this.source = forecast.source;
     const dip = forecast.handovers[0]?.dip;
     const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
     const issuedAtMs = Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000));
