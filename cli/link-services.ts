@@ -5,8 +5,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplaySession } from '../replay/origin/index.ts';
-import { wrapSeconds } from '../replay/trace.ts';
 import type { RunningService } from '../service/index.ts';
+import { capacityOf } from './serve-simulated.ts';
 import { TOOL_VERSION } from './tool.ts';
 
 const PATH = /^\/link-service\/(\w+)$/;
@@ -77,14 +77,10 @@ export class LinkServices {
 async function serviceOn(session: ReplaySession): Promise<RunningService> {
   // Imported here, so that the demo starts without the service.
   const { startService, syntheticDish } = await import('../service/index.ts');
-  const { stepEndsSeconds, ratesBps, traceStartUtcMs: startUtcMs } = session.publishedLink;
-  const { trace } = session.spec;
-  const rttSeconds = trace.rttSeconds && [...trace.rttSeconds];
-  const capacity = { startUtcMs, wrapSeconds: wrapSeconds(trace), stepEndsSeconds, ratesBps };
   return startService({
     version: TOOL_VERSION,
     port: 0,
-    dish: syntheticDish({ seed: 1, capacity: { ...capacity, ...(rttSeconds && { rttSeconds }) } }),
+    dish: syntheticDish({ seed: 1, capacity: capacityOf(session.spec.trace, session.publishedLink) }),
     clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
   });
 }

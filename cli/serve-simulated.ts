@@ -34,12 +34,16 @@ function traceOption(text: string, io: CommandIo): Trace {
   throw new InputError('--trace', 'a file with one trace without gaps', text);
 }
 
-function capacityOf(trace: Trace): SimulatedCapacity {
+/** `steps`: of the link that replays the trace, if they differ. */
+export function capacityOf(
+  trace: Trace,
+  { stepEndsSeconds, ratesBps }: Pick<SimulatedCapacity, 'stepEndsSeconds' | 'ratesBps'> = trace,
+): SimulatedCapacity {
   return {
     startUtcMs: traceStartUtcMs(trace.metadata),
     wrapSeconds: wrapSeconds(trace),
-    stepEndsSeconds: [...trace.stepEndsSeconds],
-    ratesBps: [...trace.ratesBps],
-    ...(trace.rttSeconds !== undefined && { rttSeconds: [...trace.rttSeconds] }),
+    stepEndsSeconds,
+    ratesBps,
+    rttSeconds: trace.rttSeconds,
   };
 }

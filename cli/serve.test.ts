@@ -111,6 +111,7 @@ describe('serve', () => {
     ['an age of 0', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
     ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],
     ['a config that is missing', ['--config', './none'], '--config: expected a readable file, got ./none'],
+    ['a model that is none', ['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
     ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
     ['a token file that is missing', ['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
     [

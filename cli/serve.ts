@@ -4,12 +4,13 @@ import { existsSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { describeValue, InputError } from '../abr/errors.ts';
+import { parseModel } from '../predictor/forecast/model-file.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
 import { collect, positiveNumber } from './options.ts';
-import { readInput } from './results-file.ts';
+import { readInput, readJson } from './results-file.ts';
 import {
   addListenOptions,
   closed,
@@ -85,7 +86,7 @@ export function serveCommand(io: CommandIo): Command {
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--config <file>', 'JSON file with triggers and the URL to post them to')
-    .option('--model <file.onnx>', 'model for the forecasts, as in leo-abr/onnx (default: the built-in one)')
+    .option('--model <model.json>', 'model for the forecasts, of leo-abr train (default: the built-in one)')
     .option('--print-openapi', 'print the OpenAPI document of the service and exit')
     .addHelpText('after', `\nEach flag can also be set by a variable (${PREFIX}PORT for --port).`)
     .action(async (_flags: ServeFlags, command: Command) => {
@@ -122,7 +123,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
       config: file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file),
-      model: flags.model === undefined ? undefined : modelOption(flags.model),
+      model: flags.model === undefined ? undefined : parseModel(readJson(flags.model, '--model'), flags.model),
       onFault: (error) => log.error(error),
       log,
     },
@@ -163,11 +164,6 @@ function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['
     throw new InputError('--record', 'a folder, or none yet', directory);
   }
   return { directory, maxBytes: positiveNumber(flags.recordMaxMb, '--record-max-mb') * 1e6 };
-}
-
-function modelOption(file: string): string {
-  if (existsSync(file) && statSync(file).isFile()) return file;
-  throw new InputError('--model', 'a readable file', file);
 }
 
 function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string } | undefined {

@@ -9,10 +9,11 @@ import { ForecastGate } from '../predictor/forecast/forecast-gate.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { SCENARIOS, traceScaleOf } from '../replay/scenarios.ts';
 import { simulateSession } from '../replay/simulator/simulate-session.ts';
-import { linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
+import { linkSteps, meanRateBps, traceStartUtcMs } from '../replay/trace.ts';
 import type { ForecastReply, WireObservation } from '../service/api/wire.ts';
 import { type DishScript, syntheticDish } from '../service/index.ts';
 import { PredictionService } from '../service/prediction-service.ts';
+import { capacityOf } from './serve-simulated.ts';
 
 const SCENARIO = SCENARIOS['hd-16']!;
 const TRACES = synthesizeShippedTraces();
@@ -113,16 +114,14 @@ class SimulatedService implements Forecaster {
   }
 }
 
-function capacityOf(trace: Trace, scale: number) {
-  const startUtcMs = traceStartUtcMs(trace.metadata);
-  return { startUtcMs, wrapSeconds: wrapSeconds(trace), ...linkSteps(trace, scale) };
-}
-
 /** A session of MPC-L on each shipped trace, with a service that watches this link or another one. */
 function sessions({ isOfLink }: { isOfLink: boolean }) {
   return TRACES.map((trace) => {
     const scale = traceScaleOf(SCENARIO, meanRateBps(trace)) * SCENARIO.payloadShare;
-    const dish = syntheticDish({ seed: 1, capacity: isOfLink ? capacityOf(trace, scale) : capacityOf(OTHER, 1) });
+    const dish = syntheticDish({
+      seed: 1,
+      capacity: isOfLink ? capacityOf(trace, linkSteps(trace, scale)) : capacityOf(OTHER),
+    });
     const service = new SimulatedService(traceStartUtcMs(trace.metadata), dish);
     const forecaster = new ForecastChain([service, createBuiltInForecaster()]);
     const controller = createController('mpc-l');

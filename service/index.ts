@@ -5,4 +5,4 @@ export type { StateReply, Traffic } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
 export { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
-export { BUILT_IN_TRIGGERS, parseConfig, type ServiceConfig } from './triggers/config.ts';
+export { parseConfig, type ServiceConfig } from './triggers/config.ts';

@@ -4,6 +4,7 @@
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
+import type { Model } from '../predictor/forecast/model-file.ts';
 import { EventStream } from './api/event-stream.ts';
 import type {
   DishReply,
@@ -18,7 +19,7 @@ import type {
   WireObservation,
 } from './api/wire.ts';
 import { type Clock, SessionClock } from './clock.ts';
-import { type CapacityForecaster, LinkForecaster } from './link/link-forecaster.ts';
+import { LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
@@ -27,8 +28,8 @@ import { defined, type TelemetrySecond } from './telemetry.ts';
 export interface PredictionServiceOptions {
   clock: Clock;
   version: string;
-  /** Capacity forecasters that precede the built-in one. Default: none. */
-  forecasters?: readonly CapacityForecaster[] | undefined;
+  /** Default: the shipped one. */
+  model?: Model | undefined;
 }
 
 /** Optional parts. */
@@ -95,7 +96,7 @@ export class PredictionService {
   #isWatched = false;
 
   constructor(options: PredictionServiceOptions) {
-    const { clock, version, forecasters } = options;
+    const { clock, version, model } = options;
     this.clock = clock;
     this.#version = version;
     this.session = new SessionClock(clock, PAST_SECONDS);
@@ -104,11 +105,7 @@ export class PredictionService {
       this.stateChanged();
       for (const listener of this.#listeners) listener.problem?.(problem, isOver);
     };
-    this.#forecaster = new LinkForecaster(this.session, {
-      forecasters,
-      onFault: ({ forecaster, message }) => this.problems.report('model', 'failed', `${forecaster}: ${message}`),
-      onRecovery: () => this.problems.clear('model', 'failed'),
-    });
+    this.#forecaster = new LinkForecaster(this.session, model);
     this.#link = new SharedLink({
       mostPlayers: MOST_PLAYERS,
       emit: (observation) => {
@@ -135,7 +132,6 @@ export class PredictionService {
     this.#announceHandover();
     if (this.#isWatched && nowSeconds - this.#reportedSeconds > WATCHED_SECONDS) this.#publishTraffic();
     this.#publishForecast(nowSeconds);
-    this.#forecaster.prepare();
     if (this.#isStateNew) {
       this.#isStateNew = false;
       this.publish('state', this.state());
@@ -233,7 +229,6 @@ export class PredictionService {
       link: {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
-        forecaster: this.#forecaster.source ?? null,
         eachPlayer: this.#link.eachPlayer().map(({ lastSeenSeconds, ...player }) => {
           return { ...player, reportedMs: Math.round(this.session.utcMsAt(lastSeenSeconds)) };
         }),

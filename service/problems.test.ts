@@ -2,47 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { PredictionService } from './prediction-service.ts';
 import { Problems } from './problems.ts';
 import { shellText } from './sky/constellation.fixture.ts';
 import { ElementSource } from './sky/element-source.ts';
-
-test('the problem of a failing model ends when it recovers and returns when it fails again', () => {
-  const clock = new ManualClock();
-  const builtIn = createBuiltInForecaster();
-  let isBroken = false;
-  const model = {
-    ...builtIn,
-    name: 'model',
-    start: (context: Parameters<typeof builtIn.start>[0]) => builtIn.start(context),
-    observe: (observation: Parameters<typeof builtIn.observe>[0]) => builtIn.observe(observation),
-    latest(nowSeconds: number) {
-      if (isBroken) throw new Error('out of memory');
-      return builtIn.latest(nowSeconds);
-    },
-  };
-  const service = new PredictionService({ clock, version: '0', forecasters: [model] });
-  const problemsAfter = (seconds: number) => {
-    for (let tenth = 0; tenth < seconds * 10; tenth++) {
-      clock.advance(0.1);
-      const endMs = clock.utcMs();
-      const observations = [{ kind: 'throughput' as const, startMs: endMs - 100, endMs, bits: 5e6 }];
-      service.observe({ player: 'p', observations });
-      service.tick();
-    }
-    return service.problems.list().map(({ part, code, message, count }) => ({ part, code, message, count }));
-  };
-  const failed = [{ part: 'model', code: 'failed', message: 'model: out of memory', count: 1 }];
-  expect(problemsAfter(5)).toEqual([]);
-  for (let round = 0; round < 2; round++) {
-    isBroken = true;
-    expect(problemsAfter(5)).toEqual(failed);
-    isBroken = false;
-    expect(problemsAfter(5)).toEqual([]);
-  }
-});
 
 test('elements are too old only while the system clock is wrong', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-problems-'));

@@ -1,6 +1,7 @@
 /** Assembles the service: parts, timers, HTTP. */
 
 import type { AddressInfo } from 'node:net';
+import type { Model } from '../predictor/forecast/model-file.ts';
 import { roundedDegrees } from './api/security.ts';
 import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
@@ -9,8 +10,6 @@ import { DishMonitor } from './dish/dish-monitor.ts';
 import type { LocationReading } from './dish/read-answers.ts';
 import type { DishScript } from './fake-dish/simulated-dish.ts';
 import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
-import type { CapacityForecaster } from './link/link-forecaster.ts';
-import { loadOnnxForecaster } from './link/onnx-model.ts';
 import { type Log, NO_LOG } from './log.ts';
 import { PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
@@ -45,8 +44,8 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
   /** Default: the built-in triggers without a webhook. */
   config?: ServiceConfig | undefined;
-  /** ONNX file of a capacity model that precedes the built-in forecaster. Default: none. */
-  model?: string | undefined;
+  /** Model of the forecasts. Default: the shipped one. */
+  model?: Model | undefined;
   /** Default: the machine's. */
   clock?: Clock;
   /** Receives problems, states of the dish and refused clients. Default: none of it is logged. */
@@ -79,11 +78,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     dish,
     onFault = () => {},
   } = options;
-  const model = options.model === undefined ? undefined : await modelOf(options.model);
-  const forecasters = model === undefined || model instanceof Error ? [] : [model];
-  const service = new PredictionService({ clock, version, forecasters });
+  const service = new PredictionService({ clock, version, model: options.model });
   logProblems(service, log);
-  if (model instanceof Error) service.problems.report('model', 'unusable', model.message);
   let monitor: { location?: LocationReading | undefined } = {};
   const place = () => shownPlace(options.location ?? monitor.location, options.showExactLocation);
   service.attach({ location: place });
@@ -156,16 +152,6 @@ function logProblems(service: PredictionService, log: Log): void {
       else if (part !== 'dish') log.info({ part, code }, `over after ${seconds} s, reported ${reported}`);
     },
   });
-}
-
-/** The model, or the reason why it cannot be used. */
-async function modelOf(file: string): Promise<CapacityForecaster | Error> {
-  try {
-    return await loadOnnxForecaster(file);
-  } catch (error) {
-    const { message } = error as Error;
-    return new Error(message.startsWith(file) ? message : `${file}: ${message}`);
-  }
 }
 
 interface Surroundings {

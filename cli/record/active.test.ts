@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { readTraces } from '../../replay/formats/trace-files.ts';
-import type { StateReply, Traffic } from '../../service/api/wire.ts';
+import type { Traffic } from '../../service/api/wire.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
 import { temporaryFolder } from '../folder.fixture.ts';
 import { runListening as run } from '../serve-run.fixture.ts';
@@ -29,7 +29,6 @@ class World {
   readonly notes: string[] = [];
   readonly events: Open[] = [];
   readonly downloads: Open[] = [];
-  state: unknown = { dish: { state: 'online' }, location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6 } };
   isServing = true;
   file: ResponseInit = { status: 200 };
   #ticks: (() => void)[] = [];
@@ -42,10 +41,8 @@ class World {
 
   async start(flags: ActiveFlags = {}): Promise<this> {
     const fetch = async (input: string | URL | Request, init: RequestInit = {}) => {
-      const { pathname } = new URL(String(input));
       const isFile = String(input) === URL_OF_FILE;
       if (!isFile && !this.isServing) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
-      if (pathname === '/v1/state') return Response.json(this.state as StateReply);
       const opened = isFile ? this.downloads : this.events;
       const signal = init.signal ?? null;
       const body = new ReadableStream<Uint8Array>({
@@ -78,7 +75,7 @@ class World {
       begin = resolve;
     });
     this.#done = measureActively(
-      { active: URL_OF_FILE, seconds: '5', trigger: 'handover', ...flags },
+      { active: URL_OF_FILE, seconds: '5', schedule: '3600', ...flags },
       {
         directory: at(),
         clock: this.clock,
@@ -101,11 +98,6 @@ class World {
   async stop(): Promise<void> {
     this.#interrupt();
     await this.#done;
-  }
-
-  /** Rejects if the command has failed. */
-  get done(): Promise<void> {
-    return this.#done;
   }
 
   event(type: string, data: unknown): void {
@@ -132,11 +124,6 @@ class World {
     }
   }
 
-  async trigger(name = 'handover'): Promise<void> {
-    this.event('trigger', { name, atMs: this.clock.utcMs() });
-    await settle();
-  }
-
   get isMeasuring(): boolean {
     return this.downloads.at(-1)?.signal?.aborted === false;
   }
@@ -145,11 +132,10 @@ class World {
 describe('active measurements', () => {
   test('are traces of 0.1 s without the first second', async () => {
     const world = await new World().start();
-    await world.pass(12);
-    await world.trigger();
+    await world.pass(10);
     expect(world.downloads[0]!.headers.get('accept-encoding')).toBe('identity');
     expect(world.downloads[0]!.headers.get('cache-control')).toContain('no-cache');
-    await world.pass(88);
+    await world.pass(90);
     await world.stop();
     const [trace, ...others] = readTraces([at()]);
     expect(others).toEqual([]);
@@ -157,13 +143,12 @@ describe('active measurements', () => {
     expect([...trace!.ratesBps]).toEqual(new Array(39).fill(80e6));
     expect(trace!.metadata).toMatchObject({
       dataset: 'recorded-active',
-      recordingGroup: '48.1, 11.6 2026-01-01',
-      location: '48.1, 11.6',
-      startUtcMs: Date.UTC(2026, 0, 1, 12, 0, 13, 100),
-      other: { reason: 'handover', downloaded_bytes: 49e6 },
+      recordingGroup: 'unknown place 2026-01-01',
+      startUtcMs: Date.UTC(2026, 0, 1, 12, 0, 11, 100),
+      other: { downloaded_bytes: 49e6 },
     });
     expect(used()).toEqual({ day: '2026-01-01', bytes: 49e6 });
-    expect(files()).toEqual(['active-20260101T120013Z.csv', 'active-20260101T120013Z.json', 'active.json']);
+    expect(files()).toEqual(['active-20260101T120011Z.csv', 'active-20260101T120011Z.json', 'active.json']);
     expect(world.notes).toEqual([
       'measuring by downloads from files.example while nobody uses the link, at most 2000 MB a day',
     ]);
@@ -171,12 +156,10 @@ describe('active measurements', () => {
 
   test('abort the download in the turn of the event', async () => {
     const world = await new World().start();
-    await world.pass(12);
-    await world.trigger();
-    await world.pass(3);
+    await world.pass(13);
     const { signal } = world.downloads[0]!;
     const wasAborted: boolean[] = [];
-    signal!.addEventListener('abort', () => wasAborted.push(existsSync(at('active-20260101T120013Z.csv'))));
+    signal!.addEventListener('abort', () => wasAborted.push(existsSync(at('active-20260101T120011Z.csv'))));
     world.traffic(true);
     await settle();
     // Before anything else is done, such as writing.
@@ -187,20 +170,17 @@ describe('active measurements', () => {
 
   test('give way to other traffic, but not to their own headers and acknowledgements', async () => {
     const world = await new World().start({ seconds: '100' });
-    await world.pass(12);
     for (const [down, up] of [
       [92e6, 0],
       [80e6, 6e6],
     ] as const) {
-      await world.trigger();
-      await world.pass(2);
+      await world.pass(12);
       world.traffic(false, 88e6, 4e6);
       await settle();
       expect(world.isMeasuring).toBe(true);
       world.traffic(false, down, up);
       await settle();
       expect(world.isMeasuring).toBe(false);
-      await world.pass(3600);
     }
     await world.stop();
   });
@@ -210,14 +190,12 @@ describe('active measurements', () => {
     ['uplink', [0, 1.2e6]],
   ] as const)('wait for 10 s after traffic in the %s, and without news', async (_, [down, up]) => {
     const world = await new World().start();
-    await world.pass(12);
+    await world.pass(9);
     world.traffic(false, down, up);
     await settle();
-    await world.pass(9);
-    await world.trigger();
+    await world.pass(9.9);
     expect(world.downloads).toHaveLength(0);
-    await world.pass(1);
-    await world.trigger();
+    await world.pass(0.1);
     expect(world.downloads).toHaveLength(1);
     // The event of each whole second comes after the ticks.
     for (let part = 0; part < 45; part++) await world.pass(0.1);
@@ -227,7 +205,7 @@ describe('active measurements', () => {
   });
 
   test('repeat a scheduled one that gave way, and keep to the period', async () => {
-    const world = await new World().start({ trigger: 'none', schedule: '60' });
+    const world = await new World().start({ schedule: '60' });
     await world.pass(12);
     expect(world.downloads).toHaveLength(1);
     world.traffic(true);
@@ -235,27 +213,16 @@ describe('active measurements', () => {
     expect(world.isMeasuring).toBe(false);
     await world.pass(30);
     expect(world.downloads).toHaveLength(2);
-    await world.pass(17);
+    await world.pass(39);
     expect(world.downloads).toHaveLength(2);
     await world.pass(2);
     expect(world.downloads).toHaveLength(3);
     await world.stop();
   });
 
-  test('ignore other triggers', async () => {
-    const world = await new World().start({ trigger: 'handover,latency-spike' });
-    await world.pass(12);
-    await world.trigger('drops');
-    expect(world.downloads).toHaveLength(0);
-    await world.trigger('latency-spike');
-    expect(world.downloads).toHaveLength(1);
-    await world.stop();
-  });
-
   test('keep to the budget after a restart, also after a crash, until the next day', async () => {
     const world = await new World().start({ budgetMbPerDay: '60' });
-    await world.pass(12);
-    await world.trigger();
+    await world.pass(10);
     // As a crash would leave it.
     expect(used()).toEqual({ day: '2026-01-01', bytes: 60e6 });
     await world.pass(6);
@@ -264,19 +231,18 @@ describe('active measurements', () => {
 
     writeFileSync(at('active.json'), '{"day":"2026-01-01","bytes":59e6}');
     const again = await new World().start({ budgetMbPerDay: '60' });
-    await again.pass(12);
-    await again.trigger();
-    await again.pass(2);
+    await again.pass(14);
     await again.stop();
     expect(used().bytes).toBe(60e6);
     expect(again.downloads).toHaveLength(1);
 
-    const last = await new World(Date.UTC(2026, 0, 1, 23, 59, 40)).start({ budgetMbPerDay: '60' });
-    await last.pass(12);
-    await last.trigger();
+    const last = await new World(Date.UTC(2026, 0, 1, 23, 59, 40)).start({
+      budgetMbPerDay: '60',
+      schedule: '5',
+    });
+    await last.pass(19);
     expect(last.downloads).toHaveLength(0);
-    await last.pass(9);
-    await last.trigger();
+    await last.pass(2);
     expect(last.downloads).toHaveLength(1);
     await last.stop();
   });
@@ -292,8 +258,7 @@ describe('active measurements', () => {
   ])('report a response that is %s, and keep what is known', async (what, file, message) => {
     const world = await new World().start();
     world.file = file;
-    await world.pass(12);
-    await world.trigger();
+    await world.pass(10);
     if (what === 'complete') {
       await world.pass(3);
       world.downloads[0]!.end();
@@ -306,8 +271,8 @@ describe('active measurements', () => {
   });
 
   test('report a fault of the network once, and go on', async () => {
-    const world = await new World().start({ trigger: 'none', schedule: '20' });
-    await world.pass(12);
+    const world = await new World().start({ schedule: '20' });
+    await world.pass(10);
     for (let i = 0; i < 3; i++) {
       world.downloads[i]!.fail(new TypeError('terminated', { cause: { code: 'ECONNRESET' } }));
       await settle();
@@ -320,9 +285,7 @@ describe('active measurements', () => {
 
   test('end when the service is lost, each reason of which is reported once, and resume when it is back', async () => {
     const world = await new World().start();
-    await world.pass(12);
-    await world.trigger();
-    await world.pass(1);
+    await world.pass(13);
     world.isServing = false;
     world.events[0]!.end();
     await settle();
@@ -333,7 +296,6 @@ describe('active measurements', () => {
     world.isServing = true;
     await world.pass(15);
     expect(world.events).toHaveLength(2);
-    await world.trigger();
     expect(world.downloads).toHaveLength(2);
     await world.stop();
   });
@@ -348,21 +310,8 @@ describe('active measurements', () => {
     for (let tenth = 0; tenth < 430; tenth++) await world.pass(0.1);
     expect(world.events[0]!.signal!.aborted).toBe(true);
     expect(world.events).toHaveLength(2);
+    expect(world.notes.at(-1)).toBe('nothing is measured until the service is back: no usage of a dish for 40 s');
     await world.stop();
-  });
-
-  test.each<[unknown, string]>([
-    [{ dish: { state: 'unused' } }, ' without a dish'],
-    [{}, ' without a dish'],
-    [undefined, ': fetch failed: ECONNREFUSED'],
-  ])('need a service with a dish: %j', async (state, message) => {
-    const world = new World();
-    world.state = state;
-    world.isServing = state !== undefined;
-    await expect((await world.start()).done).rejects.toThrow(
-      `--service: expected a running leo-abr serve --dish, which shows when somebody uses the link, got http://127.0.0.1:8790${message}`,
-    );
-    expect(files()).toEqual([]);
   });
 });
 
@@ -370,11 +319,6 @@ test.each<[string[], string]>([
   [['--active', 'ftp://x/y'], '--active: expected an http or https address without name and password'],
   [['--active', 'https://me:secret@x/y'], '--active: expected an http or https address without name and password'],
   [['--service', 'nowhere'], '--service: expected an http or https address'],
-  [
-    ['--trigger', 'latency,tea'],
-    '--trigger: expected some of latency, latency-spike, drops, obstruction, handover with',
-  ],
-  [['--trigger', 'none'], '--trigger: expected a trigger if there is no --schedule, got "none"'],
   [['--schedule', '0'], '--schedule: expected a number above 0, got "0"'],
   [['--seconds', '-1'], '--seconds: expected a number above 0, got "-1"'],
   [['--budget-mb-per-day', 'x'], '--budget-mb-per-day: expected a number above 0, got "x"'],

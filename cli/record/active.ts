@@ -1,7 +1,7 @@
 /**
- * `leo-abr trace record --active`: measures the link by downloads, by schedule or trigger and within a daily budget, only
- * while nobody uses it (scavenger mode and triggers of LEOScope, T3P section 6.2). The events of the prediction service
- * show players, the dish's usage and triggers.
+ * `leo-abr trace record --active`: measures the link by downloads, by schedule and within a daily budget, only while
+ * nobody uses it (scavenger mode of LEOScope, T3P section 6.2). The events of the prediction service show players and
+ * the dish's usage.
  */
 
 import { existsSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
-import type { Clock, StateReply, Traffic } from '../../service/index.ts';
+import type { Clock, Traffic } from '../../service/index.ts';
 import { positiveNumber } from '../options.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
 
-type Flag = 'active' | 'service' | 'tokenFile' | 'trigger' | 'schedule' | 'seconds' | 'budgetMbPerDay';
+type Flag = 'active' | 'service' | 'tokenFile' | 'schedule' | 'seconds' | 'budgetMbPerDay';
 export type ActiveFlags = { readonly [Name in Flag]?: string };
 
 export interface Surroundings {
@@ -46,10 +46,9 @@ const ACKNOWLEDGED_SHARE = 0.05;
 
 /** Measures until it is interrupted; the measurements are traces in `directory`. */
 export async function measureActively(flags: ActiveFlags, around: Surroundings): Promise<void> {
-  const { BUILT_IN_TRIGGERS } = await import('../../service/index.ts');
-  const settings = settingsOf(flags, BUILT_IN_TRIGGERS);
+  const settings = settingsOf(flags);
   requireWritableFolder(around.directory);
-  const active = new ActiveMeasurements(settings, around, await placeOfService(settings, around.fetch));
+  const active = new ActiveMeasurements(settings, around);
   const most = `at most ${settings.budgetBytes / 1e6} MB a day`;
   around.note(`measuring by downloads from ${settings.url.host} while nobody uses the link, ${most}`);
   const end = around.every(TICK_MS, () => active.tick());
@@ -60,28 +59,13 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** Downloaded bytes of a UTC day. */
-interface Used {
-  day: string;
-  bytes: number;
-}
-
-function settingsOf(flags: ActiveFlags, builtIn: readonly { name: string }[]) {
-  const { trigger = 'latency-spike,obstruction', schedule, seconds = '35', budgetMbPerDay = '2000' } = flags;
-  const triggers = trigger === 'none' ? [] : trigger.split(',');
-  const known = builtIn.map(({ name }) => name);
-  if (!triggers.every((name) => known.includes(name))) {
-    throw new InputError('--trigger', `some of ${known.join(', ')} with commas between them, or none`, trigger);
-  }
-  if (triggers.length === 0 && schedule === undefined) {
-    throw new InputError('--trigger', 'a trigger if there is no --schedule', trigger);
-  }
+function settingsOf(flags: ActiveFlags) {
+  const { schedule = '1200', seconds = '35', budgetMbPerDay = '2000' } = flags;
   return {
     url: webAddress(flags.active!, '--active'),
     service: webAddress(flags.service ?? 'http://127.0.0.1:8790', '--service').href.replace(/\/$/, ''),
     headers: flags.tokenFile === undefined ? {} : { authorization: `Bearer ${tokenOption(flags.tokenFile)}` },
-    triggers,
-    scheduleMs: schedule === undefined ? undefined : positiveNumber(schedule, '--schedule') * 1000,
+    scheduleMs: positiveNumber(schedule, '--schedule') * 1000,
     measureMs: positiveNumber(seconds, '--seconds') * 1000,
     budgetBytes: positiveNumber(budgetMbPerDay, '--budget-mb-per-day') * 1e6,
   };
@@ -94,32 +78,20 @@ function webAddress(text: string, flag: string): URL {
   throw new InputError(flag, 'an http or https address without name and password', 'another text');
 }
 
-/** Where the dish is. @throws {InputError} without a service that watches a dish */
-async function placeOfService({ service, headers }: Settings, fetch: Surroundings['fetch']): Promise<string> {
-  const refuse = (got: string): never => {
-    const expected = 'a running leo-abr serve --dish, which shows when somebody uses the link';
-    throw new InputError('--service', expected, undefined, `${service}${got}`);
-  };
-  const response = await fetch(`${service}/v1/state`, { headers }).catch((error) => refuse(`: ${messageOf(error)}`));
-  if (!response.ok) refuse(` with status ${response.status}`);
-  const { dish, location } = (await response.json()) as Partial<StateReply>;
-  if ((dish?.state ?? 'unused') === 'unused') refuse(' without a dish');
-  return location === undefined ? 'unknown place' : `${location.latitudeDegrees}, ${location.longitudeDegrees}`;
-}
-
 /** Times are monotonic ms unless their names say otherwise. */
 class ActiveMeasurements {
   readonly #usedFile: string;
-  #used: Used = { day: '', bytes: 0 };
-  #now: { reason: string; beganMs: number; abort: AbortController } | undefined;
+  /** Downloaded bytes of a UTC day. */
+  #used = { day: '', bytes: 0 };
+  #now: { beganMs: number; abort: AbortController } | undefined;
   /** What the newest measurement has received in each tick, and their ends. The last tick is not over. */
   #ticks = [{ atMs: Number.NaN, bytes: 0 }];
-  #isWatched = false;
   /** The newest use by others, or unknown use. */
   #busyMs: number;
   /** The newest usage, or connection. */
   #usageMs = Number.NEGATIVE_INFINITY;
-  #scheduledMs: number;
+  /** When the next measurement may begin. */
+  #dueMs = Number.NEGATIVE_INFINITY;
   #events: AbortController | undefined;
   #retryMs = Number.NEGATIVE_INFINITY;
   /** The newest fault that the user knows. */
@@ -128,23 +100,22 @@ class ActiveMeasurements {
   constructor(
     private readonly settings: Settings,
     private readonly around: Surroundings,
-    private readonly place: string,
   ) {
     this.#busyMs = around.clock.monotonicMs();
-    this.#scheduledMs = settings.scheduleMs === undefined ? Number.POSITIVE_INFINITY : this.#busyMs;
     this.#usedFile = join(around.directory, 'active.json');
   }
 
   tick(): void {
     const nowMs = this.around.clock.monotonicMs();
     if (this.#events === undefined && nowMs >= this.#retryMs) void this.#follow();
-    if (nowMs - this.#usageMs > SILENCE_MS) this.#events?.abort(new Error('it is silent'));
+    if (nowMs - this.#usageMs > SILENCE_MS)
+      this.#events?.abort(new Error(`no usage of a dish for ${SILENCE_MS / 1000} s`));
     this.#ticks.at(-1)!.atMs = nowMs;
     this.#ticks.push({ atMs: Number.NaN, bytes: 0 });
     if (this.#now === undefined && this.#ticks.length > USAGE_TICKS) this.#ticks.shift();
     if (nowMs - this.#usageMs > USAGE_MS) this.#giveWay();
     if (this.#now !== undefined && nowMs - this.#now.beganMs >= this.settings.measureMs) this.#end();
-    if (nowMs >= this.#scheduledMs) this.#begin('schedule');
+    if (this.#now === undefined && nowMs >= Math.max(this.#dueMs, this.#busyMs + QUIET_MS)) this.#begin(nowMs);
   }
 
   close(): void {
@@ -162,15 +133,15 @@ class ActiveMeasurements {
     this.#events = events;
     this.#usageMs = clock.monotonicMs();
     try {
-      const path = `${service}/v1/events?types=traffic,trigger`;
+      const path = `${service}/v1/events?types=traffic`;
       const response = await fetch(path, { headers, signal: events.signal });
       if (!response.ok) throw new Error(`status ${response.status} of ${path}`);
       const decoder = new TextDecoder();
       let text = '';
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        const blocks = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
-        text = blocks.pop()!;
-        for (const block of blocks) this.#take(block);
+        const lines = (text + decoder.decode(chunk, { stream: true })).split('\n');
+        text = lines.pop()!;
+        for (const line of lines) if (line.startsWith('data: ')) this.#traffic(JSON.parse(line.slice(6)));
       }
       throw new Error('the event stream has ended');
     } catch (error) {
@@ -182,15 +153,8 @@ class ActiveMeasurements {
     }
   }
 
-  /** A server-sent event, as the service writes it. */
-  #take(block: string): void {
-    const [, type, data = ''] = /^event: (.*)\ndata: (.*)$/m.exec(block) ?? [];
-    if (type === 'traffic') this.#traffic(JSON.parse(data));
-    else if (type === 'trigger') this.#begin(JSON.parse(data).name);
-  }
-
-  #traffic({ isWatched, second }: Traffic): void {
-    this.#isWatched = isWatched;
+  /** The first event, `hello`, has neither. */
+  #traffic({ isWatched, second }: Partial<Traffic>): void {
     if (isWatched) this.#giveWay();
     if (second?.downlinkUsageBps === undefined) return;
     this.#usageMs = this.around.clock.monotonicMs();
@@ -203,26 +167,24 @@ class ActiveMeasurements {
     if (othersBps > LEAST_TRAFFIC_BPS) this.#giveWay();
   }
 
-  /** Somebody uses the link, or nobody knows. A scheduled measurement is repeated. */
+  /** Somebody uses the link, or nobody knows. The measurement is repeated. */
   #giveWay(): void {
     this.#busyMs = this.around.clock.monotonicMs();
-    if (this.#now?.reason === 'schedule') this.#scheduledMs -= this.settings.scheduleMs!;
+    if (this.#now !== undefined) this.#dueMs = this.#busyMs;
     this.#end();
   }
 
-  /** Unless the link is in use, or was lately. */
-  #begin(reason: string): void {
-    const { triggers, budgetBytes, scheduleMs = 0 } = this.settings;
-    const nowMs = this.around.clock.monotonicMs();
-    const isQuiet = !this.#isWatched && nowMs - this.#busyMs >= QUIET_MS;
-    if (this.#now !== undefined || !isQuiet || ![...triggers, 'schedule'].includes(reason)) return;
-    while (reason === 'schedule' && this.#scheduledMs <= nowMs) this.#scheduledMs += scheduleMs;
+  #begin(nowMs: number): void {
+    const { budgetBytes, scheduleMs } = this.settings;
+    this.#dueMs = nowMs + scheduleMs;
     const day = new Date(this.around.clock.utcMs()).toISOString().slice(0, 10);
     // Also of earlier commands, and of others in this folder.
-    const known = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as Used) : undefined;
+    const known = existsSync(this.#usedFile)
+      ? (readJson(this.#usedFile, '--out') as { day: string; bytes: number })
+      : undefined;
     this.#used = known?.day === day ? known : { day, bytes: 0 };
     if (this.#used.bytes >= budgetBytes) return;
-    this.#now = { reason, beganMs: nowMs, abort: new AbortController() };
+    this.#now = { beganMs: nowMs, abort: new AbortController() };
     this.#ticks = [{ atMs: Number.NaN, bytes: 0 }];
     // A crash must not exceed the budget: until the end, all of it counts as used.
     this.#writeUsed(budgetBytes);
@@ -256,17 +218,17 @@ class ActiveMeasurements {
 
   #end(): void {
     if (this.#now === undefined) return;
-    const { reason, abort } = this.#now;
+    const { abort } = this.#now;
     this.#now = undefined;
     abort.abort();
     const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, 0);
     if (bytes > 0) this.#reported = '';
     this.#writeUsed(this.#used.bytes);
-    this.#writeTrace(reason, bytes);
+    this.#writeTrace(bytes);
   }
 
   /** Without TCP's slow start in the first second. */
-  #writeTrace(reason: string, bytes: number): void {
+  #writeTrace(bytes: number): void {
     const from = this.#ticks.findIndex((tick) => tick.bytes > 0) + TICKS_PER_SECOND;
     const [before, ...steps] = this.#ticks.slice(from - 1, -1);
     const { clock, directory } = this.around;
@@ -282,13 +244,12 @@ class ActiveMeasurements {
       durationSeconds: endsSeconds.at(-1)!,
       metadata: {
         dataset: 'recorded-active',
-        recordingGroup: `${this.place} ${startUtc.slice(0, 10)}`,
-        location: this.place,
+        recordingGroup: `unknown place ${startUtc.slice(0, 10)}`,
         startUtcMs,
-        other: { source, reason, downloaded_bytes: bytes },
+        other: { source, downloaded_bytes: bytes },
       },
     };
-    this.#write(() => writeTrace(trace, directory));
+    writeTrace(trace, directory);
   }
 
   #report(fault: string): void {
@@ -296,16 +257,8 @@ class ActiveMeasurements {
     this.#reported = fault;
   }
 
-  #write(write: () => void): void {
-    try {
-      write();
-    } catch (error) {
-      this.#report(messageOf(error));
-    }
-  }
-
   #writeUsed(bytes: number): void {
-    this.#write(() => writeFileAtomically(this.#usedFile, `${JSON.stringify({ ...this.#used, bytes })}\n`));
+    writeFileAtomically(this.#usedFile, `${JSON.stringify({ ...this.#used, bytes })}\n`);
   }
 }
 
@@ -313,5 +266,5 @@ class ActiveMeasurements {
 function messageOf(error: unknown): string {
   const { message, cause } = error as Error;
   const { code, message: reason } = (cause ?? {}) as NodeJS.ErrnoException;
-  return [message, code ?? reason].filter((part) => part !== undefined).join(': ');
+  return cause === undefined ? message : `${message}: ${code ?? reason}`;
 }

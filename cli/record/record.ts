@@ -28,11 +28,10 @@ interface Flags extends ActiveFlags {
 
 /** The measurements, below `--out`. The search for traces skips folders whose name starts with a dot. */
 const KEPT_FOLDER = '.records';
-const ACTIVE_FLAGS = ['service', 'tokenFile', 'trigger', 'schedule', 'seconds', 'budgetMbPerDay'] as const;
+const ACTIVE_FLAGS = ['service', 'tokenFile', 'schedule', 'seconds', 'budgetMbPerDay'] as const;
 
 export function recordCommand(io: CommandIo): Command {
   const active = 'measure the link by downloads from this address while nobody uses it, until Ctrl-C';
-  const trigger = "the service's triggers that begin a measurement, or none (default: latency-spike,obstruction)";
   return new Command('record')
     .description('make recordings of a link for train, from files of leo-abr serve --record or by downloads')
     .requiredOption('--out <folder>', 'where the recordings go')
@@ -40,8 +39,7 @@ export function recordCommand(io: CommandIo): Command {
     .addOption(new Option('--active <url>', active).conflicts('from'))
     .option('--service <url>', 'with --active: leo-abr serve beside the dish (default: http://127.0.0.1:8790)')
     .option('--token-file <file>', "with --active: file with the service's bearer token")
-    .option('--trigger <names>', `with --active: ${trigger}`)
-    .option('--schedule <seconds>', 'with --active: begin a measurement also this often')
+    .option('--schedule <seconds>', 'with --active: begin a measurement this often (default: 1200)')
     .option('--seconds <seconds>', 'with --active: length of a measurement (default: 35)')
     .option('--budget-mb-per-day <n>', 'with --active: most MB downloaded in a UTC day (default: 2000)')
     .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')

@@ -28,10 +28,6 @@ export interface ForecasterFault {
 export interface ForecastChainOptions {
   /** Receives the first fault of each forecaster and session. */
   onFault?: (fault: ForecasterFault) => void;
-  /** Called when a forecaster that failed at `latest` has a new forecast; its next fault is reported again. */
-  onRecovery?: ((forecaster: string) => void) | undefined;
-  /** A forecast of this age is stale. Default 15, one epoch: after a handover another satellite serves. */
-  staleSeconds?: number;
 }
 
 /** Forecasts may be this far ahead of now, because clocks round. */
@@ -42,7 +38,7 @@ export class ForecastChain implements Forecaster {
   readonly name = 'chain';
   readonly #forecasters: readonly Forecaster[];
   readonly #options: ForecastChainOptions;
-  readonly #reported = new Map<Forecaster, ForecasterFault['during']>();
+  readonly #reported = new Set<Forecaster>();
   /** The newest valid forecast of each, to validate every forecast once only. */
   readonly #newest = new Map<Forecaster, ValidForecast>();
 
@@ -68,12 +64,12 @@ export class ForecastChain implements Forecaster {
   }
 
   latest(nowSeconds: number): ValidForecast | undefined {
-    const { staleSeconds = EPOCH_SECONDS } = this.#options;
     for (const one of this.#forecasters) {
       const forecast = this.#guarded(one, 'latest', () => this.#validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
+      // After an epoch, another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
-      if (ageSeconds < staleSeconds && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
+      if (ageSeconds < EPOCH_SECONDS && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
     }
     return undefined;
   }
@@ -83,11 +79,6 @@ export class ForecastChain implements Forecaster {
     if (forecast === undefined || forecast === newest) return forecast && newest;
     const valid = validForecast(forecast);
     this.#newest.set(forecaster, valid);
-    const { onRecovery } = this.#options;
-    if (onRecovery !== undefined && this.#reported.get(forecaster) === 'latest') {
-      this.#reported.delete(forecaster);
-      onRecovery(forecaster.name);
-    }
     return valid;
   }
 
@@ -96,7 +87,7 @@ export class ForecastChain implements Forecaster {
       return act();
     } catch (cause) {
       if (this.#reported.has(forecaster)) return undefined;
-      this.#reported.set(forecaster, during);
+      this.#reported.add(forecaster);
       const message = cause instanceof Error ? cause.message : String(cause);
       try {
         this.#options.onFault?.({ forecaster: forecaster.name, during, message, cause });

@@ -33,8 +33,6 @@ export type Runtime = Pick<typeof import('onnxruntime-web/wasm'), 'env' | 'Infer
 
 export interface InferenceOptions {
   importRuntime(url: string): Promise<Runtime>;
-  /** The content of the runtime's `.wasm` file, if the runtime cannot fetch it. */
-  wasmBinary?: Uint8Array;
   /** Default: the global `fetch`. */
   fetch?: (url: string) => Promise<Pick<Response, 'ok' | 'status' | 'arrayBuffer'>>;
 }
@@ -95,7 +93,6 @@ export async function loadModel(urls: ModelUrls, options: InferenceOptions): Pro
   env.wasm.numThreads = 1;
   env.wasm.proxy = false;
   env.wasm.wasmPaths = { wasm: wasmUrl };
-  if (options.wasmBinary !== undefined) env.wasm.wasmBinary = options.wasmBinary;
   const session = await InferenceSession.create(bytes, { executionProviders: ['wasm'] });
   const { input, output } = card;
   if (!session.inputNames.includes(input.name)) throw new InputError('model input', input.name, session.inputNames[0]);

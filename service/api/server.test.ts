@@ -343,7 +343,7 @@ describe('security', () => {
     expect(own.headers['access-control-allow-origin']).toBe('http://localhost:5173');
   });
 
-  test('answers preflights into the private network', async () => {
+  test('answers preflights', async () => {
     const { url } = await start();
     const { status, headers } = await raw(
       `${url}/v1/observations`,
@@ -351,14 +351,12 @@ describe('security', () => {
         origin: 'http://localhost:5173',
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type,authorization',
-        'access-control-request-private-network': 'true',
       },
       'OPTIONS',
     );
     expect(status).toBe(204);
     expect(headers).toMatchObject({
       'access-control-allow-origin': 'http://localhost:5173',
-      'access-control-allow-private-network': 'true',
       'access-control-allow-methods': 'GET, POST',
       'access-control-allow-headers': 'authorization, content-type',
     });

@@ -69,13 +69,8 @@ export async function createApi(service: PredictionService, options: ApiOptions)
   const { clock } = service;
   const { security, limits } = options;
   const app = newServer(options);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    const { origin, 'access-control-request-private-network': isPrivate } = request.headers;
-    // Chromium's preflight before a public page may access a private network.
-    if (isPrivate === 'true' && origin !== undefined && isOriginAllowed(origin, security)) {
-      reply.header('access-control-allow-private-network', 'true');
-    }
   });
   // Before any refusal, so that allowed pages can read the reason.
   await app.register(cors, {

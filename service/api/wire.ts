@@ -247,7 +247,6 @@ const stateReply = reply({
   link: reply({
     players: count('Players that reported in the last seconds'),
     observedSeconds: number(OBSERVED),
-    forecaster: nullable(text('Forecaster of the newest forecast: `built-in`, or `model:` and the name of a model')),
     eachPlayer: list(
       reply({
         share: share('Share of the capacity that it may expect'),

@@ -21,15 +21,17 @@ export interface DishScript {
   at(atMs: number): SimulatedSecond;
 }
 
+type Numbers = readonly number[] | Float64Array;
+
 /** Capacity over time, as in a trace. Repeats after `wrapSeconds`, which must be a multiple of 15. */
 export interface SimulatedCapacity {
   /** UTC in ms of second 0; keeps the trace's epochs in phase. */
   startUtcMs: number;
   wrapSeconds: number;
-  stepEndsSeconds: readonly number[];
-  ratesBps: readonly number[];
+  stepEndsSeconds: Numbers;
+  ratesBps: Numbers;
   /** One per step; NaN: unknown. Default: unknown. */
-  rttSeconds?: readonly number[];
+  rttSeconds?: Numbers | undefined;
 }
 
 export interface SyntheticOptions {
@@ -89,7 +91,7 @@ function epochOf(atMs: number): { epoch: number; second: number } {
 
 function valueAt(
   { startUtcMs, wrapSeconds, stepEndsSeconds }: SimulatedCapacity,
-  values: readonly number[] | undefined,
+  values: Numbers | undefined,
   atMs: number,
 ): number | undefined {
   if (values === undefined) return undefined;

@@ -1,12 +1,12 @@
 /**
- * The service's forecast. The plugin's forecasters (a model, if configured, then the built-in one) observe the reports
- * of all players or the dish's busy seconds. Times are converted to UTC for the API.
+ * The service's forecast. The plugin's built-in forecaster observes the reports of all players or the dish's busy
+ * seconds. Times are converted to UTC for the API.
  */
 
-import type { ExpectedHandover, Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
-import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { ForecastChain, type ForecasterFault } from '../../predictor/forecast/chain.ts';
-import type { HandoverClock, HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
+import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import type { Model } from '../../predictor/forecast/model-file.ts';
+import type { HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import type { SessionClock } from '../clock.ts';
 
@@ -18,41 +18,20 @@ const STALE_SECONDS = 60;
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
-/** A model's forecast of this age is stale: use the next forecaster's. */
-const STALE_MODEL_SECONDS = 2;
-
-export interface CapacityForecaster extends Forecaster {
-  readonly handoverClock?: HandoverClock | undefined;
-  /** Starts to compute a forecast for this moment, if `latest` does not compute it at once. */
-  prepare?(nowSeconds: number): void;
-}
-
-export interface LinkForecasterOptions {
-  /** Used before the built-in one, the most trusted first. Default: none. */
-  forecasters?: readonly CapacityForecaster[] | undefined;
-  /** Receives the first fault of each forecaster. */
-  onFault?: (fault: ForecasterFault) => void;
-  /** Called when a failed forecaster forecasts again. */
-  onRecovery?: () => void;
-}
 
 export class LinkForecaster {
   readonly #clock: SessionClock;
-  readonly #builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
-  readonly #all: readonly CapacityForecaster[];
-  readonly #capacity: ForecastChain;
+  readonly #capacity: BuiltInForecaster;
   /** End of the newest throughput observation. */
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
   #issuedSeconds = 0;
   /** Seconds of throughput observed so far. */
   observedSeconds = 0;
-  /** Source of the newest forecast: `built-in` or `model:<name>`; undefined before the first one. */
-  source: string | undefined;
 
-  constructor(clock: SessionClock, { forecasters = [], onFault = () => {}, onRecovery }: LinkForecasterOptions = {}) {
+  /** `model`: default the shipped one. */
+  constructor(clock: SessionClock, model?: Model) {
     this.#clock = clock;
-    this.#all = [...forecasters, this.#builtIn];
-    this.#capacity = new ForecastChain(this.#all, { onFault, onRecovery, staleSeconds: STALE_MODEL_SECONDS });
+    this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), ...(model && { model }) });
     this.#capacity.start({
       utcMsAtStart: clock.utcMsAtStart,
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,
@@ -84,7 +63,7 @@ export class LinkForecaster {
   hint(handover: { atMs: number; uncertaintySeconds: number; confidence: number }): void {
     const { atMs, uncertaintySeconds, confidence } = handover;
     const atSeconds = this.#clock.secondsAt(atMs);
-    for (const { handoverClock } of this.#all) handoverClock?.hint(atSeconds, uncertaintySeconds, confidence);
+    this.#capacity.handoverClock?.hint(atSeconds, uncertaintySeconds, confidence);
   }
 
   /** Call it after a leap of UTC. What was learnt on the session clock stays valid. */
@@ -95,7 +74,7 @@ export class LinkForecaster {
 
   /** On the session clock. */
   handoverEstimate(): HandoverEstimate | undefined {
-    return this.#builtIn.handoverClock?.estimate(this.#clock.nowSeconds());
+    return this.#capacity.handoverClock?.estimate(this.#clock.nowSeconds());
   }
 
   /** In UTC; empty unless the link is known to be LEO. */
@@ -104,13 +83,6 @@ export class LinkForecaster {
       atMs: Math.round(this.#clock.utcMsAt(atSeconds)),
       confidence: rounded(confidence),
     }));
-  }
-
-  /** Call it several times a second: models compute in the background, so that `latest` finds a fresh forecast. */
-  prepare(): void {
-    const nowSeconds = this.#clock.nowSeconds();
-    if (this.observedSeconds === 0 || nowSeconds - this.#observedUntilSeconds > STALE_SECONDS) return;
-    for (const forecaster of this.#all) forecaster.prepare?.(this.#issueTime(nowSeconds));
   }
 
   /** In UTC, as in the API, or the reason why there is none. */
@@ -122,7 +94,6 @@ export class LinkForecaster {
     }
     const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
     if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
-    this.source = forecast.source;
     const dip = forecast.handovers[0]?.dip;
     const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
     const issuedAtMs = Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000));
