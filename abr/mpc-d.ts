@@ -73,7 +73,7 @@ class MpcD implements Controller {
     const { bufferCap = false, abandon = false, outlook = false } = ablations;
     this.name = name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
     requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap, outlook });
+    this.#onDemand = new SegmentPlanner(() => ({ horizon, bufferCap }), outlook);
     this.#live = live;
     if (abandon) this.reconsider = (state, inFlight) => this.#reconsider(state, inFlight);
   }

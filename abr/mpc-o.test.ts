@@ -11,7 +11,7 @@ import { bestPlan } from './planner.ts';
 import { anyDownloads, anyPath, anyState, pathsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
 
 describe('mpc-o', () => {
-  const controller = createMpcO();
+  const controller = createMpcO({ watchSeconds: Number.POSITIVE_INFINITY });
 
   test('plans all segments that are left on the true path with the buffer cap, if they are few', () => {
     fc.assert(

@@ -8,10 +8,10 @@
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { ageSecondsOf, type Forecast } from './forecast.ts';
-import { bufferedSecondValue } from './horizon.ts';
+import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './planner.ts';
-import { DEFAULT_WATCH_SECONDS } from './watch-time.ts';
+import { DEFAULT_WATCH_SECONDS, laterWatchShares } from './watch-time.ts';
 
 export interface MpcOOptions {
   /** Planned segments. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
@@ -39,7 +39,17 @@ class MpcO implements Controller {
 
   constructor(options: MpcOOptions) {
     const { horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, valueAfter, watchSeconds });
+    this.#onDemand = new SegmentPlanner((state, path) => {
+      const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
+      const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);
+      const watchShares = laterWatchShares(state, segments, watchSeconds);
+      return {
+        horizon: segments,
+        bufferCap: true,
+        bufferValuePerSecond: valueAfter(segments, state, path),
+        watchShares,
+      };
+    }, outlook);
     this.#live = live;
     this.#fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));

@@ -27,10 +27,8 @@
 
 import type { CapacityPath } from './capacity-path.ts';
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
-import { horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
-import { laterWatchShares } from './watch-time.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;
@@ -270,26 +268,15 @@ class PlanSearch {
   }
 }
 
-export interface SegmentPlannerOptions {
-  /** Default: as MPC-L's, and with `valueAfter` all segments that are left where they are few. */
-  horizon: number | undefined;
-  bufferCap: boolean;
-  /** Whether decisions have `candidates`. */
-  outlook: boolean;
-  /** Median of the viewers' watch times: later segments count by who still watches. Default: everyone does. */
-  watchSeconds?: number;
-  /** Value of a buffered second after the horizon, where the path is the future to the end of the stream. Default: 0. */
-  valueAfter?: (horizon: number, state: PlayerState, path: CapacityPath) => number;
-}
-
 /** Plans whole segments. */
 export class SegmentPlanner implements PathPlanner {
   readonly lateSeconds = 0;
-  readonly #options: SegmentPlannerOptions;
 
-  constructor(options: SegmentPlannerOptions) {
-    this.#options = options;
-  }
+  /** `outlook`: whether decisions have `candidates`. */
+  constructor(
+    private readonly optionsOf: (state: PlayerState, path: CapacityPath) => PlannerOptions,
+    private readonly outlook: boolean,
+  ) {}
 
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
     const { representation, value, bufferValue, stallSeconds, segments } = this.#plan(state, path);
@@ -301,7 +288,7 @@ export class SegmentPlanner implements PathPlanner {
     return {
       representation,
       reason: `${evidence}: ${outcome}`,
-      ...(this.#options.outlook && { candidates: outlookOnPath(state, path) }),
+      ...(this.outlook && { candidates: outlookOnPath(state, path) }),
     };
   }
 
@@ -313,13 +300,7 @@ export class SegmentPlanner implements PathPlanner {
   }
 
   #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    const { valueAfter, bufferCap, watchSeconds } = this.#options;
-    const isWhole = valueAfter && state.segmentsRemaining <= LARGEST_HORIZON;
-    const horizon = this.#options.horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state));
-    const bufferValuePerSecond = valueAfter?.(horizon, state, path) ?? 0;
-    const segments = Math.min(horizon, state.segmentsRemaining);
-    const watchShares = watchSeconds ? laterWatchShares(state, segments, watchSeconds) : undefined;
-    return bestPlan(state, path, { horizon, bufferCap, bufferValuePerSecond, watchShares, ...first });
+    return bestPlan(state, path, { ...this.optionsOf(state, path), ...first });
   }
 }
 
