@@ -11,10 +11,10 @@ import { ageSecondsOf, type Forecast } from './forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './planner.ts';
-import { DEFAULT_WATCH_SECONDS, laterWatchShares } from './watch-time.ts';
+import { DEFAULT_WATCH_SECONDS, watchShares } from './watch-time.ts';
 
 export interface MpcOOptions {
-  /** Planned segments. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
+  /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
   horizon?: number;
   /** As MPC-L's: half of the viewers leave before. Default 60; `Infinity`: nobody leaves. */
   watchSeconds?: number;
@@ -24,7 +24,6 @@ export interface MpcOOptions {
   live?: LivePlan;
 }
 
-/** Throws `InputError` for an invalid option. */
 export function createMpcO(options: MpcOOptions = {}): Controller {
   return new MpcO(options);
 }
@@ -42,13 +41,9 @@ class MpcO implements Controller {
     this.#onDemand = new SegmentPlanner((state, path) => {
       const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
       const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);
-      const watchShares = laterWatchShares(state, segments, watchSeconds);
-      return {
-        horizon: segments,
-        bufferCap: true,
-        bufferValuePerSecond: valueAfter(segments, state, path),
-        watchShares,
-      };
+      const shares = watchShares(state, segments, watchSeconds);
+      const bufferValuePerSecond = shares.at(-1)! * valueAfter(segments, state, path);
+      return { horizon: segments, bufferCap: true, bufferValuePerSecond, watchShares: shares };
     }, outlook);
     this.#live = live;
     this.#fallback = createMpcD(options);

@@ -57,10 +57,10 @@ export interface PlannerOptions {
   bufferCap?: boolean | undefined;
   /** The first representation, if it is given. Default: any. */
   first?: number;
-  /** Value of each second that the buffer lasts after the last planned segment, at most mu. Default 0. */
+  /** Value of each second that the buffer lasts after the last planned segment, at most the last share of mu. Default 0. */
   bufferValuePerSecond?: number;
-  /** Shares that each later segment and, last, the buffer after them count by; never ascending. Default: 1. */
-  watchShares?: readonly number[] | undefined;
+  /** Shares that the segments count by; never ascending. Default: 1. */
+  watchShares?: readonly number[];
 }
 
 export interface Plan {
@@ -184,11 +184,11 @@ class PlanSearch {
   }
 
   #bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
-    return this.#share(this.#segments) * (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+    return (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
   }
 
   #share(k: number): number {
-    return k === 0 ? 1 : (this.#options.watchShares?.[k - 1] ?? 1);
+    return this.#options.watchShares?.[k] ?? 1;
   }
 
   /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */

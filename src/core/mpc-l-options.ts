@@ -136,9 +136,9 @@ export function resolveOptions(
     horizon: horizon ?? LONGEST_CHOSEN_HORIZON,
     controllerName: MPC_L,
     newController: () => createController(controllerOptions),
-    newForecasting({ events, origin }) {
+    newForecasting({ events, port }) {
       const builtIn = createBuiltInForecaster({ handover, newSubSecond });
-      const statistics = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;
+      const statistics = prior ? new PriorForecaster({ port, storage: () => globalThis.localStorage }) : undefined;
       return new Forecasting({
         events,
         forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],

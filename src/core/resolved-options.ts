@@ -1,7 +1,7 @@
 /** The complete options of an attachment, those of MPC-D by name, and the options of the entry `leo-abr/mpc-d`. */
 
 import type { Controller } from '../../abr/controller.ts';
-import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
+import { createMpcD, DEFAULT_HORIZON, type LivePlan } from '../../abr/mpc-d.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { LiveStream } from './live-stream.ts';
@@ -14,6 +14,7 @@ import {
   type SharedOptions,
 } from './options.ts';
 import type { Pacing, PacingParts } from './pacing.ts';
+import type { PlayerPort } from './player-port.ts';
 
 export interface ResolvedOptions extends SharedOptions {
   /** The controller gets the sizes of at least this many segments. */
@@ -31,8 +32,7 @@ export interface ResolvedOptions extends SharedOptions {
 /** The parts of an attachment that forecasts need. */
 export interface Surroundings {
   events: Events;
-  /** The stream's origin, `https://host:port`; undefined if it has none. */
-  origin: () => string | undefined;
+  port: Pick<PlayerPort, 'manifestUrl'>;
 }
 
 const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap': { bufferCap: true } };
@@ -40,8 +40,6 @@ const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap':
 export type MpcDName = keyof typeof VARIANTS;
 
 export const MPC_D_NAMES = Object.keys(VARIANTS) as readonly MpcDName[];
-
-const DEFAULT_HORIZON = 5;
 
 export interface MpcDEntryOptions extends CommonOptions {
   /**
