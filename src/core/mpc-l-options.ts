@@ -12,6 +12,7 @@ import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/forecast/built-in-forecaster.ts';
+import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from './forecasting.ts';
 import { LIVE_CHECKS } from './live-rate.ts';
@@ -110,7 +111,7 @@ export function resolveOptions(
 ): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
-  const common = { ...resolveCommon(options), ...newParts };
+  const common = { ...resolveCommon(options), newLinkWatch, ...newParts };
   const { seed } = common;
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
@@ -148,6 +149,9 @@ export function resolveOptions(
     },
   };
 }
+
+const newLinkWatch: ResolvedOptions['newLinkWatch'] = (atSeconds, session, options) =>
+  new LinkWatch(atSeconds, { ...options, knownBps: () => knownBps(session.record.downloads) });
 
 /** `resolveOptions` of the entries for live streams. */
 export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {

@@ -2,6 +2,7 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import { createMpcD, DEFAULT_HORIZON, type LivePlan } from '../../abr/mpc-d.ts';
+import type { LinkWatch, LinkWatchOptions } from '../../predictor/link/link-watch.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { LiveStream } from './live-stream.ts';
@@ -15,12 +16,15 @@ import {
 } from './options.ts';
 import type { Pacing, PacingParts } from './pacing.ts';
 import type { PlayerPort } from './player-port.ts';
+import type { Session } from './session.ts';
 
 export interface ResolvedOptions extends SharedOptions {
   /** The controller gets the sizes of at least this many segments. */
   horizon: number;
   controllerName: string;
   newController: () => Controller;
+  /** Of a download that is requested now; undefined in entries without forecasts. */
+  newLinkWatch?: (atSeconds: number, session: Session, options: Omit<LinkWatchOptions, 'knownBps'>) => LinkWatch;
   /** Of a session; undefined in entries without live streams. */
   newLiveStream?: (() => LiveStream) | undefined;
   /** Undefined where the player alone sets the playback rate. */
