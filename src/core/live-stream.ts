@@ -43,12 +43,14 @@ export class LiveStream {
 
   /** At the live edge, the buffer ends before the segment that does not exist yet. */
   atEdge(situation: Situation): Situation {
-    const { playback, live } = situation;
+    const { playback, playableUntilSeconds, live } = situation;
     if (!live) return situation;
     const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
     return {
       ...situation,
       playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
+      // The stream is joined before the playhead is there.
+      playableUntilSeconds: Math.max(playableUntilSeconds, live.nowSeconds - live.latencySeconds),
     };
   }
 
