@@ -1,5 +1,5 @@
 /**
- * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's only path, with
+ * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's path, with
  * MPC-L's horizon and the buffer cap, and never abandons. A buffered second after the horizon is worth what the link
  * delivers in it on average; near the end the plan is that of all the segments left. Live it may set the playback rate
  * as MPC-L does.
@@ -66,12 +66,11 @@ class MpcO implements Controller {
   }
 }
 
-/** The single path of a forecast from now on; undefined without one. */
+/** The path of a forecast from now on; undefined without one. */
 function trueFuture(state: PlayerState, forecast?: Forecast) {
-  if (forecast?.kind !== 'paths' || forecast.paths.length !== 1) return undefined;
+  if (forecast?.kind !== 'path') return undefined;
   const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
-  const issued = forecast.paths[0]!.path;
-  const { source, handovers } = forecast;
+  const { path: issued, source, handovers } = forecast;
   return { path: ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued, ageSeconds, source, handovers };
 }
 

@@ -7,11 +7,11 @@ import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { outlookOnPath } from './planner.ts';
 import { sessionQoe } from './qoe.ts';
-import { anyDownloads, anyState, downloadsOf, pathsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
+import { alongPath, anyDownloads, anyState, downloadsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
 
 const LATENCY_SECONDS = 0.05;
 
-const forecastOf = (bps: number, latencySeconds: number) => pathsOf(new ConstantPath(bps, latencySeconds));
+const forecastOf = (bps: number, latencySeconds: number) => alongPath(new ConstantPath(bps, latencySeconds));
 
 function expectClose(actual: readonly CandidateOutlook[], expected: readonly CandidateOutlook[]): void {
   expect(actual).toHaveLength(expected.length);

@@ -24,10 +24,10 @@ export function oracleForecaster({
       const issuedAtMs = nowSeconds * 1000;
       if (newest?.issuedAtMs !== issuedAtMs) {
         newest = {
-          kind: 'paths',
+          kind: 'path',
           issuedAtMs,
           source: 'oracle',
-          paths: [{ weight: 1, path: link.from(traceSecondsAt(nowSeconds)) }],
+          path: link.from(traceSecondsAt(nowSeconds)),
           handovers: [],
         };
       }

@@ -150,7 +150,7 @@ export function resolveOptions(
   };
 }
 
-const newLinkWatch: ResolvedOptions['newLinkWatch'] = (atSeconds, session, options) =>
+const newLinkWatch: NonNullable<ResolvedOptions['newLinkWatch']> = (atSeconds, session, options) =>
   new LinkWatch(atSeconds, { ...options, knownBps: () => knownBps(session.record.downloads) });
 
 /** `resolveOptions` of the entries for live streams. */
