@@ -49,6 +49,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:no-startup', { startup: false }),
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   mpcL('mpc-l:no-handover'),
+  // Likewise, with a forecast that knows what the page loaded before.
+  mpcL('mpc-l:page-load'),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
   // With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective.

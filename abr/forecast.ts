@@ -106,6 +106,8 @@ export interface SessionContext {
   /** UTC in ms of the time source at session second 0, and its uncertainty; undefined where unknown. */
   utcMsAtStart?: number;
   utcUncertaintySeconds?: number;
+  /** What the page loaded over the same link just before the session: bits, and the seconds in which they arrived. */
+  pageLoad?: { bits: number; seconds: number } | undefined;
   /** Seed of everything random. */
   seed: number;
 }

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import type { Results } from '../replay/results.ts';
@@ -353,8 +354,11 @@ describe('simulate', () => {
   });
 
   test('plays each recording group with the model of its fold', async () => {
-    // A model that differs from the shipped one: half of its ensemble.
-    write('model.json', { ...SHIPPED_FILE, networks: SHIPPED_FILE.networks.slice(0, 1) });
+    // A model that differs from the shipped one: it ignores the second feature.
+    const [{ weights, scales }, ...later] = SHIPPED_FILE.layers as [ModelFile['layers'][0], ...ModelFile['layers']];
+    const outputs = weights.length / scales.length;
+    const ignoring = weights.slice(0, outputs) + 'f'.repeat(outputs) + weights.slice(2 * outputs);
+    write('model.json', { ...SHIPPED_FILE, layers: [{ weights: ignoring, scales }, ...later] });
     write('folds.json', { a: 'model.json', b: 'model.json', golden: 'model.json' });
     const algorithms = 'mpc-l,mpc-l@built-in,mpc-l@shipped';
     const { sessions } = await played({ 'fold-models': at('folds.json'), algorithms, baseline: 'mpc-l@shipped' });

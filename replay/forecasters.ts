@@ -4,10 +4,10 @@ import { InputError } from '../abr/errors.ts';
 import type { CatchUp } from './catch-up.ts';
 
 /**
- * `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock, and with a model of
- * `--fold-models` if there is one. `shipped`: the plugin's with its own model in any case.
+ * `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock, or (in the simulator) with the
+ * page's load as evidence; with a model of `--fold-models` if there is one. `shipped`: the plugin's with its own model in any case.
  */
-const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover', 'shipped'] as const;
+const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover', 'built-in:page-load', 'shipped'] as const;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number];
 
 /** dash.js, hls.js and Shaka Player. */
@@ -17,6 +17,7 @@ export type PlayerName = (typeof PLAYERS)[number];
 function defaultForecaster(controller: string): ForecasterName | undefined {
   if (controller === 'mpc-o') return 'oracle';
   if (controller === 'mpc-l:no-handover') return 'built-in:no-handover';
+  if (controller === 'mpc-l:page-load') return 'built-in:page-load';
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 

@@ -10,7 +10,7 @@ predictor/models/built-in.json (docs/own-model.md has the command).`);
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 // The rest says what kind of file this is.
-const { name, stepEndsSeconds, levels, rankCorrelation, networks } = JSON.parse(
+const { name, stepEndsSeconds, levels, rankCorrelation, layers } = JSON.parse(
   readFileSync(path('predictor/models/built-in.json'), 'utf8'),
 );
 writeFileSync(
@@ -20,6 +20,6 @@ writeFileSync(
 import type { PackedModel } from './model-file.ts';
 
 // biome-ignore format: generated
-export const SHIPPED_MODEL: PackedModel = ${JSON.stringify({ name, stepEndsSeconds, levels, rankCorrelation, networks })};
+export const SHIPPED_MODEL: PackedModel = ${JSON.stringify({ name, stepEndsSeconds, levels, rankCorrelation, layers })};
 `,
 );

@@ -22,25 +22,26 @@ const OUTPUT = 'quantiles';
 /** Returns the file's bytes. Throws an `InputError` for an unusable model or card. */
 export function exportOnnx(described: DescribedModel): Uint8Array {
   const card = onnxCard(described);
-  const { networks, stepEndsSeconds, levels } = parseModel(described);
+  const { layers, stepEndsSeconds, levels } = parseModel(described);
   const graph = new OnnxGraph();
-  const head = quantileHead(graph, stepEndsSeconds.length, levels.length);
-  const means = networks.map((network, n) => {
-    let values = INPUT;
-    network.forEach(({ weights, biases }, l) => {
-      const of = `network${n}-layer${l}`;
-      const shape = [weights.length / biases.length, biases.length];
-      const inputs = [
-        values,
-        graph.floats(`${of}-weights`, shape, weights),
-        graph.floats(`${of}-biases`, [biases.length], biases),
-      ];
-      values = graph.add('Gemm', inputs, `${of}-sums`);
-      if (l < network.length - 1) values = graph.add('LeakyRelu', [values], `${of}-values`, { alpha: LEAK });
-    });
-    return head(`network${n}`, values);
+  let values = INPUT;
+  layers.forEach((rows, l) => {
+    const weights = rows.slice(0, -2);
+    const [coarse, fine] = rows.slice(-2) as [Float32Array, Float32Array];
+    const biases = coarse.map((bias, output) => bias + fine[output]!);
+    const inputs = [
+      values,
+      graph.floats(
+        `layer${l}-weights`,
+        [weights.length, biases.length],
+        weights.flatMap((row) => [...row]),
+      ),
+      graph.floats(`layer${l}-biases`, [biases.length], biases),
+    ];
+    values = graph.add('Gemm', inputs, `layer${l}-sums`);
+    if (l < layers.length - 1) values = graph.add('LeakyRelu', [values], `layer${l}-values`, { alpha: LEAK });
   });
-  graph.add('Mean', means, OUTPUT);
+  addQuantiles(graph, values, stepEndsSeconds.length, levels.length);
   return graph.file({
     producer: card.tool,
     description: `${card.name}: ${OUTPUT} of a link's capacity, ${OUTPUT_UNIT}. The metadata ${CARD_KEY} have the card.`,
@@ -50,15 +51,12 @@ export function exportOnnx(described: DescribedModel): Uint8Array {
   });
 }
 
-/** A function that turns a network's raw outputs `[row, step * level]` into quantiles `[row, step, level]`. */
-function quantileHead(graph: OnnxGraph, steps: number, levels: number): (network: string, outputs: string) => string {
+/** Adds the quantiles `[row, step, level]` of the network's raw outputs `[row, step * level]`. */
+function addQuantiles(graph: OnnxGraph, outputs: string, steps: number, levels: number): void {
   const middle = levels >> 1;
-  const shape = graph.whole('shape', -1, steps, levels);
-  const middleSlice = [
-    graph.whole('middle', middle),
-    graph.whole('middle-end', middle + 1),
-    graph.whole('levels-axis', 2),
-  ];
+  const raw = graph.add('Reshape', [outputs, graph.whole('shape', -1, steps, levels)], 'raw');
+  const ends = [graph.whole('middle', middle), graph.whole('middle-end', middle + 1), graph.whole('levels-axis', 2)];
+  const median = graph.add('Slice', [raw, ...ends], 'median');
   // `[gap][level]`: sums gaps from the median outwards, positive above it, negative below it.
   const gapSums = Array.from({ length: levels * levels }, (_, at) => {
     const gap = Math.floor(at / levels);
@@ -66,14 +64,9 @@ function quantileHead(graph: OnnxGraph, steps: number, levels: number): (network
     if (middle < gap && gap <= level) return 1;
     return level <= gap && gap < middle ? -1 : 0;
   });
-  const sums = graph.floats('gap-sums', [levels, levels], gapSums);
-  return (network, outputs) => {
-    const raw = graph.add('Reshape', [outputs, shape], `${network}-raw`);
-    const median = graph.add('Slice', [raw, ...middleSlice], `${network}-median`);
-    const gaps = graph.add('Softplus', [raw], `${network}-gaps`);
-    const offsets = graph.add('MatMul', [gaps, sums], `${network}-offsets`);
-    return graph.add('Add', [median, offsets], `${network}-quantiles`);
-  };
+  const gaps = graph.add('Softplus', [raw], 'gaps');
+  const offsets = graph.add('MatMul', [gaps, graph.floats('gap-sums', [levels, levels], gapSums)], 'offsets');
+  graph.add('Add', [median, offsets], OUTPUT);
 }
 
 /** The card in the form of the ONNX file. */

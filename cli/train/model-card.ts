@@ -84,13 +84,13 @@ export function describeModel(
 }
 
 export function cardMarkdown(model: DescribedModel): string {
-  const { card, name, stepEndsSeconds, levels, rankCorrelation, networks } = model;
+  const { card, name, stepEndsSeconds, levels, rankCorrelation } = model;
   const { fit, data, leftOut, tool } = card;
   const { scores, settings } = fit;
   const parts = [
     `# ${name}`,
-    `A forecast of a link's capacity from what a session has seen of it: ${networks.length} small networks ` +
-      `whose quantiles are averaged, made by ${tool.name} ${tool.version} \`train\`.`,
+    "A forecast of a link's capacity from what a session has seen of it: a small network, " +
+      `made by ${tool.name} ${tool.version} \`train\`.`,
     `- **In:** ${model.features.length} features, free of scale and unit (below). ` +
       'What is not known of handovers is marked as unknown.',
     `- **Out:** ${card.outputs}. Steps end at ${stepEndsSeconds.join(', ')} s; levels ${levels.join(', ')}.`,

@@ -1,4 +1,4 @@
-/** Writes ONNX files, with the part of onnx/onnx.proto (github.com/onnx/onnx) that small networks need (onnx-proto.json). */
+/** Writes ONNX files, with the part of onnx/onnx.proto (github.com/onnx/onnx) that a small network needs (onnx-proto.json). */
 
 import protobuf from 'protobufjs';
 import messages from './onnx-proto.json' with { type: 'json' };
@@ -6,7 +6,7 @@ import messages from './onnx-proto.json' with { type: 'json' };
 const MODEL = protobuf.Root.fromJSON(messages).lookupType('ModelProto');
 
 const IR_VERSION = 8;
-/** Version of the operators; LeakyRelu needs 16, Gemm, MatMul, Slice and Mean 13, Softplus 1. */
+/** Version of the operators; LeakyRelu needs 16, Gemm, MatMul and Slice 13, Softplus 1. */
 const OPSET_VERSION = 17;
 /** Data types of tensors; a float attribute has type 1, too. */
 const FLOAT = 1;

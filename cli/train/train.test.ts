@@ -72,7 +72,7 @@ describe('train', () => {
     expect(rows.rows).toBeGreaterThan(100);
 
     const model = JSON.parse(readFileSync(out, 'utf8'));
-    expect(model).toMatchObject({ format: SHIPPED_FILE.format, name: 'mine', networks: SHIPPED_FILE.networks });
+    expect(model).toMatchObject({ format: SHIPPED_FILE.format, name: 'mine', layers: SHIPPED_FILE.layers });
     expect(model.fit).toBeUndefined();
     expect(model.card.inputs.map(({ name }: { name: string }) => name)).toEqual(SHIPPED_FILE.features);
     for (const { meaning } of model.card.inputs) expect(meaning).not.toBe('');

@@ -1,7 +1,7 @@
 /**
  * Training rows: simulates sessions on the recordings. A row holds, at a moment when a controller may decide, the
  * features of the session's observations so far and the capacity of the link after it. predictor/training fits the
- * networks to them.
+ * network to them.
  */
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';

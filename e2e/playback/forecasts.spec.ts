@@ -34,7 +34,7 @@ test('decisions have the forecast, its age and the outlook of each representatio
   expect(highestRung(later.map(({ representationId }) => representationId))).toBeGreaterThan(0);
 });
 
-test('a second session on a good link begins above the lowest bitrate, unless prior is false', async ({
+test('a second session on a good link begins above the lowest bitrate, unless prior is false; so does a page that loaded fast, with pageLoad', async ({
   labPage,
   stream,
 }) => {
@@ -54,6 +54,8 @@ test('a second session on a good link begins above the lowest bitrate, unless pr
         await play(first!, {}, 'the end'),
         await play(later!, {}, 'a decision'),
         await play(later!, { prior: false }, 'a decision'),
+        // The page's scripts came from this machine.
+        await play(later!, { prior: false, pageLoad: true }, 'a decision'),
       ];
       return { sessions, stored: { ...localStorage } };
     },
@@ -67,6 +69,8 @@ test('a second session on a good link begins above the lowest bitrate, unless pr
   expect(seen.sessions[1]).toMatchObject({ source: 'prior' });
   expect(seen.sessions[1]!.chosen).toBeGreaterThan(0);
   expect(seen.sessions[2]).toEqual({ source: undefined, chosen: 0 });
+  expect(seen.sessions[3]).toMatchObject({ source: 'built-in' });
+  expect(seen.sessions[3]!.chosen).toBeGreaterThan(0);
   // dash.js stores its own entries there.
   expect(Object.keys(seen.stored).filter((key) => !key.startsWith('dashjs'))).toEqual(['leo-abr']);
   const [origin, ...others] = Object.entries(JSON.parse(seen.stored['leo-abr'] as string) as Record<string, number[]>);

@@ -1,6 +1,6 @@
 /**
  * The forecaster that is always part of the plugin: quantiles of the capacity of the next 48 s, from the session's
- * history and small networks. docs/how-it-works.md describes their training and accuracy. Pure, deterministic, constant
+ * history and a small network. docs/how-it-works.md describes their training and accuracy. Pure, deterministic, constant
  * memory; no clock and no I/O.
  */
 
@@ -8,7 +8,7 @@ import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../
 import { FEATURE_COUNT } from '../link/link-history.ts';
 import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
-import { QuantileNetworks } from './quantile-network.ts';
+import { evaluateNetwork } from './quantile-network.ts';
 import { SHIPPED_MODEL } from './shipped-model.ts';
 
 /** A forecast is reused for this long. */
@@ -25,18 +25,16 @@ export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}):
 
 export class BuiltInForecaster extends ModelSession implements Forecaster {
   readonly name = 'built-in';
-  readonly #networks: QuantileNetworks;
+  readonly #model: Model;
   readonly #features = new Float64Array(FEATURE_COUNT);
   readonly #values: Float64Array;
   #newest: QuantileForecast | undefined;
 
   constructor({ model, ...options }: BuiltInForecasterOptions) {
     super(options);
-    const parsed = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
-    const { networks, stepEndsSeconds, levels } = parsed;
-    this.#networks = new QuantileNetworks(networks, levels.length);
-    this.#values = new Float64Array(stepEndsSeconds.length * levels.length);
-    this.useModel(parsed);
+    this.#model = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
+    this.#values = new Float64Array(this.#model.stepEndsSeconds.length * this.#model.levels.length);
+    this.useModel(this.#model);
   }
 
   override start(context: SessionContext): void {
@@ -49,7 +47,8 @@ export class BuiltInForecaster extends ModelSession implements Forecaster {
     if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
     const moment = this.moment(nowSeconds, this.#features);
     if (moment === undefined) return undefined;
-    this.#networks.evaluate(this.#features, this.#values);
+    const { layers, levels } = this.#model;
+    evaluateNetwork(layers, levels.length, this.#features, this.#values);
     this.#newest = this.forecast(moment, this.name, this.#values);
     return this.#newest;
   }

@@ -21,30 +21,21 @@ export interface ModelOutline {
   rankCorrelation: number;
 }
 
-const MODEL_FORMAT = 'leo-abr quantile networks';
-const MODEL_VERSION = 2;
+const MODEL_FORMAT = 'leo-abr quantile network';
+const MODEL_VERSION = 3;
 
-/** Numbers as multiples of a unit. */
-interface PackedNumbers {
-  unit: number;
-  /** Little-endian 16-bit integers in base64. */
-  steps: string;
-}
-
+/** Digits are from base64. The last two inputs of a layer are always 1: their weights add up to the biases. */
 interface LayerFile {
-  /** One character per weight, `[input][output]`: (a base64 digit - 31) x the scale of the input. */
+  /** A digit per weight, `[input][output]`: (digit - 31) x the scale of the input. */
   weights: string;
-  /** Per input. */
-  scales: PackedNumbers;
-  /** Per output. */
-  biases: PackedNumbers;
+  /** A digit per input: the scale is 2 ** (-digit / 4). */
+  scales: string;
 }
 
 export interface PackedModel extends ModelOutline {
   /** For logs and the model card. */
   name: string;
-  /** Each a chain of layers; the model is their mean. */
-  networks: readonly (readonly LayerFile[])[];
+  layers: readonly LayerFile[];
 }
 
 export interface ModelFile extends PackedModel {
@@ -57,51 +48,40 @@ export interface ModelFile extends PackedModel {
 /** An unpacked model. */
 export interface Model extends ModelOutline {
   name: string;
-  networks: readonly (readonly Layer[])[];
+  layers: readonly Layer[];
 }
 
-const WEIGHT_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const MIDDLE_DIGIT = 31;
 
 /** Unpacks a model that `parseModel` accepts. */
-export function unpackModel({ name, stepEndsSeconds, levels, rankCorrelation, networks }: PackedModel): Model {
-  const layers = networks.map((network) => network.map(unpackLayer));
-  return { name, stepEndsSeconds, levels, rankCorrelation, networks: layers };
+export function unpackModel({ name, stepEndsSeconds, levels, rankCorrelation, layers }: PackedModel): Model {
+  return { name, stepEndsSeconds, levels, rankCorrelation, layers: layers.map(unpackLayer) };
 }
 
-function unpackLayer(file: LayerFile): Layer {
-  const scales = unpackNumbers(file.scales);
-  const biases = unpackNumbers(file.biases);
-  const weights = Float32Array.from(
-    file.weights,
-    (digit, i) => (WEIGHT_DIGITS.indexOf(digit) - MIDDLE_DIGIT) * scales[Math.floor(i / biases.length)]!,
-  );
-  return { weights, biases };
-}
-
-function unpackNumbers({ unit, steps }: PackedNumbers): Float32Array {
-  const bytes = Uint8Array.from(atob(steps), (character) => character.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  return Float32Array.from({ length: bytes.length / 2 }, (_, i) => unit * view.getInt16(2 * i, true));
+function unpackLayer({ weights, scales }: LayerFile): Layer {
+  const outputs = weights.length / scales.length;
+  return Array.from(scales, (digit, input) => {
+    const scale = 2 ** (-DIGITS.indexOf(digit) / 4);
+    const row = weights.slice(input * outputs, (input + 1) * outputs);
+    return Float32Array.from(row, (weight) => (DIGITS.indexOf(weight) - MIDDLE_DIGIT) * scale);
+  });
 }
 
 /** Checks and unpacks a model. @throws {InputError} whose field starts with `where` */
 export function parseModel(value: unknown, where = 'model'): Model {
   const file = requireObject(value, where);
   const outputs = checkHeader(file, where);
-  requireArray(file['networks'], `${where}.networks`).forEach((network, n) => {
-    const at = `${where}.networks[${n}]`;
-    let inputs = FEATURES.length;
-    requireArray(network, at).forEach((layer, l, layers) => {
-      inputs = checkLayer(layer, inputs, `${at}[${l}]`);
-      const isRight = l < layers.length - 1 || inputs === outputs;
-      check(isRight, `${at}[${l}].biases`, `one per step and level (${outputs})`, inputs);
-    });
+  let inputs = FEATURES.length;
+  requireArray(file['layers'], `${where}.layers`).forEach((layer, l, layers) => {
+    inputs = checkLayer(layer, inputs, `${where}.layers[${l}]`);
+    const isRight = l < layers.length - 1 || inputs === outputs;
+    check(isRight, `${where}.layers[${l}]`, `an output per step and level (${outputs})`, inputs);
   });
   return unpackModel(value as ModelFile);
 }
 
-/** Checks everything but the networks; returns a network's number of outputs. */
+/** Checks everything but the layers; returns the network's number of outputs. */
 function checkHeader(file: Record<string, unknown>, where: string): number {
   const { format, version, name, features } = file;
   check(format === MODEL_FORMAT, `${where}.format`, JSON.stringify(MODEL_FORMAT), format);
@@ -119,24 +99,13 @@ function checkHeader(file: Record<string, unknown>, where: string): number {
   return stepEnds.length * levels.length;
 }
 
-/** Checks a layer with `inputs` inputs; returns its number of outputs. */
+/** Checks a layer with `inputs` inputs besides those that are 1; returns its number of outputs. */
 function checkLayer(value: unknown, inputs: number, where: string): number {
-  const { weights, scales, biases } = requireObject(value, where);
-  const scaleCount = countNumbers(scales, `${where}.scales`);
-  check(scaleCount === inputs, `${where}.scales`, `${inputs} numbers, one per input`, scaleCount);
-  const outputs = countNumbers(biases, `${where}.biases`);
-  check(outputs > 0, `${where}.biases`, 'at least one number', 0);
-  const isWhole = typeof weights === 'string' && weights.length === inputs * outputs && /^[A-Za-z0-9+]*$/.test(weights);
-  check(isWhole, `${where}.weights`, `${inputs} x ${outputs} digits of base64 but the last`, weights);
+  const { weights, scales } = requireObject(value, where);
+  const isScales = typeof scales === 'string' && scales.length === inputs + 2 && /^[A-Za-z0-9+/]*$/.test(scales);
+  check(isScales, `${where}.scales`, `${inputs + 2} digits of base64`, scales);
+  const outputs = typeof weights === 'string' ? weights.length / (inputs + 2) : 0;
+  const isWhole = outputs > 0 && Number.isInteger(outputs) && /^[A-Za-z0-9+]*$/.test(weights as string);
+  check(isWhole, `${where}.weights`, `${inputs + 2} x n digits of base64 but the last`, weights);
   return outputs;
-}
-
-/** Checks packed numbers; returns their number. */
-function countNumbers(value: unknown, where: string): number {
-  const { unit, steps } = requireObject(value, where);
-  check(Number.isFinite(unit) && (unit as number) > 0, `${where}.unit`, 'a finite number above 0', unit);
-  const isBase64 = typeof steps === 'string' && /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2,3}={1,2})?$/.test(steps);
-  const bytes = isBase64 && steps.length % 4 === 0 ? atob(steps).length : Number.NaN;
-  check(bytes % 2 === 0, `${where}.steps`, '16-bit integers in base64', steps);
-  return bytes / 2;
 }

@@ -5,7 +5,7 @@
 
 import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
-import { LinkHistory } from '../link/link-history.ts';
+import { LinkHistory, PAGE_LOAD_SECONDS } from '../link/link-history.ts';
 import type { SubSecond } from '../link/sub-second.ts';
 import type { ModelOutline } from './model-file.ts';
 import { Recalibration } from './recalibration.ts';
@@ -60,6 +60,7 @@ export class ModelSession {
   start(context: SessionContext): void {
     const { handover = true, newSubSecond } = this.#options;
     this.#history = new LinkHistory();
+    if (context.pageLoad) this.#history.observe(beforeStart(context.pageLoad));
     this.#subSecond = newSubSecond?.();
     this.#utcMsAtStart = context.utcMsAtStart;
     if (this.#outline !== undefined) this.useModel(this.#outline);
@@ -129,4 +130,10 @@ export class ModelSession {
       ...(this.#subSecond && { fluctuation: this.#subSecond.fluctuation() }),
     };
   }
+}
+
+/** The page's load as a download that ended at second 0. */
+function beforeStart({ bits, seconds }: NonNullable<SessionContext['pageLoad']>): Observation {
+  const startSeconds = -Math.min(PAGE_LOAD_SECONDS, seconds);
+  return { kind: 'throughput', startSeconds, endSeconds: 0, bits: (bits * -startSeconds) / seconds };
 }

@@ -26,6 +26,8 @@ const SILENT_SHARE = 0.02;
 const GREATEST_RATE_BPS = 1e15;
 /** A later time is a wrong clock. */
 const LATEST_SECONDS = 1e8;
+/** What the page loaded before second 0 counts as at most this long a download: another server may have sent it. */
+export const PAGE_LOAD_SECONDS = 1;
 /** Times may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
 /** Previous epochs whose rates are features. */
@@ -65,7 +67,7 @@ export class LinkHistory {
     if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
     const duration = endSeconds - startSeconds;
-    if (!(duration > 0) || !(startSeconds >= -SLACK_SECONDS) || !(endSeconds <= LATEST_SECONDS)) return false;
+    if (!(duration > 0) || !(startSeconds >= -PAGE_LOAD_SECONDS) || !(endSeconds <= LATEST_SECONDS)) return false;
     if (!(bits >= 0) || !(bits <= GREATEST_RATE_BPS * duration)) return false;
     if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
     for (let i = 0; i < AVERAGE_SECONDS.length; i++) {

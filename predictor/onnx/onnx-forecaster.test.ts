@@ -4,7 +4,7 @@ import { validForecast } from '../../abr/valid-forecast.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { ForecastChain } from '../forecast/chain.ts';
 import { parseModel } from '../forecast/model-file.ts';
-import { QuantileNetworks } from '../forecast/quantile-network.ts';
+import { evaluateNetwork } from '../forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { FEATURES } from '../link/features.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
@@ -207,8 +207,7 @@ describe('forecasts', () => {
   });
 
   test('equal those of the built-in forecaster with the same model, also after recalibration', () => {
-    const { networks, stepEndsSeconds, levels, rankCorrelation } = parseModel(SHIPPED_FILE);
-    const evaluator = new QuantileNetworks(networks, levels.length);
+    const { layers, stepEndsSeconds, levels, rankCorrelation } = parseModel(SHIPPED_FILE);
     const card: ModelCard = {
       ...CARD,
       input: { ...CARD.input, features: FEATURES.map(({ name }) => ({ name, meaning: name })) },
@@ -230,7 +229,7 @@ describe('forecasts', () => {
       const expected = builtIn.latest(now) as QuantileForecast;
       forecaster.latest(now);
       const values = new Float64Array(stepEndsSeconds.length * levels.length);
-      evaluator.evaluate(Float64Array.from(worker.evaluations.at(-1)!.features), values);
+      evaluateNetwork(layers, levels.length, Float64Array.from(worker.evaluations.at(-1)!.features), values);
       worker.evaluate([...values]);
       const forecast = forecaster.latest(now) as QuantileForecast;
       expect(forecast).toMatchObject({ issuedAtMs: expected.issuedAtMs, handovers: expected.handovers });

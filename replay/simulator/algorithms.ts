@@ -1,6 +1,7 @@
 /** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
+import type { SessionContext } from '../../abr/forecast.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
@@ -32,8 +33,32 @@ const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask) => Foreca
     oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt: (now) => startSeconds + now }),
   'built-in': (task) => builtIn(task, true),
   'built-in:no-handover': (task) => builtIn(task, false),
+  'built-in:page-load': (task) => {
+    const forecaster = builtIn(task, true);
+    const start = forecaster.start.bind(forecaster);
+    const pageLoad = pageLoadOf(task);
+    return Object.assign(forecaster, { start: (context: SessionContext) => start({ ...context, pageLoad }) });
+  },
   shipped: (task) => builtIn({ ...task, model: undefined }, true),
 };
+
+/** Of a player and its page. */
+const PAGE_BITS = 8e6;
+/** A page that takes longer is observed from here on. */
+const LONGEST_LOAD_SECONDS = 30;
+
+/**
+ * The page's 1 MB came over the same link and was complete at the session's start. Before the trace's beginning the link
+ * is that of its end.
+ */
+function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
+  const link = linkOf(trace, scenario);
+  const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;
+  const bitsIn = (seconds: number) => link.cumulativeBits(end) - link.cumulativeBits(Math.max(0, end - seconds));
+  let seconds = LONGEST_LOAD_SECONDS;
+  for (let part = seconds / 2; part > 1e-3; part /= 2) if (bitsIn(seconds - part) >= PAGE_BITS) seconds -= part;
+  return { bits: bitsIn(seconds), seconds };
+}
 
 /** Unpacked once for all sessions. */
 let shipped: Model | undefined;

@@ -56,7 +56,7 @@ describe('a model in ONNX', () => {
     await model.prepare(20);
     const forecast = model.latest(20)!;
     const other = builtIn.latest(20) as QuantileForecast;
-    expect(forecast).toMatchObject({ issuedAtMs: 20_000, source: 'model:leo-abr built-in 1' });
+    expect(forecast).toMatchObject({ issuedAtMs: 20_000, source: 'model:leo-abr built-in 2' });
     forecast.quantilesBps.flat().forEach((bps, i) => {
       expect(bps / other.quantilesBps.flat()[i]!).toBeCloseTo(1, 2);
     });
@@ -70,7 +70,7 @@ describe('a model in ONNX', () => {
     const { sources } = await served(model, 100, (tenth) => {
       if (tenth === 60) model.prepare = async () => {};
     });
-    expect(sources[55]).toBe('model:leo-abr built-in 1');
+    expect(sources[55]).toBe('model:leo-abr built-in 2');
     expect(sources[99]).toBe('built-in');
   });
 

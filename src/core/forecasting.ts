@@ -1,6 +1,6 @@
 /** The forecasts of an attachment: the chain of forecasters, their observations and their clock. */
 
-import type { Forecaster, ValidForecast } from '../../abr/forecast.ts';
+import type { Forecaster, SessionContext, ValidForecast } from '../../abr/forecast.ts';
 import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { withCmcd } from './cmcd.ts';
@@ -14,6 +14,8 @@ export interface ForecastingOptions {
   forecasters: readonly Forecaster[];
   /** Seed of the forecasters' random numbers. */
   seed: number;
+  /** Asked at the start of each session. Default: nothing is known. */
+  pageLoad?: (() => SessionContext['pageLoad']) | undefined;
   /** Called when the plugin is detached. */
   onStop?: (() => void) | undefined;
 }
@@ -47,7 +49,7 @@ export class Forecasting {
     this.#isStarted = true;
     this.#meter = this.#newMeter();
     this.#utc = utcAtStart(clock.read());
-    this.#chain.start({ seed: this.options.seed, ...this.#utc });
+    this.#chain.start({ seed: this.options.seed, pageLoad: this.options.pageLoad?.(), ...this.#utc });
   }
 
   /** The session is over. */

@@ -29,6 +29,7 @@ import {
   SWITCH,
 } from './options.ts';
 import { Pacing } from './pacing.ts';
+import { pageLoad } from './page-load.ts';
 import { PriorForecaster } from './prior-forecaster.ts';
 import { MPC_D_NAMES, type MpcDName, mpcDController, type ResolvedOptions } from './resolved-options.ts';
 
@@ -69,6 +70,11 @@ export interface LeoAbrOptions extends CommonOptions {
    */
   prior?: boolean;
   /**
+   * Only `mpc-l`: what the page has loaded of late (Resource Timing) is evidence for the first segment. Leave it off where
+   * the page comes from a much nearer server than the video. Default false.
+   */
+  pageLoad?: boolean;
+  /**
    * Your own forecasters, asked in this order. `mpc-l` asks its built-in one after them; other controllers have no
    * other. Default: none.
    */
@@ -85,6 +91,7 @@ const MPC_L_CHECKS = {
   startup: SWITCH,
   handover: SWITCH,
   prior: SWITCH,
+  pageLoad: SWITCH,
 };
 
 const CHECKS: Checks<LeoAbrOptions> = {
@@ -144,6 +151,7 @@ export function resolveOptions(
         events,
         forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
         seed,
+        pageLoad: options.pageLoad ? () => pageLoad(performance) : undefined,
         onStop: () => statistics?.save(),
       });
     },

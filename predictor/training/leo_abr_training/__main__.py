@@ -29,7 +29,7 @@ GOLDEN_ROWS = 6
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="leo_abr_training", description="Fits the built-in forecaster's networks.")
+    parser = argparse.ArgumentParser(prog="leo_abr_training", description="Fits the built-in forecaster's network.")
     parser.add_argument("--rows", type=Path, required=True, help="folder of rows.json and rows.f32")
     parser.add_argument("--name", required=True, help="name in the model files")
     parser.add_argument("--model", type=Path, help="file for one model of all rows")

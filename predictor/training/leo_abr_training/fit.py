@@ -9,19 +9,19 @@ import numpy as np
 from .network import Parameters, first_parameters, loss_gradient, quantiles_of
 from .rows import Rows
 
-# Largest quantised weight of a model file, in steps.
+# Largest weight of a model file, in steps of its input's scale.
 GREATEST_STEP = 31
+# Scales of rows are powers of this, with an exponent from 0 to 63.
+SCALE_BASE = 2**-0.25
 
 
 @dataclass(frozen=True)
 class Settings:
     levels: tuple[float, ...] = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
-    hidden: tuple[int, ...] = (24, 16)
+    hidden: tuple[int, ...] = (12, 12)
     # Final share of the steps, in which weights are rounded as in the model file.
     rounded: float = 0.5
-    # Size of the ensemble, whose networks start from different parameters.
-    members: int = 2
-    epochs: int = 2
+    epochs: int = 12
     batch: int = 512
     # Also for few rows.
     least_steps: int = 400
@@ -35,56 +35,50 @@ class Settings:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Networks whose first layer includes the scaling of the features."""
+    """A network whose first layer includes the scaling of the features."""
 
-    members: list[Parameters]
+    parameters: Parameters
     levels: np.ndarray
 
     def quantiles(self, features: np.ndarray) -> np.ndarray:
         """[row, step, level]"""
-        sum_ = quantiles_of(self.members[0], features, len(self.levels))
-        for member in self.members[1:]:
-            sum_ += quantiles_of(member, features, len(self.levels))
-        return sum_ / len(self.members)
+        return quantiles_of(self.parameters, features, len(self.levels))
 
 
 def fit(rows: Rows, chosen: np.ndarray, settings: Settings, seed: int) -> Fitted:
     """Fits to the chosen rows (indices, at least one). Deterministic for the same rows, settings and seed."""
     inputs = rows.features[chosen]
     is_handover = ~np.isnan(rows.unknown)
-    mean = inputs.mean(0, dtype=np.float64).astype(np.float32)
-    spread = inputs.std(0, dtype=np.float64).astype(np.float32) + np.float32(1e-3)
+    size = np.sqrt((inputs.astype(np.float64) ** 2).mean(0)) + 1e-3
     # Handover features are nearly always known and then vary little; without this, masked values would be outliers.
-    mean[is_handover] = 0
-    spread[is_handover] = np.maximum(spread[is_handover], 0.3)
-    scaled = (inputs - mean) / spread
-    unknown = ((rows.unknown - mean) / spread).astype(np.float32)
+    size[is_handover] = np.maximum(size[is_handover], 0.3)
+    # A power of the base, so that the weights have the same steps with and without the scaling.
+    size = (SCALE_BASE ** np.rint(np.log(size) / np.log(SCALE_BASE))).astype(np.float32)
+    scaled = inputs / size
+    unknown = (rows.unknown / size).astype(np.float32)
     targets = rows.targets[chosen]
     weights = balanced_weights(rows.dataset[chosen], settings.balance).astype(np.float32)
     levels = np.array(settings.levels, np.float32)
     sizes = [inputs.shape[1], *settings.hidden, targets.shape[1] * len(levels)]
 
-    members = []
-    for member in range(settings.members):
-        rng = np.random.default_rng([seed, member])
-        parameters = first_parameters(sizes, len(levels), rng)
-        optimiser = AdamW(parameters, settings)
-        size = min(settings.batch, len(chosen))
-        batches = len(chosen) // size
-        steps = max(settings.least_steps, batches * settings.epochs)
-        for step in range(steps):
-            if step % batches == 0:
-                order = rng.permutation(len(chosen))
-            at = order[(step % batches) * size :][:size]
-            batch = scaled[at]
-            masked = rng.random(len(at)) < settings.masked
-            batch[np.ix_(masked, is_handover)] = unknown[is_handover]
-            # The gradient at the rounded weights updates the unrounded ones (straight-through, Bengio et al. 2013).
-            forward = parameters if step < (1 - settings.rounded) * steps else rounded(parameters)
-            _, gradient = loss_gradient(forward, batch, targets[at], weights[at], levels)
-            optimiser.step(gradient, one_cycle(step / steps))
-        members.append(_with_scaling_inside(parameters, mean, spread))
-    return Fitted(members, levels)
+    rng = np.random.default_rng(seed)
+    parameters = first_parameters(sizes, len(levels), rng)
+    optimiser = AdamW(parameters, settings)
+    batch_size = min(settings.batch, len(chosen))
+    batches = len(chosen) // batch_size
+    steps = max(settings.least_steps, batches * settings.epochs)
+    for step in range(steps):
+        if step % batches == 0:
+            order = rng.permutation(len(chosen))
+        at = order[(step % batches) * batch_size :][:batch_size]
+        batch = scaled[at]
+        masked = rng.random(len(at)) < settings.masked
+        batch[np.ix_(masked, is_handover)] = unknown[is_handover]
+        # The gradient at the rounded parameters updates the unrounded ones (straight-through, Bengio et al. 2013).
+        forward = parameters if step < (1 - settings.rounded) * steps else rounded(parameters)
+        _, gradient = loss_gradient(forward, batch, targets[at], weights[at], levels)
+        optimiser.step(gradient, one_cycle(step / steps))
+    return Fitted([parameters[0] / size[:, None], *parameters[1:]], levels)
 
 
 def balanced_weights(datasets: np.ndarray, balance: float) -> np.ndarray:
@@ -94,13 +88,32 @@ def balanced_weights(datasets: np.ndarray, balance: float) -> np.ndarray:
     return weights / weights.mean()
 
 
+def quantised(weights: np.ndarray, biases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents of the scales [input + 2] and steps [input + 2, output] of a layer.
+
+    The last two inputs are 1: their weights add up to the biases, which need more steps than weights.
+    """
+    coarse = _steps_of(biases[None])
+    rest = biases - (coarse[1] * SCALE_BASE ** coarse[0][:, None])[0]
+    parts = [_steps_of(weights), coarse, _steps_of(rest[None])]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _steps_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents [row] and steps [row, column]."""
+    least = np.maximum(np.abs(rows).max(1) / GREATEST_STEP, 1e-9)
+    exponents = np.clip(np.floor(np.log(least) / np.log(SCALE_BASE)), 0, 63).astype(int)
+    steps = np.clip(np.rint(rows / SCALE_BASE ** exponents[:, None]), -GREATEST_STEP, GREATEST_STEP)
+    return exponents, steps.astype(int)
+
+
 def rounded(parameters: Parameters) -> Parameters:
-    """The parameters with weights as in a model file: -31 to 31 times a scale per input."""
-    read = list(parameters)
+    """The parameters that a reader decodes from a model file."""
+    read: Parameters = []
     for layer in range(0, len(parameters), 2):
-        weights = parameters[layer]
-        scales = np.maximum(np.abs(weights).max(1, keepdims=True), np.float32(1e-12)) / np.float32(GREATEST_STEP)
-        read[layer] = np.rint(weights / scales) * scales
+        exponents, steps = quantised(*parameters[layer : layer + 2])
+        rows = (steps * SCALE_BASE ** exponents[:, None]).astype(np.float32)
+        read += [rows[:-2], rows[-2] + rows[-1]]
     return read
 
 
@@ -132,8 +145,3 @@ class AdamW:
             corrected = first / (1 - 0.9**self.steps)
             size = np.sqrt(second / (1 - 0.999**self.steps)) + 1e-8
             value -= (rate * (corrected / size + self.decay * value)).astype(np.float32)
-
-
-def _with_scaling_inside(parameters: Parameters, mean: np.ndarray, spread: np.ndarray) -> Parameters:
-    weights = parameters[0] / spread[:, None]
-    return [weights, parameters[1] - mean @ weights, *parameters[2:]]

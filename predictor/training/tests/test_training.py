@@ -5,7 +5,7 @@ import unittest
 import numpy as np
 from leo_abr_training.fit import Settings, fit
 from leo_abr_training.folds import held_out_of, scores_by_dataset, training_sets
-from leo_abr_training.model_file import as_read, model_file
+from leo_abr_training.model_file import DIGITS, as_read, model_file
 from leo_abr_training.network import first_parameters, loss_gradient, quantiles_of
 from leo_abr_training.rows import Rows
 
@@ -35,7 +35,7 @@ def synthetic_rows(count: int = 3000) -> Rows:
     )
 
 
-SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), members=2, epochs=25, batch=128, masked=0.0)
+SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), epochs=50, batch=128, masked=0.0)
 
 
 class Network(unittest.TestCase):
@@ -81,6 +81,18 @@ class Fit(unittest.TestCase):
         fitted = fit(rows, np.arange(len(rows.features)), SETTINGS, seed=1)
         change = as_read(fitted).quantiles(rows.features) - fitted.quantiles(rows.features)
         self.assertLess(float(np.abs(change).mean()), 0.03)
+
+    def test_a_file_has_a_digit_per_step_and_scale(self):
+        rows = synthetic_rows()
+        fitted = fit(rows, np.arange(len(rows.features)), SETTINGS, seed=1)
+        read = as_read(fitted).parameters
+        for l, layer in enumerate(model_file(fitted, rows, "synthetic", 0.5)["layers"]):
+            scales = 2.0 ** (-np.array([DIGITS.index(digit) for digit in layer["scales"]]) / 4)
+            steps = np.array([DIGITS.index(digit) - 31 for digit in layer["weights"]]).reshape(len(scales), -1)
+            values = steps * scales[:, None]
+            np.testing.assert_allclose(read[2 * l], values[:-2], rtol=1e-6)
+            np.testing.assert_allclose(read[2 * l + 1], values[-2] + values[-1], rtol=1e-5)
+            np.testing.assert_allclose(read[2 * l + 1], fitted.parameters[2 * l + 1], atol=scales[-1] / 2)
 
     def test_accepts_fewer_rows_than_a_batch(self):
         rows = synthetic_rows()
