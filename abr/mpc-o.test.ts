@@ -9,6 +9,7 @@ import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
 import { alongPath, anyDownloads, anyPath, anyState, quantilesOf, stateOf } from './random-states.fixture.ts';
+import { watchShares } from './watch-time.ts';
 
 describe('mpc-o', () => {
   const controller = createMpcO({ watchSeconds: Number.POSITIVE_INFINITY });
@@ -24,6 +25,25 @@ describe('mpc-o', () => {
       }),
       { numRuns: 500, seed: 1 },
     );
+  });
+
+  test('counts later segments by the viewers who still watch', () => {
+    let changed = 0;
+    fc.assert(
+      fc.property(anyState(), anyPath(), (any, path) => {
+        fc.pre(any.segmentsRemaining <= LARGEST_HORIZON);
+        // Most viewers leave at the start.
+        const state = { ...any, nowSeconds: 0 };
+        const options = { horizon: state.segmentsRemaining, bufferCap: true };
+        const shares = watchShares(state, state.segmentsRemaining - 1, 1);
+        const plan = bestPlan(state, path, { ...options, watchShares: shares });
+        const decision = createMpcO({ watchSeconds: 1 }).decide(state, alongPath(path, state.nowSeconds));
+        expect(decision.representation).toBe(plan.representation);
+        if (plan.representation !== bestPlan(state, path, options).representation) changed++;
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+    expect(changed).toBeGreaterThan(0);
   });
 
   test('values a buffered second after the horizon by what the link delivers in it', () => {
