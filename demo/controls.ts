@@ -44,12 +44,7 @@ export class Controls {
     choose(this.#risk, (risk) => ({ risk: Number(risk) }));
     choose(this.#service, (service) => ({ service: service as Choice['service'] }));
 
-    const form = byId('controls');
-    const settings = byId('settings');
-    form.addEventListener('submit', (event) => event.preventDefault());
-    settings.addEventListener('click', () => {
-      settings.setAttribute('aria-expanded', String(form.classList.toggle('open')));
-    });
+    byId('controls').addEventListener('submit', (event) => event.preventDefault());
     byId('restart').addEventListener('click', onRestart);
     this.#stop.addEventListener('click', onStop);
     this.#addPlayer.addEventListener('click', onAddPlayer);

@@ -1,8 +1,7 @@
 /** The decisions of one player: what it chose at a moment, why, and the outlook for each representation. */
 
-import { button, element, setText } from './dom.ts';
+import { element, setText } from './dom.ts';
 import { bitrate, clock, decimal, megabits, seconds } from './format.ts';
-import { icon } from './icons.ts';
 import type { RunPlayer } from './run.ts';
 import type { DecisionNote, SessionRecord } from './session-record.ts';
 
@@ -11,30 +10,17 @@ export class DecisionView {
   readonly #record: SessionRecord;
   readonly #when = element('p', { class: 'when' }, 'No decision yet.');
   readonly #reason = element('p', { class: 'reason' });
-  readonly #facts = element('p', { class: 'details' });
-  readonly #pace = element('p', { class: 'details', hidden: true });
+  readonly #facts = element('p', { class: 'small' });
+  readonly #pace = element('p', { class: 'small', hidden: true });
   readonly #candidates = element('div', { class: 'candidates' });
-  readonly #previous: HTMLButtonElement;
-  readonly #next: HTMLButtonElement;
   #shown: DecisionNote | undefined;
 
-  /** `onMoment`: the viewer chose another decision, made at this second. */
-  constructor({ place, title, record }: RunPlayer, onMoment: (seconds: number) => void) {
+  constructor({ place, title, record }: RunPlayer) {
     this.#record = record;
-    const step = (by: number) => () => {
-      const { decisions } = record;
-      const at = this.#shown === undefined ? decisions.length : decisions.indexOf(this.#shown);
-      const decision = decisions[at + by];
-      if (decision !== undefined) onMoment(decision.atSeconds);
-    };
-    const arrow = (sign: 'left' | 'right', label: string, by: number) =>
-      button(step(by), { class: 'quiet', 'aria-label': `${label} of ${title}` }, icon(sign));
-    this.#previous = arrow('left', 'Previous decision', -1);
-    this.#next = arrow('right', 'Next decision', 1);
     this.root = element(
       'section',
       { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
-      element('header', {}, element('h3', {}, title), this.#previous, this.#next),
+      element('h3', {}, title),
       this.#when,
       this.#reason,
       this.#facts,
@@ -55,9 +41,6 @@ export class DecisionView {
     this.#pace.hidden = pace === undefined;
     if (pace) setText(this.#pace, `rate ${decimal(pace.playbackRate, 2)} · ${pace.reason}`);
     const decision = DecisionView.at(record, momentSeconds);
-    const at = decision === undefined ? -1 : record.decisions.indexOf(decision);
-    this.#previous.disabled = at <= 0;
-    this.#next.disabled = at >= record.decisions.length - 1;
     if (decision === this.#shown) return;
     this.#shown = decision;
     setText(this.#when, decision === undefined ? 'No decision yet.' : headline(decision));
@@ -96,17 +79,15 @@ function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTabl
   const [worst, best] = [Math.min(...values), Math.max(...values)];
   const rows = [...candidates].reverse().map((candidate) => {
     const isChosen = candidate.bitrateBps === bitrateBps;
-    const mark = isChosen ? [icon('tick'), element('span', { class: 'visually-hidden' }, 'chosen: ')] : [];
+    const mark = isChosen ? element('span', { class: 'visually-hidden' }, 'chosen: ') : undefined;
     const { expectedStallSeconds: stall } = candidate;
     const share = best > worst ? (candidate.expectedQoe - worst) / (best - worst) : 1;
-    const bar = element('span', { class: 'meter', 'aria-hidden': 'true' });
-    bar.style.width = `${(4 + 96 * Math.max(0, share)).toFixed(1)}%`;
     return element(
       'tr',
       { class: isChosen ? 'chosen' : undefined },
-      element('th', { scope: 'row' }, ...mark, bitrate(candidate.bitrateBps)),
+      element('th', { scope: 'row' }, mark, bitrate(candidate.bitrateBps)),
       element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
-      element('td', { class: 'metered' }, bar),
+      element('td', {}, element('meter', { value: share.toFixed(3), 'aria-hidden': 'true' })),
       element('td', { class: 'number' }, stall < 0.05 ? '–' : seconds(stall)),
     );
   });

@@ -7,7 +7,7 @@ import { addOwnAlgorithms, competitors, playerOf } from './competitors.ts';
 import { Controls } from './controls.ts';
 import { byId, nextTask } from './dom.ts';
 import { Notices } from './notices.ts';
-import { OriginClient, OriginLostError, type OriginSession, type TraceListing } from './origin-client.ts';
+import { OriginClient, OriginLostError, type TraceListing } from './origin-client.ts';
 import { OriginWatch } from './origin-watch.ts';
 import { notesOn, readOwnTrace } from './own-trace.ts';
 import { PlayerPanel } from './player-panel.ts';
@@ -17,7 +17,6 @@ import { RunViews } from './run-views.ts';
 import { ServiceLink, serviceProblem } from './service-link.ts';
 import { saveResults } from './take-away.ts';
 import { Timeline } from './timeline-model.ts';
-import { removeWorker } from './worker-origin.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
@@ -36,7 +35,6 @@ export class DemoPage {
   #traces: readonly TraceListing[];
   #choice: Choice;
   #panels: PlayerPanel[] = [];
-  #sessions: readonly OriginSession[] = [];
   #run: Run | undefined;
   /** Counts the starts: a start that a later one overtook returns early. */
   #starts = 0;
@@ -83,19 +81,7 @@ export class DemoPage {
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
     this.#makePanels();
     byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
-    byId('remove-worker').hidden = !origin.isWorker;
-    byId('remove-worker').addEventListener('click', () => void this.#removeWorker());
     setInterval(() => this.#tick(), SAMPLE_MS);
-  }
-
-  /** The players end: reloading the page would start the worker again. */
-  async #removeWorker(): Promise<void> {
-    this.#stop();
-    this.#watch.end();
-    await removeWorker();
-    byId('remove-worker').hidden = true;
-    const action = { label: 'Start it again', run: () => location.reload() };
-    this.#notices.show('worker', { kind: 'hint', text: 'The service worker is removed; the players ended.', action });
   }
 
   /** Applies a change: all players start again. */
@@ -178,8 +164,6 @@ export class DemoPage {
       if (isOvertaken()) return;
       this.#endRun();
       for (const panel of this.#panels) void panel.clear();
-      void this.#origin.removeSessions(this.#sessions);
-      this.#sessions = [];
       if (error instanceof OriginLostError) this.#watch.lost();
       else {
         const text = `The players cannot start: ${messageOf(error)}.`;
@@ -206,15 +190,11 @@ export class DemoPage {
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
     const sessions = await this.#origin.createSessions(spec, panels.length, link);
-    if (isOvertaken()) {
-      void this.#origin.removeSessions(sessions);
-      throw new Error('overtaken');
-    }
-    this.#sessions = [...this.#sessions, ...sessions];
     for (const panel of panels) {
-      await panel.clear();
       await nextStep();
+      await panel.clear();
     }
+    await nextStep();
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
@@ -231,9 +211,6 @@ export class DemoPage {
       void panel.play();
     }
     await nextStep();
-    // The previous sessions are unused now.
-    void this.#origin.removeSessions(this.#sessions.filter((session) => !sessions.includes(session)));
-    this.#sessions = sessions;
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
     return { trace, scenario, startSeconds, link, risk, service, timeline, players, ended: false };
   }

@@ -1,7 +1,6 @@
 /** Messages at the top of the page, by name so that they can be removed. */
 
 import { button, element } from './dom.ts';
-import { icon } from './icons.ts';
 
 export interface Notice {
   text: string;
@@ -23,7 +22,7 @@ export class Notices {
     this.clear(name);
     const root = element('div', { class: `notice ${kind}` }, element('p', {}, text));
     if (action !== undefined) root.append(button(() => action.run(), {}, action.label));
-    root.append(button(() => this.clear(name), { class: 'quiet', 'aria-label': 'Dismiss' }, icon('cross')));
+    root.append(button(() => this.clear(name), { class: 'quiet', 'aria-label': 'Dismiss' }, '×'));
     this.#shown.set(name, { root, text });
     this.#host.append(root);
   }

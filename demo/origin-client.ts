@@ -1,6 +1,7 @@
 /** Client of the paced origin (replay/origin): its traces, and a session per player. */
 
 import type { SizesFile } from 'leo-abr';
+import { isLoopback } from '../predictor/service-client/needs-tls.ts';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
 import type { OwnAlgorithm } from '../replay/own-algorithm.ts';
 import type { LinkSharing } from './choice.ts';
@@ -62,8 +63,7 @@ export class OriginClient {
     const { url, worker, algorithms } = address as OriginAddress;
     if (url === undefined) return new OriginClient(await startWorker(worker!), algorithms, true);
     // Pages on another machine reach only the page's own server, which answers for the origin too.
-    const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
-    return new OriginClient(isHere ? url : location.origin, algorithms);
+    return new OriginClient(isLoopback(location.hostname) ? url : location.origin, algorithms);
   }
 
   async traces(): Promise<TraceListing[]> {
@@ -76,35 +76,20 @@ export class OriginClient {
   }
 
   /**
-   * Creates `count` sessions, each with its own copy of the link and its own clock, or all on one link. If the origin
-   * refuses one, removes the others and rejects with the reason.
+   * Creates `count` sessions, each with its own copy of the link and its own clock, or all on one link. Rejects with the
+   * reason if the origin refuses one. The origin removes old sessions itself.
    */
   async createSessions(spec: SessionSpec, count: number, sharing: LinkSharing): Promise<OriginSession[]> {
     const first = await this.#createSession(spec);
     const others = { ...spec, ...(sharing === 'shared' && { link: first.id }) };
-    const created = await Promise.allSettled(Array.from({ length: count - 1 }, () => this.#createSession(others)));
-    const sessions = [first, ...created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))];
-    const failure = created.find((one) => one.status === 'rejected');
-    if (failure === undefined) return sessions;
-    await this.removeSessions(sessions);
-    throw failure.reason;
+    return [first, ...(await Promise.all(Array.from({ length: count - 1 }, () => this.#createSession(others))))];
   }
 
   async #createSession(spec: SessionSpec): Promise<OriginSession> {
     const { id } = (await answerOf(`${this.url}/session`, spec)) as { id: string };
     const url = `${this.url}/session/${id}/`;
-    try {
-      const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
-      return { id, url, link: link as PublishedLink, sizes: sizes as SizesFile };
-    } catch (error) {
-      await this.removeSessions([{ id }]);
-      throw error;
-    }
-  }
-
-  /** Never rejects: an origin that is gone has no sessions either. */
-  async removeSessions(sessions: readonly { id: string }[]): Promise<void> {
-    await Promise.allSettled(sessions.map(({ id }) => fetch(`${this.url}/session/${id}`, { method: 'DELETE' })));
+    const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
+    return { id, url, link: link as PublishedLink, sizes: sizes as SizesFile };
   }
 
   async isAlive(): Promise<boolean> {

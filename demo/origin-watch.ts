@@ -8,17 +8,12 @@ const PERIOD_MS = 3000;
 export class OriginWatch {
   readonly #origin: OriginClient;
   readonly #notices: Notices;
-  readonly #timer: ReturnType<typeof setInterval>;
   #isLost = false;
 
   constructor(origin: OriginClient, notices: Notices) {
     this.#origin = origin;
     this.#notices = notices;
-    this.#timer = setInterval(() => void this.look(), PERIOD_MS);
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
+    setInterval(() => void this.look(), PERIOD_MS);
   }
 
   /** Checks at once instead of at the next period. */

@@ -1,7 +1,5 @@
 /** Reads a trace that the viewer opened or dropped. */
 
-import { defaultMetadata, parseSidecar } from '../replay/formats/sidecar.ts';
-import { parseTraces, traceNameOf } from '../replay/formats/trace-format.ts';
 import type { TraceListing } from './origin-client.ts';
 
 export interface TraceUpload {
@@ -10,7 +8,7 @@ export interface TraceUpload {
   sidecar?: string;
 }
 
-/** Reads a trace and, if given, its sidecar. Throws with file, line and field if one is invalid. */
+/** Reads a trace and, if given, its sidecar; the origin checks them. */
 export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload> {
   const sidecarFile = files.find(({ name }) => name.endsWith('.json'));
   const [file, ...others] = files.filter((one) => one !== sidecarFile);
@@ -19,9 +17,6 @@ export async function readOwnTrace(files: readonly File[]): Promise<TraceUpload>
   }
   const text = await file.text();
   const sidecar = await sidecarFile?.text();
-  const name = traceNameOf(file.name);
-  const metadata = sidecar === undefined ? defaultMetadata(name) : parseSidecar(sidecar, name, sidecarFile!.name);
-  parseTraces(text, { name, file: file.name, metadata });
   return { file: file.name, text, ...(sidecar !== undefined && { sidecar }) };
 }
 

@@ -7,10 +7,9 @@ import type { Scenario } from '../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from './competitors.ts';
 import { button, element, options, select, setText, swatch } from './dom.ts';
 import { bitrate, decimal, megabits, seconds } from './format.ts';
-import { icon } from './icons.ts';
 import type { OriginSession } from './origin-client.ts';
 import { pluginOptions } from './plugin-options.ts';
-import { liveSoFar, measuredBps, SessionRecord } from './session-record.ts';
+import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from './session-record.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
 export interface PlayerPanelOptions {
@@ -39,10 +38,10 @@ export interface PanelSession {
 }
 
 /** What a player does not do live. */
-const LIVE_LIMITS: Readonly<Record<PlayerName, readonly string[]>> = {
-  dash: [],
-  hls: ['hls.js never jumps to the live edge here.'],
-  shaka: ['Shaka joins at a latency of its own, and never jumps to the live edge here.'],
+const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
+  dash: '',
+  hls: ' hls.js never jumps to the live edge here.',
+  shaka: ' Shaka joins at a latency of its own, and never jumps to the live edge here.',
 };
 
 export class PlayerPanel {
@@ -53,7 +52,6 @@ export class PlayerPanel {
   readonly #state = element('span', { class: 'state' }, 'loading');
   readonly #fault = element('p', { class: 'fault', hidden: true });
   readonly #about = element('p', { class: 'about' });
-  readonly #limits = element('p', { class: 'about limits', hidden: true });
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
   #player: TestPlayer | undefined;
@@ -79,13 +77,13 @@ export class PlayerPanel {
     const libraries = PLAYERS.map((name) => ({ value: name, label: PLAYER_TITLES[name] }));
     library.append(...options(libraries, playerOf(panel.algorithm)));
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
-    const remove = button(() => panel.onRemove(), removal, icon('cross'));
+    const remove = button(() => panel.onRemove(), removal, '×');
     const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#playButton);
     this.root = element(
       'article',
       { class: `player place-${panel.place}` },
       element('header', {}, swatch(), this.#algorithmChoice, library, remove),
-      element('div', { class: 'player-body' }, picture, this.#figures, this.#about, this.#limits, this.#fault),
+      element('div', { class: 'player-body' }, picture, this.#figures, this.#about, this.#fault),
     );
     this.#showAlgorithm();
   }
@@ -108,14 +106,8 @@ export class PlayerPanel {
     const { newPlayer, session, neighbours, scenario, risk, service } = prepared;
     this.#session = prepared;
     this.#fault.hidden = true;
-    const limits = [
-      ...(neighbours.length > 0
-        ? ['It shares the link with the other players: while they download, it gets a part.']
-        : []),
-      ...(scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : []),
-    ];
-    setText(this.#limits, limits.join(' '));
-    this.#limits.hidden = limits.length === 0;
+    const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
+    setText(this.#about, competitor(this.#algorithm).about + limits);
     this.#drawFigures(figuresOf(new SessionRecord(), scenario));
     this.#video.setAttribute('aria-label', `Test picture of ${this.title}; the number in it is the representation`);
     const recorder = new SessionRecorder(this.#video, scenario);
@@ -214,36 +206,34 @@ export class PlayerPanel {
   /** Shows the algorithm among those of its player. */
   #showAlgorithm(): void {
     const name = this.#algorithm;
-    const { about, title } = competitor(name);
     // The address can name others than those that are listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));
     this.#algorithmChoice.replaceChildren(...options(listed, name));
-    setText(this.#about, about);
-    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${title}`);
+    this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${this.title}`);
   }
 }
 
-/** The figures beside the picture, by name. */
+/** The figures beside the picture, by name: the score so far. */
 function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, string> {
-  const { shownBitrateBps, downloads, nowSeconds } = record;
-  const orNone = (value: number | undefined, text: (value: number) => string) =>
-    value === undefined ? '–' : text(value);
-  const screen = { 'On screen': orNone(shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`) };
-  if (scenario.live) {
-    const live = record.startupSeconds === undefined ? undefined : liveSoFar(record, scenario);
-    return {
-      ...screen,
-      'Mean latency': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)),
-      'Stalls per min': orNone(live?.stallsPerMinute, decimal),
-      'Not at normal speed': orNone(live?.offRateShare, (share) => `${Math.round(100 * share)}\u00a0%`),
-    };
-  }
-  const measured = downloads.map((download) => measuredBps(download, nowSeconds)).findLast((bps) => bps !== undefined);
+  const orNone = <T>(value: T | undefined, text: (value: T) => string) => (value === undefined ? '–' : text(value));
+  const parts = linearSoFar(record, scenario);
+  const live = record.startupSeconds === undefined ? undefined : liveSoFar(record, scenario);
+  const { stalls, stallSeconds } = record;
   return {
-    ...screen,
-    Measured: orNone(measured, (bps) => `${megabits(bps)} Mbit/s`),
-    Buffer: seconds(record.bufferLevelSeconds),
+    'On screen': orNone(record.shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`),
+    'QoE so far': orNone(qoeSoFar(record, scenario), decimal),
+    ...(scenario.live
+      ? {
+          'Mean latency': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)),
+          'Not at normal speed': orNone(live?.offRateShare, (share) => `${Math.round(100 * share)}\u00a0%`),
+        }
+      : {
+          'Mean bitrate': orNone(parts, ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
+          Switches: orNone(parts, ({ switches }) => decimal(-switches)),
+          Waiting: orNone(parts, ({ stall }) => decimal(-stall)),
+        }),
+    Stalls: stalls.length === 0 ? 'none' : `${stalls.length}, ${seconds(stallSeconds)}`,
   };
 }
 

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import {
   type DownloadNote,
+  linearSoFar,
   liveSoFar,
   measuredBps,
   qoeSoFar,
   SessionRecord,
   sessionResult,
-  shownTotals,
 } from './session-record.ts';
 
 const scenario = SCENARIOS['hd-16']!;
@@ -51,10 +51,9 @@ describe('qoeSoFar', () => {
   test('is the session QoE of the media shown', () => {
     const record = played();
     // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
-    expect(qoeSoFar(record, scenario)!.qoe).toBeCloseTo((11 - 90 - 4) / 3, 9);
+    expect(qoeSoFar(record, scenario)).toBeCloseTo((11 - 90 - 4) / 3, 9);
     record.shownSegments = 1;
-    expect(qoeSoFar(record, scenario)!.quality).toBe(1);
-    expect(shownTotals(played())).toEqual({ switches: 1, meanBitrateBps: 11e6 / 3 });
+    expect(linearSoFar(record, scenario)).toMatchObject({ quality: 1, switches: 0 });
   });
 
   test('counts an unfinished stall and startup', () => {
@@ -107,14 +106,9 @@ describe('a live session', () => {
     expect(liveSoFar(watched(), scenario)).toBeUndefined();
   });
 
-  test('has the parts of its QoE', () => {
-    const { qoe, quality, stall, switches, lateness } = qoeSoFar(watched(), liveScenario)!;
+  test('has the QoE of LoL+', () => {
     // Three segments of 2 s are 1.5 units: 1, 5 and 5 Mbit/s, a change of 4, 2 s at 30 Mbit/s, and 4 s of latency at 3.
-    expect(quality).toBeCloseTo(22 / 1.5, 9);
-    expect(switches).toBeCloseTo(4 / 1.5, 9);
-    expect(stall).toBeCloseTo(60 / 1.5, 9);
-    expect(lateness).toBeCloseTo((3 * 4 * 3) / 1.5, 6);
-    expect(qoe).toBeCloseTo((22 - 4 - 60 - 36) / 1.5, 6);
+    expect(qoeSoFar(watched(), liveScenario)).toBeCloseTo((22 - 4 - 60 - 36) / 1.5, 6);
   });
 
   test('is exported with its metrics', () => {

@@ -4,7 +4,7 @@
  */
 
 import type { Decision, Forecast } from 'leo-abr';
-import { QOE_UNIT_SECONDS, type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
+import { type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
 import { playbackHistory } from '../replay/browser/playback-history.ts';
 import { segmentRows, totalSeconds } from '../replay/browser/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../replay/browser/session-record.ts';
@@ -70,11 +70,6 @@ export class SessionRecord {
   /** `downloads`: in order of the requests. */
   constructor(readonly downloads: DownloadNote[] = []) {}
 
-  /** The latest sample; 0 before there is one. */
-  get bufferLevelSeconds(): number {
-    return this.samples.at(-1)?.bufferSeconds ?? 0;
-  }
-
   get isStalled(): boolean {
     return this.stalls.some(({ endSeconds }) => endSeconds === undefined);
   }
@@ -106,20 +101,10 @@ export function measuredBps(download: DownloadNote, nowSeconds: number): number 
   return seconds >= 0.1 && download.outcome !== 'failed' ? download.receivedBits / seconds : undefined;
 }
 
-/** A QoE with its parts. */
-export interface QoeSoFar extends QoeBreakdown {
-  /** Of a live stream: the cost of latency and of playback rates. `qoe` is less by it. */
-  lateness?: number;
-}
-
-/**
- * The QoE of the media shown so far: QoE-linear, of a live stream LoL+'s. Undefined before the first segment is
- * complete.
- */
-export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeSoFar | undefined {
+/** QoE-linear of the media shown so far, with its parts; undefined before the first segment is complete. */
+export function linearSoFar(record: SessionRecord, scenario: Scenario): QoeBreakdown | undefined {
   const shown = record.segments.slice(0, Math.max(1, record.shownSegments));
   if (shown.length === 0) return undefined;
-  if (scenario.live) return liveQoe(liveSoFar(record, scenario), shown, scenario);
   const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
   return sessionQoe(
     {
@@ -130,6 +115,11 @@ export function qoeSoFar(record: SessionRecord, scenario: Scenario): QoeSoFar | 
     },
     weights,
   );
+}
+
+/** The QoE so far: QoE-linear, of a live stream LoL+'s. Undefined before the first segment is complete. */
+export function qoeSoFar(record: SessionRecord, scenario: Scenario): number | undefined {
+  return record.segments.length === 0 ? undefined : (liveSoFar(record, scenario) ?? linearSoFar(record, scenario))?.qoe;
 }
 
 /** What a viewer of a live stream has experienced so far; undefined on demand, and before the session's start. */
@@ -144,30 +134,6 @@ export function liveSoFar(record: SessionRecord, scenario: Scenario): LiveMetric
     ladderBps,
     jumps,
   });
-}
-
-/** The parts of `metrics.qoe`: what bitrate, stalls and switches leave is the cost of latency and rates. */
-function liveQoe(
-  metrics: LiveMetrics | undefined,
-  shown: readonly DownloadNote[],
-  { ladderBps, segmentSeconds }: Scenario,
-): QoeSoFar | undefined {
-  if (metrics === undefined) return undefined;
-  const { qoe, stallSecondsPerMinute, watchedSeconds } = metrics;
-  const units = (shown.length * segmentSeconds) / QOE_UNIT_SECONDS;
-  const bitrates = shown.map(({ bitrateBps }) => bitrateBps / 1e6);
-  const quality = (segmentSeconds * bitrates.reduce((sum, one) => sum + one, 0)) / units;
-  const switches = bitrates.slice(1).reduce((sum, one, i) => sum + Math.abs(one - bitrates[i]!), 0) / units;
-  const stall = ((ladderBps.at(-1)! / 1e6) * stallSecondsPerMinute * watchedSeconds) / 60 / units;
-  return { qoe, quality, stall, switches, lateness: quality - stall - switches - qoe };
-}
-
-/** Switches and mean bitrate of the media shown so far. */
-export function shownTotals(record: SessionRecord): { switches: number; meanBitrateBps: number | undefined } {
-  const shown = record.segments.slice(0, record.shownSegments);
-  const switches = shown.filter(({ bitrateBps }, i) => i > 0 && bitrateBps !== shown[i - 1]!.bitrateBps).length;
-  const sum = shown.reduce((bits, { bitrateBps }) => bits + bitrateBps, 0);
-  return { switches, meanBitrateBps: shown.length === 0 ? undefined : sum / shown.length };
 }
 
 /** The session, with its complete segments, in the form of the benchmark's results. */

@@ -42,7 +42,6 @@ describe('Timeline', () => {
     expect(timeline.handovers()).toEqual([3, 18, 33]);
     const seconds = timeline.handovers().map((at) => new Date(timeline.utcMsAt(at)).getUTCSeconds());
     expect(seconds).toEqual([12, 27, 42]);
-    expect(timeline.secondsAt(timeline.utcMsAt(7.5))).toBe(7.5);
     expect(new Timeline(link, 40, false).handovers()).toEqual([]);
     expect(new Timeline({ ...link, startSeconds: 11 }, 20, true).handovers()).toEqual([0, 15]);
   });

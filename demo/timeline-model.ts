@@ -66,11 +66,6 @@ export class Timeline {
     return this.link.traceStartUtcMs + (this.link.startSeconds + seconds) * 1000;
   }
 
-  /** Second of the session at a UTC in ms by the trace's clock. */
-  secondsAt(utcMs: number): number {
-    return (utcMs - this.utcMsAt(0)) / 1000;
-  }
-
   /** Seconds of the session at which handovers are due, up to the grid's end; none without a clock. */
   handovers(): number[] {
     if (!this.hasClock) return [];

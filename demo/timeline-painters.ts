@@ -65,50 +65,12 @@ export function paintBands(u: uPlot, bands: readonly Band[], colour: string, of?
   });
 }
 
-/** A piece of a player's line, left of its row. */
-export function paintGutter(
-  { ctx, bbox }: uPlot,
-  { row, rows, colour, dash }: { row: number; rows: number; colour: string; dash: readonly number[] },
-): void {
-  const y = bbox.top + ((row + 0.5) * bbox.height) / rows;
-  ctx.save();
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = 2 * uPlot.pxRatio;
-  ctx.setLineDash(dash.map((length) => length * uPlot.pxRatio));
-  ctx.beginPath();
-  ctx.moveTo(bbox.left - 38 * uPlot.pxRatio, y);
-  ctx.lineTo(bbox.left - 8 * uPlot.pxRatio, y);
-  ctx.stroke();
-  ctx.restore();
-}
-
 /** An area from the axis to a value. */
 export function paintBelow(u: uPlot, value: number, colour: string): void {
   clipped(u, (ctx) => {
     const y = u.valToPos(value, 'y', true);
     ctx.fillStyle = colour;
     ctx.fillRect(u.bbox.left, y, u.bbox.width, u.bbox.top + u.bbox.height - y);
-  });
-}
-
-/** Arrowheads at the top edge; confidence (0 to 1) is their opacity. */
-export function paintArrowheads(
-  u: uPlot,
-  marks: readonly { seconds: number; confidence: number }[],
-  colour: string,
-): void {
-  const half = 5 * uPlot.pxRatio;
-  clipped(u, (ctx) => {
-    ctx.fillStyle = colour;
-    for (const { seconds, confidence } of marks) {
-      const x = u.valToPos(seconds, 'x', true);
-      ctx.globalAlpha = Math.min(1, Math.max(0, confidence));
-      ctx.beginPath();
-      ctx.moveTo(x - half, u.bbox.top);
-      ctx.lineTo(x + half, u.bbox.top);
-      ctx.lineTo(x, u.bbox.top + 1.6 * half);
-      ctx.fill();
-    }
   });
 }
 

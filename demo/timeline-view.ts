@@ -1,22 +1,21 @@
 /** The timeline: uPlot lanes with one time axis and one marker. */
 
+import type { Forecast } from 'leo-abr';
 import uPlot from 'uplot';
 import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import { element, nextTask } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import { nowSecondsOf, type Run } from './run.ts';
-import { type DecisionNote, SessionRecord } from './session-record.ts';
+import { SessionRecord } from './session-record.ts';
 import { forecastFan, type Timeline, type Track } from './timeline-model.ts';
 import {
   type Band,
-  paintArrowheads,
   paintBands,
   paintBelow,
   paintCrosses,
   paintDashes,
   paintFan,
   paintFuture,
-  paintGutter,
 } from './timeline-painters.ts';
 
 /** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
@@ -32,8 +31,8 @@ type Palette = ReturnType<typeof readPalette>;
 /** What a lane shows. */
 interface LaneContent {
   title: string;
-  /** In CSS pixels, on narrow pages and on others. */
-  heights: readonly [number, number];
+  /** In CSS pixels. */
+  height: number;
   range: uPlot.Scale.Range;
   splits?: number[];
   label?: (value: number) => string;
@@ -47,14 +46,13 @@ interface LaneContent {
   top?: (u: uPlot) => void;
 }
 
-interface Lane extends LaneContent {
-  run: Run;
-  host: HTMLElement;
+interface Lane {
   plot: uPlot;
+  content: LaneContent;
 }
 
 /** A lane with a level of each player over time. */
-interface Level extends Pick<LaneContent, 'title' | 'heights' | 'splits'> {
+interface Level extends Pick<LaneContent, 'title' | 'height' | 'splits'> {
   series: 'bufferSeconds' | 'latencySeconds' | 'playbackRate';
   /** Least and highest value of the axis; it extends to higher values in view. */
   range: readonly [number, number];
@@ -65,68 +63,40 @@ interface Level extends Pick<LaneContent, 'title' | 'heights' | 'splits'> {
 }
 
 export class TimelineView {
-  /** The pointer hovers over a second (undefined: it left); `chosen`: it pressed there. */
-  onPoint: (seconds: number | undefined, chosen: boolean) => void = () => {};
-  /** The decisions whose forecasts are drawn. */
-  forecasts: readonly { place: number; decision: DecisionNote | undefined }[] = [];
+  /** Undefined for none. */
+  markedSeconds: number | undefined;
+  /** Those that are drawn. */
+  forecasts: readonly { place: number; forecast: Forecast | undefined }[] = [];
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
-  /** From the top; while they are built, the lower ones are those of the previous run. */
   #lanes: Lane[] = [];
   #run: Run | undefined;
-  #isNarrow = false;
-  #markedSeconds: number | undefined;
 
-  constructor(host: HTMLElement) {
+  /** `onPoint`: the pointer chose a second. */
+  constructor(host: HTMLElement, onPoint: (seconds: number) => void) {
     this.#host = host;
-    host.append(this.#marker);
     for (const type of ['pointermove', 'pointerdown'] as const) {
       host.addEventListener(type, (event) => {
-        const seconds = this.#secondsAt(event);
-        if (seconds !== undefined) this.onPoint(seconds, type === 'pointerdown');
+        const plot = this.#lanes[0]?.plot;
+        if (plot === undefined || event.buttons !== 1) return;
+        onPoint(Math.max(0, plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x')));
       });
     }
-    host.addEventListener('pointerleave', () => this.onPoint(undefined, false));
-    new ResizeObserver(() => this.#resize()).observe(host);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => void this.#build());
+    new ResizeObserver(() => {
+      for (const { plot, content } of this.#lanes) plot.setSize(this.#size(content));
+      this.#placeMarker();
+    }).observe(host);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener(
+      'change',
+      () => this.#run && void this.begin(this.#run),
+    );
   }
 
-  /** Replaces the run, and draws it. */
+  /** Replaces the run, and draws it; a lane per task keeps tasks short. */
   async begin(run: Run): Promise<void> {
     this.#run = run;
-    this.forecasts = [];
-    await this.#build();
-  }
-
-  /** Marks a second in all lanes; undefined for none. */
-  mark(seconds: number | undefined): void {
-    this.#markedSeconds = seconds;
-    this.#placeMarker();
-  }
-
-  get hasForecast(): boolean {
-    return this.forecasts.some(({ decision }) => forecastFan(decision?.forecast).length > 0);
-  }
-
-  draw(): void {
-    const run = this.#run;
-    if (run === undefined) return;
-    const { timeline, players } = run;
-    const tracks = players.map(({ record }) => timeline.track(record));
-    for (const { plot, dataOf } of this.#lanes.filter((lane) => lane.run === run)) {
-      plot.batch(() => {
-        plot.setData(dataOf(timeline, tracks), false);
-        plot.setScale('x', { min: 0, max: timeline.endSeconds });
-      });
-    }
-    this.#placeMarker();
-  }
-
-  /** Puts each lane in the place of a previous one, so that the page keeps its height; a lane per task keeps tasks short. */
-  async #build(): Promise<void> {
-    const run = this.#run;
-    if (run === undefined) return;
-    this.#isNarrow = isNarrow(this.#host);
+    for (const { plot } of this.#lanes.splice(0)) plot.destroy();
+    this.#host.replaceChildren(this.#marker);
     const palette = readPalette();
     const contents = [
       linkLane(run, palette, () => this.forecasts),
@@ -134,23 +104,31 @@ export class TimelineView {
       ...levelsOf(run).map((level) => levelLane(run, palette, level)),
       stallLane(run, palette),
     ];
-    for (const [place, content] of contents.entries()) {
+    const lanes: Lane[] = [];
+    this.#lanes = lanes;
+    for (const content of contents) {
       await nextTask();
       // A later call builds other lanes.
-      if (run !== this.#run) return;
-      const before = this.#lanes[place];
-      before?.plot.destroy();
+      if (lanes !== this.#lanes) return;
       const host = element('div', { class: 'lane' }, element('h3', {}, content.title));
-      if (before === undefined) this.#host.append(host);
-      else before.host.replaceWith(host);
-      this.#lanes[place] = { ...content, run, host, plot: this.#plot(content, { run, host, palette }) };
-    }
-    // A previous run may have had more lanes.
-    for (const { plot, host } of this.#lanes.splice(contents.length)) {
-      plot.destroy();
-      host.remove();
+      this.#host.append(host);
+      lanes.push({ content, plot: this.#plot(content, { run, host, palette }) });
     }
     this.draw();
+  }
+
+  draw(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    const { timeline, players } = run;
+    const tracks = players.map(({ record }) => timeline.track(record));
+    for (const { plot, content } of this.#lanes) {
+      plot.batch(() => {
+        plot.setData(content.dataOf(timeline, tracks), false);
+        plot.setScale('x', { min: 0, max: timeline.endSeconds });
+      });
+    }
+    this.#placeMarker();
   }
 
   #plot(content: LaneContent, { run, host, palette }: { run: Run; host: HTMLElement; palette: Palette }): uPlot {
@@ -159,7 +137,7 @@ export class TimelineView {
     const handovers = timeline.handovers();
     const axis: uPlot.Axis = {
       stroke: palette.axis,
-      font: `${this.#isNarrow ? 14 : 12}px system-ui, sans-serif`,
+      font: '12px system-ui, sans-serif',
       ticks: { show: false },
     };
     const times: uPlot.Axis = {
@@ -172,7 +150,7 @@ export class TimelineView {
     };
     const values: uPlot.Axis = {
       ...axis,
-      grid: { stroke: palette.grid, width: 1 },
+      grid: { show: !hasTimes, stroke: palette.grid, width: 1 },
       size: GUTTER,
       gap: 6,
       space: 26,
@@ -205,36 +183,18 @@ export class TimelineView {
     );
   }
 
-  #size({ heights }: LaneContent): { width: number; height: number } {
-    return { width: Math.max(this.#host.clientWidth, 100), height: heights[this.#isNarrow ? 0 : 1] };
-  }
-
-  #resize(): void {
-    // Narrow lanes have larger labels.
-    if (isNarrow(this.#host) !== this.#isNarrow) void this.#build();
-    for (const lane of this.#lanes) lane.plot.setSize(this.#size(lane));
-    this.#placeMarker();
-  }
-
-  #secondsAt(event: PointerEvent): number | undefined {
-    const plot = this.#lanes[0]?.plot;
-    if (plot === undefined) return undefined;
-    const { left } = plot.over.getBoundingClientRect();
-    return Math.min(nowSecondsOf(this.#run!), Math.max(0, plot.posToVal(event.clientX - left, 'x')));
+  #size({ height }: LaneContent): { width: number; height: number } {
+    return { width: Math.max(this.#host.clientWidth, 100), height };
   }
 
   #placeMarker(): void {
     const plot = this.#lanes[0]?.plot;
-    const seconds = this.#markedSeconds;
+    const seconds = this.markedSeconds;
     this.#marker.hidden = plot === undefined || seconds === undefined;
     if (plot === undefined || seconds === undefined) return;
     const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
     this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
-}
-
-function isNarrow(host: HTMLElement): boolean {
-  return host.clientWidth < 600;
 }
 
 /** The link's capacity, and each player's throughput and forecast. */
@@ -247,7 +207,7 @@ function linkLane(
   const capacity = link === 'shared' ? 'Capacity of the shared link' : 'Link capacity';
   return {
     title: `${capacity}, and ${scenario.live ? 'rate' : 'throughput'} of each download (Mbit/s)`,
-    heights: [130, 170],
+    height: 170,
     range: [0, topMbps * HEADROOM],
     series: [
       { stroke: palette.capacityLine, fill: palette.capacity, width: 1, paths: uPlot.paths.stepped!({ align: 1 }) },
@@ -259,12 +219,9 @@ function linkLane(
       ...tracks.map(({ throughputBps }) => throughputBps.map((bps) => bps && bps / 1e6)),
     ],
     top: (u) => {
-      for (const { place, decision } of forecasts()) {
+      for (const { place, forecast } of forecasts()) {
         const colour = palette.players[place]!;
-        paintFan(u, forecastFan(decision?.forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
-        const expected = decision?.forecast?.handovers ?? [];
-        const marks = expected.map(({ atMs, confidence }) => ({ seconds: timeline.secondsAt(atMs), confidence }));
-        paintArrowheads(u, marks, colour);
+        paintFan(u, forecastFan(forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
       }
     },
   };
@@ -277,7 +234,7 @@ function bitrateLane({ players, scenario: { ladderBps } }: Run, palette: Palette
   const dodge = (i: number) => (i - (players.length - 1) / 2) * 0.14;
   return {
     title: 'Bitrate requested (Mbit/s)',
-    heights: [110, 140],
+    height: 140,
     range: [-0.5, ladderBps.length - 0.5],
     splits: ladderBps.map((_, i) => i),
     label: (value) => bitrate(ladderBps[value] ?? 0),
@@ -314,25 +271,23 @@ function levelLane({ players }: Run, palette: Palette, { series, range, target, 
   };
 }
 
-/** A row per player: pale during startup, red in stalls. */
+/** A row per player, numbered from the top: pale during startup, red in stalls. */
 function stallLane({ players }: Run, palette: Palette): LaneContent {
   const rows = players.length;
-  const height = rows * 16 + AXIS_HEIGHT + 4;
   return {
     title: 'Stalls',
-    heights: [height, height],
+    height: rows * 16 + AXIS_HEIGHT + 4,
     hasTimes: true,
     range: [0, rows],
-    splits: [],
-    label: () => '',
+    splits: players.map((_, row) => rows - row - 0.5),
+    label: (value) => String(rows - value + 0.5),
     series: [{ show: false }],
     dataOf: ({ times }) => [times, times.map(() => null)],
     below: (u) => {
-      players.forEach(({ place, record }, row) => {
+      players.forEach(({ record }, row) => {
         const startup = { startSeconds: 0, endSeconds: record.startupSoFarSeconds };
         paintBands(u, record.nowSeconds > 0 ? [startup] : [], palette.startup, { row, rows });
         paintBands(u, stallsOf(record), palette.stall, { row, rows });
-        paintGutter(u, { row, rows, colour: palette.players[place]!, dash: DASHES[place]! });
       });
     },
   };
@@ -340,7 +295,7 @@ function stallLane({ players }: Run, palette: Palette): LaneContent {
 
 /** The levels of a run, from the top. */
 function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
-  const buffer = { title: 'Buffer (s)', series: 'bufferSeconds', heights: [90, 110] } as const;
+  const buffer = { title: 'Buffer (s)', series: 'bufferSeconds', height: 110 } as const;
   if (live === undefined) return [{ ...buffer, range: [0, bufferCapSeconds * HEADROOM] }];
   const { targetLatencySeconds: target, playbackRates = { min: 1, max: 1 } } = live;
   const least = encoderEdgeSeconds(live);
@@ -350,7 +305,7 @@ function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
       title: `Live latency (s): target ${target}, encoder’s edge ${least}`,
       series: 'latencySeconds',
       range: [0, top],
-      heights: [120, 150],
+      height: 150,
       target,
       least,
     },
@@ -358,7 +313,7 @@ function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
       title: 'Playback rate',
       series: 'playbackRate',
       range: [playbackRates.min - 0.01, playbackRates.max + 0.01],
-      heights: [70, 80],
+      height: 80,
       splits: [playbackRates.min, 1, playbackRates.max],
     },
     // Nobody can buffer what does not exist.

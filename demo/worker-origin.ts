@@ -1,4 +1,4 @@
-/** The service worker that is the origin of the static site: registers it when the page opens, removes it when asked. */
+/** The service worker that is the origin of the static site: registers it when the page opens. */
 
 /** Starts the worker, and resolves with its folder, without a slash at the end, once it answers this page's requests. */
 export async function startWorker(script: string): Promise<string> {
@@ -21,10 +21,4 @@ export async function startWorker(script: string): Promise<string> {
   // A new version has none of the sessions.
   serviceWorker.addEventListener('controllerchange', () => location.reload());
   return new URL('.', document.baseURI).href.replace(/\/$/, '');
-}
-
-/** Removes the worker; it ends with the last page that it serves. */
-export async function removeWorker(): Promise<void> {
-  const registration = await navigator.serviceWorker.getRegistration();
-  await registration?.unregister();
 }

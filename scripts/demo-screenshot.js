@@ -26,10 +26,10 @@ try {
   await page.goto(server.resolvedUrls.local[0] + query);
   const hasPlayed = (least) => document.querySelector('video')?.currentTime > least;
   await page.waitForFunction(hasPlayed, Number(seconds), { timeout: 4 * 60_000 });
-  // From the top to the end of the race section.
+  // From the top to the end of the timeline.
   const { height } = await page.evaluate(() => {
-    const race = document.querySelector('#race').closest('section').getBoundingClientRect();
-    return { height: Math.ceil(race.bottom + window.scrollY + 14) };
+    const timeline = document.querySelector('#lanes').closest('section').getBoundingClientRect();
+    return { height: Math.ceil(timeline.bottom + window.scrollY + 14) };
   });
   await page.screenshot({ path: file, fullPage: true, clip: { x: 0, y: 0, width: 1280, height } });
   console.log(`${file}: ${page.url()}`);

@@ -11,7 +11,7 @@
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { type FoundBrowser, findBrowser } from '../../replay/browser/find-browser.ts';
-import { expect, test } from './demo-test.ts';
+import { expect, openSettings, test } from './demo-test.ts';
 
 const PACKAGED: FoundBrowser['source'] = '@sparticuz/chromium';
 const { executablePath, args, env, source } = await findBrowser();
@@ -54,6 +54,7 @@ test('before the first request', async ({ page, open }) => {
   await page.route('**/manifest.mpd', () => {});
   await open('?players=mpc-d,mpc-l,mpc-o&trace=driving-motorway&scenario=hd-16&start=30');
   await expect(page.getByRole('region', { name: 'Decisions of MPC-O' })).toContainText('No decision yet.');
+  await openSettings(page);
   await compare(page, [
     ['head', page.locator('.page-head'), ['wide light', 'narrow dark']],
     ['controls', page.locator('#controls'), ALL],
@@ -67,10 +68,9 @@ test('a finished run', async ({ page, open }) => {
     route.fulfill({ contentType: 'text/javascript', body: "import '/recorded-run.fixture.ts';" }),
   );
   await open();
-  await page.getByRole('button', { name: 'Previous decision of MPC-L' }).click();
+  await page.getByRole('slider', { name: 'Moment to read' }).fill('55');
   await compare(page, [
     ['timeline', region(page, 'Timeline'), ['wide dark', 'narrow light']],
-    ['race', region(page, 'QoE so far'), ['narrow dark']],
     ['decisions', page.locator('#decisions'), ['wide light']],
   ]);
 });

@@ -1,6 +1,6 @@
 /** The demo page with the prediction service on the replayed link, the real one. */
 
-import { expect, test } from './demo-test.ts';
+import { expect, openSettings, test } from './demo-test.ts';
 
 test('the service on the replayed link is used, and ends with the run; so does another risk', async ({ open }) => {
   test.setTimeout(120_000);
@@ -8,6 +8,7 @@ test('the service on the replayed link is used, and ends with the run; so does a
   const parameter = (name: string) => new URL(page.url()).searchParams.get(name);
   const state = page.locator('#service-state');
   await expect(state).toHaveText('None');
+  await openSettings(page);
   const risk = page.getByRole('spinbutton', { name: 'risk' });
   await expect(risk).toHaveValue('0.5');
   for (const [typed, used] of [

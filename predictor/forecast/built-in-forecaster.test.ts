@@ -41,17 +41,17 @@ describe('createBuiltInForecaster', () => {
   });
 
   test('knows what the page has loaded, as a second of download at most', () => {
-    const afterPage = (bits: number, seconds: number) => {
+    const knowing = (bits: number, seconds: number) => {
       const forecaster = createBuiltInForecaster();
       forecaster.start({ seed: 1, pageLoad: { bits, seconds } });
       return latestOf(forecaster, 0);
     };
-    const forecast = afterPage(20e6, 1);
+    const forecast = knowing(20e6, 1);
     expect(median(forecast, 0)).toBeGreaterThan(10e6);
     expect(median(forecast, 0)).toBeLessThan(40e6);
-    expect(afterPage(200e6, 10)).toEqual(forecast);
-    expect(afterPage(10e6, 0.5)).not.toEqual(forecast);
-    expect(afterPage(Number.NaN, 1)).toBeUndefined();
+    expect(knowing(200e6, 10)).toEqual(forecast);
+    expect(knowing(10e6, 0.5)).not.toEqual(forecast);
+    expect(knowing(Number.NaN, 1)).toBeUndefined();
   });
 
   test('expects the same rate of a steady link, with increasing certainty', () => {
