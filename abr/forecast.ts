@@ -62,13 +62,13 @@ export interface QuantileForecast {
   fluctuation?: Fluctuation;
 }
 
-/** Weighted futures, for MPC-O and controllers of the page; MPC-L plans on quantiles alone. */
+/** The future as it is known, for MPC-O and controllers of the page; MPC-L plans on quantiles alone. */
 export interface PathForecast {
-  kind: 'paths';
+  kind: 'path';
   issuedAtMs: number;
   source: string;
-  /** Weights are > 0 and add up to 1; second 0 of each path is `issuedAtMs`. */
-  paths: readonly { weight: number; path: CapacityPath }[];
+  /** Its second 0 is `issuedAtMs`. */
+  path: CapacityPath;
   handovers: readonly ExpectedHandover[];
 }
 

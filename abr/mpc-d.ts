@@ -8,16 +8,15 @@
 
 import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, Pace, PlayerState } from './controller.ts';
-import { requireInteger } from './errors.ts';
 import type { Forecast } from './forecast.ts';
 import { sizesAt } from './ladder.ts';
-import { MAX_HORIZON, type PathPlanner, SegmentPlanner, TIE_TOLERANCE } from './planner.ts';
+import { type PathPlanner, SegmentPlanner, TIE_TOLERANCE } from './planner.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 export interface MpcDOptions {
   /** Name of the controller in its decisions. Default: `mpc-d` and the ablations that are on. */
   name?: string;
-  /** Planned segments. Default 5. */
+  /** Planned segments, 1 to 20. Default 5. */
   horizon?: number;
   /** Whether the plan knows the buffer cap. Default false. */
   bufferCap?: boolean;
@@ -40,7 +39,7 @@ export interface LivePlan extends PathPlanner {
 }
 
 /** Horizon of RobustMPC, in segments (Yin et al., SIGCOMM'15). */
-const DEFAULT_HORIZON = 5;
+export const DEFAULT_HORIZON = 5;
 
 /**
  * Time after its request during which no download is abandoned, because its rate is still that of TCP's first round
@@ -57,7 +56,6 @@ const PACKET_BITS = 1500 * 8;
 /** Most abandonments of one segment: one because the rate fell, another because it fell again. */
 const MAX_ABANDONMENTS = 2;
 
-/** Throws `InputError` for an invalid option. */
 export function createMpcD(options: MpcDOptions = {}): Controller {
   return new MpcD(options);
 }
@@ -72,8 +70,7 @@ class MpcD implements Controller {
   constructor({ name, horizon = DEFAULT_HORIZON, live, ...ablations }: MpcDOptions) {
     const { bufferCap = false, abandon = false, outlook = false } = ablations;
     this.name = name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
-    requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap, outlook });
+    this.#onDemand = new SegmentPlanner(() => ({ horizon, bufferCap }), outlook);
     this.#live = live;
     if (abandon) this.reconsider = (state, inFlight) => this.#reconsider(state, inFlight);
   }

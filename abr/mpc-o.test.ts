@@ -8,22 +8,42 @@ import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
-import { anyDownloads, anyPath, anyState, pathsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
+import { alongPath, anyDownloads, anyPath, anyState, quantilesOf, stateOf } from './random-states.fixture.ts';
+import { watchShares } from './watch-time.ts';
 
 describe('mpc-o', () => {
-  const controller = createMpcO();
+  const controller = createMpcO({ watchSeconds: Number.POSITIVE_INFINITY });
 
   test('plans all segments that are left on the true path with the buffer cap, if they are few', () => {
     fc.assert(
       fc.property(anyState(), anyPath(), (state, path) => {
         fc.pre(state.segmentsRemaining <= LARGEST_HORIZON);
         const plan = bestPlan(state, path, { horizon: LARGEST_HORIZON, bufferCap: true });
-        const decision = controller.decide(state, pathsOf(path, state.nowSeconds));
+        const decision = controller.decide(state, alongPath(path, state.nowSeconds));
         expect(decision.representation).toBe(plan.representation);
         expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });
       }),
       { numRuns: 500, seed: 1 },
     );
+  });
+
+  test('counts later segments by the viewers who still watch', () => {
+    let changed = 0;
+    fc.assert(
+      fc.property(anyState(), anyPath(), (any, path) => {
+        fc.pre(any.segmentsRemaining <= LARGEST_HORIZON);
+        // Most viewers leave at the start.
+        const state = { ...any, nowSeconds: 0 };
+        const options = { horizon: state.segmentsRemaining, bufferCap: true };
+        const shares = watchShares(state, state.segmentsRemaining - 1, 1);
+        const plan = bestPlan(state, path, { ...options, watchShares: shares });
+        const decision = createMpcO({ watchSeconds: 1 }).decide(state, alongPath(path, state.nowSeconds));
+        expect(decision.representation).toBe(plan.representation);
+        if (plan.representation !== bestPlan(state, path, options).representation) changed++;
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+    expect(changed).toBeGreaterThan(0);
   });
 
   test('values a buffered second after the horizon by what the link delivers in it', () => {
@@ -38,7 +58,7 @@ describe('mpc-o', () => {
           ...{ bufferLevelSeconds, bufferCapSeconds: 16, segmentsRemaining: 40, previousBitrateBps: 2e6 },
         });
         const plan = (options: object) => bestPlan(state, path, { horizon: 6, bufferCap: true, ...options });
-        const { representation } = controller.decide(state, pathsOf(path, state.nowSeconds));
+        const { representation } = controller.decide(state, alongPath(path, state.nowSeconds));
         expect(representation).toBe(plan({ bufferValuePerSecond }).representation);
         if (representation !== plan({}).representation) changed++;
       }
@@ -59,7 +79,7 @@ describe('mpc-o', () => {
     fc.assert(
       fc.property(anyState(), (any) => {
         const state = { ...any, ...sizes, segmentsRemaining: 48 };
-        const forecast = pathsOf(path, state.nowSeconds);
+        const forecast = alongPath(path, state.nowSeconds);
         futures.draw(quantilesOf(1e6), 0);
         const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
         expect(stages).toHaveLength(horizon - 1);
@@ -74,8 +94,8 @@ describe('mpc-o', () => {
     fc.assert(
       fc.property(anyState(), fc.integer({ min: 0, max: 60 }), (state, age) => {
         const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6] });
-        const old = controller.decide(state, pathsOf(path, state.nowSeconds - age));
-        const fresh = controller.decide(state, pathsOf(path.from(age), state.nowSeconds));
+        const old = controller.decide(state, alongPath(path, state.nowSeconds - age));
+        const fresh = controller.decide(state, alongPath(path.from(age), state.nowSeconds));
         expect(old.representation).toBe(fresh.representation);
         expect(old.forecastAgeSeconds).toBe(age);
       }),
@@ -83,11 +103,10 @@ describe('mpc-o', () => {
     );
   });
 
-  test('decides as mpc-d unless the forecast is one path', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [1e6] });
-    const several = pathsOf([path, path], 0);
+  test('decides as mpc-d unless the forecast is a path', () => {
+    const quantiles = quantilesOf(1e6);
     fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(undefined, several), (state, forecast) => {
+      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(undefined, quantiles), (state, forecast) => {
         const decision = controller.decide(state, forecast);
         expect(decision.representation).toBe(createMpcD().decide(state).representation);
         expect(decision.controller).toBe('mpc-o');

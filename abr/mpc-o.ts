@@ -1,5 +1,5 @@
 /**
- * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's only path, with
+ * MPC-O: MPC on the true future, the yardstick for the value of forecasts. It plans on the forecast's path, with
  * MPC-L's horizon and the buffer cap, and never abandons. A buffered second after the horizon is worth what the link
  * delivers in it on average; near the end the plan is that of all the segments left. Live it may set the playback rate
  * as MPC-L does.
@@ -8,13 +8,13 @@
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { ageSecondsOf, type Forecast } from './forecast.ts';
-import { bufferedSecondValue } from './horizon.ts';
+import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './planner.ts';
-import { DEFAULT_WATCH_SECONDS } from './watch-time.ts';
+import { DEFAULT_WATCH_SECONDS, watchShares } from './watch-time.ts';
 
 export interface MpcOOptions {
-  /** Planned segments. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
+  /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
   horizon?: number;
   /** As MPC-L's: half of the viewers leave before. Default 60; `Infinity`: nobody leaves. */
   watchSeconds?: number;
@@ -24,7 +24,6 @@ export interface MpcOOptions {
   live?: LivePlan;
 }
 
-/** Throws `InputError` for an invalid option. */
 export function createMpcO(options: MpcOOptions = {}): Controller {
   return new MpcO(options);
 }
@@ -39,7 +38,13 @@ class MpcO implements Controller {
 
   constructor(options: MpcOOptions) {
     const { horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
-    this.#onDemand = new SegmentPlanner({ horizon, bufferCap: true, outlook, valueAfter, watchSeconds });
+    this.#onDemand = new SegmentPlanner((state, path) => {
+      const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
+      const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);
+      const shares = watchShares(state, segments, watchSeconds);
+      const bufferValuePerSecond = shares.at(-1)! * valueAfter(segments, state, path);
+      return { horizon: segments, bufferCap: true, bufferValuePerSecond, watchShares: shares };
+    }, outlook);
     this.#live = live;
     this.#fallback = createMpcD(options);
     if (live) this.pace = (state, inFlight, forecast) => live.pace(state, inFlight, trueFuture(state, forecast));
@@ -61,12 +66,11 @@ class MpcO implements Controller {
   }
 }
 
-/** The single path of a forecast from now on; undefined without one. */
+/** The path of a forecast from now on; undefined without one. */
 function trueFuture(state: PlayerState, forecast?: Forecast) {
-  if (forecast?.kind !== 'paths' || forecast.paths.length !== 1) return undefined;
+  if (forecast?.kind !== 'path') return undefined;
   const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
-  const issued = forecast.paths[0]!.path;
-  const { source, handovers } = forecast;
+  const { path: issued, source, handovers } = forecast;
   return { path: ageSeconds > 0 ? new ShiftedPath(issued, ageSeconds) : issued, ageSeconds, source, handovers };
 }
 

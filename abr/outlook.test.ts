@@ -7,11 +7,11 @@ import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { outlookOnPath } from './planner.ts';
 import { sessionQoe } from './qoe.ts';
-import { anyDownloads, anyState, downloadsOf, pathsOf, stateOf } from './random-states.fixture.ts';
+import { alongPath, anyDownloads, anyState, downloadsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
 
 const LATENCY_SECONDS = 0.05;
 
-const forecastOf = (bps: number, latencySeconds: number) => pathsOf(new ConstantPath(bps, latencySeconds));
+const forecastOf = (bps: number, latencySeconds: number) => alongPath(new ConstantPath(bps, latencySeconds));
 
 function expectClose(actual: readonly CandidateOutlook[], expected: readonly CandidateOutlook[]): void {
   expect(actual).toHaveLength(expected.length);
@@ -53,7 +53,8 @@ describe('the outlook of a segment', () => {
         const ofO = mpcO.decide(state, forecastOf(mbps * 1e6, LATENCY_SECONDS));
         expect(ofO.candidates).toEqual(outlookOnPath(state, new ConstantPath(mbps * 1e6, LATENCY_SECONDS)));
         // MPC-L adds the measured latency itself.
-        const ofL = mpcL.decide(state, forecastOf(mbps * 1e6, 0));
+        const downloads = downloadsOf(3, state.ladderBps[0]!, mbps * 1e6, 1);
+        const ofL = mpcL.decide({ ...state, downloads }, quantilesOf(mbps * 1e6));
         expectClose(ofL.candidates!, ofO.candidates!);
         for (const { bitrateBps, expectedQoe } of [...ofD.candidates!, ...ofO.candidates!, ...ofL.candidates!]) {
           expect(expectedQoe).toBeLessThanOrEqual(state.weights.quality(bitrateBps) + 1e-9);
@@ -71,17 +72,18 @@ describe('the outlook of a segment', () => {
     expect(createMpcD().decide(state).reason).toBe(
       '12.0 Mbit/s (largest error 0 %): QoE 3.00 per 4 s and 0.0 s of stalls over 5 segments',
     );
-    const forecast = forecastOf(12e6, 0);
-    expect(createMpcO().decide(state, forecast).reason).toBe(
+    const forecast = quantilesOf(12e6);
+    expect(createMpcO({ watchSeconds: Number.POSITIVE_INFINITY }).decide(state, forecastOf(12e6, 0)).reason).toBe(
       'true path: QoE 3.00 per 4 s and 0.0 s of stalls over 10 segments',
     );
-    expect(createMpcL().decide(state, forecast).reason).toBe('oracle: QoE 3.00 per 4 s, stall 0.00 s');
+    expect(createMpcL().decide(state, forecast).reason).toBe('test: QoE 3.00 per 4 s, stall 0.00 s');
     // Up from 1 Mbit/s: this segment alone does not pay for the switch, the later ones do.
     expect(createMpcL().decide({ ...state, previousBitrateBps: 1e6 }, forecast).reason).toBe(
-      'oracle: QoE 1.00 per 4 s, stall 0.00 s',
+      'test: QoE 1.00 per 4 s, stall 0.00 s',
     );
-    expect(createMpcL({ abandon: false }).decide({ ...state, segmentsRemaining: 1 }, forecastOf(0.5e6, 0)).reason).toBe(
-      'oracle: QoE -1.00 per 4 s, stall 0.00 s; 3 Mbit/s: QoE -9.51 per 4 s, stall 4.17 s',
+    const slow = { ...state, segmentsRemaining: 1, downloads: downloadsOf(5, 3e6, 0.5e6, 1) };
+    expect(createMpcL({ abandon: false }).decide(slow, quantilesOf(0.5e6)).reason).toBe(
+      'test: QoE -1.00 per 4 s, stall 0.00 s; 3 Mbit/s: QoE -9.51 per 4 s, stall 4.17 s',
     );
   });
 });

@@ -27,10 +27,8 @@
 
 import type { CapacityPath } from './capacity-path.ts';
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
-import { horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
-import { laterWatchShares } from './watch-time.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;
@@ -59,10 +57,10 @@ export interface PlannerOptions {
   bufferCap?: boolean | undefined;
   /** The first representation, if it is given. Default: any. */
   first?: number;
-  /** Value of each second that the buffer lasts after the last planned segment, at most mu. Default 0. */
+  /** Value of each second that the buffer lasts after the last planned segment, at most the last share of mu. Default 0. */
   bufferValuePerSecond?: number;
-  /** Shares that each later segment and, last, the buffer after them count by; never ascending. Default: 1. */
-  watchShares?: readonly number[] | undefined;
+  /** Shares that the segments count by; never ascending. Default: 1. */
+  watchShares?: readonly number[];
 }
 
 export interface Plan {
@@ -186,11 +184,11 @@ class PlanSearch {
   }
 
   #bufferValue({ bufferSeconds }: Pick<PartialPlan, 'bufferSeconds'>): number {
-    return this.#share(this.#segments) * (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
+    return (this.#options.bufferValuePerSecond ?? 0) * bufferSeconds;
   }
 
   #share(k: number): number {
-    return k === 0 ? 1 : (this.#options.watchShares?.[k - 1] ?? 1);
+    return this.#options.watchShares?.[k] ?? 1;
   }
 
   /** The most that the segments after segment k, of representation `last`, and the buffer after them can add. */
@@ -270,26 +268,15 @@ class PlanSearch {
   }
 }
 
-export interface SegmentPlannerOptions {
-  /** Default: as MPC-L's, and with `valueAfter` all segments that are left where they are few. */
-  horizon: number | undefined;
-  bufferCap: boolean;
-  /** Whether decisions have `candidates`. */
-  outlook: boolean;
-  /** Median of the viewers' watch times: later segments count by who still watches. Default: everyone does. */
-  watchSeconds?: number;
-  /** Value of a buffered second after the horizon, where the path is the future to the end of the stream. Default: 0. */
-  valueAfter?: (horizon: number, state: PlayerState, path: CapacityPath) => number;
-}
-
 /** Plans whole segments. */
 export class SegmentPlanner implements PathPlanner {
   readonly lateSeconds = 0;
-  readonly #options: SegmentPlannerOptions;
 
-  constructor(options: SegmentPlannerOptions) {
-    this.#options = options;
-  }
+  /** `outlook`: whether decisions have `candidates`. */
+  constructor(
+    private readonly optionsOf: (state: PlayerState, path: CapacityPath) => PlannerOptions,
+    private readonly outlook: boolean,
+  ) {}
 
   decide(state: PlayerState, path: CapacityPath, evidence: string) {
     const { representation, value, bufferValue, stallSeconds, segments } = this.#plan(state, path);
@@ -301,7 +288,7 @@ export class SegmentPlanner implements PathPlanner {
     return {
       representation,
       reason: `${evidence}: ${outcome}`,
-      ...(this.#options.outlook && { candidates: outlookOnPath(state, path) }),
+      ...(this.outlook && { candidates: outlookOnPath(state, path) }),
     };
   }
 
@@ -313,13 +300,7 @@ export class SegmentPlanner implements PathPlanner {
   }
 
   #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    const { valueAfter, bufferCap, watchSeconds } = this.#options;
-    const isWhole = valueAfter && state.segmentsRemaining <= LARGEST_HORIZON;
-    const horizon = this.#options.horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state));
-    const bufferValuePerSecond = valueAfter?.(horizon, state, path) ?? 0;
-    const segments = Math.min(horizon, state.segmentsRemaining);
-    const watchShares = watchSeconds ? laterWatchShares(state, segments, watchSeconds) : undefined;
-    return bestPlan(state, path, { horizon, bufferCap, bufferValuePerSecond, watchShares, ...first });
+    return bestPlan(state, path, { ...this.optionsOf(state, path), ...first });
   }
 }
 

@@ -12,12 +12,12 @@ import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
 import {
+  alongPath,
   anyDownloads,
   anyPath,
   anyState,
   inFlightOf as downloadOf,
   downloadsOf,
-  pathsOf,
   quantilesOf,
   rateOf,
   stateOf,
@@ -39,7 +39,7 @@ const forecastFor = (state: PlayerState) =>
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
 
-const truthAt = (nowSeconds: number) => pathsOf(TRUE_PATH, nowSeconds);
+const truthAt = (nowSeconds: number) => alongPath(TRUE_PATH, nowSeconds);
 
 /** A running download of the top representation, two seconds old. */
 const inFlightOf = (state: PlayerState, receivedShare: number) =>
@@ -210,7 +210,7 @@ describe('a change during a download', () => {
   });
 });
 
-const truthOf = (bps: number) => pathsOf(new ConstantPath(bps));
+const truthOf = (bps: number) => alongPath(new ConstantPath(bps));
 
 const forecastOf = (bps: number) => quantilesOf(bps, { shares: [0.95, 1, 1.05] });
 

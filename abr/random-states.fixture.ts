@@ -103,18 +103,13 @@ export function downloadsOf(count: number, bitrateBps: number, sizeBits: number,
   }));
 }
 
-/** A forecast of one path, or of several; equally likely ones by default. */
-export function pathsOf(
-  paths: CapacityPath | readonly CapacityPath[],
-  issuedAtSeconds = 100,
-  weights?: readonly number[],
-): ValidForecast<PathForecast> {
-  const all = Array.isArray(paths) ? paths : [paths];
+/** A forecast of a path. */
+export function alongPath(path: CapacityPath, issuedAtSeconds = 100): ValidForecast<PathForecast> {
   return validForecast<PathForecast>({
-    kind: 'paths',
+    kind: 'path',
     issuedAtMs: 1000 * issuedAtSeconds,
     source: 'oracle',
-    paths: all.map((path, i) => ({ weight: weights?.[i] ?? 1 / all.length, path })),
+    path,
     handovers: [],
   });
 }
@@ -311,15 +306,13 @@ export function anyQuantiles(
     });
 }
 
-/** A forecast near the throughput of the last download, of quantiles or of paths. */
+/** A forecast near the throughput of the last download, of quantiles or a path. */
 export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
   const anyFactor = fc.oneof({ weight: 20, arbitrary: fc.double({ min: 0.4, max: 1.8, noNaN: true }) }, fc.constant(0));
-  const anyRates = fc.array(anyFactor, { minLength: 1, maxLength: 4 });
-  const anyPaths = fc.tuple(anyRates, anyNumber(0, 5)).map(([factors, ageSeconds]) => {
-    const paths = factors.map((factor) => new ConstantPath(factor * rateOf(state)));
-    return pathsOf(paths, state.nowSeconds - ageSeconds);
-  });
-  return fc.oneof(anyQuantiles(state, rateOf(state)), anyPaths);
+  const anyPath = fc
+    .tuple(anyFactor, anyNumber(0, 5))
+    .map(([factor, age]) => alongPath(new ConstantPath(factor * rateOf(state)), state.nowSeconds - age));
+  return fc.oneof(anyQuantiles(state, rateOf(state)), anyPath);
 }
 
 /** The arguments of a controller. */

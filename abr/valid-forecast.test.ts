@@ -7,7 +7,7 @@ import type { QuantileForecast } from './forecast.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
-import { DIP, FLUCTUATION, pathsOf, stateOf } from './random-states.fixture.ts';
+import { alongPath, DIP, FLUCTUATION, stateOf } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';
 
 const NOW_SECONDS = 100;
@@ -123,21 +123,17 @@ const dipOf = (changes: object) => handoverOf({ dip: { ...DIP, ...changes } });
 const collapseOf = (changes: object) => dipOf({ collapse: { ...DIP.collapse, ...changes } });
 const firstRow = (...row: number[]) => ({ quantilesBps: [row, GOOD.quantilesBps[1]] });
 const fluctuationOf = (changes: object) => ({ fluctuation: { ...FLUCTUATION, ...changes } });
-const pathOf = (changes: object) => ({
-  kind: 'paths',
-  paths: [{ weight: 1, path: new ConstantPath(1e6), ...changes }],
-});
 
-test('accepts quantiles and paths, and returns them', () => {
+test('accepts quantiles and a path, and returns them', () => {
   const { fluctuation: _, ...plain } = { ...GOOD, kind: 'quantiles', handovers: [] };
-  const paths = pathsOf([new ConstantPath(0), new ConstantPath(1e6), new ConstantPath(2e6)]);
-  for (const forecast of [GOOD, plain, paths]) expect(validForecast(forecast)).toBe(forecast);
+  const path = alongPath(new ConstantPath(1e6));
+  for (const forecast of [GOOD, plain, path]) expect(validForecast(forecast)).toBe(forecast);
 });
 
 test.each<[message: string, changes: object]>([
   ['issuedAtMs: expected a finite number, got NaN', { issuedAtMs: Number.NaN }],
   ['source: expected a string, got undefined', { source: undefined }],
-  ["kind: expected 'quantiles' or 'paths', got \"point\"", { kind: 'point' }],
+  ["kind: expected 'quantiles' or 'path', got \"point\"", { kind: 'point' }],
   ['handovers: expected an array of 0 to 1024, got undefined', { handovers: undefined }],
   ['handovers[0].atMs: expected a finite number', handoverOf({ atMs: Number.NaN })],
   ['handovers[0].confidence: expected a number from 0 to 1, got 1.1', handoverOf({ confidence: 1.1 })],
@@ -177,14 +173,11 @@ test.each<[message: string, changes: object]>([
   ['fluctuation.ratios[2]: expected a number from 1 to 1000, got 0.9', fluctuationOf({ ratios: [0, 1, 0.9] })],
   ['fluctuation.ratios[2]: expected a number from 1 to 1000, got 2000', fluctuationOf({ ratios: [0, 1, 2000] })],
   ['fluctuation.correlation: expected a number from 0 to below 1, got 1', fluctuationOf({ correlation: 1 })],
-  ['paths: expected an array of 1 to 1024, got an empty array', { kind: 'paths', paths: [] }],
-  ['paths: expected weights that sum to 1, got 0.9', pathOf({ weight: 0.9 })],
-  ['paths[0].weight: expected a number from', pathOf({ weight: Number.NaN })],
-  ['paths[0].path: expected a capacity path, got null', pathOf({ path: null })],
-  ['paths[0].path: expected a capacity path, got an object', pathOf({ path: {} })],
-  ['paths[0].path: expected bits that never fall', pathOf({ path: new ConstantPath(Number.NaN) })],
-  ['paths[0].path: expected bits that never fall', pathOf({ path: new ConstantPath(Number.POSITIVE_INFINITY) })],
-  ['paths[0].path: expected bits that never fall', pathOf({ path: new ConstantPath(-1e6) })],
+  ['path: expected a capacity path, got null', { kind: 'path', path: null }],
+  ['path: expected a capacity path, got an object', { kind: 'path', path: {} }],
+  ['path: expected bits that never fall', { kind: 'path', path: new ConstantPath(Number.NaN) }],
+  ['path: expected bits that never fall', { kind: 'path', path: new ConstantPath(Number.POSITIVE_INFINITY) }],
+  ['path: expected bits that never fall', { kind: 'path', path: new ConstantPath(-1e6) }],
 ])('says %s, of %j', (message, changes) => {
   expect(() => validForecast({ ...GOOD, ...changes })).toThrow(InputError);
   expect(() => validForecast({ ...GOOD, ...changes })).toThrow(message);

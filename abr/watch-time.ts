@@ -22,14 +22,14 @@ export function watchShare(seconds: number, watchSeconds: number): number {
   return (1 + seconds / (watchSeconds * SCALE_PER_MEDIAN)) ** -TAIL;
 }
 
-/** Of the viewers of the segment to decide on, the share who watch each of the `count` segments after it. */
-export function laterWatchShares(
+/** Of the viewers of the segment to decide on, the share who watch it (1) and each of the `later` segments after it. */
+export function watchShares(
   { nowSeconds, bufferLevelSeconds, segmentSeconds, playbackRate }: PlayerState,
-  count: number,
+  later: number,
   watchSeconds: number,
 ): number[] {
   // A segment plays when what is buffered has played.
-  const shareAt = (later: number) =>
-    watchShare(nowSeconds + (bufferLevelSeconds + later * segmentSeconds) / playbackRate, watchSeconds);
-  return Array.from({ length: count }, (_, i) => shareAt(i + 1) / shareAt(0));
+  const shareAt = (i: number) =>
+    watchShare(nowSeconds + (bufferLevelSeconds + i * segmentSeconds) / playbackRate, watchSeconds);
+  return Array.from({ length: 1 + later }, (_, i) => shareAt(i) / shareAt(0));
 }

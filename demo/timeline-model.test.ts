@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ConstantPath } from '../abr/index.ts';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
@@ -102,6 +103,8 @@ describe('forecastFan', () => {
 
   test('is empty without quantiles', () => {
     expect(forecastFan(undefined)).toEqual([]);
-    expect(forecastFan({ kind: 'paths', issuedAtMs: 0, source: 'oracle', paths: [], handovers: [] })).toEqual([]);
+    expect(
+      forecastFan({ kind: 'path', issuedAtMs: 0, source: 'oracle', path: new ConstantPath(1), handovers: [] }),
+    ).toEqual([]);
   });
 });

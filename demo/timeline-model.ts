@@ -119,7 +119,7 @@ export interface FanStep {
 
 /** The steps of a forecast; none for a forecast by paths. */
 export function forecastFan(forecast: Forecast | undefined): FanStep[] {
-  if (forecast === undefined || forecast.kind === 'paths') return [];
+  if (forecast === undefined || forecast.kind === 'path') return [];
   const { issuedAtMs, stepEndsSeconds, levels, quantilesBps } = forecast;
   const issuedAt = issuedAtMs / 1000;
   return stepEndsSeconds.map((end, step) => ({

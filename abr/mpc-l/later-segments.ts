@@ -4,7 +4,7 @@ import type { PlayerState } from '../controller.ts';
 import { bufferedSecondValue, horizonOf } from '../horizon.ts';
 import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe.ts';
-import { laterWatchShares } from '../watch-time.ts';
+import { watchShares } from '../watch-time.ts';
 import type { Futures } from './futures.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { rankTransitions } from './rank-chain.ts';
@@ -48,7 +48,7 @@ export function laterSegments(
   };
   const stepEndsSeconds = futures.stepEndsSeconds();
   const lastCapacity = [...futures.marginal.subarray(0, stepEndsSeconds.length * bins)].slice(-bins);
-  const shares = [1, ...laterWatchShares(state, count + 1, options.watchSeconds)];
+  const shares = watchShares(state, count + 1, options.watchSeconds);
   const isEnd = segmentsRemaining <= count + 1;
   return {
     bins,

@@ -9,10 +9,10 @@ import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { createMpcD } from '../mpc-d.ts';
 import { qoeWeights } from '../qoe.ts';
 import {
+  alongPath,
   anyQuantiles,
   downloadsOf,
   inFlightOf,
-  pathsOf,
   quantilesOf,
   scaledState,
   stateOf,
@@ -384,7 +384,7 @@ const UNUSABLE: [string, ((forecast: QuantileForecast) => Forecast) | undefined]
   ['a time in the future', (f) => ({ ...f, issuedAtMs: 200e3 })],
   ['an age of one epoch', (f) => ({ ...f, issuedAtMs: 85e3 })],
   ['UTC for the session clock', (f) => ({ ...f, issuedAtMs: 1.7e12 })],
-  ['a path, which is for mpc-o', () => pathsOf(new ConstantPath(1e6), 99)],
+  ['a path, which is for mpc-o', () => alongPath(new ConstantPath(1e6), 99)],
   ['rates ten thousand times too high', (f) => scaledForecast(f, 1e4)],
   ['rates ten thousand times too low', (f) => scaledForecast(f, 1e-4)],
 ];

@@ -41,7 +41,7 @@ export function usableForecast(
 ): QuantileForecast | undefined {
   if (!options.startup && state.downloads.length < STARTUP_DOWNLOADS) return undefined;
   if (!options.forecast) return harmonicSpread(state);
-  if (forecast === undefined || forecast.kind === 'paths') return undefined;
+  if (forecast === undefined || forecast.kind === 'path') return undefined;
   const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
   return ageSeconds >= -EARLY_SECONDS && ageSeconds < EPOCH_SECONDS ? forecast : undefined;
 }

@@ -96,7 +96,7 @@ describe('ForecastChain', () => {
     const garbage = fc.oneof(
       fc.anything(),
       fc
-        .tuple(fc.constantFrom(...fields, 'kind', 'fluctuation', 'paths'), parts)
+        .tuple(fc.constantFrom(...fields, 'kind', 'fluctuation', 'path'), parts)
         .map(([field, value]) => ({ ...FORECAST, [field]: value })),
     );
     fc.assert(

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { LinkWatch } from './link-watch.ts';
 import { LiveEdge, LiveWaits } from './live-waits.ts';
 import { ObservationMeter } from './observation-meter.ts';
 import { SegmentDownload } from './segment-download.ts';
@@ -12,9 +13,11 @@ test.each([
     if (one.kind === 'throughput') observedBits += one.bits;
   });
   const segment = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25 };
-  const download = new SegmentDownload(10, { meter, waits: new LiveWaits(new LiveEdge(), segment, 10) });
+  const download = new SegmentDownload(10, {
+    link: new LinkWatch(10, { meter, waits: new LiveWaits(new LiveEdge(), segment, 10), knownBps: () => knownBps }),
+  });
   for (let chunk = 0; chunk < 8; chunk++) {
-    download.received(10.05 + 0.25 * chunk, { addedBits: 1e6, chunks: 1 }, knownBps);
+    download.received(10.05 + 0.25 * chunk, { addedBits: 1e6, chunks: 1 });
   }
   download.ended(11.8, 'whole');
   meter.advance(20);

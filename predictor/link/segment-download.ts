@@ -1,22 +1,6 @@
-/** One request of a session: its bits, its chunks, its times, and what it shows of the link's throughput. */
+/** One request of a session: its bits and its times. What it shows of the link, its `LinkWatch` knows. */
 
-import type { Download, InFlight } from '../../abr/controller.ts';
-import type { LiveWaits } from './live-waits.ts';
-import type { ObservationMeter } from './observation-meter.ts';
-
-/** The known throughput is that of the newest downloads. */
-const DOWNLOADS_OF_THROUGHPUT = 5;
-
-/** Throughput of the newest downloads in bit/s; 0 without any. */
-export function knownBps(downloads: readonly Download[]): number {
-  let bits = 0;
-  let seconds = 0;
-  for (const { receivedBits, downloadSeconds } of downloads.slice(-DOWNLOADS_OF_THROUGHPUT)) {
-    bits += receivedBits;
-    seconds += downloadSeconds;
-  }
-  return seconds > 0 ? bits / seconds : 0;
-}
+import type { LinkWatch } from './link-watch.ts';
 
 /** `abandoned`: the player gave the download up, to request the segment in another representation. */
 export type Outcome = 'whole' | 'abandoned' | 'failed';
@@ -34,122 +18,72 @@ export interface Arrived {
 export interface DownloadContext {
   /** Expected size of the response. Default 0: it does not matter. */
   sizeBits?: number;
-  /** Gets the bits of the download; absent without forecasters. */
-  meter?: ObservationMeter | undefined;
-  /** Those of a live segment for the encoder; absent on demand and for init segments. */
-  waits?: LiveWaits | undefined;
+  /** In entries with forecasts or live streams. */
+  link?: LinkWatch | undefined;
 }
 
 /** Times are of the session's clock, in seconds. */
 export class SegmentDownload {
-  readonly requestedAtSeconds: number;
   /** The expected size, until the size is known. */
   sizeBits: number;
   receivedBits = 0;
   firstByteAtSeconds: number | undefined;
   lastProgressAtSeconds: number | undefined;
-  readonly #meter: ObservationMeter | undefined;
-  /** Undefined on demand, and once the player has begun the download anew by itself. */
-  #waits: LiveWaits | undefined;
-  /** Bits reported to the meter. The first ones are reported late, because they may turn out to be all. */
-  #meteredBits = 0;
-  #isInChunks = false;
+  readonly link: LinkWatch | undefined;
+  /** Bits whose time is known. The first ones may turn out to be all. */
+  #timedBits = 0;
 
-  constructor(requestedAtSeconds: number, { sizeBits = 0, meter, waits }: DownloadContext) {
-    this.requestedAtSeconds = requestedAtSeconds;
+  constructor(
+    readonly requestedAtSeconds: number,
+    { sizeBits = 0, link }: DownloadContext,
+  ) {
     this.sizeBits = sizeBits;
-    this.#meter = meter;
-    meter?.requestSent(requestedAtSeconds, this);
-    this.#waits = waits;
-    this.#waitForEncoder(requestedAtSeconds);
+    this.link = link;
   }
 
   /** The server answered that a live segment does not exist yet; the player asks again. */
   refused(atSeconds: number): void {
-    if (!this.#waits || this.receivedBits > 0) return;
-    this.#waits.refused(atSeconds);
-    this.#meter?.waits(this, atSeconds, atSeconds);
+    if (this.receivedBits === 0) this.link?.refused(atSeconds);
   }
 
   /** The player has begun the request again by itself: the body comes again from its first byte. */
   restarted(): void {
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
-    this.#meteredBits = 0;
-    this.#waits = undefined;
+    this.#timedBits = 0;
+    this.link?.restarted();
   }
 
   /** The response has begun; its body has not. */
   responded(atSeconds: number, sizeBits: number | undefined): void {
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
     if (this.firstByteAtSeconds !== undefined) return;
-    this.#meter?.firstByte(this, atSeconds);
+    this.link?.firstByte(atSeconds);
     this.firstByteAtSeconds = atSeconds;
     this.lastProgressAtSeconds = atSeconds;
   }
 
-  /** More of the body has arrived. `knownBps`: the throughput that is known. */
+  /** More of the body has arrived. */
   received(
     atSeconds: number,
     { addedBits = 0, totalBits = this.receivedBits + addedBits, sizeBits, chunks }: Arrived,
-    knownBps: number,
   ): void {
-    const meter = this.#meter;
     const bits = Math.max(0, totalBits - this.receivedBits);
-    const sinceSeconds = bits > 0 || chunks! > 0 ? this.#waits?.received(atSeconds, bits, chunks) : undefined;
+    const isFirst = this.firstByteAtSeconds === undefined;
     this.receivedBits += bits;
-    this.#isInChunks ||= chunks !== undefined;
-    if (sinceSeconds !== undefined) {
-      // A lower bound counts only where it raises the estimate.
-      const isHigher = bits / (atSeconds - sinceSeconds) > knownBps;
-      meter?.resumed(this, atSeconds, sinceSeconds, isHigher ? bits : 0);
-      this.#meteredBits = this.receivedBits;
-    } else if (this.firstByteAtSeconds === undefined) {
-      meter?.firstByte(this, atSeconds);
-    } else if (bits > 0) {
-      const isInChunks = this.#waits !== undefined && this.#isInChunks;
-      meter?.received(this, atSeconds, isInChunks ? bits : this.receivedBits - this.#meteredBits);
-      this.#meteredBits = this.receivedBits;
-    }
+    const restBits = this.receivedBits - this.#timedBits;
+    const isTimed = this.link?.received(atSeconds, { bits, restBits, isFirst, chunks });
+    if (isTimed || (!isFirst && bits > 0)) this.#timedBits = this.receivedBits;
     this.firstByteAtSeconds ??= atSeconds;
     if (bits > 0) this.lastProgressAtSeconds = atSeconds;
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
-    if (this.#isInChunks) this.#waitForEncoder(atSeconds);
   }
 
   /** The last bits have been reported before. If all bits came at once, the time of the first byte is not known. */
   ended(atSeconds: number, outcome: Outcome): void {
-    const isAbandoned = outcome === 'abandoned';
-    const cameAtOnce = !isAbandoned && this.#meteredBits === 0;
-    const restBits = this.receivedBits - this.#meteredBits;
-    // The player has abandoned the download after its first bits.
-    if (isAbandoned && restBits > 0) this.#meter?.received(this, atSeconds, restBits);
-    this.#meter?.requestEnded(this, atSeconds, { cameAtOnce });
-    const isWhole = outcome === 'whole';
-    this.#waits?.ended(atSeconds, isWhole);
-    if (isWhole) this.sizeBits = this.receivedBits;
+    const cameAtOnce = outcome !== 'abandoned' && this.#timedBits === 0;
+    this.link?.ended(atSeconds, outcome, { restBits: this.receivedBits - this.#timedBits, cameAtOnce });
+    if (outcome === 'whole') this.sizeBits = this.receivedBits;
     if (cameAtOnce) this.firstByteAtSeconds = undefined;
-  }
-
-  /** Nothing more can arrive before the encoder has made the next chunk. */
-  isWaiting(nowSeconds: number): boolean {
-    return this.#waits !== undefined && this.#waits.nextChunkAtSeconds > nowSeconds;
-  }
-
-  /** The times of the request as if its media had existed when it was sent. */
-  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(times: T, nowSeconds: number): T {
-    return this.#waits?.withoutWaits(times, nowSeconds) ?? times;
-  }
-
-  /**
-   * Duration of the finished download over the link alone, without waits for the encoder. Undefined if it does not show
-   * the link's throughput.
-   */
-  linkSeconds(downloadSeconds: number, knownBps: number): number | undefined {
-    return this.#waits ? this.#waits.linkSeconds(downloadSeconds, knownBps) : downloadSeconds;
-  }
-
-  #waitForEncoder(atSeconds: number): void {
-    if (this.isWaiting(atSeconds)) this.#meter?.waits(this, atSeconds, this.#waits!.nextChunkAtSeconds);
   }
 }

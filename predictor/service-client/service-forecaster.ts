@@ -179,7 +179,7 @@ class RemoteForecaster implements ServiceForecaster {
     if (forecast === null || forecast === undefined) return;
     try {
       const valid = validForecast(forecast);
-      if (valid.kind === 'paths') throw new InputError('kind', 'quantiles', valid.kind, valid.kind);
+      if (valid.kind === 'path') throw new InputError('kind', 'quantiles', valid.kind, valid.kind);
       this.#newest = valid;
     } catch (error) {
       this.#fault = `${this.#url.href}: ${(error as InputError).message}`;

@@ -11,7 +11,7 @@ describe('browserOracle', () => {
     traceStartUtcMs: 0,
   };
   const path = (oracle: ReturnType<typeof browserOracle>, now: number) =>
-    (oracle.forecaster.latest(now) as PathForecast).paths[0]!.path;
+    (oracle.forecaster.latest(now) as PathForecast).path;
 
   test('publishes the link from now on, with its RTT', () => {
     const oracle = browserOracle(link);

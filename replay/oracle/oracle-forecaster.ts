@@ -31,10 +31,7 @@ export function oracleForecaster({
       if (newest?.issuedAtMs !== issuedAtMs) {
         const path = link.from(traceSecondsAt(nowSeconds));
         const common = { issuedAtMs, source: 'oracle', handovers: [] };
-        newest =
-          as === 'path'
-            ? { ...common, kind: 'paths', paths: [{ weight: 1, path }] }
-            : { ...common, ...quantilesOf(path) };
+        newest = as === 'path' ? { ...common, kind: 'path', path } : { ...common, ...quantilesOf(path) };
       }
       return newest;
     },

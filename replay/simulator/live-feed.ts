@@ -4,9 +4,10 @@
  */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
+import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
 import { LiveEdge, type LiveSegment, LiveWaits } from '../../predictor/link/live-waits.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
-import { knownBps, SegmentDownload } from '../../predictor/link/segment-download.ts';
+import { SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { ChunkedFlight } from '../link/chunked-flight.ts';
 
 /**
@@ -40,7 +41,8 @@ export class LiveFeed {
   begin(flight: ChunkedFlight, segment: LiveSegment): void {
     const { requestedAtSeconds } = flight;
     const waits = new LiveWaits(this.edge, segment, requestedAtSeconds);
-    const download = new SegmentDownload(requestedAtSeconds, { meter: this.meter, waits });
+    const options = { meter: this.meter, waits, knownBps: () => knownBps(this.downloads) };
+    const download = new SegmentDownload(requestedAtSeconds, { link: new LinkWatch(requestedAtSeconds, options) });
     this.observed = { flight, download, readUntilSeconds: requestedAtSeconds, chunks: 0 };
   }
 
@@ -62,7 +64,7 @@ export class LiveFeed {
         if (until > bits) {
           const totalBits = download.receivedBits + until - bits;
           const chunks = hasChunks ? observed.chunks : undefined;
-          download.received(at, { totalBits, chunks }, knownBps(this.downloads));
+          download.received(at, { totalBits, chunks });
           observed.chunks = 0;
         }
         bits = until;
@@ -80,12 +82,12 @@ export class LiveFeed {
 
   /** The download in flight, as if its media had existed at the request. */
   withoutWaits(inFlight: InFlight, nowSeconds: number): InFlight {
-    return this.observed!.download.withoutWaits(inFlight, nowSeconds);
+    return this.observed!.download.link!.withoutWaits(inFlight, nowSeconds);
   }
 
   /** The download that has just ended, over the link alone; undefined: it says nothing about the link. */
   measured(download: Download): Download | undefined {
-    const downloadSeconds = this.ended!.linkSeconds(download.downloadSeconds, knownBps(this.downloads));
+    const downloadSeconds = this.ended!.link!.linkSeconds(download.downloadSeconds);
     return downloadSeconds === undefined ? undefined : { ...download, downloadSeconds };
   }
 }

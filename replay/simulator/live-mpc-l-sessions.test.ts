@@ -55,7 +55,7 @@ function meanLive(
 
 /** The rates of a forecast times a factor. */
 const scaled = (factor: number) => (forecast: Forecast) =>
-  forecast.kind === 'paths'
+  forecast.kind === 'path'
     ? forecast
     : { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => factor * bps)) };
 

@@ -284,8 +284,8 @@ describe('the input of controller and forecaster', () => {
     const controller: Controller = {
       name: 'looks ahead',
       decide(state, forecast) {
-        if (forecast?.kind !== 'paths') throw new Error('no oracle');
-        expected.push(forecast.paths[0]!.path.downloadSeconds(0, state.upcomingSizesBits[0]![0]!));
+        if (forecast?.kind !== 'path') throw new Error('no oracle');
+        expected.push(forecast.path.downloadSeconds(0, state.upcomingSizesBits[0]![0]!));
         return always(0).decide(state);
       },
     };

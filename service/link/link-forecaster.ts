@@ -93,7 +93,7 @@ export class LinkForecaster {
       return { because: `no throughput was observed for ${STALE_SECONDS} s` };
     }
     const forecast = this.#capacity.latest(this.#issueTime(nowSeconds));
-    if (forecast === undefined || forecast.kind === 'paths') return { because: 'no bits were received yet' };
+    if (forecast === undefined || forecast.kind === 'path') return { because: 'no bits were received yet' };
     const dip = forecast.handovers[0]?.dip;
     const handovers = this.nextHandovers().map((handover) => ({ ...handover, ...(dip && { dip }) }));
     const issuedAtMs = Math.round(this.#clock.utcMsAt(forecast.issuedAtMs / 1000));

@@ -33,7 +33,7 @@ export class Abandonment implements Ticking {
     forecasting?.meter.advance(atSeconds);
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
-    if (download === undefined || download.isWaiting(atSeconds)) return;
+    if (download === undefined || download.link?.isWaiting(atSeconds)) return;
     const { download: last, atSeconds: lastSeconds } = this.#abandoned ?? {};
     if (last === download && atSeconds - lastSeconds! < ANSWER_WITHIN_SECONDS) return;
     const choice = decisions.reconsider();

@@ -34,7 +34,7 @@ export class Adaptation {
   ) {
     this.session = new Session(options.newLiveStream);
     this.clock = new SessionClock(options.timeSource, events);
-    this.forecasting = options.newForecasting?.({ events, origin: () => originOf(port) });
+    this.forecasting = options.newForecasting?.(this);
     this.planner = new Planner(this);
     this.decisions = new Decisions(this);
     this.pacing = port.rate && options.newPacing?.(this);
@@ -54,9 +54,7 @@ export class Adaptation {
 
   /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {
-    const { forecast } = this.session.record;
-    if (!this.options.cmcd || !forecast) return url;
-    return this.guard(() => this.forecasting?.withCmcd(forecast, this.clock.read().utcMs, url, headers)) ?? url;
+    return this.guard(() => this.forecasting?.withCmcd(this, url, headers)) ?? url;
   }
 
   /** The player has lost its source. */
@@ -77,15 +75,5 @@ export class Adaptation {
     this.#isStopped = true;
     this.forecasting?.stop();
     this.pacing?.release();
-  }
-}
-
-/** `https://host:port` of the manifest; undefined if it has no URL. */
-function originOf(port: PlayerPort): string | undefined {
-  try {
-    const url = port.manifestUrl();
-    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
-  } catch {
-    return undefined;
   }
 }

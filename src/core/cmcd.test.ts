@@ -75,7 +75,7 @@ describe('withCmcd', () => {
 
   test('names no capacity of paths, and no character that a string may not have', () => {
     const path = { cumulativeBits: (seconds: number) => seconds, downloadSeconds: () => 1 };
-    const paths = { kind: 'paths' as const, paths: [{ weight: 1, path }], source: 'a "q\\ü\n,z' };
+    const paths = { kind: 'path' as const, path, source: 'a "q\\ü\n,z' };
     expect(keysOf(paths)).toBe('d=4000,leo.abr-src="a q,z",sid="x"');
   });
 

@@ -21,7 +21,7 @@ export function withCmcd(
 ): string {
   const next = forecast.handovers.find(({ atMs }) => atMs > utcMs!);
   const added = [
-    forecast.kind === 'paths' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,
+    forecast.kind === 'path' ? '' : `${PREFIX}cap=${Math.round(lowBps(forecast) / 1000)}`,
     next && `${PREFIX}ho=${((next.atMs - utcMs!) / 1000).toFixed(1)}`,
     // A string of a structured field may have these characters unescaped.
     `${PREFIX}src="${forecast.source.replace(/[^ !#-[\]-~]/g, '')}"`,

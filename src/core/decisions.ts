@@ -3,14 +3,9 @@
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Planner } from './planner.ts';
-import type { Choice, PlayerPort, Situation } from './player-port.ts';
+import type { Choice, PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
-
-/** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
-const SAME_RATE = 0.1;
-/** The buffer falls by a segment while a live stream's next one does not exist. */
-const SAME_BUFFER_SEGMENTS = 1.5;
 
 interface Parts {
   port: Pick<PlayerPort, 'name' | 'isPolled'>;
@@ -42,13 +37,13 @@ export class Decisions {
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
   #ask(inFlight: InFlight | undefined): Choice | undefined {
     const { port, session, planner, events } = this.parts;
-    const { choice, active, number } = session.record;
+    const { choice, active, number, live } = session.record;
     const situation = planner.situation();
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
-    if (!inFlight && (situation.live || port.isPolled) && choice && isSame(choice.situation, situation))
-      return choice.made;
+    const isRepeated = !inFlight && choice && (situation.live || port.isPolled);
+    if (isRepeated && live?.isSame(choice.situation, situation)) return choice.made;
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
@@ -79,20 +74,4 @@ export class Decisions {
       return made;
     });
   }
-}
-
-/** Nothing has changed that a choice depends on, but time and what follows from it. */
-function isSame(before: Situation, now: Situation): boolean {
-  const { playback, ladder } = now;
-  const isNear = (key: 'bufferLevelSeconds' | 'bufferCapSeconds') =>
-    Math.abs(before.playback[key] - playback[key]) < SAME_BUFFER_SEGMENTS * playback.segmentSeconds;
-  return (
-    before.period.id === now.period.id &&
-    before.playback.isPaused === playback.isPaused &&
-    Math.abs(before.playback.playbackRate - playback.playbackRate) < SAME_RATE &&
-    isNear('bufferLevelSeconds') &&
-    isNear('bufferCapSeconds') &&
-    before.ladder.length === ladder.length &&
-    ladder.every(({ id }, i) => id === before.ladder[i]!.id)
-  );
 }

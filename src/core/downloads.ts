@@ -3,10 +3,11 @@
  * forecasts, and its size is learnt. Adapters only say that a request was sent, has received bits, or has ended.
  */
 
-import { type Arrived, knownBps, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
+import { type Arrived, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { Planner } from './planner.ts';
 import type { RequestReport } from './player-port.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { type Session, VideoDownload } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
@@ -20,6 +21,7 @@ interface Parts {
   clock: SessionClock;
   sizes: SegmentSizes;
   forecasting: Forecasting | undefined;
+  options: Pick<ResolvedOptions, 'newLinkWatch'>;
   planner: Pick<Planner, 'startForecasting'>;
   ticker: Ticker;
 }
@@ -32,7 +34,7 @@ export class Downloads {
 
   /** A request was sent. */
   requested(request: object, { isMedia, segment, live }: RequestReport): void {
-    const { session, clock, sizes, forecasting, planner, ticker } = this.parts;
+    const { session, clock, sizes, forecasting, options, planner, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
       if (!isMedia) return;
@@ -41,10 +43,10 @@ export class Downloads {
     }
     const atSeconds = clock.nowSeconds();
     const waits = live && session.record.live?.requested(live, segment !== undefined, atSeconds);
-    const context = { meter: forecasting?.meter, waits };
+    const link = options.newLinkWatch?.(atSeconds, session, { meter: forecasting?.meter, waits });
     const download = segment
-      ? new VideoDownload(segment, atSeconds, { ...context, sizeBits: sizes.sizeBits(segment) })
-      : new SegmentDownload(atSeconds, context);
+      ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
+      : new SegmentDownload(atSeconds, { link });
     this.#downloads.set(request, download);
     session.begin(download);
     ticker.update();
@@ -67,11 +69,11 @@ export class Downloads {
 
   /** More of the body has arrived. */
   received(request: object, arrived: Arrived): void {
-    const { session, clock, ticker } = this.parts;
+    const { clock, ticker } = this.parts;
     const download = this.#downloads.get(request);
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
-    download.received(clock.nowSeconds(), arrived, knownBps(session.record.downloads));
+    download.received(clock.nowSeconds(), arrived);
     if (download instanceof VideoDownload) ticker.progressed();
   }
 

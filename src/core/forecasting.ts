@@ -5,6 +5,7 @@ import { ForecastChain } from '../../predictor/forecast/chain.ts';
 import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { withCmcd } from './cmcd.ts';
 import type { Events } from './events.ts';
+import type { Session } from './session.ts';
 import type { Clocks, SessionClock } from './session-clock.ts';
 
 export interface ForecastingOptions {
@@ -61,8 +62,15 @@ export class Forecasting {
     this.options.onStop?.();
   }
 
-  /** Adds the plugin's keys of CMCD to a request of the player: to `headers`, and to the URL, which it returns. */
-  readonly withCmcd = withCmcd;
+  /** With the option `cmcd`, adds the plugin's keys to a request of the player: to `headers`, and to the URL, which it returns. */
+  withCmcd(
+    { options, session, clock }: { options: { cmcd: boolean }; session: Session; clock: SessionClock },
+    url: string,
+    headers?: Record<string, string> | null,
+  ): string {
+    const { forecast } = session.record;
+    return options.cmcd && forecast ? withCmcd(forecast, clock.read().utcMs, url, headers) : url;
+  }
 
   /** The newest forecast, if any. */
   latest(clocks: Clocks): ValidForecast | undefined {

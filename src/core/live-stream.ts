@@ -8,6 +8,11 @@ import { countRate, type OffRate } from '../../abr/off-rate.ts';
 import { LiveEdge, LiveWaits } from '../../predictor/link/live-waits.ts';
 import type { LiveMedia, Situation } from './player-port.ts';
 
+/** Catch-up at the live edge changes the rate by less all the time; a viewer's choice changes it by more. */
+const SAME_RATE = 0.1;
+/** The buffer falls by a segment while a live stream's next one does not exist. */
+const SAME_BUFFER_SEGMENTS = 1.5;
+
 export class LiveStream {
   /** Audio and video have encoders of their own. */
   readonly #videoEdge = new LiveEdge();
@@ -38,13 +43,31 @@ export class LiveStream {
 
   /** At the live edge, the buffer ends before the segment that does not exist yet. */
   atEdge(situation: Situation): Situation {
-    const { playback, live } = situation;
+    const { playback, playableUntilSeconds, live } = situation;
     if (!live) return situation;
     const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
     return {
       ...situation,
       playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
+      // The stream is joined before the playhead is there.
+      playableUntilSeconds: Math.max(playableUntilSeconds, live.nowSeconds - live.latencySeconds),
     };
+  }
+
+  /** Whether nothing has changed that a choice depends on, but time and what follows from it; on demand too. */
+  isSame(before: Situation, now: Situation): boolean {
+    const { playback, ladder } = now;
+    const isNear = (key: 'bufferLevelSeconds' | 'bufferCapSeconds') =>
+      Math.abs(before.playback[key] - playback[key]) < SAME_BUFFER_SEGMENTS * playback.segmentSeconds;
+    return (
+      before.period.id === now.period.id &&
+      before.playback.isPaused === playback.isPaused &&
+      Math.abs(before.playback.playbackRate - playback.playbackRate) < SAME_RATE &&
+      isNear('bufferLevelSeconds') &&
+      isNear('bufferCapSeconds') &&
+      before.ladder.length === ladder.length &&
+      ladder.every(({ id }, i) => id === before.ladder[i]!.id)
+    );
   }
 
   /** `index`: of the segment to decide on, in its period. Undefined on demand. */

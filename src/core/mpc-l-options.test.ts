@@ -122,7 +122,7 @@ describe('resolveLiveOptions', () => {
 
   test("forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
     const forecastOf = (resolve: typeof resolveOptions) => {
-      const surroundings = { events: new Events({ logger: null }), origin: () => undefined };
+      const surroundings = { events: new Events({ logger: null }), port: { manifestUrl: () => null } };
       const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
       forecasting.start({ read: () => ({ nowSeconds: 0 }) });
       const request = forecasting.meter.requestSent(0);

@@ -12,6 +12,7 @@ import {
   type BuiltInForecasterOptions,
   createBuiltInForecaster,
 } from '../../predictor/forecast/built-in-forecaster.ts';
+import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from './forecasting.ts';
 import { LIVE_CHECKS } from './live-rate.ts';
@@ -117,7 +118,7 @@ export function resolveOptions(
 ): ResolvedOptions {
   checkOptions(options, CHECKS);
   const { controller = MPC_L, forecasters = [], handover = true, prior = true } = options;
-  const common = { ...resolveCommon(options), ...newParts };
+  const common = { ...resolveCommon(options), newLinkWatch, ...newParts };
   const { seed } = common;
   forecasters.forEach((one, i) => {
     const isOne = has(one, 'start', 'observe', 'latest');
@@ -143,9 +144,9 @@ export function resolveOptions(
     horizon: horizon ?? LONGEST_CHOSEN_HORIZON,
     controllerName: MPC_L,
     newController: () => createController(controllerOptions),
-    newForecasting({ events, origin }) {
+    newForecasting({ events, port }) {
       const builtIn = createBuiltInForecaster({ handover, newSubSecond });
-      const statistics = prior ? new PriorForecaster({ origin, storage: () => globalThis.localStorage }) : undefined;
+      const statistics = prior ? new PriorForecaster({ port, storage: () => globalThis.localStorage }) : undefined;
       return new Forecasting({
         events,
         forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
@@ -156,6 +157,9 @@ export function resolveOptions(
     },
   };
 }
+
+const newLinkWatch: NonNullable<ResolvedOptions['newLinkWatch']> = (atSeconds, session, options) =>
+  new LinkWatch(atSeconds, { ...options, knownBps: () => knownBps(session.record.downloads) });
 
 /** `resolveOptions` of the entries for live streams. */
 export function resolveLiveOptions(options?: LeoAbrOptions): ResolvedOptions {

@@ -75,8 +75,8 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   horizon: isWhole(1, 20),
   qoe: oneOf('linear', 'log'),
   timeSource: ['now()', (value) => has(value, 'now')],
-  sizes: ['a URL or an object', (value) => typeof value === 'string' || (typeof value === 'object' && value !== null)],
-  live: ['an object', (value) => typeof value === 'object' && value !== null],
+  sizes: ['a URL or an object', (value) => typeof value === 'string' || has(value)],
+  live: ['an object', (value) => has(value)],
   cmcd: SWITCH,
   seed: isWhole(0, LARGEST_SEED),
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
@@ -93,7 +93,7 @@ export function controllerCheck(names: readonly string[]): Check {
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
-  check(typeof options === 'object' && options !== null, path, 'an object', options);
+  check(has(options), path, 'an object', options);
   for (const [name, value] of Object.entries(options)) {
     const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
     check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
@@ -118,6 +118,7 @@ export function resolveCommon(options: CommonOptions): SharedOptions {
   return { seed, qoe, logger, debug, timeSource, sizes, live, cmcd };
 }
 
+/** Whether `value` is an object with these methods. */
 export function has(value: unknown, ...methods: string[]): boolean {
   return (
     typeof value === 'object' &&

@@ -62,15 +62,13 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
 
 /** Index in the period of the segment that the player will request next. */
 function nextIndex(situation: Situation, last: SegmentRequest | undefined): number {
-  const { period, playback, bufferedUntilSeconds, playableUntilSeconds, live } = situation;
+  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
   // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
-  // A live stream is joined before the playhead is there.
-  const joinedSeconds = live ? live.nowSeconds - live.latencySeconds : 0;
-  const skippedSeconds = last && !isReplaced ? 0 : Math.max(playableUntilSeconds, joinedSeconds) - period.startSeconds;
+  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
   return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

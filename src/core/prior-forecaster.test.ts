@@ -15,8 +15,10 @@ function memory(text?: string) {
   return { getItem: (key: string) => items.get(key) ?? null, setItem, stored };
 }
 
+const portOf = (origin: string | undefined) => ({ manifestUrl: () => origin && `${origin}/stream.mpd` });
+
 function forecasterOn(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined, origin: string | undefined = ORIGIN) {
-  const forecaster = new PriorForecaster({ origin: () => origin, storage: () => storage });
+  const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
   forecaster.start();
   return forecaster;
 }
@@ -95,7 +97,7 @@ describe('PriorForecaster', () => {
     ['storage', undefined, ORIGIN],
   ])('without %s there is no prior, and nothing is stored', (_, storage, origin) => {
     const make = () => {
-      const forecaster = new PriorForecaster({ origin: () => origin, storage: () => storage });
+      const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
       forecaster.start();
       return forecaster;
     };
@@ -159,7 +161,7 @@ describe('the stored statistics', () => {
       throw new DOMException('denied', 'SecurityError');
     };
     for (const storage of [blocked, () => ({ ...memory(), setItem: blocked })]) {
-      const forecaster = new PriorForecaster({ origin: () => ORIGIN, storage });
+      const forecaster = new PriorForecaster({ port: portOf(ORIGIN), storage });
       forecaster.start();
       expect(() => watch(forecaster, Array(6).fill(20e6))).not.toThrow();
       expect(forecaster.latest(0)).toBeUndefined();

@@ -5,6 +5,7 @@
  */
 
 import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import type { PlayerPort } from './player-port.ts';
 
 /** Throughput is averaged over this much download time. */
 const BIN_SECONDS = 1;
@@ -40,8 +41,8 @@ const MS_PER_DAY = 86_400_000;
 export type Statistics = [medianBps: number, spread: number, sessions: number, day: number];
 
 export interface PriorForecasterOptions {
-  /** The stream's origin, asked at the start of each session. */
-  origin: () => string | undefined;
+  /** The player, whose stream's origin is asked at the start of each session. */
+  port: Pick<PlayerPort, 'manifestUrl'>;
   /** Returns the page's storage; throws if it is blocked. */
   storage: () => Pick<Storage, 'getItem' | 'setItem'> | undefined;
 }
@@ -59,7 +60,7 @@ export class PriorForecaster implements Forecaster {
 
   start(): void {
     this.save();
-    this.#origin = this.options.origin();
+    this.#origin = originOf(this.options.port);
     this.#past = this.#origin === undefined ? undefined : this.#stored()[this.#origin];
     this.#ratesBps = [];
     this.#binCount = 0;
@@ -144,6 +145,16 @@ function today(): number {
 function attempt<T>(action: () => T): T | undefined {
   try {
     return action();
+  } catch {
+    return undefined;
+  }
+}
+
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+function originOf(port: Pick<PlayerPort, 'manifestUrl'>): string | undefined {
+  try {
+    const url = port.manifestUrl();
+    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
   } catch {
     return undefined;
   }

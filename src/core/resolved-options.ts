@@ -1,7 +1,8 @@
 /** The complete options of an attachment, those of MPC-D by name, and the options of the entry `leo-abr/mpc-d`. */
 
 import type { Controller } from '../../abr/controller.ts';
-import { createMpcD, type LivePlan } from '../../abr/mpc-d.ts';
+import { createMpcD, DEFAULT_HORIZON, type LivePlan } from '../../abr/mpc-d.ts';
+import type { LinkWatch, LinkWatchOptions } from '../../predictor/link/link-watch.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { LiveStream } from './live-stream.ts';
@@ -14,12 +15,16 @@ import {
   type SharedOptions,
 } from './options.ts';
 import type { Pacing, PacingParts } from './pacing.ts';
+import type { PlayerPort } from './player-port.ts';
+import type { Session } from './session.ts';
 
 export interface ResolvedOptions extends SharedOptions {
   /** The controller gets the sizes of at least this many segments. */
   horizon: number;
   controllerName: string;
   newController: () => Controller;
+  /** Of a download that is requested now; undefined in entries without forecasts. */
+  newLinkWatch?: (atSeconds: number, session: Session, options: Omit<LinkWatchOptions, 'knownBps'>) => LinkWatch;
   /** Of a session; undefined in entries without live streams. */
   newLiveStream?: (() => LiveStream) | undefined;
   /** Undefined where the player alone sets the playback rate. */
@@ -31,8 +36,7 @@ export interface ResolvedOptions extends SharedOptions {
 /** The parts of an attachment that forecasts need. */
 export interface Surroundings {
   events: Events;
-  /** The stream's origin, `https://host:port`; undefined if it has none. */
-  origin: () => string | undefined;
+  port: Pick<PlayerPort, 'manifestUrl'>;
 }
 
 const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap': { bufferCap: true } };
@@ -40,8 +44,6 @@ const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap':
 export type MpcDName = keyof typeof VARIANTS;
 
 export const MPC_D_NAMES = Object.keys(VARIANTS) as readonly MpcDName[];
-
-const DEFAULT_HORIZON = 5;
 
 export interface MpcDEntryOptions extends CommonOptions {
   /**

@@ -16,7 +16,7 @@ function started() {
   };
   const end = (download: VideoDownload, bits = 4e6, outcome: Outcome = 'whole', seconds = 1) => {
     const atSeconds = download.requestedAtSeconds + 0.5;
-    for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits }, 0);
+    for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits });
     download.ended(atSeconds, outcome);
     session.end(download, outcome, seconds);
   };
@@ -27,8 +27,8 @@ function started() {
 test('records downloads, the last segment and the one before', () => {
   const { record, begin, end, inFlight } = started();
   const first = begin(0);
-  first.received(0.25, { totalBits: 1e6 }, 0);
-  first.received(0.5, { totalBits: 1e6 }, 0);
+  first.received(0.25, { totalBits: 1e6 });
+  first.received(0.5, { totalBits: 1e6 });
   expect(inFlight()).toMatchObject({
     segmentIndex: 0,
     bitrateBps: 1e6,

@@ -2,12 +2,7 @@
 
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
-import {
-  type DownloadContext,
-  knownBps,
-  type Outcome,
-  SegmentDownload,
-} from '../../predictor/link/segment-download.ts';
+import { type DownloadContext, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { LiveStream } from './live-stream.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
 
@@ -47,7 +42,14 @@ export class VideoDownload extends SegmentDownload {
     const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds } = this;
     const { bitrateBps } = this.segment.representation;
     const times = { requestedAtSeconds, firstByteAtSeconds };
-    return { segmentIndex, bitrateBps, sizeBits, receivedBits, ...this.withoutWaits(times, nowSeconds) };
+    return {
+      segmentIndex,
+      bitrateBps,
+      sizeBits,
+      receivedBits,
+      ...times,
+      ...this.link?.withoutWaits(times, nowSeconds),
+    };
   }
 }
 
@@ -172,7 +174,7 @@ export class Session {
       record.wastedBits += receivedBits;
       record.abandonments++;
     }
-    const linkSeconds = download.linkSeconds(downloadSeconds, knownBps(record.downloads));
+    const linkSeconds = download.link ? download.link.linkSeconds(downloadSeconds) : downloadSeconds;
     if (linkSeconds === undefined) return;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };

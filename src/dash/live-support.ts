@@ -3,11 +3,11 @@
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
 import type { Downloads } from '../core/downloads.ts';
 import type { LiveOptions } from '../core/options.ts';
-import type { LiveMedia, LivePosition } from '../core/player-port.ts';
+import type { LiveMedia, LivePosition, Period } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveClock, type TimeOffsetEvent } from './live.ts';
-import type { DashPlayer } from './player.ts';
+import { type DashPlayer, segmentDuration } from './player.ts';
 import { overrideSettings } from './settings.ts';
 
 /** `mdat`, as four bytes. */
@@ -69,6 +69,12 @@ export class LiveSupport {
     this.#latest.set(mediaType, request);
     const time = this.#clock.time(representation!.mediaInfo!.streamInfo!, representation!);
     return time && { ...time, startSeconds: startTime, segmentSeconds: duration };
+  }
+
+  /** A segment's index in its period; undefined on demand. dash.js counts from the oldest segment that is still listed. */
+  indexOf({ representation, startTime }: FragmentRequest, { startSeconds }: Period): number | undefined {
+    if (!representation!.mediaInfo!.streamInfo!.manifestInfo.isDynamic) return undefined;
+    return Math.round((startTime - startSeconds) / segmentDuration(representation!));
   }
 
   readonly watch = watchReader;

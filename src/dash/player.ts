@@ -1,6 +1,6 @@
 /** The part of dash.js's MediaPlayer that the plugin uses. The page passes the player in; dash.js is never imported. */
 
-import type { MediaPlayerClass } from 'dashjs';
+import type { MediaPlayerClass, Representation } from 'dashjs';
 import './dashjs-augmentation.ts';
 
 /** A dash.js player or a compatible object. */
@@ -22,8 +22,7 @@ const METHODS = [
 
 /** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {
-  if (!player) return `expected a dash.js player, got ${player}`;
-  const missing = METHODS.find((name) => typeof player[name] !== 'function');
+  const missing = METHODS.find((name) => typeof player?.[name] !== 'function');
   if (missing) return `the player has no ${missing}()`;
   const version = player.getVersion();
   // Rule priorities exist since 5.1: without them the plugin could not decide on video while dash.js decides on audio.
@@ -43,4 +42,11 @@ export function rangeBits(range: string | null | undefined): number | undefined 
   const [first, last] = (range ?? '').split('-').map(Number);
   const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
+}
+
+/** Of a representation's segments: nominal, in seconds. */
+export function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
+  const seconds = segmentDuration || fragmentDuration;
+  if (!seconds) throw new Error(`representation ${id} has no segment duration`);
+  return seconds;
 }

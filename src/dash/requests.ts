@@ -5,7 +5,7 @@ import type { Adaptation } from '../core/adaptation.ts';
 import type { SegmentRequest } from '../core/player-port.ts';
 import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
 import { rangeBits } from './player.ts';
-import { periodOf, segmentDuration } from './situation.ts';
+import { periodOf } from './situation.ts';
 
 export class Requests {
   /** `live`: in the entry for live streams; in others, a live stream's requests are not followed. */
@@ -24,7 +24,7 @@ export class Requests {
       if (isMedia && !live && representation!.mediaInfo!.streamInfo!.manifestInfo.isDynamic) return;
       this.adaptation.downloads.requested(request, {
         isMedia,
-        segment: isMedia && isVideo ? segmentOf(request) : undefined,
+        segment: isMedia && isVideo ? segmentOf(request, live) : undefined,
         live: isMedia ? live?.media(request) : undefined,
       });
     },
@@ -60,17 +60,14 @@ export class Requests {
   }
 }
 
-function segmentOf({ representation, index, startTime, duration, range }: FragmentRequest): SegmentRequest {
+function segmentOf(request: FragmentRequest, live: LiveSupport | undefined): SegmentRequest {
+  const { representation, index, startTime, duration, range } = request;
   const { id, bandwidth, mediaInfo } = representation!;
-  const { manifestInfo } = mediaInfo!.streamInfo!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);
   return {
     period,
     representation: { id, bitrateBps: bandwidth },
-    // In a live timeline, dash.js counts from the oldest segment that is still listed.
-    index: manifestInfo.isDynamic
-      ? Math.round((startTime - period.startSeconds) / segmentDuration(representation!))
-      : index,
+    index: live?.indexOf(request, period) ?? index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),

@@ -4,7 +4,7 @@ import type { Representation, RulesContext, StreamInfo } from 'dashjs';
 import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
-import { type DashPlayer, rangeBits, setting } from './player.ts';
+import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
 
 /** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
@@ -80,11 +80,4 @@ export function periodOf({ id, start, duration, manifestInfo }: StreamInfo, repr
     segmentCount: hasEnd ? numberOfSegments || segmentsIn(duration) : Number.POSITIVE_INFINITY,
     segmentsAfter: hasEnd ? segmentsIn(manifestInfo.duration - start - duration) : 0,
   };
-}
-
-/** Nominal, in seconds. */
-export function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
-  const seconds = segmentDuration || fragmentDuration;
-  if (!seconds) throw new Error(`representation ${id} has no segment duration`);
-  return seconds;
 }

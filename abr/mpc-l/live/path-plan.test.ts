@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
 import { type CapacityPath, ConstantPath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
-import { downloadsOf, inFlightOf, liveOf, pathsOf, stateOf } from '../../random-states.fixture.ts';
+import { alongPath, downloadsOf, inFlightOf, liveOf, stateOf } from '../../random-states.fixture.ts';
 
 const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);
 
@@ -25,7 +25,7 @@ function liveState(changes: Partial<PlayerState> = {}): PlayerState {
   });
 }
 
-const forecastOf = (path: CapacityPath) => pathsOf(path, 16);
+const forecastOf = (path: CapacityPath) => alongPath(path, 16);
 const pathOf = (bps: number) => forecastOf(new ConstantPath(bps));
 
 describe('MPC-D a second behind the edge', () => {
