@@ -122,8 +122,8 @@ export interface LiveMetrics {
  */
 export interface FirstMinute {
   /** Of the media of the first 30 and 60 s. */
-  qoe30: number;
-  qoe60: number;
+  qoeFirst30Seconds: number;
+  qoeFirst60Seconds: number;
   /** Of the whole session, each segment counted by the share of viewers who still watch it. */
   watchedQoe: number;
   /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */

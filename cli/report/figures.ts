@@ -55,8 +55,8 @@ function onDemand(digits: number): Figures<ShownRow> {
     means: [
       figure('sessions', 0, ({ sessions }) => sessions),
       figure('QoE', digits, ({ qoeMean }) => qoeMean),
-      figure('first 30 s', digits, ({ firstMinute }) => firstMinute?.qoe30),
-      figure('first 60 s', digits, ({ firstMinute }) => firstMinute?.qoe60),
+      figure('first 30 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst30Seconds),
+      figure('first 60 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst60Seconds),
       figure('watch-weighted', digits, ({ firstMinute }) => firstMinute?.watchedQoe),
       figure('ramp, s', 1, ({ firstMinute }) => firstMinute?.rampSeconds),
       figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
@@ -71,7 +71,7 @@ function onDemand(digits: number): Figures<ShownRow> {
     ],
     differences: [
       difference('QoE', digits, ({ vsBaseline }) => vsBaseline?.qoeDiff),
-      difference('first 60 s', digits, ({ vsBaseline }) => vsBaseline?.firstMinute?.qoe60),
+      difference('first 60 s', digits, ({ vsBaseline }) => vsBaseline?.firstMinute?.qoeFirst60Seconds),
       difference('worst 5 %', 1, ({ vsBaseline }) => vsBaseline?.worst5pctDiff),
       difference('over 10 s', 1, ({ vsBaseline: versus }) => versus && scaled(versus.severeShareDiff, 100)),
       figure('QoE ratio', 2, ({ vsBaseline }) => vsBaseline?.qoeMeanRatio),

@@ -24,7 +24,7 @@ const LIVE = {
   stallsPerMinuteDiff: ({ live }: SessionResult) => live!.stallsPerMinute,
   bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
 };
-const START_NAMES = ['qoe30', 'qoe60', 'watchedQoe', 'rampSeconds'] as const;
+const START_NAMES = ['qoeFirst30Seconds', 'qoeFirst60Seconds', 'watchedQoe', 'rampSeconds'] as const;
 const LIVE_NAMES = Object.keys(LIVE) as (keyof typeof LIVE)[];
 
 /** The sessions of a data set (or of all) by algorithm, and their units of resampling. */

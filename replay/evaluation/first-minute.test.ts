@@ -16,15 +16,17 @@ const steps = (...parts: [mbps: number, count: number][]) =>
   parts.flatMap(([mbps, n]) => new Array<number>(n).fill(mbps));
 
 test('an even session has the same QoE everywhere and no ramp', () => {
-  const { qoe30, qoe60, watchedQoe, rampSeconds } = firstMinute(played(steps([3, 30])), RULES);
-  expect([qoe30, qoe60, watchedQoe, rampSeconds].map((value) => Math.round(value * 1e9) / 1e9)).toEqual([3, 3, 3, 0]);
+  const { qoeFirst30Seconds, qoeFirst60Seconds, watchedQoe, rampSeconds } = firstMinute(played(steps([3, 30])), RULES);
+  expect(
+    [qoeFirst30Seconds, qoeFirst60Seconds, watchedQoe, rampSeconds].map((value) => Math.round(value * 1e9) / 1e9),
+  ).toEqual([3, 3, 3, 0]);
 });
 
 test('windows end within a segment, and count what happens before their end', () => {
   // 16 s at 1, then 8 Mbit/s: 30 s hold 16 s and 14 s, in units of 4 s; the change costs 7.
-  const { qoe30, qoe60, rampSeconds } = firstMinute(played(steps([1, 4], [8, 26])), RULES);
-  expect(qoe30).toBeCloseTo((4 * 1 + 3.5 * 8 - 7) / 7.5, 9);
-  expect(qoe60).toBeCloseTo((4 * 1 + 11 * 8 - 7) / 15, 9);
+  const { qoeFirst30Seconds, qoeFirst60Seconds, rampSeconds } = firstMinute(played(steps([1, 4], [8, 26])), RULES);
+  expect(qoeFirst30Seconds).toBeCloseTo((4 * 1 + 3.5 * 8 - 7) / 7.5, 9);
+  expect(qoeFirst60Seconds).toBeCloseTo((4 * 1 + 11 * 8 - 7) / 15, 9);
   expect(rampSeconds).toBe(16);
 });
 
@@ -32,8 +34,8 @@ test('startup and the stalls before a moment cost and delay', () => {
   const session = played(steps([1, 4], [8, 26]), { startupSeconds: 2 });
   session.segments[2]!.stallSeconds = 1;
   session.segments[20]!.stallSeconds = 5;
-  const { qoe30, rampSeconds } = firstMinute(session, RULES);
-  expect(qoe30).toBeCloseTo((4 * 1 + 3.5 * 8 - 7 - 10 * 3) / 7.5, 9);
+  const { qoeFirst30Seconds, rampSeconds } = firstMinute(session, RULES);
+  expect(qoeFirst30Seconds).toBeCloseTo((4 * 1 + 3.5 * 8 - 7 - 10 * 3) / 7.5, 9);
   expect(rampSeconds).toBe(19);
 });
 
@@ -52,9 +54,9 @@ test('the same loss weighs more at the beginning, by the share of viewers who ar
 });
 
 test('segments that never arrived count as media of quality 0', () => {
-  const { qoe60, watchedQoe } = firstMinute(played(steps([3, 5]), { endedBy: 'cutoff' }), RULES);
-  expect(qoe60).toBeCloseTo(1, 9);
+  const { qoeFirst60Seconds, watchedQoe } = firstMinute(played(steps([3, 5]), { endedBy: 'cutoff' }), RULES);
+  expect(qoeFirst60Seconds).toBeCloseTo(1, 9);
   expect(watchedQoe).toBeLessThan(3 * 0.7);
   // A session of five segments that played to its end is whole.
-  expect(firstMinute(played(steps([3, 5])), RULES).qoe60).toBeCloseTo(3, 9);
+  expect(firstMinute(played(steps([3, 5])), RULES).qoeFirst60Seconds).toBeCloseTo(3, 9);
 });

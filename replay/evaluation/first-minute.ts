@@ -24,8 +24,8 @@ export function firstMinute(
   const upTo = (seconds: number) => (from: number, to: number) =>
     Math.min(1, Math.max(0, (seconds - from) / Math.max(1e-9, to - from)));
   return {
-    qoe30: weightedQoe(session, rules, upTo(30)),
-    qoe60: weightedQoe(session, rules, upTo(60)),
+    qoeFirst30Seconds: weightedQoe(session, rules, upTo(30)),
+    qoeFirst60Seconds: weightedQoe(session, rules, upTo(60)),
     watchedQoe: weightedQoe(session, rules, (from, to) => watchShare((from + to) / 2, watchSeconds)),
     rampSeconds: rampSeconds(session, rules),
   };
