@@ -1,0 +1,181 @@
+/** `npm run bench:cpu`: what the plugin costs on the main thread of a page; see the usage below. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { bundledSources } from './bundled-sources.js';
+import { commandLine } from './command-line.js';
+
+const { values: flags, refuse } = commandLine(
+  `usage: npm run build:plugin && npm run bench:cpu -- [--live] [--seconds 30] [--throttle 1,6,20] [--heap-minutes 0]
+
+Plays a stream with dash.js in Chromium, without the plugin and with it, with the CPU slowed down by each factor, and
+samples the main thread. On demand: 4 s segments, a buffer of up to 18 s, and a link with a dip every 15 s. --live: 2 s
+segments in chunks of 0.25 s, played 1 s behind the capture. Times are per 30 s of playback:
+
+  dash.js      script time in dash.js's file
+  plugin       script time in the plugin's file; with dash.js: dash.js's for the plugin's calls in addition
+  ratio        plugin / dash.js of the same run
+  tick         duration of one call of the plugin's timer, in ms
+  heap         JavaScript heap in MB after garbage collection, at the end
+
+--heap-minutes N plays N more minutes at full speed before the last figure. --dist <folder>: other builds of the plugin.`,
+  {
+    options: {
+      live: { type: 'boolean', default: false },
+      seconds: { type: 'string', default: '30' },
+      throttle: { type: 'string', default: '1,6,20' },
+      'heap-minutes': { type: 'string', default: '0' },
+      dist: { type: 'string', default: fileURLToPath(new URL('../dist/', import.meta.url)) },
+    },
+  },
+);
+const seconds = Number(flags.seconds);
+const heapSeconds = 60 * Number(flags['heap-minutes']);
+const factors = flags.throttle.split(',').map(Number);
+if (!(seconds > 0)) refuse(`--seconds: expected a number > 0, got ${flags.seconds}`);
+if (!(heapSeconds >= 0)) refuse(`--heap-minutes: expected a number >= 0, got ${flags['heap-minutes']}`);
+if (!factors.every((factor) => factor >= 1)) refuse(`--throttle: expected numbers >= 1, got ${flags.throttle}`);
+
+/** Between two samples of the main thread. */
+const SAMPLE_MICROS = 200;
+const PLUGIN = `leo-abr${flags.live ? '.live' : ''}.js`;
+const DASH = 'dash.all.min.js';
+const FILES = {
+  [DASH]: createRequire(import.meta.url)
+    .resolve('dashjs')
+    .replace(/[^/]*$/, DASH),
+  [PLUGIN]: join(flags.dist, PLUGIN),
+};
+const PAGE = `<!doctype html><video width="320" muted></video><script src="${DASH}"></script>
+<script type="module">import { attachLeoAbr } from './${PLUGIN}'; window.attachLeoAbr = attachLeoAbr;</script>`;
+
+const { startOrigin } = await bundledSources('replay/origin/index.ts');
+const { SCENARIOS } = await bundledSources('replay/scenarios.ts');
+const { findBrowser } = await bundledSources('replay/browser/find-browser.ts');
+const origin = await startOrigin({
+  fallback({ url }, response) {
+    const name = url.slice(1);
+    if (url !== '/' && !(name in FILES)) return false;
+    const type = url === '/' ? 'text/html' : 'text/javascript';
+    response.writeHead(200, { 'content-type': type }).end(url === '/' ? PAGE : readFileSync(FILES[name]));
+    return true;
+  },
+});
+const { executablePath, args, env } = await findBrowser();
+const browser = await chromium.launch({ executablePath, args, env });
+try {
+  for (const factor of factors) {
+    await measure(factor, false);
+    await measure(factor, true);
+  }
+} finally {
+  await browser.close();
+  await origin.close();
+}
+
+/** Plays once and prints a line. */
+async function measure(factor, hasPlugin) {
+  const page = await browser.newPage();
+  await page.addInitScript(timeTicks);
+  await page.goto(origin.url);
+  const cdp = await page.context().newCDPSession(page);
+  for (const domain of ['Profiler', 'HeapProfiler']) await cdp.send(`${domain}.enable`);
+  await cdp.send('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: factor });
+  const session = origin.createSession(streamOf(seconds + heapSeconds + 60));
+  await cdp.send('Profiler.start');
+  await page.evaluate(play, { manifest: origin.manifestUrl(session), hasPlugin });
+  await page.waitForTimeout(1000 * seconds);
+  const { profile } = await cdp.send('Profiler.stop');
+  const { tickMillis, played, faults } = await page.evaluate(() => window.seen());
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+  await page.waitForTimeout(1000 * heapSeconds);
+  await cdp.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await cdp.send('Runtime.getHeapUsage');
+  await page.close();
+  origin.removeSession(session.id);
+  if (!(played > 0.5 * seconds)) console.log(`only ${played.toFixed(1)} s were played`);
+  for (const fault of faults) console.log(`fault: ${fault}`);
+  const millis = (micros) => ((micros / 1000) * (30 / seconds)).toFixed(0);
+  const { dash, plugin, forPlugin } = scriptMicros(profile);
+  const sorted = tickMillis.sort((a, b) => a - b);
+  const at = (level) => (sorted[Math.floor(level * sorted.length)] ?? Number.NaN).toFixed(1);
+  const ofPlugin =
+    `plugin ${millis(plugin)} ms, with dash.js ${millis(plugin + forPlugin)} ms, ` +
+    `ratio ${(plugin / dash).toFixed(2)}, ${sorted.length} ticks: p50 ${at(0.5)} p99 ${at(0.99)} ms, `;
+  const heap = `heap ${(usedSize / 1e6).toFixed(1)} MB`;
+  console.log(`CPU / ${factor}: dash.js ${millis(dash)} ms, ${hasPlugin ? ofPlugin : 'no plugin, '}${heap}`);
+}
+
+/** Time by the file of the innermost script; `forPlugin`: of dash.js, called by the plugin. */
+function scriptMicros({ nodes, samples, timeDeltas }) {
+  const owners = new Map();
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const urls = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.url]));
+  const ownerOf = (id) => {
+    let file;
+    for (let at = id; at !== undefined; at = parents.get(at)) {
+      const name = [DASH, PLUGIN].find((one) => urls.get(at).endsWith(`/${one}`));
+      file ??= name;
+      if (file === DASH && name === PLUGIN) return 'forPlugin';
+    }
+    return file === DASH ? 'dash' : file && 'plugin';
+  };
+  const sums = { dash: 0, plugin: 0, forPlugin: 0 };
+  samples.forEach((id, i) => {
+    if (!owners.has(id)) owners.set(id, ownerOf(id));
+    sums[owners.get(id)] += timeDeltas[i];
+  });
+  return { ...sums, dash: sums.dash + sums.forPlugin };
+}
+
+/** A stream and its link: 8 Mbit/s, and 1 Mbit/s for 1 s of each 15. */
+function streamOf(mediaSeconds) {
+  const epochs = Math.ceil(mediaSeconds / 15) + 2;
+  const ends = Array.from({ length: epochs }, (_, i) => [15 * i + 11, 15 * i + 12]).flat();
+  const live = SCENARIOS['live-hd-1'];
+  const segmentSeconds = flags.live ? live.segmentSeconds : 4;
+  return {
+    trace: {
+      name: 'a dip every 15 s',
+      stepEndsSeconds: Float64Array.from(ends),
+      ratesBps: Float64Array.from(ends, (_, i) => (i % 2 ? 1e6 : 8e6)),
+      durationSeconds: ends.at(-1),
+      metadata: { dataset: 'bench', recordingGroup: 'bench', startUtcMs: Date.now() },
+    },
+    scenario: {
+      ...(flags.live ? live : SCENARIOS['hd-16']),
+      ladderBps: [300e3, 1e6, 2.5e6, 5e6],
+      segmentCount: Math.ceil(mediaSeconds / segmentSeconds),
+      traceScale: { factor: 1 },
+    },
+  };
+}
+
+/** In the page: times the plugin's timers. */
+function timeTicks() {
+  const tickMillis = [];
+  const original = window.setInterval;
+  window.setInterval = (action, ...rest) => {
+    if (!/\/leo-abr[\w.]*\.js/.test(new Error().stack)) return original(action, ...rest);
+    const timed = () => {
+      const began = performance.now();
+      action();
+      tickMillis.push(performance.now() - began);
+    };
+    return original(timed, ...rest);
+  };
+  window.seen = () => {
+    const faults = window.handle?.state.faults.map(({ message }) => message) ?? [];
+    return { tickMillis, faults, played: document.querySelector('video').currentTime };
+  };
+}
+
+/** In the page. */
+function play({ manifest, hasPlugin }) {
+  const player = window.dashjs.MediaPlayer().create();
+  if (hasPlugin) window.handle = window.attachLeoAbr(player);
+  player.initialize(document.querySelector('video'), manifest, true);
+}
