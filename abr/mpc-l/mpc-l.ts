@@ -3,7 +3,7 @@
  * example; docs/how-it-works.md has the algorithm and its sources.
  */
 
-import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
+import type { Controller, Decision, InFlight, Pace, PlaybackState, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
 import { lastIndexAtMost } from '../ladder.ts';
@@ -86,12 +86,8 @@ export class MpcL implements Controller {
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
+    if (state.isPaused || this.keepsForSeconds(state, inFlight) > 0) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
-    const isSettling = state.nowSeconds - inFlight.requestedAtSeconds < tuning.settleSeconds;
-    const isBuffered = state.started && state.bufferLevelSeconds > tuning.patienceSegments * state.segmentSeconds;
-    if (!options.abandon || state.isPaused || current <= 0 || isSettling || isBuffered) return 'keep';
-    if (inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, options.maxWastedShare))
-      return 'keep';
     const usable = usableForecast(state, forecast, options);
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) {
@@ -119,6 +115,17 @@ export class MpcL implements Controller {
       reason: `${usable.source}: abandoned for ${megabits(state, lower)}: ${comparison(best, 'going on', kept)}`,
       ...this.#forecastPart(state, usable),
     };
+  }
+
+  keepsForSeconds(state: PlaybackState, inFlight: InFlight): number {
+    const { abandon, maxWastedShare, tuning } = this.#options;
+    const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
+    const isSpent = inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, maxWastedShare);
+    if (!abandon || isLowest || isSpent) return Number.POSITIVE_INFINITY;
+    const settleSeconds = tuning.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds);
+    const patienceSeconds = tuning.patienceSegments * state.segmentSeconds;
+    const spareSeconds = state.started ? (state.bufferLevelSeconds - patienceSeconds) / state.playbackRate : 0;
+    return Math.max(0, settleSeconds, spareSeconds);
   }
 
   #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {

@@ -1,11 +1,14 @@
 /** Passes the state to the controller, checks its decision, and emits it to the listeners. */
 
-import type { Decision, InFlight } from '../../abr/controller.ts';
+import type { Controller, Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Planner } from './planner.ts';
-import type { Choice, PlayerPort } from './player-port.ts';
+import type { Choice, PlayerPort, Situation } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
+
+/** Meanwhile the viewer may change the playback rate. */
+const LONGEST_KEPT_SECONDS = 1;
 
 interface Parts {
   port: Pick<PlayerPort, 'name' | 'isPolled'>;
@@ -16,6 +19,9 @@ interface Parts {
 }
 
 export class Decisions {
+  /** Until then, on the session's clock, this controller keeps this download for certain. */
+  #kept: { active: object; controller: Controller; untilSeconds: number } | undefined;
+
   constructor(private readonly parts: Parts) {}
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
@@ -30,8 +36,24 @@ export class Decisions {
   /** The representation to repeat the video segment in flight at; undefined to let it finish. */
   reconsider(): Choice | undefined {
     const { session, clock, planner } = this.parts;
-    const inFlight = session.record.inFlight(clock.nowSeconds());
-    return inFlight && planner.controller.reconsider && this.#ask(inFlight);
+    const { active } = session.record;
+    const { controller } = planner;
+    const nowSeconds = clock.nowSeconds();
+    const kept = this.#kept;
+    const isKept = kept?.active === active && kept?.controller === controller && nowSeconds < kept.untilSeconds;
+    return active && controller.reconsider && !isKept ? this.#ask(session.record.inFlight(nowSeconds)) : undefined;
+  }
+
+  /** Whether the controller keeps the download for certain; it is then asked no more for up to a second. */
+  #isKept({ playback, ladder }: Situation, inFlight: InFlight): boolean {
+    const { session, clock, planner } = this.parts;
+    const { controller } = planner;
+    const { started, active } = session.record;
+    const nowSeconds = clock.nowSeconds();
+    const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+    const seconds = controller.keepsForSeconds?.({ ...playback, started, nowSeconds, ladderBps }, inFlight) ?? 0;
+    this.#kept = { active: active!, controller, untilSeconds: nowSeconds + Math.min(LONGEST_KEPT_SECONDS, seconds) };
+    return seconds > 0;
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
@@ -47,6 +69,11 @@ export class Decisions {
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
+    if (inFlight && this.#isKept(situation, inFlight)) {
+      // Forecasters learn from their own forecasts.
+      planner.forecast();
+      return undefined;
+    }
     const { state, forecast } = planner.input(situation, inFlight);
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight

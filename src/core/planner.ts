@@ -51,6 +51,7 @@ export class Planner {
   situation(): Situation | undefined {
     const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
+    if (situation && situation.playback.bufferLevelSeconds > 0) session.playing();
     return situation && (session.record.live?.atEdge(situation) ?? situation);
   }
 
@@ -59,12 +60,17 @@ export class Planner {
     situation: Situation,
     inFlight: InFlight | undefined,
   ): { state: PlayerState; forecast: ValidForecast | undefined } {
-    const { session, clock, forecasting, sizes, options } = this.parts;
-    if (situation.playback.bufferLevelSeconds > 0) session.playing();
+    const { session, clock, sizes, options } = this.parts;
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
-    const newest = forecasting?.latest(state);
+    return { state, forecast: this.forecast(state) };
+  }
+
+  /** The forecast for a controller. */
+  forecast(clocks = this.parts.clock.read()): ValidForecast | undefined {
+    const { session, forecasting } = this.parts;
+    const newest = forecasting?.latest(clocks);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
-    return { state, forecast };
+    return forecast;
   }
 }
