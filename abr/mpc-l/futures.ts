@@ -29,6 +29,8 @@ const MAX_CORRELATION = 0.99;
 export class Futures {
   /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
   readonly marginal: Float64Array;
+  /** The forecast that the futures are of. */
+  #forecast: QuantileForecast | undefined;
   /** Number of steps, their ends, and the seconds since their second 0. */
   #steps = 0;
   readonly #stepEnds = new Float64Array(MAX_STEPS);
@@ -61,6 +63,9 @@ export class Futures {
 
   /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
   draw(forecast: QuantileForecast, ageSeconds: number): void {
+    this.#ageSeconds = Math.max(0, ageSeconds);
+    if (forecast === this.#forecast) return;
+    this.#forecast = forecast;
     const { stepEndsSeconds } = forecast;
     this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
     this.#stepEnds.set(stepEndsSeconds.slice(0, MAX_STEPS));
@@ -71,7 +76,6 @@ export class Futures {
     const correlation = Math.min(MAX_CORRELATION, forecast.rankCorrelation);
     const spread = Math.sqrt(1 - correlation ** 2);
     const rateAt = capacityCurves(forecast, this.#steps);
-    this.#ageSeconds = Math.max(0, ageSeconds);
     this.#correlation = correlation;
     for (let step = 0; step < this.#steps; step++) {
       for (let future = 0; future < count; future++) {
@@ -161,18 +165,22 @@ export class Futures {
  * goes on so beyond them.
  */
 function capacityCurves({ levels, quantilesBps }: QuantileForecast, steps: number) {
+  const count = levels.length;
   const scores = levels.map(normalQuantile);
-  const rows = quantilesBps.slice(0, steps);
-  const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * Math.max(...rows.flat()));
-  const logs = rows.map((row) => row.map((bps) => Math.log(Math.max(floorBps, bps))));
-  const slopes = logs.map((row) =>
-    row.map((log, i) => (i + 1 < row.length ? (row[i + 1]! - log) / Math.max(1e-9, scores[i + 1]! - scores[i]!) : 0)),
-  );
+  let highestBps = 0;
+  for (let step = 0; step < steps; step++) for (const bps of quantilesBps[step]!) highestBps = Math.max(highestBps, bps);
+  const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
+  const logs = new Float64Array(steps * count);
+  for (let at = 0; at < logs.length; at++) {
+    logs[at] = Math.log(Math.max(floorBps, quantilesBps[Math.floor(at / count)]![at % count]!));
+  }
   return (step: number, score: number): number => {
     let i = 0;
-    while (i < scores.length - 2 && score > scores[i + 1]!) i++;
-    const log = logs[step]![i]! + slopes[step]![i]! * (score - scores[i]!);
-    return Math.min(GREATEST_BPS, Math.max(floorBps, Math.exp(log)));
+    while (i < count - 2 && score > scores[i + 1]!) i++;
+    const at = step * count + i;
+    const log = logs[at]!;
+    const slope = count > 1 ? (logs[at + 1]! - log) / Math.max(1e-9, scores[i + 1]! - scores[i]!) : 0;
+    return Math.min(GREATEST_BPS, Math.max(floorBps, Math.exp(log + slope * (score - scores[i]!))));
   };
 }
 

@@ -15,6 +15,22 @@ const CORRELATION_STEPS = 100;
 /** Less likely transitions are ignored. */
 const NEGLIGIBLE = 1e-4;
 
+/** By the options, which do not change, and the correlation. */
+const MATRICES = new WeakMap<ResolvedMpcLOptions, Map<number, Float64Array>>();
+
+function transitionsFor(options: ResolvedMpcLOptions, correlation: number): Float64Array {
+  const { bins, tailShare } = options.tuning;
+  const rounded = Math.min(CORRELATION_STEPS - 1, Math.round(correlation * CORRELATION_STEPS)) / CORRELATION_STEPS;
+  const matrices = MATRICES.get(options) ?? new Map();
+  const matrix =
+    matrices.get(rounded) ??
+    rankTransitions(bins, rounded, { weight: tailWeightOf(options), tail: tailShare }).map((p) =>
+      p < NEGLIGIBLE ? 0 : p,
+    );
+  MATRICES.set(options, matrices.set(rounded, matrix));
+  return matrix;
+}
+
 /** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
 export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {
   return Math.min(1, tuning.tailWeightSpan * risk);
@@ -38,14 +54,6 @@ export function laterSegments(
   const segmentSeconds = state.segmentSeconds / playbackRate;
   const qualities = ladderBps.map((bps) => weights.quality(bps));
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
-  const matrices = new Map<number, Float64Array>();
-  const transitionsFor = (correlation: number) => {
-    const rounded = Math.min(CORRELATION_STEPS - 1, Math.round(correlation * CORRELATION_STEPS)) / CORRELATION_STEPS;
-    const tail = { weight: tailWeightOf(options), tail: tuning.tailShare };
-    const matrix = matrices.get(rounded) ?? rankTransitions(bins, rounded, tail).map((p) => (p < NEGLIGIBLE ? 0 : p));
-    matrices.set(rounded, matrix);
-    return matrix;
-  };
   const stepEndsSeconds = futures.stepEndsSeconds();
   const lastCapacity = [...futures.marginal.subarray(0, stepEndsSeconds.length * bins)].slice(-bins);
   const shares = watchShares(state, count + 1, options.watchSeconds);
@@ -58,7 +66,7 @@ export function laterSegments(
     stages: Array.from({ length: count }, (_, i) => {
       const seconds = (i + 1) * segmentSeconds;
       return {
-        transitions: transitionsFor(futures.correlationBetween(seconds - segmentSeconds, seconds)),
+        transitions: transitionsFor(options, futures.correlationBetween(seconds - segmentSeconds, seconds)),
         sizesBits: sizesAt(state, i + 1),
         watchShare: shares[i + 1]! / shares[i]!,
       };

@@ -1,9 +1,9 @@
 /** Passes the state to the controller, checks its decision, and emits it to the listeners. */
 
-import type { Controller, Decision, InFlight } from '../../abr/controller.ts';
+import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Planner } from './planner.ts';
-import type { Choice, PlayerPort, Situation } from './player-port.ts';
+import type { Choice, PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
@@ -19,9 +19,6 @@ interface Parts {
 }
 
 export class Decisions {
-  /** Until then, on the session's clock, this controller keeps this download for certain. */
-  #kept: { active: object; controller: Controller; untilSeconds: number } | undefined;
-
   constructor(private readonly parts: Parts) {}
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
@@ -37,29 +34,15 @@ export class Decisions {
   reconsider(): Choice | undefined {
     const { session, clock, planner } = this.parts;
     const { active } = session.record;
-    const { controller } = planner;
     const nowSeconds = clock.nowSeconds();
-    const kept = this.#kept;
-    const isKept = kept?.active === active && kept?.controller === controller && nowSeconds < kept.untilSeconds;
-    return active && controller.reconsider && !isKept ? this.#ask(session.record.inFlight(nowSeconds)) : undefined;
-  }
-
-  /** Whether the controller keeps the download for certain; it is then asked no more for up to a second. */
-  #isKept({ playback, ladder }: Situation, inFlight: InFlight): boolean {
-    const { session, clock, planner } = this.parts;
-    const { controller } = planner;
-    const { started, active } = session.record;
-    const nowSeconds = clock.nowSeconds();
-    const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
-    const seconds = controller.keepsForSeconds?.({ ...playback, started, nowSeconds, ladderBps }, inFlight) ?? 0;
-    this.#kept = { active: active!, controller, untilSeconds: nowSeconds + Math.min(LONGEST_KEPT_SECONDS, seconds) };
-    return seconds > 0;
+    if (!active || !planner.controller.reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
+    return this.#ask(session.record.inFlight(nowSeconds));
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
   #ask(inFlight: InFlight | undefined): Choice | undefined {
-    const { port, session, planner, events } = this.parts;
-    const { choice, active, number, live } = session.record;
+    const { port, session, clock, planner, events } = this.parts;
+    const { choice, active, number, live, started } = session.record;
     const situation = planner.situation();
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
@@ -69,13 +52,21 @@ export class Decisions {
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
-    if (inFlight && this.#isKept(situation, inFlight)) {
-      // Forecasters learn from their own forecasts.
-      planner.forecast();
-      return undefined;
+    const attempt = <T>(action: () => T) => events.attempt('controller-failed', 'the controller failed', action);
+    if (inFlight && controller.keepsForSeconds) {
+      const nowSeconds = clock.nowSeconds();
+      const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+      const playback = { ...situation.playback, nowSeconds, started, ladderBps };
+      const seconds = attempt(() => controller.keepsForSeconds!(playback, inFlight))!;
+      active!.keptUntilSeconds = nowSeconds + Math.min(LONGEST_KEPT_SECONDS, seconds);
+      if (seconds > 0) {
+        // Forecasters learn from their own forecasts.
+        planner.forecast();
+        return undefined;
+      }
     }
     const { state, forecast } = planner.input(situation, inFlight);
-    return events.attempt('controller-failed', 'the controller failed', () => {
+    return attempt(() => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
@@ -87,17 +78,8 @@ export class Decisions {
       const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
       session.decided(decision, inFlight ? undefined : { made, situation });
       const kind = inFlight ? 'abandon' : 'decide';
-      const streamId = period.id;
-      events.emit('decision', {
-        kind,
-        session: number,
-        decision,
-        state,
-        forecast,
-        inFlight,
-        representationId,
-        streamId,
-      });
+      const event = { kind, session: number, decision, state, forecast, inFlight, representationId } as const;
+      events.emit('decision', { ...event, streamId: period.id });
       return made;
     });
   }

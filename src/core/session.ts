@@ -23,6 +23,9 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
+  /** Until then, on the session's clock, the controller keeps it for certain. */
+  keptUntilSeconds = 0;
+
   constructor(
     readonly segment: SegmentRequest,
     requestedAtSeconds: number,

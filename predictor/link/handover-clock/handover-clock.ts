@@ -229,7 +229,7 @@ export class HandoverClock {
     const epochs = this.#epochs;
     const weights = this.#around;
     // Without what `normalise` has added.
-    const added = LEAST_SHARE * max(...epochs);
+    const added = LEAST_SHARE * greatest(epochs);
     for (let i = 0; i < weights.length; i++) {
       weights[i] = max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
     }
@@ -313,13 +313,21 @@ function orWithoutDips(logDips: number): number {
 
 /** Raises each weight to at least `LEAST_SHARE` of the greatest, and scales them to add up to `total`. */
 function normalise(weights: Float64Array, total: number): void {
-  const least = LEAST_SHARE * max(...weights);
+  const least = LEAST_SHARE * greatest(weights);
   for (let i = 0; i < weights.length; i++) if (weights[i]! < least) weights[i] = least;
   scale(weights, total / sum(weights));
 }
 
 function sum(values: Float64Array): number {
-  return values.reduce((total, value) => total + value, 0);
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i]!;
+  return total;
+}
+
+function greatest(values: Float64Array): number {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) if (values[i]! > most) most = values[i]!;
+  return most;
 }
 
 function scale(values: Float64Array, factor: number): void {
