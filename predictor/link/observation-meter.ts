@@ -96,17 +96,19 @@ export class ObservationMeter {
     const from = metered.reportedSeconds ?? this.#nowSeconds;
     const to = this.#nowSeconds;
     metered.reportedSeconds = to;
-    const pieces: Throughput[] = [];
+    let last: Throughput | undefined;
     let overlap = 0;
     for (let i = 0; i <= this.#queue.length; i++) {
       const piece = this.#queue[i] ?? this.#open;
       if (piece?.kind !== 'throughput') continue;
-      pieces.push(piece);
+      last = piece;
       overlap += overlapSeconds(piece, from, to);
     }
-    const last = pieces[pieces.length - 1];
-    if (overlap > 0) for (const piece of pieces) piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
-    else if (last !== undefined) last.bits += bits;
+    for (let i = 0; overlap > 0 && i <= this.#queue.length; i++) {
+      const piece = this.#queue[i] ?? this.#open;
+      if (piece?.kind === 'throughput') piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
+    }
+    if (overlap <= 0 && last !== undefined) last.bits += bits;
     this.#flush();
   }
 

@@ -4,7 +4,6 @@ import type { Decisions } from './decisions.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort } from './player-port.ts';
 import type { Session, VideoDownload } from './session.ts';
-import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
 
 /** A player that has not requested the segment again within this time will not do so. */
@@ -13,7 +12,6 @@ const ANSWER_WITHIN_SECONDS = 1;
 interface Parts {
   port: Pick<PlayerPort, 'abandon'>;
   session: Session;
-  clock: SessionClock;
   forecasting: Forecasting | undefined;
   decisions: Pick<Decisions, 'reconsider'>;
 }
@@ -27,16 +25,15 @@ export class Abandonment implements Ticking {
     return this.parts.session.record.active !== undefined;
   }
 
-  tick(): void {
-    const { port, session, clock, forecasting, decisions } = this.parts;
-    const atSeconds = clock.nowSeconds();
+  tick(atSeconds: number): void {
+    const { port, session, forecasting, decisions } = this.parts;
     forecasting?.meter.advance(atSeconds);
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
     if (download === undefined || download.link?.isWaiting(atSeconds)) return;
     const { download: last, atSeconds: lastSeconds } = this.#abandoned ?? {};
     if (last === download && atSeconds - lastSeconds! < ANSWER_WITHIN_SECONDS) return;
-    const choice = decisions.reconsider();
+    const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
     this.#abandoned = { download, atSeconds };
     port.abandon(choice);

@@ -130,23 +130,42 @@ describe('decide', () => {
 describe('reconsider', () => {
   test('passes the download in flight; undefined if the controller keeps it', () => {
     const { controller, port, decisions, requests, emitted } = scripted();
-    expect(decisions.reconsider()).toBeUndefined();
+    expect(decisions.reconsider(0)).toBeUndefined();
     requests(3, 2);
-    expect(decisions.reconsider()).toBeUndefined();
+    expect(decisions.reconsider(0)).toBeUndefined();
     expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
     expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
     expect(emitted).toEqual([]);
     controller.instead = 0;
-    expect(decisions.reconsider()).toEqual({ representationId: 'v0', message: 'scripted: slow' });
+    expect(decisions.reconsider(0)).toEqual({ representationId: 'v0', message: 'scripted: slow' });
     expect(emitted).toMatchObject([{ kind: 'abandon', inFlight: { segmentIndex: 3 }, representationId: 'v0' }]);
     expect(port.firsts).toEqual([false, false]);
+  });
+
+  test('asks a controller that keeps the download for certain once a second, and anew for another download', () => {
+    const { controller, port, decisions, requests } = scripted();
+    const asked: number[] = [];
+    const keepsForSeconds = ({ nowSeconds }: { nowSeconds: number }) => (asked.push(nowSeconds), keeps);
+    let keeps = 60;
+    Object.assign(controller, { keepsForSeconds, instead: 0 });
+    requests(3, 2);
+    for (let tick = 1; tick <= 25; tick++) expect(decisions.reconsider(tick / 10)).toBeUndefined();
+    expect(asked).toEqual([0.1, 1.1, 2.1]);
+    expect(port.firsts).toHaveLength(asked.length);
+    requests(3, 2);
+    keeps = 0.15;
+    expect([2.6, 2.7].map((at) => decisions.reconsider(at))).toEqual([undefined, undefined]);
+    keeps = 0;
+    expect(decisions.reconsider(2.8)).toMatchObject({ representationId: 'v0' });
+    expect(asked.slice(3)).toEqual([2.6, 2.8]);
+    expect(controller.inFlights).toHaveLength(1);
   });
 
   test('is undefined for a download of a period that the player has left', () => {
     const { controller, port, decisions, requests } = scripted();
     requests(9);
     port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1', startSeconds: 40, firstIndex: 10 } };
-    expect(decisions.reconsider()).toBeUndefined();
+    expect(decisions.reconsider(0)).toBeUndefined();
     expect(controller.inFlights).toEqual([]);
   });
 });

@@ -5,7 +5,6 @@ import type { Events } from './events.ts';
 import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
-import type { SessionClock } from './session-clock.ts';
 
 /** Meanwhile the viewer may change the playback rate. */
 const LONGEST_KEPT_SECONDS = 1;
@@ -13,7 +12,6 @@ const LONGEST_KEPT_SECONDS = 1;
 interface Parts {
   port: Pick<PlayerPort, 'name' | 'isPolled'>;
   session: Session;
-  clock: SessionClock;
   planner: Planner;
   events: Events;
 }
@@ -30,18 +28,19 @@ export class Decisions {
     return undefined;
   }
 
-  /** The representation to repeat the video segment in flight at; undefined to let it finish. */
-  reconsider(): Choice | undefined {
-    const { session, clock, planner } = this.parts;
+  /**
+   * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
+   */
+  reconsider(nowSeconds: number): Choice | undefined {
+    const { session, planner } = this.parts;
     const { active } = session.record;
-    const nowSeconds = clock.nowSeconds();
     if (!active || !planner.controller.reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
-    return this.#ask(session.record.inFlight(nowSeconds));
+    return this.#ask(session.record.inFlight(nowSeconds), nowSeconds);
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
-  #ask(inFlight: InFlight | undefined): Choice | undefined {
-    const { port, session, clock, planner, events } = this.parts;
+  #ask(inFlight: InFlight | undefined, nowSeconds = 0): Choice | undefined {
+    const { port, session, planner, events } = this.parts;
     const { choice, active, number, live, started } = session.record;
     const situation = planner.situation();
     if (situation === undefined) return undefined;
@@ -54,7 +53,6 @@ export class Decisions {
     const { controller } = planner;
     const attempt = <T>(action: () => T) => events.attempt('controller-failed', 'the controller failed', action);
     if (inFlight && controller.keepsForSeconds) {
-      const nowSeconds = clock.nowSeconds();
       const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
       const playback = { ...situation.playback, nowSeconds, started, ladderBps };
       const seconds = attempt(() => controller.keepsForSeconds!(playback, inFlight))!;

@@ -73,8 +73,9 @@ export class Downloads {
     const download = this.#downloads.get(request);
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
-    download.received(clock.nowSeconds(), arrived);
-    if (download instanceof VideoDownload) ticker.progressed();
+    const atSeconds = clock.nowSeconds();
+    download.received(atSeconds, arrived);
+    if (download instanceof VideoDownload) ticker.progressed(atSeconds);
   }
 
   /**

@@ -6,7 +6,6 @@ import { onStep } from './live-rate.ts';
 import type { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
-import type { SessionClock } from './session-clock.ts';
 import type { Ticking } from './ticker.ts';
 
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
@@ -21,7 +20,6 @@ const HIDDEN_LATE_SECONDS = 1;
 export interface PacingParts {
   port: Pick<PlayerPort, 'rate'>;
   session: Session;
-  clock: SessionClock;
   planner: Planner;
   guard: Guard;
   events: Events;
@@ -50,8 +48,8 @@ export class Pacing implements Ticking {
     );
   }
 
-  tick(): void {
-    if (!this.parts.guard(() => this.#hold())) this.release();
+  tick(atSeconds: number): void {
+    if (!this.parts.guard(() => this.#hold(atSeconds))) this.release();
   }
 
   /** Gives the rate back to the player. */
@@ -64,14 +62,13 @@ export class Pacing implements Ticking {
   }
 
   /** Returns false where the rate is the player's. */
-  #hold(): boolean {
-    const { port, session, clock, planner, events } = this.parts;
+  #hold(nowSeconds: number): boolean {
+    const { port, session, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
     const situation = isAsked ? planner.situation() : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
-    const nowSeconds = clock.nowSeconds();
     const inFlight = session.record.inFlight(nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;

@@ -5,22 +5,24 @@
 
 import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
 import type { Guard } from './events.ts';
+import type { SessionClock } from './session-clock.ts';
 
-const TICK_MS = 1000 * PACE_PERIOD_SECONDS;
 /** If the timer is this late, progress events trigger the parts. */
-const LATE_TICK_MS = 2 * TICK_MS;
+const LATE_TICK_SECONDS = 1.99 * PACE_PERIOD_SECONDS;
 
 export interface Ticking {
   /** The timer runs while one of its parts needs it; asked when a download begins or ends. */
   isNeeded(): boolean;
-  tick(): void;
+  /** `atSeconds`: on the session's clock. */
+  tick(atSeconds: number): void;
 }
 
 export class Ticker {
   #timer: ReturnType<typeof setInterval> | undefined;
-  #tickedMs = 0;
+  #tickedSeconds = 0;
 
   constructor(
+    private readonly clock: Pick<SessionClock, 'nowSeconds'>,
     private readonly guard: Guard,
     private readonly parts: readonly Ticking[],
   ) {}
@@ -29,17 +31,17 @@ export class Ticker {
   update(): void {
     if (!this.parts.some((part) => part.isNeeded())) this.stop();
     else if (this.#timer === undefined) {
-      this.#tickedMs = performance.now();
-      this.#timer = setInterval(() => this.#tick(), TICK_MS);
+      this.#tickedSeconds = this.clock.nowSeconds();
+      this.#timer = setInterval(this.#tick, 1000 * PACE_PERIOD_SECONDS);
     }
   }
 
-  /** Bits have arrived. */
-  progressed(): void {
-    if (this.#timer === undefined || performance.now() - this.#tickedMs < LATE_TICK_MS) return;
-    this.#tickedMs = performance.now();
+  /** Bits have arrived, at this time of the session's clock. */
+  progressed(atSeconds: number): void {
+    if (this.#timer === undefined || atSeconds - this.#tickedSeconds < LATE_TICK_SECONDS) return;
+    this.#tickedSeconds = atSeconds;
     // The player finishes handling its own event first.
-    queueMicrotask(() => this.#tick());
+    queueMicrotask(this.#tick);
   }
 
   stop(): void {
@@ -47,8 +49,9 @@ export class Ticker {
     this.#timer = undefined;
   }
 
-  #tick(): void {
-    this.#tickedMs = performance.now();
-    for (const part of this.parts) this.guard(() => part.tick());
-  }
+  readonly #tick = () => {
+    const atSeconds = this.clock.nowSeconds();
+    this.#tickedSeconds = atSeconds;
+    for (const part of this.parts) this.guard(() => part.tick(atSeconds));
+  };
 }

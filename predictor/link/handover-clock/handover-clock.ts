@@ -299,11 +299,11 @@ function distanceTo(seconds: number, cell: number): number {
 
 /** Per cell, the ratio of a wrapped normal density around a second of the session to a uniform one. */
 function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
-  const density = new Float64Array(CELLS).map((_, cell) =>
-    exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2),
-  );
+  const density = new Float64Array(CELLS);
+  for (let cell = 0; cell < CELLS; cell++) density[cell] = exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
   const mean = sum(density) / CELLS;
-  return density.map((value) => value / mean);
+  for (let cell = 0; cell < CELLS; cell++) density[cell]! /= mean;
+  return density;
 }
 
 /** ln of the evidence on a link that may have dips of a kind or not, which is equally likely; up to a constant. */
