@@ -168,7 +168,8 @@ function capacityCurves({ levels, quantilesBps }: QuantileForecast, steps: numbe
   const count = levels.length;
   const scores = levels.map(normalQuantile);
   let highestBps = 0;
-  for (let step = 0; step < steps; step++) for (const bps of quantilesBps[step]!) highestBps = Math.max(highestBps, bps);
+  for (let step = 0; step < steps; step++)
+    for (const bps of quantilesBps[step]!) highestBps = Math.max(highestBps, bps);
   const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
   const logs = new Float64Array(steps * count);
   for (let at = 0; at < logs.length; at++) {

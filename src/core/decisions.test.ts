@@ -145,7 +145,10 @@ describe('reconsider', () => {
   test('asks a controller that keeps the download for certain once a second, and anew for another download', () => {
     const { controller, port, decisions, requests } = scripted();
     const asked: number[] = [];
-    const keepsForSeconds = ({ nowSeconds }: { nowSeconds: number }) => (asked.push(nowSeconds), keeps);
+    const keepsForSeconds = ({ nowSeconds }: { nowSeconds: number }) => {
+      asked.push(nowSeconds);
+      return keeps;
+    };
     let keeps = 60;
     Object.assign(controller, { keepsForSeconds, instead: 0 });
     requests(3, 2);

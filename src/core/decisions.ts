@@ -23,7 +23,7 @@ export class Decisions {
   decide(): Choice | undefined {
     const { port, session, planner, events } = this.parts;
     planner.startForecasting();
-    if (!session.record.isBlind) return this.#ask(undefined);
+    if (!session.record.isBlind) return this.#ask();
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
     return undefined;
   }
@@ -39,10 +39,10 @@ export class Decisions {
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
-  #ask(inFlight: InFlight | undefined, nowSeconds = 0): Choice | undefined {
+  #ask(inFlight?: InFlight, nowSeconds?: number): Choice | undefined {
     const { port, session, planner, events } = this.parts;
     const { choice, active, number, live, started } = session.record;
-    const situation = planner.situation();
+    const situation = planner.situation(nowSeconds);
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
@@ -52,7 +52,7 @@ export class Decisions {
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
     const attempt = <T>(action: () => T) => events.attempt('controller-failed', 'the controller failed', action);
-    if (inFlight && controller.keepsForSeconds) {
+    if (inFlight && nowSeconds !== undefined && controller.keepsForSeconds) {
       const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
       const playback = { ...situation.playback, nowSeconds, started, ladderBps };
       const seconds = attempt(() => controller.keepsForSeconds!(playback, inFlight))!;

@@ -16,6 +16,8 @@ export interface PlannerOptions extends StateOptions {
 export class Planner {
   readonly parts;
   #controller: Controller;
+  #situation: Situation | undefined;
+  #readAtSeconds: number | undefined;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
@@ -47,12 +49,15 @@ export class Planner {
     forecasting?.start(clock);
   }
 
-  /** What the player shows now. */
-  situation(): Situation | undefined {
+  /** What the player shows now; `atSeconds`: at this tick, read once. */
+  situation(atSeconds?: number): Situation | undefined {
     const { port, session, clock } = this.parts;
+    if (atSeconds !== undefined && atSeconds === this.#readAtSeconds) return this.#situation;
     const situation = port.situation(!clock.isRunning);
     if (situation && situation.playback.bufferLevelSeconds > 0) session.playing();
-    return situation && (session.record.live?.atEdge(situation) ?? situation);
+    this.#readAtSeconds = atSeconds;
+    this.#situation = situation && (session.record.live?.atEdge(situation) ?? situation);
+    return this.#situation;
   }
 
   /** `inFlight`: the download to reconsider; undefined for the next segment. */

@@ -48,6 +48,8 @@ type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 export class SegmentSizes {
   #file: SizesFile['representations'] = {};
   #learnt = new Map<string, number[]>();
+  /** Actual/declared size by representation, from what is learnt so far. */
+  readonly #ratios = new Map<string, number>();
 
   useFile(file: SizesFile): void {
     this.#file = file.representations;
@@ -56,12 +58,14 @@ export class SegmentSizes {
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
     this.#learnt.clear();
+    this.#ratios.clear();
   }
 
   /** A downloaded segment has `sizeBits`. */
   learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
+    this.#ratios.clear();
     const ratios = this.#learnt.get(id) ?? [];
     if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
     // Forget the representation unused for longest: its period is over.
@@ -85,12 +89,18 @@ export class SegmentSizes {
   }
 
   /** Mean of actual/declared size of the representation; the mean over all representations counts as one segment. */
-  #ratio(representationId: string): number {
-    const overall = mean([...this.#learnt.values()].flat()) ?? 1;
-    return mean([overall, ...(this.#learnt.get(representationId) ?? [])]) ?? 1;
+  #ratio(id: string): number {
+    let ratio = this.#ratios.get(id);
+    if (ratio === undefined) {
+      const overall = mean([...this.#learnt.values()].flat());
+      ratio = mean([overall, ...(this.#learnt.get(id) ?? [])]);
+      this.#ratios.set(id, ratio);
+    }
+    return ratio;
   }
 }
 
-function mean(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+/** 1 without values. */
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 1 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -32,11 +32,14 @@ export function readSituation(
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
   // The ladder's representations have no segment index; those of the stream processor have one.
-  const indexed = streams
-    ?.getStreamById(period.id)
-    ?.getStreamProcessors()
-    .find((processor) => processor.getType() === 'video')
-    ?.getRepresentationController();
+  const segmentsOf = (id: string) =>
+    (streams
+      ?.getStreamById(period.id)
+      ?.getStreamProcessors()
+      .find((processor) => processor.getType() === 'video')
+      ?.getRepresentationController()
+      .getRepresentationById(id)?.segments ?? []) as { mediaRange?: string }[];
+  const indexes: Record<string, ReturnType<typeof segmentsOf>> = {};
   return {
     period,
     ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
@@ -50,8 +53,8 @@ export function readSituation(
     playableUntilSeconds: playhead + playableSeconds,
     live: live?.position(streamInfo, current, playback),
     indexedBits(id, index) {
-      const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
-      return rangeBits(segments?.[index]?.mediaRange);
+      indexes[id] ??= segmentsOf(id);
+      return rangeBits(indexes[id][index]?.mediaRange);
     },
   };
 }

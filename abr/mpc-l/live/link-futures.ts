@@ -32,11 +32,14 @@ const CORRELATION_STEP = 0.05;
 export class LinkFutures {
   readonly paths: LinkPaths;
   readonly #futures: Futures;
-  /** `[future][cell]`: normal innovations, and the normal scores that follow from `#correlation`. */
+  /** `[future][cell]`: normal innovations, and the places in `#ratios` of the scores that follow from `#correlation`. */
   readonly #innovations: Float64Array;
-  readonly #scores: Float64Array;
+  readonly #places: Uint8Array;
   #correlation = Number.NaN;
+  /** Of the forecast that was drawn last: the fluctuation by score, and `[future][step]` the capacity in bit/s. */
+  #forecast: QuantileForecast | undefined;
   readonly #ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
+  readonly #rates: Float64Array;
   /** `[future][handover][draw]`: normal scores. */
   readonly #draws: Float64Array;
 
@@ -52,15 +55,16 @@ export class LinkFutures {
     this.#innovations.forEach((innovation, i, all) => {
       if (floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
     });
-    this.#scores = new Float64Array(count * CELLS);
+    this.#places = new Uint8Array(count * CELLS);
+    this.#rates = new Float64Array(count * MAX_STEPS);
     this.#draws = Float64Array.from({ length: count * HANDOVERS * DRAWS }, normal);
   }
 
   /** Draws the futures of a forecast into `paths`, which it returns. */
   draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
     const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
-    this.#futures.draw(forecast, ageSeconds);
-    this.#fluctuate(forecast, ageSeconds);
+    if (forecast !== this.#forecast) this.#prepare(forecast);
+    this.#fluctuate(forecast.stepEndsSeconds.slice(0, MAX_STEPS), ageSeconds);
     this.#dip(forecast, state.utcMs ?? Number.NaN);
     const { bits, count } = this.paths;
     for (let f = 0; f < count; f++) {
@@ -72,26 +76,37 @@ export class LinkFutures {
     return this.paths;
   }
 
-  /** Writes the capacity of each cell, in bit/s, to the place of the bits at its end. */
-  #fluctuate(forecast: QuantileForecast, ageSeconds: number): void {
+  /** Computes what does not depend on the forecast's age. */
+  #prepare(forecast: QuantileForecast): void {
+    this.#forecast = forecast;
+    this.#futures.draw(forecast, 0);
     const { fluctuation } = forecast;
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this.#ratios;
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
     this.#correlate(round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP);
-    const steps = narrowedSteps(forecast).slice(0, MAX_STEPS);
-    for (let f = 0; f < this.paths.count; f++) {
-      const row = f * (CELLS + 1);
-      let cell = 0;
-      steps.forEach(({ endSeconds, middleBps, power }, k) => {
-        const isLast = k === steps.length - 1;
-        const end = isLast ? CELLS : min(CELLS, round((endSeconds - ageSeconds) / CELL_SECONDS));
-        const rate = middleBps * (this.#futures.stepBps(floor(f / COPIES), k) / middleBps) ** power;
-        for (; cell < end; cell++) {
-          const at = RATIO_MIDDLE + round(this.#scores[f * CELLS + cell]! * RATIOS_PER_SCORE);
-          this.paths.bits[row + cell + 1] = rate * ratios[max(0, min(ratios.length - 1, at))]!;
-        }
-      });
+    for (const [k, { middleBps, power }] of narrowedSteps(forecast).slice(0, MAX_STEPS).entries()) {
+      for (let f = 0; f < this.paths.count; f += COPIES) {
+        const rate = middleBps * (this.#futures.stepBps(f / COPIES, k) / middleBps) ** power;
+        for (let copy = f; copy < f + COPIES; copy++) this.#rates[copy * MAX_STEPS + k] = rate;
+      }
+    }
+  }
+
+  /** Writes the capacity of each cell, in bit/s, to the place of the bits at its end. */
+  #fluctuate(stepEndsSeconds: readonly number[], ageSeconds: number): void {
+    const { bits, count } = this.paths;
+    const places = this.#places;
+    const ratios = this.#ratios;
+    const last = stepEndsSeconds.length - 1;
+    for (let k = 0, cell = 0; k <= last; k++) {
+      const from = cell;
+      const end = k === last ? CELLS : min(CELLS, round((stepEndsSeconds[k]! - ageSeconds) / CELL_SECONDS));
+      for (let f = 0; f < count; f++) {
+        const rate = this.#rates[f * MAX_STEPS + k]!;
+        const row = f * (CELLS + 1) + 1;
+        for (cell = from; cell < end; cell++) bits[row + cell] = rate * ratios[places[f * CELLS + cell]!]!;
+      }
     }
   }
 
@@ -99,9 +114,12 @@ export class LinkFutures {
     if (correlation === this.#correlation) return;
     this.#correlation = correlation;
     const spread = Math.sqrt(1 - correlation ** 2);
-    for (let i = 0; i < this.#scores.length; i++) {
+    let score = 0;
+    for (let i = 0; i < this.#places.length; i++) {
       const fresh = this.#innovations[i]!;
-      this.#scores[i] = i % CELLS === 0 ? fresh : correlation * this.#scores[i - 1]! + spread * fresh;
+      score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
+      const place = RATIO_MIDDLE + round(score * RATIOS_PER_SCORE);
+      this.#places[i] = max(0, min(this.#ratios.length - 1, place));
     }
   }
 

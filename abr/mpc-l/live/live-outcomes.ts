@@ -89,7 +89,13 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** Whether it is expected to stall playback for a time that is worth a switch. */
   isLate(running: LiveRequest): boolean {
-    return this.evaluate(running).stallSeconds >= this.#options.tuning.liveLateSeconds;
+    const count = this.#chunkCount - running.buffered;
+    let stallSeconds = 0;
+    for (let f = 0; f < this.#link.count; f++) {
+      // Later segments do not matter.
+      stallSeconds += this.#play(f, running, { count }).stallSeconds / this.#link.count;
+    }
+    return stallSeconds >= this.#options.tuning.liveLateSeconds;
   }
 
   /**

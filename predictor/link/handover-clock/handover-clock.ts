@@ -300,7 +300,8 @@ function distanceTo(seconds: number, cell: number): number {
 /** Per cell, the ratio of a wrapped normal density around a second of the session to a uniform one. */
 function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   const density = new Float64Array(CELLS);
-  for (let cell = 0; cell < CELLS; cell++) density[cell] = exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
+  for (let cell = 0; cell < CELLS; cell++)
+    density[cell] = exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
   const mean = sum(density) / CELLS;
   for (let cell = 0; cell < CELLS; cell++) density[cell]! /= mean;
   return density;
