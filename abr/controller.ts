@@ -66,12 +66,6 @@ export interface PlayerState {
   live?: LiveState;
 }
 
-/** What of the state changes while a segment downloads, and costs little to read. */
-export type PlaybackState = Pick<
-  PlayerState,
-  'nowSeconds' | 'started' | 'playbackRate' | 'isPaused' | 'bufferLevelSeconds' | 'segmentSeconds' | 'ladderBps'
->;
-
 /** Where playback is in a live stream, and when media comes into being. */
 export interface LiveState {
   /** From the capture of the picture on screen to now; before the first picture the target. */
@@ -175,10 +169,10 @@ export interface Controller {
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
   /**
-   * How long `reconsider` would keep the download for certain, in seconds, if nothing but time passed; 0: it may abandon it
-   * now. Callers need not ask before, and should ask once a second, because the viewer may do something. Default 0.
+   * For how many seconds `reconsider`, which has just said `keep`, would say so whatever the link does. It need not be
+   * called meanwhile, but should be once a second: the viewer may seek or change the rate. Default 0.
    */
-  keepsForSeconds?(state: PlaybackState, inFlight: InFlight): number;
+  keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**
    * Called ten times a second while a live stream plays, between segments too. The state's `segmentIndex` is the segment
    * in flight, if one is, else the next one. Absent where the player's own catch-up sets the rate.

@@ -61,10 +61,13 @@ export class Futures {
     this.#order = new Uint16Array(count);
   }
 
-  /** Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. */
-  draw(forecast: QuantileForecast, ageSeconds: number): void {
+  /**
+   * Draws the futures of a forecast that is `ageSeconds` old. They replace the ones drawn before. Returns false if those
+   * were of the same forecast.
+   */
+  draw(forecast: QuantileForecast, ageSeconds: number): boolean {
     this.#ageSeconds = Math.max(0, ageSeconds);
-    if (forecast === this.#forecast) return;
+    if (forecast === this.#forecast) return false;
     this.#forecast = forecast;
     const { stepEndsSeconds } = forecast;
     this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
@@ -89,6 +92,7 @@ export class Futures {
       }
       for (let bin = 0; bin < bins; bin++) this.marginal[step * bins + bin] = rateAt(step, this.#binScores[bin]!);
     }
+    return true;
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */

@@ -3,7 +3,7 @@
  * example; docs/how-it-works.md has the algorithm and its sources.
  */
 
-import type { Controller, Decision, InFlight, Pace, PlaybackState, PlayerState } from '../controller.ts';
+import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
 import { horizonOf } from '../horizon.ts';
 import { lastIndexAtMost } from '../ladder.ts';
@@ -117,7 +117,7 @@ export class MpcL implements Controller {
     };
   }
 
-  keepsForSeconds(state: PlaybackState, inFlight: InFlight): number {
+  keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
     const { abandon, maxWastedShare, tuning } = this.#options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, maxWastedShare);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
-import { useManualClock } from './manual-clock.fixture.ts';
+import { useManualClock, wait } from './manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
 
 useManualClock();
@@ -143,25 +143,22 @@ describe('reconsider', () => {
   });
 
   test('asks a controller that keeps the download for certain once a second, and anew for another download', () => {
-    const { controller, port, decisions, requests } = scripted();
-    const asked: number[] = [];
-    const keepsForSeconds = ({ nowSeconds }: { nowSeconds: number }) => {
-      asked.push(nowSeconds);
-      return keeps;
-    };
+    const { controller, port, requests } = scripted();
     let keeps = 60;
-    Object.assign(controller, { keepsForSeconds, instead: 0 });
+    Object.assign(controller, { keepsForSeconds: () => keeps });
+    const asked = (ticks: number) => {
+      const before = controller.inFlights.length;
+      wait(ticks / 10);
+      return controller.inFlights.length - before;
+    };
     requests(3, 2);
-    for (let tick = 1; tick <= 25; tick++) expect(decisions.reconsider(tick / 10)).toBeUndefined();
-    expect(asked).toEqual([0.1, 1.1, 2.1]);
-    expect(port.firsts).toHaveLength(asked.length);
-    requests(3, 2);
+    expect(asked(25)).toBe(3);
+    expect(port.firsts).toHaveLength(3);
     keeps = 0.15;
-    expect([2.6, 2.7].map((at) => decisions.reconsider(at))).toEqual([undefined, undefined]);
+    requests(3, 2);
+    expect(asked(4)).toBe(2);
     keeps = 0;
-    expect(decisions.reconsider(2.8)).toMatchObject({ representationId: 'v0' });
-    expect(asked.slice(3)).toEqual([2.6, 2.8]);
-    expect(controller.inFlights).toHaveLength(1);
+    expect(asked(4)).toBe(4);
   });
 
   test('is undefined for a download of a period that the player has left', () => {

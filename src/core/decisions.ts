@@ -35,14 +35,14 @@ export class Decisions {
     const { session, planner } = this.parts;
     const { active } = session.record;
     if (!active || !planner.controller.reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
-    return this.#ask(session.record.inFlight(nowSeconds), nowSeconds);
+    return this.#ask(session.record.inFlight(nowSeconds));
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
-  #ask(inFlight?: InFlight, nowSeconds?: number): Choice | undefined {
+  #ask(inFlight?: InFlight): Choice | undefined {
     const { port, session, planner, events } = this.parts;
-    const { choice, active, number, live, started } = session.record;
-    const situation = planner.situation(nowSeconds);
+    const { choice, active, number, live } = session.record;
+    const situation = planner.situation();
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
@@ -51,24 +51,16 @@ export class Decisions {
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
-    const attempt = <T>(action: () => T) => events.attempt('controller-failed', 'the controller failed', action);
-    if (inFlight && nowSeconds !== undefined && controller.keepsForSeconds) {
-      const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
-      const playback = { ...situation.playback, nowSeconds, started, ladderBps };
-      const seconds = attempt(() => controller.keepsForSeconds!(playback, inFlight))!;
-      active!.keptUntilSeconds = nowSeconds + Math.min(LONGEST_KEPT_SECONDS, seconds);
-      if (seconds > 0) {
-        // Forecasters learn from their own forecasts.
-        planner.forecast();
-        return undefined;
-      }
-    }
     const { state, forecast } = planner.input(situation, inFlight);
-    return attempt(() => {
+    return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
-      if (decision === 'keep') return undefined;
+      if (decision === 'keep') {
+        const seconds = controller.keepsForSeconds?.(state, inFlight!) ?? 0;
+        active!.keptUntilSeconds = state.nowSeconds + Math.min(LONGEST_KEPT_SECONDS, seconds);
+        return undefined;
+      }
       // A controller of the page may return anything.
       const index = (decision as Decision | undefined)?.representation;
       const representationId = ladder[index!]?.id;

@@ -66,7 +66,7 @@ export class Pacing implements Ticking {
     const { port, session, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const situation = isAsked ? planner.situation(nowSeconds) : undefined;
+    const situation = isAsked ? planner.situation() : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
     const inFlight = session.record.inFlight(nowSeconds);

@@ -16,8 +16,6 @@ export interface PlannerOptions extends StateOptions {
 export class Planner {
   readonly parts;
   #controller: Controller;
-  #situation: Situation | undefined;
-  #readAtSeconds: number | undefined;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
@@ -49,15 +47,11 @@ export class Planner {
     forecasting?.start(clock);
   }
 
-  /** What the player shows now; `atSeconds`: at this tick, read once. */
-  situation(atSeconds?: number): Situation | undefined {
+  /** What the player shows now. */
+  situation(): Situation | undefined {
     const { port, session, clock } = this.parts;
-    if (atSeconds !== undefined && atSeconds === this.#readAtSeconds) return this.#situation;
     const situation = port.situation(!clock.isRunning);
-    if (situation && situation.playback.bufferLevelSeconds > 0) session.playing();
-    this.#readAtSeconds = atSeconds;
-    this.#situation = situation && (session.record.live?.atEdge(situation) ?? situation);
-    return this.#situation;
+    return situation && (session.record.live?.atEdge(situation) ?? situation);
   }
 
   /** `inFlight`: the download to reconsider; undefined for the next segment. */
@@ -65,17 +59,12 @@ export class Planner {
     situation: Situation,
     inFlight: InFlight | undefined,
   ): { state: PlayerState; forecast: ValidForecast | undefined } {
-    const { session, clock, sizes, options } = this.parts;
+    const { session, clock, forecasting, sizes, options } = this.parts;
+    if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
-    return { state, forecast: this.forecast(state) };
-  }
-
-  /** The forecast for a controller. */
-  forecast(clocks = this.parts.clock.read()): ValidForecast | undefined {
-    const { session, forecasting } = this.parts;
-    const newest = forecasting?.latest(clocks);
+    const newest = forecasting?.latest(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
-    return forecast;
+    return { state, forecast };
   }
 }

@@ -48,8 +48,8 @@ type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 export class SegmentSizes {
   #file: SizesFile['representations'] = {};
   #learnt = new Map<string, number[]>();
-  /** Actual/declared size by representation, from what is learnt so far. */
-  readonly #ratios = new Map<string, number>();
+  /** Mean of the learnt ratios. */
+  #ratio = 1;
 
   useFile(file: SizesFile): void {
     this.#file = file.representations;
@@ -58,20 +58,20 @@ export class SegmentSizes {
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
     this.#learnt.clear();
-    this.#ratios.clear();
+    this.#ratio = 1;
   }
 
   /** A downloaded segment has `sizeBits`. */
   learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
-    this.#ratios.clear();
     const ratios = this.#learnt.get(id) ?? [];
     if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
     // Forget the representation unused for longest: its period is over.
     this.#learnt.delete(id);
     this.#learnt.set(id, ratios);
     if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
+    this.#ratio = mean([...this.#learnt.values()].flat());
   }
 
   /** Size in bits; > 0. */
@@ -85,22 +85,11 @@ export class SegmentSizes {
     const listed = this.#file[id];
     const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(id);
-  }
-
-  /** Mean of actual/declared size of the representation; the mean over all representations counts as one segment. */
-  #ratio(id: string): number {
-    let ratio = this.#ratios.get(id);
-    if (ratio === undefined) {
-      const overall = mean([...this.#learnt.values()].flat());
-      ratio = mean([overall, ...(this.#learnt.get(id) ?? [])]);
-      this.#ratios.set(id, ratio);
-    }
-    return ratio;
+    // The mean over all representations counts as one segment.
+    return indexedBits ?? bitrateBps * segmentSeconds * mean([this.#ratio, ...(this.#learnt.get(id) ?? [])]);
   }
 }
 
-/** 1 without values. */
 function mean(values: readonly number[]): number {
-  return values.length === 0 ? 1 : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,6 +1,6 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
-import type { Representation, RulesContext, StreamInfo } from 'dashjs';
+import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
 import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
@@ -31,15 +31,7 @@ export function readSituation(
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
-  // The ladder's representations have no segment index; those of the stream processor have one.
-  const segmentsOf = (id: string) =>
-    (streams
-      ?.getStreamById(period.id)
-      ?.getStreamProcessors()
-      .find((processor) => processor.getType() === 'video')
-      ?.getRepresentationController()
-      .getRepresentationById(id)?.segments ?? []) as { mediaRange?: string }[];
-  const indexes: Record<string, ReturnType<typeof segmentsOf>> = {};
+  let indexed: RepresentationController | undefined;
   return {
     period,
     ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
@@ -53,8 +45,14 @@ export function readSituation(
     playableUntilSeconds: playhead + playableSeconds,
     live: live?.position(streamInfo, current, playback),
     indexedBits(id, index) {
-      indexes[id] ??= segmentsOf(id);
-      return rangeBits(indexes[id][index]?.mediaRange);
+      // The ladder's representations have no segment index; those of the stream processor have one.
+      indexed ??= streams
+        ?.getStreamById(period.id)
+        ?.getStreamProcessors()
+        .find((processor) => processor.getType() === 'video')
+        ?.getRepresentationController();
+      const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
+      return rangeBits(segments?.[index]?.mediaRange);
     },
   };
 }

@@ -37,7 +37,6 @@ export class LinkFutures {
   readonly #places: Uint8Array;
   #correlation = Number.NaN;
   /** Of the forecast that was drawn last: the fluctuation by score, and `[future][step]` the capacity in bit/s. */
-  #forecast: QuantileForecast | undefined;
   readonly #ratios = new Float64Array(2 * RATIO_MIDDLE + 1);
   readonly #rates: Float64Array;
   /** `[future][handover][draw]`: normal scores. */
@@ -63,7 +62,7 @@ export class LinkFutures {
   /** Draws the futures of a forecast into `paths`, which it returns. */
   draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
     const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
-    if (forecast !== this.#forecast) this.#prepare(forecast);
+    if (this.#futures.draw(forecast, 0)) this.#prepare(forecast);
     this.#fluctuate(forecast.stepEndsSeconds.slice(0, MAX_STEPS), ageSeconds);
     this.#dip(forecast, state.utcMs ?? Number.NaN);
     const { bits, count } = this.paths;
@@ -78,8 +77,6 @@ export class LinkFutures {
 
   /** Computes what does not depend on the forecast's age. */
   #prepare(forecast: QuantileForecast): void {
-    this.#forecast = forecast;
-    this.#futures.draw(forecast, 0);
     const { fluctuation } = forecast;
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this.#ratios;

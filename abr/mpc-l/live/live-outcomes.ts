@@ -89,28 +89,23 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
 
   /** Whether it is expected to stall playback for a time that is worth a switch. */
   isLate(running: LiveRequest): boolean {
-    const count = this.#chunkCount - running.buffered;
-    let stallSeconds = 0;
-    for (let f = 0; f < this.#link.count; f++) {
-      // Later segments do not matter.
-      stallSeconds += this.#play(f, running, { count }).stallSeconds / this.#link.count;
-    }
-    return stallSeconds >= this.#options.tuning.liveLateSeconds;
+    // Later segments do not change the stall.
+    return this.evaluate(running, 1).stallSeconds >= this.#options.tuning.liveLateSeconds;
   }
 
   /**
    * As `SegmentOutcomes.evaluate`; the score is QoE of live streams (LoL+'s), summed over the plan. A second by which its
-   * last chunk is late counts as one of stall.
+   * last chunk is late counts as one of stall. `segments`: of the plan.
    */
-  evaluate(request: LiveRequest): Evaluation {
+  evaluate(request: LiveRequest, segments = SEGMENTS): Evaluation {
     const { weights, segmentSeconds } = this.#state;
     let score = 0;
     let stallSeconds = 0;
-    const count = SEGMENTS * this.#chunkCount - request.buffered;
+    const count = segments * this.#chunkCount - request.buffered;
     for (let f = 0; f < this.#link.count; f++) {
       let best: Played | undefined;
       for (const steps of LATER_STEPS) {
-        if (steps > request.representation) break;
+        if (steps > request.representation || steps >= segments) break;
         const played = this.#play(f, request, { count, later: request.representation - steps });
         if (best === undefined || played.score > best.score) best = played;
       }
