@@ -169,8 +169,8 @@ export interface Controller {
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
   /**
-   * For how many seconds `reconsider`, which has just said `keep`, would say so whatever the link does. It need not be
-   * called meanwhile, but should be once a second: the viewer may seek or change the rate. Default 0.
+   * For how many seconds `reconsider`, which has just said `keep`, would say so whatever the link does: it need not be
+   * called meanwhile. At most 1, because the viewer may seek or change the rate. Default 0.
    */
   keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**

@@ -121,11 +121,10 @@ export class MpcL implements Controller {
     const { abandon, maxWastedShare, tuning } = this.#options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, maxWastedShare);
-    if (!abandon || isLowest || isSpent) return Number.POSITIVE_INFINITY;
     const settleSeconds = tuning.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds);
     const patienceSeconds = tuning.patienceSegments * state.segmentSeconds;
     const spareSeconds = state.started ? (state.bufferLevelSeconds - patienceSeconds) / state.playbackRate : 0;
-    return Math.max(0, settleSeconds, spareSeconds);
+    return Math.min(1, !abandon || isLowest || isSpent ? 1 : Math.max(settleSeconds, spareSeconds));
   }
 
   #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {

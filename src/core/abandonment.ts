@@ -3,7 +3,7 @@
 import type { Decisions } from './decisions.ts';
 import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort } from './player-port.ts';
-import type { Session, VideoDownload } from './session.ts';
+import type { Session } from './session.ts';
 import type { Ticking } from './ticker.ts';
 
 /** A player that has not requested the segment again within this time will not do so. */
@@ -17,8 +17,6 @@ interface Parts {
 }
 
 export class Abandonment implements Ticking {
-  #abandoned: { download: VideoDownload; atSeconds: number } | undefined;
-
   constructor(private readonly parts: Parts) {}
 
   isNeeded(): boolean {
@@ -31,11 +29,9 @@ export class Abandonment implements Ticking {
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
     if (download === undefined || download.link?.isWaiting(atSeconds)) return;
-    const { download: last, atSeconds: lastSeconds } = this.#abandoned ?? {};
-    if (last === download && atSeconds - lastSeconds! < ANSWER_WITHIN_SECONDS) return;
     const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
-    this.#abandoned = { download, atSeconds };
+    download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;
     port.abandon(choice);
   }
 }

@@ -34,20 +34,20 @@ test("another source begins a session without the last one's records and decisio
 test('forecasting starts once per session, with UTC at second 0', () => {
   const steady = new Steady();
   const options = { controller: new Scripted(), forecasters: [steady], timeSource: now(1e12), seed: 7 };
-  const { planner, sourceEnded } = adapted(options);
-  planner.startForecasting();
-  planner.startForecasting();
+  const { decisions, sourceEnded } = adapted(options);
+  decisions.decide();
+  decisions.decide();
   expect(steady.contexts).toEqual([{ seed: 7, utcMsAtStart: 1e12, utcUncertaintySeconds: 1 }]);
   sourceEnded();
-  planner.startForecasting();
+  decisions.decide();
   expect(steady.contexts).toHaveLength(2);
 });
 
 test('a time source that fails is one fault, and UTC is unknown', () => {
   const steady = new Steady();
   const options = { controller: new Scripted(), forecasters: [steady], timeSource: now(Number.NaN) };
-  const { planner, clock, events } = adapted(options);
-  planner.startForecasting();
+  const { decisions, clock, events } = adapted(options);
+  decisions.decide();
   expect(steady.contexts).toEqual([{ seed: 1 }]);
   expect(clock.read()).toEqual({ nowSeconds: 0 });
   expect(events.faults.map(({ message }) => message)).toEqual(['the time source failed: NaN +- 1']);

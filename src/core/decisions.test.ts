@@ -142,9 +142,9 @@ describe('reconsider', () => {
     expect(port.firsts).toEqual([false, false]);
   });
 
-  test('asks a controller that keeps the download for certain once a second, and anew for another download', () => {
+  test('asks a controller that keeps the download for certain after that time, and anew for another download', () => {
     const { controller, port, requests } = scripted();
-    let keeps = 60;
+    let keeps = 1;
     Object.assign(controller, { keepsForSeconds: () => keeps });
     const asked = (ticks: number) => {
       const before = controller.inFlights.length;

@@ -2,16 +2,17 @@
 
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
+import type { Forecasting } from './forecasting.ts';
 import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
-
-/** Meanwhile the viewer may change the playback rate. */
-const LONGEST_KEPT_SECONDS = 1;
+import type { SessionClock } from './session-clock.ts';
 
 interface Parts {
   port: Pick<PlayerPort, 'name' | 'isPolled'>;
   session: Session;
+  clock: SessionClock;
+  forecasting: Forecasting | undefined;
   planner: Planner;
   events: Events;
 }
@@ -21,8 +22,8 @@ export class Decisions {
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
   decide(): Choice | undefined {
-    const { port, session, planner, events } = this.parts;
-    planner.startForecasting();
+    const { port, session, clock, forecasting, events } = this.parts;
+    forecasting?.start(clock);
     if (!session.record.isBlind) return this.#ask();
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
     return undefined;
@@ -34,8 +35,8 @@ export class Decisions {
   reconsider(nowSeconds: number): Choice | undefined {
     const { session, planner } = this.parts;
     const { active } = session.record;
-    if (!active || !planner.controller.reconsider || nowSeconds < active.keptUntilSeconds) return undefined;
-    return this.#ask(session.record.inFlight(nowSeconds));
+    const isAsked = active && planner.controller.reconsider && !(nowSeconds < active.keptUntilSeconds!);
+    return isAsked ? this.#ask(session.record.inFlight(nowSeconds)) : undefined;
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
@@ -57,8 +58,7 @@ export class Decisions {
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
       if (decision === 'keep') {
-        const seconds = controller.keepsForSeconds?.(state, inFlight!) ?? 0;
-        active!.keptUntilSeconds = state.nowSeconds + Math.min(LONGEST_KEPT_SECONDS, seconds);
+        active!.keptUntilSeconds = state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight!) ?? 0);
         return undefined;
       }
       // A controller of the page may return anything.

@@ -5,7 +5,6 @@
 
 import { type Arrived, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Planner } from './planner.ts';
 import type { RequestReport } from './player-port.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
@@ -22,7 +21,6 @@ interface Parts {
   sizes: SegmentSizes;
   forecasting: Forecasting | undefined;
   options: Pick<ResolvedOptions, 'newLinkWatch'>;
-  planner: Pick<Planner, 'startForecasting'>;
   ticker: Ticker;
 }
 
@@ -34,12 +32,12 @@ export class Downloads {
 
   /** A request was sent. */
   requested(request: object, { isMedia, segment, live }: RequestReport): void {
-    const { session, clock, sizes, forecasting, options, planner, ticker } = this.parts;
+    const { session, clock, sizes, forecasting, options, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
       if (!isMedia) return;
       clock.start();
-      planner.startForecasting();
+      forecasting?.start(clock);
     }
     const atSeconds = clock.nowSeconds();
     const waits = live && session.record.live?.requested(live, segment !== undefined, atSeconds);

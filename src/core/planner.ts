@@ -41,12 +41,6 @@ export class Planner {
     session.forgetChoice();
   }
 
-  /** Called at the first media request or the decision on it, whichever comes first. */
-  startForecasting(): void {
-    const { forecasting, clock } = this.parts;
-    forecasting?.start(clock);
-  }
-
   /** What the player shows now. */
   situation(): Situation | undefined {
     const { port, session, clock } = this.parts;

@@ -23,8 +23,8 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  /** Until then, on the session's clock, the controller keeps it for certain. */
-  keptUntilSeconds = 0;
+  /** Until then, on the session's clock, it is not reconsidered. */
+  keptUntilSeconds: number | undefined;
 
   constructor(
     readonly segment: SegmentRequest,

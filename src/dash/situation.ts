@@ -28,6 +28,14 @@ export function readSituation(
   const playback = schedule.getPlaybackController?.();
   const streams = playback?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
+  const segmentSeconds = segmentDuration(current);
+  // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
+  const most = gauge.isQuotaExceeded
+    ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
+    : Number.POSITIVE_INFINITY;
+  const target = Math.min(schedule.getBufferTarget(), most);
+  // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
+  const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
   const playableSeconds = gauge.playableSeconds();
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
@@ -36,9 +44,9 @@ export function readSituation(
     period,
     ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
     playback: {
-      segmentSeconds: segmentDuration(current),
+      segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds: bufferCapSeconds(player, context, gauge),
+      bufferCapSeconds: isLevelAlone ? target + segmentSeconds : target,
       ...gauge.playback(),
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
@@ -55,17 +63,6 @@ export function readSituation(
       return rangeBits(segments?.[index]?.mediaRange);
     },
   };
-}
-
-/** dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone. */
-function bufferCapSeconds(player: DashPlayer, context: RulesContext, { isQuotaExceeded }: BufferGauge): number {
-  const schedule = context.getScheduleController();
-  const segmentSeconds = segmentDuration(context.getRepresentation());
-  // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
-  const most = isQuotaExceeded ? Number(setting(player, 'buffer.bufferTimeAtTopQuality')) : Number.POSITIVE_INFINITY;
-  const target = Math.min(schedule.getBufferTarget(), most);
-  const isLevelAlone = target <= segmentSeconds || schedule.getPlaybackController?.()?.getLowLatencyModeEnabled?.();
-  return isLevelAlone ? target + segmentSeconds : target;
 }
 
 /** The period; all representations have the same number of segments. */

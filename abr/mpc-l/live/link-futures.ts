@@ -81,7 +81,15 @@ export class LinkFutures {
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this.#ratios;
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
-    this.#correlate(round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP);
+    const correlation = round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP;
+    const spread = Math.sqrt(1 - correlation ** 2);
+    let score = 0;
+    for (let i = 0; correlation !== this.#correlation && i < this.#places.length; i++) {
+      const fresh = this.#innovations[i]!;
+      score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
+      this.#places[i] = max(0, min(ratios.length - 1, RATIO_MIDDLE + round(score * RATIOS_PER_SCORE)));
+    }
+    this.#correlation = correlation;
     for (const [k, { middleBps, power }] of narrowedSteps(forecast).slice(0, MAX_STEPS).entries()) {
       for (let f = 0; f < this.paths.count; f += COPIES) {
         const rate = middleBps * (this.#futures.stepBps(f / COPIES, k) / middleBps) ** power;
@@ -104,19 +112,6 @@ export class LinkFutures {
         const row = f * (CELLS + 1) + 1;
         for (cell = from; cell < end; cell++) bits[row + cell] = rate * ratios[places[f * CELLS + cell]!]!;
       }
-    }
-  }
-
-  #correlate(correlation: number): void {
-    if (correlation === this.#correlation) return;
-    this.#correlation = correlation;
-    const spread = Math.sqrt(1 - correlation ** 2);
-    let score = 0;
-    for (let i = 0; i < this.#places.length; i++) {
-      const fresh = this.#innovations[i]!;
-      score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
-      const place = RATIO_MIDDLE + round(score * RATIOS_PER_SCORE);
-      this.#places[i] = max(0, min(this.#ratios.length - 1, place));
     }
   }
 

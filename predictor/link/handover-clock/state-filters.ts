@@ -118,10 +118,7 @@ export class StateFilters {
       const crossed = epoch !== floor(epochs - elapsed / EPOCH_SECONDS);
       const middle = (epochs - epoch) * EPOCH_SECONDS;
       // The last bin of an epoch may overlap the next dip.
-      const isDipped = middle - seconds / 2 < dipSeconds || middle + seconds / 2 > EPOCH_SECONDS;
-      const dipped = isDipped
-        ? overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds)
-        : 0;
+      const dipped = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
       this.#update(cell, value + dip * dipped, drift * elapsed + (crossed ? jump : 0), noise);
     }
     let squared = 0;
