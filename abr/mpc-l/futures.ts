@@ -171,14 +171,9 @@ export class Futures {
 function capacityCurves({ levels, quantilesBps }: QuantileForecast, steps: number) {
   const count = levels.length;
   const scores = levels.map(normalQuantile);
-  let highestBps = 0;
-  for (let step = 0; step < steps; step++)
-    for (const bps of quantilesBps[step]!) highestBps = Math.max(highestBps, bps);
-  const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highestBps);
-  const logs = new Float64Array(steps * count);
-  for (let at = 0; at < logs.length; at++) {
-    logs[at] = Math.log(Math.max(floorBps, quantilesBps[Math.floor(at / count)]![at % count]!));
-  }
+  const all = quantilesBps.slice(0, steps).flat();
+  const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * Math.max(...all));
+  const logs = all.map((bps) => Math.log(Math.max(floorBps, bps)));
   return (step: number, score: number): number => {
     let i = 0;
     while (i < count - 2 && score > scores[i + 1]!) i++;

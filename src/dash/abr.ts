@@ -2,7 +2,6 @@
 
 import type { RulesContext } from 'dashjs';
 import type { Adaptation } from '../core/adaptation.ts';
-import type { Choice } from '../core/player-port.ts';
 import type { DashPort } from './port.ts';
 
 export const SWITCH_RULE = 'LeoAbrRule';
@@ -15,21 +14,17 @@ const PRIORITY = 0.5;
  * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
  * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
  */
-export function switchRule(port: DashPort, { guard, decisions }: Adaptation) {
-  function decide(context: RulesContext): Choice | undefined {
-    if (context.getMediaType() !== 'video') return undefined;
-    port.context = context;
-    return decisions.decide();
-  }
-
+export function switchRule(port: DashPort, parts: Pick<Adaptation, 'guard' | 'decisions'> | undefined) {
   let newest: object;
-  return () => ({
+  const rule = () => ({
     create() {
       const instance = {
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
-          const opinion = guard(() => {
-            const choice = instance === newest ? decide(context) : undefined;
+          const opinion = parts?.guard(() => {
+            if (instance !== newest || context.getMediaType() !== 'video') return undefined;
+            port.context = context;
+            const choice = parts!.decisions.decide();
             return choice && { representation: port.representation(choice), reason: { message: choice.message } };
           });
           return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };
@@ -39,4 +34,11 @@ export function switchRule(port: DashPort, { guard, decisions }: Adaptation) {
       return instance;
     },
   });
+  return {
+    rule,
+    /** dash.js keeps the instances, but nothing of the plugin. */
+    release() {
+      parts = undefined;
+    },
+  };
 }

@@ -62,6 +62,7 @@ class DashInstallation implements Installation {
     this.#undo.add(
       listen(player, EMITTER_METHODS, handlers, this.adaptation.guard),
       () => player.removeABRCustomRule(SWITCH_RULE),
+      this.#rule.release,
       () => player.removeRequestInterceptor(this.#requests.intercept),
       () => this.#restoreSettings(),
       () => live?.restoreTarget(),
@@ -102,7 +103,7 @@ class DashInstallation implements Installation {
   #addRule(): void {
     const { player, options } = this;
     if (isInstalled(player)) return;
-    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this.#rule);
+    player.addABRCustomRule('qualitySwitchRules', SWITCH_RULE, this.#rule.rule);
     player.removeRequestInterceptor(this.#requests.intercept);
     player.addRequestInterceptor(this.#requests.intercept);
     this.#restoreSettings = applySettings(player, options.cmcd);

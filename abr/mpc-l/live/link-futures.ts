@@ -63,9 +63,20 @@ export class LinkFutures {
   draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
     const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
     if (this.#futures.draw(forecast, 0)) this.#prepare(forecast);
-    this.#fluctuate(forecast.stepEndsSeconds.slice(0, MAX_STEPS), ageSeconds);
-    this.#dip(forecast, state.utcMs ?? Number.NaN);
     const { bits, count } = this.paths;
+    const ends = forecast.stepEndsSeconds.slice(0, MAX_STEPS);
+    // The capacity of each cell, in bit/s, in the place of the bits at its end.
+    for (let k = 0, from = 0, end = 0; k < ends.length; k++, from = end) {
+      end = k === ends.length - 1 ? CELLS : max(from, min(CELLS, round((ends[k]! - ageSeconds) / CELL_SECONDS)));
+      for (let f = 0; f < count; f++) {
+        const rate = this.#rates[f * MAX_STEPS + k]!;
+        const row = f * (CELLS + 1) + 1;
+        for (let cell = from; cell < end; cell++) {
+          bits[row + cell] = rate * this.#ratios[this.#places[f * CELLS + cell]!]!;
+        }
+      }
+    }
+    this.#dip(forecast, state.utcMs ?? Number.NaN);
     for (let f = 0; f < count; f++) {
       const row = f * (CELLS + 1);
       for (let cell = 1; cell <= CELLS; cell++) {
@@ -91,26 +102,9 @@ export class LinkFutures {
     }
     this.#correlation = correlation;
     for (const [k, { middleBps, power }] of narrowedSteps(forecast).slice(0, MAX_STEPS).entries()) {
-      for (let f = 0; f < this.paths.count; f += COPIES) {
-        const rate = middleBps * (this.#futures.stepBps(f / COPIES, k) / middleBps) ** power;
-        for (let copy = f; copy < f + COPIES; copy++) this.#rates[copy * MAX_STEPS + k] = rate;
-      }
-    }
-  }
-
-  /** Writes the capacity of each cell, in bit/s, to the place of the bits at its end. */
-  #fluctuate(stepEndsSeconds: readonly number[], ageSeconds: number): void {
-    const { bits, count } = this.paths;
-    const places = this.#places;
-    const ratios = this.#ratios;
-    const last = stepEndsSeconds.length - 1;
-    for (let k = 0, cell = 0; k <= last; k++) {
-      const from = cell;
-      const end = k === last ? CELLS : min(CELLS, round((stepEndsSeconds[k]! - ageSeconds) / CELL_SECONDS));
-      for (let f = 0; f < count; f++) {
-        const rate = this.#rates[f * MAX_STEPS + k]!;
-        const row = f * (CELLS + 1) + 1;
-        for (cell = from; cell < end; cell++) bits[row + cell] = rate * ratios[places[f * CELLS + cell]!]!;
+      for (let f = 0; f < this.paths.count; f++) {
+        const rate = this.#futures.stepBps(floor(f / COPIES), k);
+        this.#rates[f * MAX_STEPS + k] = middleBps * (rate / middleBps) ** power;
       }
     }
   }
