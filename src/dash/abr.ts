@@ -14,17 +14,18 @@ const PRIORITY = 0.5;
  * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
  * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
  */
-export function switchRule(port: DashPort, parts: Pick<Adaptation, 'guard' | 'decisions'> | undefined) {
+export function switchRule(parts: { port: DashPort; adaptation: Adaptation } | undefined) {
   let newest: object;
   const rule = () => ({
     create() {
       const instance = {
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
-          const opinion = parts?.guard(() => {
+          const opinion = parts?.adaptation.guard(() => {
+            const { port, adaptation } = parts!;
             if (instance !== newest || context.getMediaType() !== 'video') return undefined;
             port.context = context;
-            const choice = parts!.decisions.decide();
+            const choice = adaptation.decisions.decide();
             return choice && { representation: port.representation(choice), reason: { message: choice.message } };
           });
           return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };

@@ -51,7 +51,7 @@ class DashInstallation implements Installation {
   ) {
     this.#port = new DashPort(player, options, events, Live);
     this.adaptation = new Adaptation(this.#port, options, events);
-    this.#rule = switchRule(this.#port, this.adaptation);
+    this.#rule = switchRule({ port: this.#port, adaptation: this.adaptation });
     const { live } = this.#port;
     this.#requests = new Requests(this.adaptation, live);
     const handlers = {

@@ -20,6 +20,9 @@ export interface LeoAbrFactory {
   readonly handle: LeoAbrHandle;
 }
 
+/** The factory that each of the plugin's replaces. */
+const REPLACED = new WeakMap<object, () => AbrManager>();
+
 /** Implements `createLeoAbrFactory`: `resolve` checks the options, now and at every change. */
 export function createFactory<O extends object>(
   player: ShakaPlayer,
@@ -28,7 +31,9 @@ export function createFactory<O extends object>(
 ): LeoAbrFactory {
   if (!has(player, 'getConfiguration')) throw new InputError('player', 'a Shaka Player', player);
   // Shaka's own, unless the page has set another one before.
-  const shakasFactory: () => AbrManager = player.getConfiguration().abrFactory;
+  const present: Partial<LeoAbrFactory> & (() => AbrManager) = player.getConfiguration().abrFactory;
+  const isLeft = present.handle?.state.status === 'detached';
+  const shakasFactory = (isLeft && REPLACED.get(present)) || present;
   let newManager = shakasFactory;
   const handle = createHandle(options, resolve, (resolved, events) => {
     const problem = whyUnsupported(player);
@@ -41,7 +46,9 @@ export function createFactory<O extends object>(
     }
     return undefined;
   });
-  return Object.assign(() => newManager(), { handle });
+  const factory = Object.assign(() => newManager(), { handle });
+  REPLACED.set(factory, shakasFactory);
+  return factory;
 }
 
 /** After `detach` the page may leave the factory in the player: it makes the managers that it made before. */
