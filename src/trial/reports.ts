@@ -145,8 +145,14 @@ export class Reporter implements SessionReports {
   #begin(): void {
     this.#end('source');
     this.#session = new ObservedSession();
-    this.#timer = setInterval(() => this.#guard(() => this.#sample()), SAMPLE_MS);
+    this.#timer = setInterval(() => this.#guard(() => this.#tick()), SAMPLE_MS);
     this.#sample();
+  }
+
+  #tick(): void {
+    this.#sample();
+    const { leoAbr } = this.options;
+    if (this.#session?.controller !== PLAYER && leoAbr?.state.status === 'detached') this.#end('detached');
   }
 
   #sample(): void {
@@ -163,7 +169,6 @@ export class Reporter implements SessionReports {
     session.playback.sample(nowSeconds, element, session.isLive ? attempt(() => player.latencySeconds()) : undefined);
     const { status, controller } = this.options.leoAbr?.state ?? {};
     if (status === 'attached') session.controller = controller!;
-    else if (status === 'detached' && session.controller !== PLAYER) this.#end('detached');
   }
 
   #listenTo(element: HTMLMediaElement | undefined): void {
@@ -205,8 +210,6 @@ export class Reporter implements SessionReports {
     const session = this.#session;
     if (!session) return;
     this.#sample();
-    // The sample may have ended it.
-    if (this.#session !== session) return;
     clearInterval(this.#timer);
     this.#session = undefined;
     this.#listenTo(undefined);
