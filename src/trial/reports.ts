@@ -198,8 +198,7 @@ export class Reporter implements SessionReports {
     if (!session || url === undefined) return;
     if (document.visibilityState === 'hidden') {
       this.#sample();
-      session.isKept = true;
-      keepHidden(url, session.id, JSON.stringify(this.#report(session, 'page')));
+      session.isKept = keepHidden(url, session.id, JSON.stringify(this.#report(session, 'page')));
     } else if (session.isKept) {
       // If another page has sent it, this one must not.
       session.isKept = !forgetHidden(session.id);

@@ -33,9 +33,10 @@ export function send(url: string, id: string, line: string): void {
   else void post(url, line).then((isAnswered) => isAnswered || failed());
 }
 
-/** Keeps the report so far of a page that is hidden: browsers end such pages without notice. */
-export function keepHidden(url: string, id: string, line: string): void {
+/** Keeps the report so far of a page that is hidden: browsers end such pages without notice. Returns whether it could. */
+export function keepHidden(url: string, id: string, line: string): boolean {
   keep({ url, id, line, hiddenAtMs: Date.now() });
+  return kept().some((one) => one.id === id);
 }
 
 /** The page goes on, or its final report will be sent. Returns false if another page has sent what was kept. */
