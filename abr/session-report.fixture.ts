@@ -26,7 +26,7 @@ export function testReport(more: Partial<SessionReport> = {}): SessionReport {
 
 /** No field has one of these, in no number and no depth. */
 const FOREIGN: readonly unknown[] = [
-  ...[null, {}, [], [[]], { length: 1 }, '', '\u0000', '<script>', "'; DROP TABLE reports; --"],
+  ...[null, {}, [null], [[]], { length: 1 }, '', '\u0000', '<script>', "'; DROP TABLE reports; --"],
   ...[-1e308, 1e308, Number.POSITIVE_INFINITY, Number.NaN, -1e9, 'x'.repeat(5000), ['\n'], { toString: 1 }],
 ];
 

@@ -54,7 +54,7 @@ export const PLAIN: Record<string, () => Plain> = {
       end: () => player.hls.destroy(),
       append(index) {
         const frag = player.fragment(index);
-        player.hls.trigger(Hls.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: 'main' });
+        player.hls.trigger(Hls.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: frag.type });
       },
       touched: () => asText({ config: Object.entries(player.hls.config), level: player.hls.autoLevelCapping }),
     };
