@@ -5,8 +5,15 @@ import { EMITTER_METHODS, listen } from '../core/hooks.ts';
 import { highest, type ObservedPlayer, type PlayerListener, versionOf } from './observed-player.ts';
 import type { Transfer } from './transfers.ts';
 
+interface Level {
+  /** The declared peak. */
+  bitrate: number;
+  attrs?: { 'AVERAGE-BANDWIDTH'?: string };
+  details?: { live: boolean };
+}
+
 interface HlsPlayer {
-  levels: readonly { bitrate: number; details?: { live: boolean } }[];
+  levels: readonly Level[];
   latestLevelDetails?: { live: boolean } | null;
   media: HTMLMediaElement | null;
   latency: number;
@@ -32,13 +39,18 @@ interface HlsEvent {
   part?: { start: number; duration: number; stats: Stats } | null;
 }
 
+/** The declared mean, where there is one; hls.js's `averageBitrate` may be what it has measured. */
+function bitrateOf(level: Level | undefined): number {
+  return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || (level?.bitrate ?? 0);
+}
+
 export function observedHls(player: HlsPlayer): ObservedPlayer {
   const transferOf = ({ frag, part }: HlsEvent): Transfer => {
     const { type, level, bitrateTest } = frag!;
     const stats = () => (part ?? frag!).stats;
     return {
       isVideo: type === 'main' && !bitrateTest,
-      expectedBits: (player.levels[level]?.bitrate ?? 0) * (part ?? frag!).duration,
+      expectedBits: bitrateOf(player.levels[level]) * (part ?? frag!).duration,
       receivedBits: () => 8 * stats().loaded,
       sizeBits: () => 8 * stats().total,
       isAborted: () => stats().aborted,
@@ -77,7 +89,7 @@ export function observedHls(player: HlsPlayer): ObservedPlayer {
       hlsError: ({ frag }: HlsEvent) => frag && end(frag, frag.stats?.aborted ? 'abandoned' : 'failed'),
       hlsFragBuffered({ frag, part }: HlsEvent) {
         const { start, duration } = part ?? frag!;
-        const bitrateBps = player.levels[frag!.level]?.bitrate;
+        const bitrateBps = bitrateOf(player.levels[frag!.level]);
         if (frag!.type !== 'main' || frag!.sn === 'initSegment' || !bitrateBps) return;
         buffered({ startSeconds: start, endSeconds: start + duration, bitrateBps });
       },
@@ -90,6 +102,6 @@ export function observedHls(player: HlsPlayer): ObservedPlayer {
     element: () => player.media,
     isLive: () => player.latestLevelDetails?.live ?? player.levels.find(({ details }) => details)?.details?.live,
     latencySeconds: () => player.latency || undefined,
-    topBitrateBps: () => highest(player.levels.map(({ bitrate }) => bitrate)),
+    topBitrateBps: () => highest(player.levels.map(bitrateOf)),
   };
 }
