@@ -144,6 +144,7 @@ test('contains the builds, types and documents, within the size budget', () => {
     'src/mpc-d',
     'src/hls',
     'src/shaka',
+    'src/trial',
     'predictor/onnx/index',
     'abr/controller',
   ];
