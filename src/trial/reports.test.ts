@@ -155,6 +155,56 @@ describe('with the plugin', () => {
   });
 });
 
+test('forecasts are compared with what a download on demand then showed', () => {
+  const report = (isLive: boolean) => {
+    const plain = PLAIN['dash.js']!();
+    Object.assign(plain.api, { isDynamic: () => isLive, getCurrentLiveLatency: () => 4.5 });
+    let decided: (event: object) => void = () => {};
+    const leoAbr = {
+      on(_: string, listener: typeof decided) {
+        decided = listener;
+        return () => {};
+      },
+      detach() {},
+      state: { status: 'attached', controller: 'mine', faults: [] },
+    };
+    const { seen } = observe(plain, { leoAbr: leoAbr as never });
+    plain.begin();
+    const levels = [0.1, 0.5, 0.9];
+    const forecast = { issuedAtMs: 900, levels, stepEndsSeconds: [1], quantilesBps: [[1e6, 3e6, 9e6]] };
+    const event = { kind: 'decide', forecast, state: { nowSeconds: 1 } };
+    decided(event);
+    decided({ ...event, forecast: undefined });
+    decided({ ...event, kind: 'abandon' });
+    plain.player.download(0, 16e6, 8, 0);
+    plain.player.media.emit('playing');
+    play(plain.player, 4);
+    // A live manifest is loaded again.
+    plain.player.emit('manifestLoadingStarted');
+    plain.end();
+    expect(seen).toHaveLength(1);
+    return seen[0]!;
+  };
+  expect(report(false)).toMatchObject({ live: false, forecasts: 1, below10Share: 0, below50Share: 1, below90Share: 1 });
+  const live = report(true);
+  expect(live).toMatchObject({ live: true, latencySeconds: 4.5, offRateShare: 0 });
+  expect(live).not.toHaveProperty('forecasts');
+});
+
+test('Shaka Player may unload a source when the next one is loading', () => {
+  const plain = PLAIN['Shaka Player']!();
+  const { seen } = observe(plain);
+  playSession(plain);
+  plain.begin();
+  plain.player.emit('unloading');
+  wait(2);
+  playSession({ ...plain, begin: () => {} });
+  plain.player.emit('unloading');
+  expect(seen).toHaveLength(2);
+  expect(seen[1]).toMatchObject({ started: true, stallCount: 1 });
+  expect(seen[1]!.startupSeconds).toBeGreaterThan(3.9);
+});
+
 test('refuses what is no player, and other options', () => {
   const player = PLAIN['dash.js']!().api;
   expect(() => reportSessions({} as never)).toThrow('player: expected a player of dash.js, hls.js or Shaka Player');

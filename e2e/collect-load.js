@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commandLine } from './command-line.js';
+import { commandLine } from '../scripts/command-line.js';
 
 const text = { type: 'string' };
 const { values, refuse } = commandLine(
-  `usage: node scripts/collect-load.js --out <folder> [--url <url>] [--rate <n>] [--seconds <n>]
+  `usage: node e2e/collect-load.js --out <folder> [--url <url>] [--rate <n>] [--seconds <n>]
 
 Sends reports to a collector of that folder, which was started with \`--rate 1000000\`: so many a second (default 1000, for
 30 s), whether or not earlier ones are answered. Prints the quantiles of the time to the answer, and how many reports that
