@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { benchCommand } from './bench.ts';
+import { collectCommand } from './collect.ts';
 import type { CommandIo } from './command-io.ts';
 import { compareCommand } from './compare.ts';
 import { datasetsCommand } from './datasets/datasets.ts';
@@ -32,6 +33,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(transportCommand(io))
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))
+    .addCommand(collectCommand(io))
     .addCommand(trainCommand(io))
     .addCommand(exportCommand(io));
   settle(program, io);

@@ -230,6 +230,7 @@ test.each([
           'leo-abr/hls': [join(ROOT, 'src/hls.ts')],
           'leo-abr/shaka': [join(ROOT, 'src/shaka.ts')],
           'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
+          'leo-abr/trial': [join(ROOT, 'src/trial.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },

@@ -2,8 +2,9 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Model } from '../predictor/forecast/model-file.ts';
+import { type ApiLimits, DEFAULT_LIMITS } from './api/http-server.ts';
 import { roundedDegrees } from './api/security.ts';
-import { type ApiLimits, type ApiOptions, createApi, DEFAULT_LIMITS } from './api/server.ts';
+import { type ApiOptions, createApi } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
 import { type Clock, REAL_CLOCK } from './clock.ts';
 import { DishMonitor } from './dish/dish-monitor.ts';

@@ -5,6 +5,7 @@
  */
 
 import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { attempt } from './attempt.ts';
 import type { PlayerPort } from './player-port.ts';
 
 /** Throughput is averaged over this much download time. */
@@ -140,14 +141,6 @@ function isRecent(value: unknown): value is Statistics {
 
 function today(): number {
   return Math.floor(Date.now() / MS_PER_DAY);
-}
-
-function attempt<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
 }
 
 /** `https://host:port` of the manifest; undefined if it has no URL. */

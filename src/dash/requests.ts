@@ -78,7 +78,7 @@ function segmentOf(request: FragmentRequest, live: LiveSupport | undefined): Seg
  * Bytes of the body so far. For a response without a length (chunked, compressed, HTTP/1.0), dash.js does not set
  * `bytesLoaded`, but counts in its traces.
  */
-function bytesLoaded({ bytesLoaded, traces }: FragmentRequest): number {
+export function bytesLoaded({ bytesLoaded, traces }: Pick<FragmentRequest, 'bytesLoaded' | 'traces'>): number {
   if (bytesLoaded > 0) return bytesLoaded;
   let bytes = 0;
   for (const { b } of traces ?? []) bytes += b?.[0] ?? 0;

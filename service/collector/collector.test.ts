@@ -1,0 +1,178 @@
+import * as nodeFiles from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { seededRandom } from '../../abr/random.ts';
+import { hostileLines, testReport } from '../../abr/session-report.fixture.ts';
+import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
+
+const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };
+let directory: string;
+let running: RunningCollector[];
+
+beforeEach(async () => {
+  directory = await nodeFiles.mkdtemp(join(tmpdir(), 'leo-abr-reports-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const one of running) await one.close();
+  await nodeFiles.rm(directory, { recursive: true, force: true });
+});
+
+async function start(more: Partial<CollectorOptions> = {}): Promise<string> {
+  const collector = await startCollector({ port: 0, directory, maxBytes: 1e8, limits: FAST, ...more });
+  running.push(collector);
+  return `${collector.url}${REPORTS_PATH}`;
+}
+
+const post = (url: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'POST', body, headers: { 'content-type': 'text/plain', ...headers } });
+const idOf = (n: number) => n.toString(16).padStart(16, '0');
+const lineOf = (n: number) => JSON.stringify(testReport({ id: idOf(n) }));
+const names = async () => (await nodeFiles.readdir(directory)).sort();
+async function stored(): Promise<string[]> {
+  const texts = await Promise.all((await names()).map((name) => nodeFiles.readFile(join(directory, name), 'utf8')));
+  return texts.join('').split('\n').slice(0, -1);
+}
+const messageOf = async (response: Response) =>
+  ((await response.json()) as { error: { message: string } }).error.message;
+
+test('what was answered is in a file of the day, a report a line', async () => {
+  const url = await start({ clock: { utcMs: () => Date.UTC(2026, 0, 31, 23, 59), monotonicMs: () => 0 } });
+  const answer = await post(url, lineOf(1));
+  expect([answer.status, await answer.text()]).toEqual([204, '']);
+  await post(url, `${lineOf(2)}\r\n\n${lineOf(3)}\n`, { 'content-type': 'application/x-ndjson' });
+  expect(await names()).toEqual(['reports-2026-01-31_1.ndjson']);
+  expect(await stored()).toEqual([lineOf(1), lineOf(2), lineOf(3)]);
+  expect(running[0]!.accepted).toBe(3);
+});
+
+test('nothing of the request but the reports is kept', async () => {
+  const log: string[] = [];
+  const write = (fields: object, message: string) => void log.push(JSON.stringify(fields) + message);
+  const url = await start({ log: { info: write, warn: write }, trustedProxies: ['127.0.0.1'] });
+  const headers = { 'x-forwarded-for': '203.0.113.7', cookie: 'user=7', referer: 'https://page.example/7' };
+  await post(url, lineOf(1), headers);
+  await post(url, '{}', headers);
+  expect(await stored()).toEqual([lineOf(1)]);
+  expect(log).toHaveLength(1);
+  expect(log.join()).toContain('a client is refused: line 1.version: expected 1');
+  expect(log.join()).not.toContain('203.0.113.7');
+});
+
+test('2,000 hostile bodies are refused with a reason, and none is in the figures', async () => {
+  const url = await start();
+  const random = seededRandom(7);
+  const lines = hostileLines(2000, 3);
+  const statuses = new Map<number, number>();
+  let good = 0;
+  const send = async (line: string) => {
+    // Some come after a valid report, which they take with them.
+    const isBeside = random() < 0.1 && line.trim() !== '';
+    const answer = await post(url, isBeside ? `${lineOf(0)}\n${line}` : line);
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    expect(await messageOf(answer)).toMatch(/expected .+, got /);
+  };
+  for (let i = 0; i < lines.length; i += 50) {
+    await Promise.all([...lines.slice(i, i + 50).map(send), post(url, lineOf(++good))]);
+  }
+  expect(Object.fromEntries(statuses)).toEqual({ 400: 2000 });
+  expect((await stored()).sort()).toEqual(Array.from({ length: good }, (_, i) => lineOf(i + 1)).sort());
+});
+
+test('a body that is too long or of another type is refused before it is read', async () => {
+  const url = await start();
+  expect((await post(url, lineOf(1).repeat(100))).status).toBe(413);
+  expect((await post(url, lineOf(1), { 'content-type': 'multipart/form-data' })).status).toBe(415);
+  expect((await fetch(url)).status).toBe(404);
+  expect(await names()).toEqual([]);
+});
+
+test('a flood from one address is refused', async () => {
+  const url = await start({ limits: { rate: { perSecond: 0.001, burst: 20 } } });
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => post(url, lineOf(i))));
+  expect(answers.filter(({ status }) => status === 204)).toHaveLength(20);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  expect(await stored()).toHaveLength(20);
+});
+
+test('pages of other origins report only if they are allowed', async () => {
+  const origin = 'https://page.example';
+  const refused = await post(await start(), lineOf(1), { origin });
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  const allowed = await post(await start({ allowedOrigins: [origin] }), lineOf(1), { origin });
+  expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+});
+
+test('with a token, a report needs it, in the header or the query', async () => {
+  const token = 'a-token-of-the-page';
+  const url = await start({ token });
+  const statuses = await Promise.all([
+    post(url, lineOf(1)),
+    post(`${url}?token=wrong-token-of-the-page`, lineOf(1)),
+    post(`${url}?token=${token}`, lineOf(2)),
+    post(url, lineOf(3), { authorization: `Bearer ${token}` }),
+  ]);
+  expect(statuses.map(({ status }) => status)).toEqual([401, 401, 204, 204]);
+  expect((await stored()).sort()).toEqual([lineOf(2), lineOf(3)]);
+});
+
+test('the folder has a limit, which another start knows; files that are moved away make room', async () => {
+  let nowMs = 0;
+  const clock = { utcMs: () => Date.UTC(2026, 0, 31), monotonicMs: () => nowMs };
+  const maxBytes = 2.5 * (lineOf(1).length + 1);
+  const url = await start({ maxBytes, clock });
+  const statuses = [1, 2, 3].map(async (n) => (await post(url, lineOf(n))).status);
+  expect((await Promise.all(statuses)).sort()).toEqual([204, 204, 507]);
+  const second = await start({ maxBytes, clock });
+  expect(await messageOf(await post(second, lineOf(4)))).toMatch(/^expected less than .* MB in the folder/);
+  await nodeFiles.rm(join(directory, 'reports-2026-01-31_1.ndjson'));
+  nowMs = 20_000;
+  expect((await post(second, lineOf(5))).status).toBe(204);
+});
+
+test('a disk that takes a part of a report refuses it, and has no half line', async () => {
+  let isFull = false;
+  const appendFile: typeof nodeFiles.appendFile = async (path, data) => {
+    await nodeFiles.appendFile(path, isFull ? (data as Uint8Array).subarray(0, 50) : data);
+    if (isFull) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  };
+  const url = await start({ files: { appendFile, truncate: nodeFiles.truncate } });
+  await post(url, lineOf(1));
+  isFull = true;
+  const answer = await post(url, lineOf(2));
+  expect([answer.status, await messageOf(answer)]).toEqual([503, 'the disk did not take it: ENOSPC: no space left']);
+  isFull = false;
+  await post(url, lineOf(3));
+  expect(await stored()).toEqual([lineOf(1), lineOf(3)]);
+});
+
+test('each day and each collector has files of its own, in the same folder', async () => {
+  let day = 1;
+  const clock = { utcMs: () => Date.UTC(2026, 1, day), monotonicMs: () => 0 };
+  const urls = [await start({ clock }), await start({ clock })];
+  const postAll = (from: number) => Promise.all(urls.map((url, i) => post(url, lineOf(from + i))));
+  await postAll(1);
+  day = 2;
+  await postAll(3);
+  expect(await names()).toEqual(
+    ['2026-02-01_1', '2026-02-01_2', '2026-02-02_3', '2026-02-02_4'].map((stem) => `reports-${stem}.ndjson`),
+  );
+  expect((await stored()).sort()).toEqual([1, 2, 3, 4].map(lineOf));
+});
+
+test('2,000 reports at once are all there, whole', async () => {
+  const url = await start();
+  const sent = Array.from({ length: 2000 }, (_, i) => lineOf(i));
+  for (let i = 0; i < sent.length; i += 200) {
+    const answers = await Promise.all(sent.slice(i, i + 200).map((line) => post(url, line)));
+    expect(answers.every(({ status }) => status === 204)).toBe(true);
+  }
+  expect((await stored()).sort()).toEqual([...sent].sort());
+});
+
+test('a folder that cannot be one is refused', async () => {
+  await nodeFiles.writeFile(join(directory, 'file'), '');
+  await expect(start({ directory: join(directory, 'file') })).rejects.toThrow('a folder that can be written to');
+});

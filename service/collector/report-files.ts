@@ -1,0 +1,140 @@
+/**
+ * The folder of collected reports: lines of `reports-<UTC day>_<n>.ndjson`. A file belongs to the collector that has
+ * created it, so that collectors may share a folder; nothing is deleted.
+ */
+
+import * as nodeFiles from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError } from '../../abr/errors.ts';
+import type { Clock } from '../clock.ts';
+
+export interface ReportFilesOptions {
+  directory: string;
+  /** Limit of all files of reports in the folder. */
+  maxBytes: number;
+  clock: Clock;
+  /** What tests replace by a full disk. Default: `node:fs/promises`. */
+  files?: Pick<typeof nodeFiles, 'appendFile' | 'truncate'>;
+}
+
+/** The limit is reached. */
+export class FolderFullError extends Error {
+  override readonly name = 'FolderFullError';
+}
+
+interface Waiting {
+  text: string;
+  done: () => void;
+  failed: (error: unknown) => void;
+}
+
+const NAME = /^reports-(\d{4}-\d\d-\d\d)_(\d+)\.ndjson$/;
+/** A file is followed by another one at this size. */
+const FILE_BYTES = 256e6;
+/** Somebody may have moved files away: a full folder is measured again after this time. */
+const RECOUNT_MS = 10_000;
+
+export class ReportFiles {
+  readonly #options: Required<ReportFilesOptions>;
+  #file: { path: string; day: string; bytes: number } | undefined;
+  #folderBytes = 0;
+  #countedMs = Number.NEGATIVE_INFINITY;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: ReportFilesOptions) {
+    this.#options = { files: nodeFiles, ...options };
+  }
+
+  /** Creates the folder. Throws an `InputError` if it is not writable. */
+  async open(): Promise<void> {
+    const { directory } = this.#options;
+    try {
+      await nodeFiles.mkdir(directory, { recursive: true });
+      await nodeFiles.access(directory, nodeFiles.constants.W_OK);
+      await this.#count();
+    } catch (error) {
+      throw new InputError(directory, 'a folder that can be written to', (error as Error).message);
+    }
+  }
+
+  /**
+   * Resolves when the lines (with their ends) are in a file. Rejects if the disk does not take them, and with a
+   * `FolderFullError` at the limit: none of them is in a file then.
+   */
+  async append(text: string): Promise<void> {
+    const bytes = Buffer.byteLength(text);
+    const { maxBytes, clock } = this.#options;
+    const isFull = () => this.#folderBytes + this.#waitingBytes + bytes > maxBytes;
+    if (isFull() && clock.monotonicMs() - this.#countedMs >= RECOUNT_MS) await this.#count();
+    if (isFull()) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
+    this.#waitingBytes += bytes;
+    const written = new Promise<void>((done, failed) => this.#waiting.push({ text, done, failed }));
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+    return written;
+  }
+
+  /** Resolves when all lines have been written or refused. */
+  async close(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** What has come during a write is written together. Never rejects. */
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const lines = this.#waiting.splice(0);
+      const bytes = Buffer.from(lines.map(({ text }) => text).join(''));
+      try {
+        await this.#append(bytes);
+        for (const { done } of lines) done();
+      } catch (error) {
+        for (const { failed } of lines) failed(error);
+      }
+      this.#waitingBytes -= bytes.length;
+    }
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    const { files, clock } = this.#options;
+    const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
+    if (this.#file?.day !== day || this.#file.bytes >= FILE_BYTES) this.#file = await this.#create(day);
+    const file = this.#file;
+    try {
+      await files.appendFile(file.path, bytes);
+    } catch (error) {
+      // The disk may have taken a part of them.
+      await files.truncate(file.path, file.bytes).catch(() => {});
+      throw error;
+    }
+    file.bytes += bytes.length;
+    this.#folderBytes += bytes.length;
+  }
+
+  async #create(day: string) {
+    const { directory } = this.#options;
+    const names = await this.#count();
+    for (let n = 1 + Math.max(0, ...names.map((name) => Number(NAME.exec(name)![2]))); ; n++) {
+      const path = join(directory, `reports-${day}_${n}.ndjson`);
+      try {
+        // Fails if another collector was faster.
+        await (await nodeFiles.open(path, 'wx')).close();
+        return { path, day, bytes: 0 };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+    }
+  }
+
+  /** Measures the folder; returns the names of its files. */
+  async #count(): Promise<string[]> {
+    const { directory, clock } = this.#options;
+    const names = (await nodeFiles.readdir(directory)).filter((name) => NAME.test(name));
+    const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
+    this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
+    this.#countedMs = clock.monotonicMs();
+    return names;
+  }
+}

@@ -1,0 +1,42 @@
+/** The entry `leo-abr/trial`: assigns arms, and reports what viewers got, with the plugin and without. */
+
+import { check } from '../abr/errors.ts';
+import { has } from './core/options.ts';
+import { observedDash } from './trial/dash.ts';
+import { observedHls } from './trial/hls.ts';
+import { Reporter, type ReportOptions, resolveReportOptions, type SessionReports } from './trial/reports.ts';
+import { observedShaka } from './trial/shaka.ts';
+
+export { InputError } from '../abr/errors.ts';
+export type { SessionReport } from '../abr/session-report.ts';
+export { type Arm, assignArm, type TrialOptions } from './trial/arms.ts';
+export type { ReportOptions, SessionReports } from './trial/reports.ts';
+
+type Method = (...args: never[]) => unknown;
+
+/** A player of dash.js 5, hls.js 1, or Shaka Player 4 or 5: their own types fit. */
+export type ObservablePlayer =
+  | { getVersion: Method; getVideoElement: Method; on: Method; off: Method }
+  | { loadSource: Method; on: Method; off: Method }
+  | { getNetworkingEngine: Method; getMediaElement: Method; addEventListener: Method; removeEventListener: Method };
+
+/**
+ * Observes a player's sessions and reports each at its end: its source changed, `stop()`, the plugin was detached, or the
+ * page went away. Call it before the player loads. It sets nothing in the player, so that an arm without the plugin is as
+ * if the package were not there. Playback never breaks because of it.
+ *
+ * Throws an `InputError` for an invalid option, for another player, and for an arm that does not fit: `leoAbr` is the
+ * plugin's handle in arms with the plugin, and absent in the player's own arm.
+ */
+export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
+  const resolved = resolveReportOptions(options);
+  const observed = has(player, 'getVersion', 'getVideoElement', 'on', 'off')
+    ? observedDash(player as never)
+    : has(player, 'loadSource', 'on', 'off')
+      ? observedHls(player as never)
+      : has(player, 'getNetworkingEngine', 'getMediaElement', 'addEventListener')
+        ? observedShaka(player as never)
+        : undefined;
+  check(observed !== undefined, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
+  return new Reporter(observed, resolved);
+}

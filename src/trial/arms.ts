@@ -1,0 +1,103 @@
+/** Assigns a session or a viewer to an arm of a trial: by a hash of the trial's name and a random number. */
+
+import { check, isFrom, requireObject } from '../../abr/errors.ts';
+import { seededRandom, seedOf } from '../../abr/random.ts';
+import { CLUSTER_COUNT, REPORT_NAME, type SessionReport } from '../../abr/session-report.ts';
+import { attempt } from '../core/attempt.ts';
+
+/** The player's own algorithm, untouched: as an arm, and as what decides. */
+export const PLAYER = 'player';
+
+export interface TrialOptions<O extends object = object> {
+  /** Letters, digits, spaces and `.:+_-`, up to 64. Another name assigns anew. */
+  name: string;
+  /** Probability of the arm `leo-abr`, 0 to 1; the other arm is `player`. Not beside `arms`. Default 0.5. */
+  share?: number;
+  /** The arms by name, equally likely: the plugin's options, or `player`. Default: `leo-abr` with its defaults, and `player`. */
+  arms?: Readonly<Record<string, O | typeof PLAYER>>;
+  /**
+   * `viewer`: by a random number in localStorage, which is never sent; without localStorage, as `session`. `session`: at
+   * random at each call. Default `viewer`.
+   */
+  unit?: 'session' | 'viewer';
+  /** Your own key of the unit, in place of a random number. It is not sent either. */
+  key?: string;
+}
+
+/** What a session or viewer was assigned to; pass it to `reportSessions`. */
+export interface Arm<O extends object = object>
+  extends Readonly<Required<Pick<SessionReport, 'trial' | 'arm' | 'armShare' | 'unit' | 'cluster'>>> {
+  /** The plugin's options. Undefined: the player's own algorithm decides; do not attach the plugin. */
+  readonly options: O | undefined;
+}
+
+/** The viewer's number in localStorage. */
+const VIEWER_KEY = 'leo-abr-viewer';
+const MOST_ARMS = 10;
+
+/**
+ * The arm of this page's viewer or session. The same name, arms and key always give the same arm. Throws an `InputError`
+ * for an invalid option.
+ */
+export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
+  const { name, arms, share, unit = 'viewer', key } = trial;
+  check(REPORT_NAME.test(name), 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
+  check(share === undefined || isFrom(share, 0, 1), 'trial.share', 'a number from 0 to 1', share);
+  check(share === undefined || arms === undefined, 'trial.share', 'no share beside arms', share);
+  check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
+  check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
+  const choices = arms === undefined ? twoArms<O>(share ?? 0.5) : equalArms(arms);
+  const number = key ?? (unit === 'viewer' ? viewerNumber() : undefined) ?? randomDigits();
+  // Two numbers of one generator: the arm says nothing about the cluster.
+  const random = seededRandom(seedOf(`${name}\n${number}`));
+  const drawn = random();
+  let below = 0;
+  const chosen = choices.find(({ armShare }) => {
+    below += armShare;
+    return drawn < below;
+  });
+  return { trial: name, unit, ...(chosen ?? choices.at(-1)!), cluster: Math.floor(random() * CLUSTER_COUNT) };
+}
+
+type Choice<O extends object> = Pick<Arm<O>, 'arm' | 'armShare' | 'options'>;
+
+function twoArms<O extends object>(share: number): Choice<O>[] {
+  const both: Choice<O>[] = [
+    { arm: 'leo-abr', armShare: share, options: {} as O },
+    { arm: PLAYER, armShare: 1 - share, options: undefined },
+  ];
+  return both.filter(({ armShare }) => armShare > 0);
+}
+
+/** In the order of their names, so that the order in the page's source does not matter. */
+function equalArms<O extends object>(arms: Readonly<Record<string, O | typeof PLAYER>>): Choice<O>[] {
+  const names = Object.keys(requireObject(arms, 'trial.arms')).sort();
+  check(names.length >= 2 && names.length <= MOST_ARMS, 'trial.arms', `2 to ${MOST_ARMS} arms`, names.length);
+  return names.map((arm) => {
+    check(REPORT_NAME.test(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
+    const options = arms[arm]!;
+    if (options === PLAYER) return { arm, armShare: 1 / names.length, options: undefined };
+    requireObject(options, `trial.arms.${arm}`);
+    return { arm, armShare: 1 / names.length, options: options as O };
+  });
+}
+
+function viewerNumber(): string | undefined {
+  return attempt(() => {
+    const stored = localStorage.getItem(VIEWER_KEY);
+    if (stored) return stored;
+    const number = randomDigits();
+    localStorage.setItem(VIEWER_KEY, number);
+    // A storage may ignore what it gets.
+    return localStorage.getItem(VIEWER_KEY) ?? undefined;
+  });
+}
+
+/** 16 hexadecimal digits. */
+export function randomDigits(): string {
+  const half = () =>
+    Math.floor(Math.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+  return half() + half();
+}

@@ -1,0 +1,87 @@
+import { expect, test } from '@jest/globals';
+import { seededRandom } from '../../abr/random.ts';
+import { validForecast } from '../../abr/valid-forecast.ts';
+import { type Link, leoLink, noisyLink } from '../../predictor/link/handover-clock/links.fixture.ts';
+import { LinkRecord } from './link.ts';
+
+const START_MS = 1_700_000_000_000;
+
+/** Downloads without a pause, with bits reported every quarter of a second. */
+function downloaded(link: Link, seconds: number, record = new LinkRecord(START_MS)): LinkRecord {
+  for (let i = 0; i < seconds * 4; i++) {
+    const from = i / 4;
+    let bits = 0;
+    for (let k = 0; k < 5; k++) bits += link(from + k / 20) / 20;
+    record.delivered(from, from + 0.25, bits);
+    record.advance(from + 0.25);
+  }
+  return record;
+}
+
+test('a link with a rhythm of 15 s is told from one without; a short session tells neither', () => {
+  expect(downloaded(leoLink({ seed: 3, boundary: 7 }), 180).figures(180, false).rhythm).toBe(true);
+  expect(downloaded(noisyLink(3, 0.3), 180).figures(180, false).rhythm).toBe(false);
+  expect(downloaded(noisyLink(3, 0.3), 50).figures(50, false)).not.toHaveProperty('rhythm');
+});
+
+test('quantiles are those of the seconds with a download', () => {
+  const record = new LinkRecord(START_MS);
+  for (let second = 0; second < 100; second++) if (second % 2) record.delivered(second, second + 1, second * 1e6);
+  const { throughput10Bps, throughput50Bps, throughput90Bps } = record.figures(100, false);
+  expect([throughput10Bps, throughput50Bps, throughput90Bps].map((bps) => Math.round(bps! / 1e5) / 10)).toEqual([
+    10.8, 50, 89.2,
+  ]);
+  const short = new LinkRecord(START_MS);
+  short.delivered(0, 4, 1e6);
+  expect(short.figures(4, false)).not.toHaveProperty('throughput50Bps');
+});
+
+test('requests beside each other add their bits, and their time once', () => {
+  const record = new LinkRecord(START_MS);
+  record.delivered(0, 6, 6e6);
+  record.delivered(0, 6, 3e6);
+  expect(record.figures(6, true)).toMatchObject({ observations: '1500,1500,1500,1500,1500,1500' });
+});
+
+test('the shares of outcomes below the quantiles of a calibrated forecast are their levels', () => {
+  const random = seededRandom(5);
+  const record = new LinkRecord(START_MS);
+  const levels = [0.05, 0.1, 0.5, 0.9, 0.95];
+  for (let second = 0; second < 4000; second++) {
+    // Uniform in 0 to 10 Mbit/s.
+    const forecast = validForecast({
+      ...{ issuedAtMs: 0, source: 'test', stepEndsSeconds: [1, 2], levels, rankCorrelation: 0.5, handovers: [] },
+      quantilesBps: [levels.map((level) => level * 1e7), levels.map(() => 1)],
+    });
+    record.expected(forecast, second + 0.5, 0.5);
+    record.delivered(second, second + 1, random() * 1e7);
+    record.advance(second + 1);
+  }
+  const { forecasts, below10Share, below50Share, below90Share } = record.figures(4100, false);
+  expect(forecasts).toBe(4000);
+  for (const [share, level] of [
+    [below10Share, 0.1],
+    [below50Share, 0.5],
+    [below90Share, 0.9],
+  ] as const) {
+    expect(Math.abs(share! - level)).toBeLessThan(5 * Math.sqrt((level * (1 - level)) / 4000));
+  }
+});
+
+test('a forecast without a download has no outcome', () => {
+  const record = new LinkRecord(START_MS);
+  const forecast = validForecast({
+    ...{ issuedAtMs: 0, source: 'test', stepEndsSeconds: [1], levels: [0.5], rankCorrelation: 0.5, handovers: [] },
+    quantilesBps: [[1e6]],
+  });
+  record.expected(forecast, 0, 0);
+  record.delivered(0.6, 5, 1e6);
+  expect(record.figures(9, false)).not.toHaveProperty('forecasts');
+});
+
+test('observations are bounded', () => {
+  const { observations } = downloaded(noisyLink(1, 0.2), 600).figures(600, true);
+  expect(observations!.length).toBeLessThanOrEqual(2000);
+  expect(observations).toMatch(/^\d+(,\d+)+$/);
+  expect(observations!.split(',').length).toBeGreaterThan(280);
+});

@@ -1,0 +1,101 @@
+/** The stand-ins of all players without the plugin, and a session in them. */
+
+import Hls from 'hls.js';
+import { wait } from '../core/manual-clock.fixture.ts';
+import { LADDER_BPS, SEGMENT_SECONDS, type StandIn } from '../core/stand-in.fixture.ts';
+import * as dash from '../dash/fake-player.fixture.ts';
+import * as hls from '../hls/fake-player.fixture.ts';
+import * as shaka from '../shaka/fake-player.fixture.ts';
+import type { ObservablePlayer } from '../trial.ts';
+
+export interface Plain {
+  player: StandIn;
+  /** What the page passes to `reportSessions`. */
+  api: ObservablePlayer;
+  /** The page loads a source. */
+  begin(): void;
+  /** The source is another one, or none. */
+  end(): void;
+  /** A downloaded segment has come into the buffer, where the player says so. */
+  append(index: number): void;
+  /** All that a page could set, and what the player has been told. */
+  touched(): unknown;
+}
+
+const asText = (value: object) => JSON.stringify(value, (_, one) => (typeof one === 'function' ? String(one) : one));
+
+const bandwidths = () => LADDER_BPS.map((bandwidth) => ({ bandwidth }));
+
+export const PLAIN: Record<string, () => Plain> = {
+  'dash.js'() {
+    const player = Object.assign(new dash.FakePlayer(), {
+      getRepresentationsByType: bandwidths,
+      isDynamic: () => false,
+    });
+    const { settings, updates } = player;
+    return {
+      player,
+      api: player as never,
+      begin() {
+        player.nextSource();
+        player.emit('manifestLoadingStarted');
+      },
+      end: () => player.nextSource(),
+      append: () => {},
+      touched: () => asText({ settings, updates, rules: player.rules, interceptors: player.interceptors }),
+    };
+  },
+  'hls.js'() {
+    const player = new hls.FakePlayer(Hls, {});
+    return {
+      player,
+      api: player.hls,
+      begin: () => player.start(),
+      end: () => player.hls.destroy(),
+      append(index) {
+        const frag = player.fragment(index);
+        player.hls.trigger(Hls.Events.FRAG_BUFFERED, { frag, part: null, stats: frag.stats, id: frag.type });
+      },
+      touched: () => asText({ config: Object.entries(player.hls.config), level: player.hls.autoLevelCapping }),
+    };
+  },
+  'Shaka Player'() {
+    const player = new shaka.FakePlayer();
+    const getMediaElement = () => player.media;
+    Object.assign(player, { getMediaElement, getVariantTracks: bandwidths });
+    return {
+      player,
+      api: player as never,
+      begin() {
+        player.emit('loading');
+        player.active = player.variants[0];
+        player.manager ??= player.config.abrFactory();
+      },
+      end: () => player.emit('unloading'),
+      append: () => {},
+      touched: () => asText({ ...player.getConfiguration(), calls: player.own.map(({ calls }) => calls) }),
+    };
+  },
+};
+
+/** Plays so many seconds of media at the rate, in steps of 0.1 s. */
+export function play({ media }: StandIn, seconds: number, rate = 1): void {
+  for (let i = 0; i < Math.round(seconds * 10); i++) {
+    wait(0.1);
+    media.currentTime += 0.1 * rate;
+  }
+}
+
+/** Two segments: 2 s of startup, 4 s of media, a stall of 1.5 s, 4 s of media. */
+export function playSession({ player, begin, append }: Plain): void {
+  begin();
+  player.media.playbackRate = 1;
+  player.download(0, 3e6, 2, 0);
+  append(0);
+  player.media.emit('playing');
+  play(player, SEGMENT_SECONDS);
+  player.media.emit('waiting');
+  player.download(1, 6e6, 1.5, 0);
+  append(1);
+  play(player, SEGMENT_SECONDS);
+}

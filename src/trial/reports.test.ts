@@ -1,0 +1,244 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
+import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
+import { ScriptedAbandoning } from '../core/scripted.fixture.ts';
+import * as dash from '../dash/fake-player.fixture.ts';
+import * as hls from '../hls/fake-player.fixture.ts';
+import { type Arm, assignArm, type ReportOptions, reportSessions } from '../trial.ts';
+import { PLAIN, type Plain, play, playSession } from './observed-session.fixture.ts';
+
+useManualClock();
+hls.useWindow();
+
+/** The reports of a player so far. Each is valid as a line of JSON. */
+function observe(plain: Plain, options: ReportOptions = {}) {
+  const seen: SessionReport[] = [];
+  const reports = reportSessions(plain.api, { logger: null, ...options });
+  reports.on('session', (report) => seen.push(validSessionReport(JSON.parse(JSON.stringify(report)))));
+  return { seen, reports };
+}
+
+describe.each(Object.entries(PLAIN))('%s', (name, newPlain) => {
+  test('reports what a viewer got, at the end of the session', () => {
+    const plain = newPlain();
+    const { seen } = observe(plain);
+    playSession(plain);
+    expect(seen).toEqual([]);
+    plain.end();
+    expect(seen).toHaveLength(1);
+    const [report] = seen as [SessionReport];
+    expect(report).toMatchObject({
+      version: 1,
+      day: '2023-11-14',
+      player: name === 'Shaka Player' ? 'shaka' : name,
+      live: false,
+      controller: 'player',
+      ended: 'source',
+      started: true,
+      stallCount: 1,
+      switches: 0,
+      meanBitrateBps: 1e6,
+      topBitrateBps: 4e6,
+      requestedBits: 9e6,
+      wastedBits: 0,
+      faults: [],
+    });
+    expect(report.id).toMatch(/^[0-9a-f]{16}$/);
+    // hls.js loads its playlists first.
+    expect(report.startupSeconds).toBeGreaterThan(1.9);
+    expect(report.startupSeconds).toBeLessThan(2.5);
+    expect(report.watchedSeconds).toBeCloseTo(8, 0);
+    expect(report.stallSeconds).toBeGreaterThan(1.2);
+    expect(report.stallSeconds).toBeLessThan(1.8);
+    // 1 Mbit/s, less 4 a second of waiting, per 4 s of media.
+    const waited = report.startupSeconds + report.stallSeconds;
+    expect(report.qoe).toBeCloseTo(1 - (4 * waited) / 2, 1);
+    expect(report.qoeFirst30Seconds).toBe(report.qoe);
+    expect(report).not.toHaveProperty('trial');
+    expect(report).not.toHaveProperty('latencySeconds');
+    expect(report).not.toHaveProperty('observations');
+  });
+
+  test('is as without it: settings, requests and choices', () => {
+    const withoutIt = newPlain();
+    playSession(withoutIt);
+    const plain = newPlain();
+    const { reports } = observe(plain, { arm: assignArm({ name: 'trial', share: 0 }) });
+    playSession(plain);
+    expect(plain.touched()).toEqual(withoutIt.touched());
+    reports.stop();
+    expect(plain.touched()).toEqual(withoutIt.touched());
+    expect(plain.player.left).toBe(0);
+  });
+
+  test('an abandoned download is requested and wasted; a failed one is neither', () => {
+    const plain = newPlain();
+    const { seen } = observe(plain);
+    playSession(plain);
+    const { player } = plain;
+    const abandoned = player.send(2, 0);
+    wait(0.05);
+    abandoned.responded?.(4e6);
+    for (let i = 1; i <= 5; i++) {
+      wait(0.1);
+      abandoned.arrived(i * 2e5);
+    }
+    abandoned.aborted();
+    wait(0.5);
+    player.send(2, 0).failed();
+    plain.end();
+    expect(seen[0]!.requestedBits).toBe(13e6);
+    // Shaka does not tell the bits of an abandoned download.
+    const wasted = seen[0]!.wastedBits;
+    if (name === 'Shaka Player') expect(Math.abs(wasted - 2e6)).toBeLessThan(5e5);
+    else expect(wasted).toBe(1e6);
+  });
+
+  test('a session without a picture is reported, too, and the next source is another session', () => {
+    const plain = newPlain();
+    const { seen, reports } = observe(plain, { report: undefined });
+    plain.begin();
+    wait(7);
+    plain.begin();
+    wait(3);
+    reports.stop();
+    reports.stop();
+    expect(seen).toHaveLength(2);
+    expect(seen[0]).toMatchObject({ started: false, watchedSeconds: 0, stallCount: 0, ended: 'source' });
+    expect(seen[0]!.startupSeconds).toBeGreaterThanOrEqual(7);
+    expect(seen[0]).not.toHaveProperty('qoe');
+    expect(seen[1]).toMatchObject({ started: false, ended: 'detached' });
+    expect(seen[1]!.id).not.toBe(seen[0]!.id);
+    plain.end();
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('with the plugin', () => {
+  const start = (options: ReportOptions = {}) => {
+    const controller = new ScriptedAbandoning();
+    const attached = dash.attached({ controller, forecasters: [] });
+    const plain = { ...PLAIN['dash.js']!(), api: attached.player as never, player: attached.player };
+    plain.begin = () => attached.player.emit('manifestLoadingStarted');
+    return { ...attached, plain, ...observe(plain, { leoAbr: attached.handle, ...options }) };
+  };
+
+  test('names the controller and its faults, and ends with the plugin', () => {
+    const { handle, player, plain, controller, seen } = start();
+    playSession(plain);
+    controller.next = 99;
+    player.ask();
+    handle.detach();
+    wait(0.3);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ controller: 'scripted', ended: 'detached', faults: ['controller-failed'] });
+  });
+
+  test('an arm has the plugin or has it not', () => {
+    const { handle, player } = start();
+    const own = assignArm({ name: 'a', arms: { x: 'player', y: 'player' } });
+    const plugins = assignArm({ name: 'a', share: 1 });
+    expect(() => reportSessions(player as never, { arm: own, leoAbr: handle })).toThrow(
+      /options.leoAbr: .*no plugin in arm/,
+    );
+    expect(() => reportSessions(player as never, { arm: plugins })).toThrow(/options.leoAbr: .*handle in arm leo-abr/);
+  });
+
+  test('reports the arm', () => {
+    const arm: Arm = assignArm({ name: 'risk', arms: { low: { risk: 0.1 }, high: { risk: 0.3 } }, key: 'me' });
+    const { plain, seen, reports } = start({ arm });
+    playSession(plain);
+    reports.stop();
+    const { options: _, ...assigned } = arm;
+    expect(seen[0]).toMatchObject(assigned);
+    expect(seen[0]).not.toHaveProperty('options');
+  });
+});
+
+test('forecasts are compared with what a download on demand then showed', () => {
+  const report = (isLive: boolean) => {
+    const plain = PLAIN['dash.js']!();
+    Object.assign(plain.api, { isDynamic: () => isLive, getCurrentLiveLatency: () => 4.5 });
+    let decided: (event: object) => void = () => {};
+    const leoAbr = {
+      on(_: string, listener: typeof decided) {
+        decided = listener;
+        return () => {};
+      },
+      detach() {},
+      state: { status: 'attached', controller: 'mine', faults: [] },
+    };
+    const { seen } = observe(plain, { leoAbr: leoAbr as never });
+    plain.begin();
+    const levels = [0.1, 0.5, 0.9];
+    const forecast = { issuedAtMs: 900, levels, stepEndsSeconds: [1], quantilesBps: [[1e6, 3e6, 9e6]] };
+    const event = { kind: 'decide', forecast, state: { nowSeconds: 1 } };
+    decided(event);
+    decided({ ...event, forecast: undefined });
+    decided({ ...event, kind: 'abandon' });
+    plain.player.download(0, 16e6, 8, 0);
+    plain.player.media.emit('playing');
+    play(plain.player, 4);
+    // A live manifest is loaded again.
+    plain.player.emit('manifestLoadingStarted');
+    plain.end();
+    expect(seen).toHaveLength(1);
+    return seen[0]!;
+  };
+  expect(report(false)).toMatchObject({ live: false, forecasts: 1, below10Share: 0, below50Share: 1, below90Share: 1 });
+  const live = report(true);
+  expect(live).toMatchObject({ live: true, latencySeconds: 4.5, offRateShare: 0 });
+  expect(live).not.toHaveProperty('forecasts');
+});
+
+test('Shaka Player may unload a source when the next one is loading', () => {
+  const plain = PLAIN['Shaka Player']!();
+  const { seen } = observe(plain);
+  playSession(plain);
+  plain.begin();
+  plain.player.emit('unloading');
+  wait(2);
+  playSession({ ...plain, begin: () => {} });
+  plain.player.emit('unloading');
+  expect(seen).toHaveLength(2);
+  expect(seen[1]).toMatchObject({ started: true, stallCount: 1 });
+  expect(seen[1]!.startupSeconds).toBeGreaterThan(3.9);
+});
+
+test('refuses what is no player, and other options', () => {
+  const player = PLAIN['dash.js']!().api;
+  expect(() => reportSessions({} as never)).toThrow('player: expected a player of dash.js, hls.js or Shaka Player');
+  expect(() => reportSessions(player, { report: 3 as never })).toThrow('options.report');
+  expect(() => reportSessions(player, { report: { url: '/r', observations: 1 as never } })).toThrow('observations');
+  expect(() => reportSessions(player, { leoAbr: {} as never })).toThrow('options.leoAbr');
+  expect(() => reportSessions(player).on('end' as never, () => {})).toThrow('event');
+});
+
+test('a player that fails is observed as far as possible, and plays on', () => {
+  const warn = jest.fn();
+  const plain = PLAIN['dash.js']!();
+  const { seen } = observe(plain, { logger: { warn } });
+  playSession(plain);
+  plain.player.emit('fragmentLoadingStarted', { request: null });
+  plain.player.emit('fragmentLoadingStarted', { request: null });
+  plain.end();
+  expect(warn).toHaveBeenCalledTimes(1);
+  expect(seen[0]!.faults).toEqual(['observer-failed']);
+});
+
+test('with observations, the throughput of each second', () => {
+  const plain = PLAIN['dash.js']!();
+  const { seen } = observe(plain, { report: { url: 'https://reports.example/', observations: true } });
+  plain.begin();
+  plain.player.download(0, 8e6, 2, 0);
+  play(plain.player, 3);
+  plain.player.download(1, 4e6, 2, 0);
+  plain.end();
+  const { observations, observedFromMs } = seen[0]!;
+  const seconds = observations!.split(',');
+  expect(observedFromMs).toBe(1_700_000_000_000);
+  expect(seconds).toHaveLength(7);
+  expect(seconds.slice(2, 5)).toEqual(['', '', '']);
+  for (const i of [0, 1]) expect(Number(seconds[i]) / 4000).toBeCloseTo(1, 0);
+  for (const i of [5, 6]) expect(Number(seconds[i]) / 2000).toBeCloseTo(1, 0);
+});

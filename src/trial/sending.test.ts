@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
+import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
+import { reportSessions } from '../trial.ts';
+import { PLAIN, playSession } from './observed-session.fixture.ts';
+
+useManualClock();
+
+const URL = 'https://reports.example/';
+const settled = async () => {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+};
+
+interface Sent {
+  url: string;
+  init: RequestInit;
+}
+
+/** What a page has; `answer` is the status of the collector, or undefined for none. */
+let answer: number | undefined;
+let sent: Sent[];
+let items: Map<string, string>;
+let page: EventTarget & { visibilityState: string };
+
+const GLOBALS = [
+  'localStorage',
+  'document',
+  'addEventListener',
+  'removeEventListener',
+  'Request',
+  'fetch',
+  'navigator',
+];
+const before = new Map(GLOBALS.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+const define = (name: string, value: unknown) =>
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+
+beforeEach(() => {
+  answer = 204;
+  sent = [];
+  items = new Map();
+  page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  define('localStorage', {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  });
+  define('document', page);
+  define('addEventListener', page.addEventListener.bind(page));
+  define('removeEventListener', page.removeEventListener.bind(page));
+  define('navigator', { userAgent: 'Mozilla/5.0 Chrome/140.0.0.0 Safari/537.36', onLine: true });
+  define(
+    'Request',
+    Object.assign(() => {}, { prototype: { keepalive: true } }),
+  );
+  define('fetch', async (url: string, init: RequestInit) => {
+    sent.push({ url, init });
+    if (answer === undefined) throw new TypeError('Failed to fetch');
+    return { ok: answer < 300, status: answer };
+  });
+});
+
+afterEach(() => {
+  for (const [name, descriptor] of before) {
+    if (descriptor) Object.defineProperty(globalThis, name, descriptor);
+    else Reflect.deleteProperty(globalThis, name);
+  }
+});
+
+/** A visit to the page; what plays there is reported. */
+function visit() {
+  const plain = PLAIN['dash.js']!();
+  const seen: SessionReport[] = [];
+  const reports = reportSessions(plain.api, { report: URL, logger: null });
+  reports.on('session', (report) => seen.push(report));
+  return { plain, seen, reports };
+}
+
+const hide = (visibilityState: string) => {
+  page.visibilityState = visibilityState;
+  page.dispatchEvent(new Event('visibilitychange'));
+};
+const bodies = () => sent.map(({ init }) => validSessionReport(JSON.parse(init.body as string)));
+
+test('a report is one line of JSON in a request without cookies that outlives the page', async () => {
+  const { plain, seen } = visit();
+  playSession(plain);
+  page.dispatchEvent(new Event('pagehide'));
+  await settled();
+  expect(bodies()).toEqual(seen);
+  expect(seen[0]).toMatchObject({ ended: 'page', browser: 'chromium' });
+  const [{ url, init }] = sent as [Sent];
+  expect(url).toBe(URL);
+  expect(init.body).not.toContain('\n');
+  expect(init).toMatchObject({ method: 'POST', keepalive: true, credentials: 'omit' });
+  expect(init.headers).toEqual({ 'content-type': 'text/plain' });
+  expect(items.size).toBe(0);
+});
+
+test.each([undefined, 500, 429])(
+  'with the answer %p, it is sent once more at the next visit, and not again',
+  async (status) => {
+    answer = status;
+    const { plain, seen } = visit();
+    playSession(plain);
+    plain.end();
+    await settled();
+    expect(items.size).toBe(1);
+    visit();
+    await settled();
+    expect(bodies()).toEqual([seen[0], seen[0]]);
+    expect(items.size).toBe(0);
+    visit();
+    await settled();
+    expect(sent).toHaveLength(2);
+  },
+);
+
+test('a report that was refused for what it says is dropped', async () => {
+  answer = 400;
+  const { plain } = visit();
+  playSession(plain);
+  plain.end();
+  await settled();
+  expect(items.size).toBe(0);
+});
+
+test('without a network, nothing is sent before the next visit; so many reports are kept', async () => {
+  Object.assign(navigator, { onLine: false });
+  for (let i = 0; i < 12; i++) {
+    const { plain, reports } = visit();
+    playSession(plain);
+    reports.stop();
+    await settled();
+  }
+  // Each visit has tried the reports of the one before.
+  expect(sent).toHaveLength(11);
+  expect(items.size).toBe(1);
+});
+
+test('where requests do not outlive the page, a beacon has the report', () => {
+  const beacons: string[] = [];
+  define('Request', class {});
+  Object.assign(navigator, { sendBeacon: (url: string, body: string) => beacons.push(`${url} ${body}`) > 0 });
+  const { plain, seen } = visit();
+  playSession(plain);
+  page.dispatchEvent(new Event('pagehide'));
+  expect(beacons).toEqual([`${URL} ${JSON.stringify(seen[0])}`]);
+  expect(sent).toEqual([]);
+});
+
+test('a page that is hidden and does not come back is reported at the next visit', async () => {
+  const { plain, seen } = visit();
+  playSession(plain);
+  hide('hidden');
+  expect(items.size).toBe(1);
+  visit();
+  await settled();
+  // It may still be there.
+  expect(sent).toEqual([]);
+  wait(700);
+  visit();
+  await settled();
+  expect(bodies()).toMatchObject([{ ended: 'page', stallCount: 1 }]);
+  // It was, after all: what has been sent is not sent again.
+  plain.end();
+  await settled();
+  expect(sent).toHaveLength(1);
+  expect(seen).toHaveLength(1);
+});
+
+test('a page that comes back is reported once, at its end', async () => {
+  const { plain, seen } = visit();
+  playSession(plain);
+  hide('hidden');
+  hide('visible');
+  expect(items.size).toBe(0);
+  hide('hidden');
+  page.dispatchEvent(new Event('pagehide'));
+  await settled();
+  expect(items.size).toBe(0);
+  expect(bodies()).toEqual(seen);
+  expect(seen).toHaveLength(1);
+});
+
+test('a storage that is blocked or full of something else keeps nothing, and breaks nothing', async () => {
+  items.set('leo-abr-reports', '{"a": [null, 1]}');
+  answer = undefined;
+  const { plain } = visit();
+  define('localStorage', undefined);
+  playSession(plain);
+  hide('hidden');
+  plain.end();
+  await settled();
+  expect(sent).toHaveLength(1);
+});
