@@ -134,13 +134,13 @@ async function markDropped(database: Database, { from, to }: ReadOptions): Promi
 /** Fills `cells` and `dropped` from files of sums. */
 async function loadSums(database: Database, files: Record<Format, string[]>, { by }: ReadOptions): Promise<void> {
   const sources = Object.entries(READERS).flatMap(([format, reader]) =>
-    files[format as Format].map((file) => `${reader}(${sql.quoted(file)})`),
+    files[format as Format].map((file) => ({ file, source: reader.replace('?', () => sql.quoted(file)) })),
   );
-  for (const [i, source] of sources.entries()) {
-    await readable(source, async () => {
+  for (const [i, { file, source }] of sources.entries()) {
+    await readable(file, async () => {
       const present = await columnsOf(database, source);
       const missing = sql.SUM_COLUMNS.find((column) => !present.has(column));
-      if (missing) throw new InputError(source, 'the columns of --sql', undefined, `no column ${missing}`);
+      if (missing) throw new InputError(file, 'the columns of --sql', undefined, `no column ${missing}`);
       await database.rows(`${i === 0 ? 'create table sums as' : 'insert into sums'} ${sql.typedSums(source)}`);
     });
   }
@@ -151,7 +151,11 @@ async function loadSums(database: Database, files: Record<Format, string[]>, { b
   await database.rows(`create table cells as select *, ${unit} as unit from sums where reason is null`);
 }
 
-const READERS: Record<Format, string> = { lines: 'read_json', parquet: 'read_parquet', csv: 'read_csv' };
+const READERS: Record<Format, string> = {
+  lines: 'read_json(?)',
+  parquet: 'read_parquet(?)',
+  csv: 'read_csv(?, all_varchar = true)',
+};
 
 async function columnsOf(database: Database, source: string): Promise<Set<string>> {
   const columns = await database.rows(`describe select * from ${source}`);
@@ -176,7 +180,7 @@ async function trialSums(database: Database, { trial: wanted }: ReadOptions): Pr
   const trial = wanted ?? names[0];
   if (trial === undefined || !names.includes(trial) || (wanted === undefined && names.length > 1)) {
     const shown = names.slice(0, 10).join(', ');
-    throw new InputError('--trial', names.length > 0 ? `one of ${shown}` : 'reports of a trial', wanted);
+    throw new InputError('--name', names.length > 0 ? `one of ${shown}` : 'reports of a trial', wanted);
   }
   const dropped = await database.rows('select reason, sum(rows)::double as rows from dropped group by 1');
   const others = found

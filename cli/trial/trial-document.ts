@@ -53,7 +53,7 @@ export function sentence({ arm, comparisons }: ArmComparison, control: string): 
   const parts = [
     sure.length > 0 && `${said(sure, change)}, whenever one looks`,
     once.length > 0 && `${said(once, change)}, if this is the only look`,
-    unclear.length > 0 && `no difference was found in ${said(unclear, ({ metric }) => metric.noun)}`,
+    unclear.length > 0 && `no difference was found in ${unclear.map(({ metric }) => metric.noun).join(', ')}`,
   ].filter((part) => part !== false);
   return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.join('; ')}.`;
 }
