@@ -1,4 +1,4 @@
-/** The arms of a trial against its control, metric by metric: the figures of the report and of the command. */
+/** The arms of a trial against its control, metric by metric. */
 
 import {
   alwaysValidInterval,
@@ -9,7 +9,7 @@ import {
   ratioOf,
 } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
-import { METRICS, type Metric } from './metrics.ts';
+import { DECISIVE, METRICS, type Metric } from './metrics.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 
 /** An arm or a kind of sessions with fewer sessions is left out. */
@@ -21,26 +21,27 @@ export interface Comparison {
   metric: Metric;
   control: number;
   arm: number;
+  /** Arm minus control. */
   contrast: Contrast;
-  /** Arm minus control; holds at a single look. */
+  /** At a single look. */
   difference: Estimate;
-  /** The same at any number of looks, over all arms together. */
+  /** At any number of looks, for all arms together. */
   always: Estimate;
 }
 
-export interface KindRow {
-  title: string;
-  value: string;
+export interface KindComparison {
+  name: string;
   sessions: number;
-  comparisons: Comparison[];
-  /** By metric: how far the difference is above that of all other sessions; holds for all rows together. */
-  againstOthers: (Estimate | undefined)[];
+  /** Of the decisive metrics, in their order. */
+  differences: (Estimate | null)[];
+  /** How far each is above that of all other sessions, for all kinds together (Bonferroni). */
+  againstOthers: (Estimate | null)[];
 }
 
 export interface ArmComparison {
   arm: ArmSums;
   comparisons: Comparison[];
-  kinds: KindRow[];
+  kinds: KindComparison[];
 }
 
 export interface TrialComparison {
@@ -52,31 +53,28 @@ export interface TrialComparison {
   warnings: string[];
 }
 
-/** Metrics that decide, and are compared by kind of session. */
-export const DECISIVE: readonly Metric[] = METRICS.filter(({ id }) => ['qoe', 'stalled', 'watched'].includes(id));
-
-export interface CompareOptions {
-  /** Default: the arm in which the player's own algorithm chose, else the first one. */
-  control?: string | undefined;
-  /** See `alwaysValidInterval`. */
-  plannedSessions: number;
-}
-
-/** Undefined without two arms that have enough sessions. */
-export function compareArms(sums: TrialSums, options: CompareOptions): TrialComparison | undefined {
+/**
+ * Undefined without `control` and another arm with enough sessions. Default: the arm in which the player's own algorithm
+ * chose most often. `plannedSessions`: see `alwaysValidInterval`.
+ */
+export function compareArms(
+  sums: TrialSums,
+  { control: name, plannedSessions }: { control?: string | undefined; plannedSessions: number },
+): TrialComparison | undefined {
   const enough = sums.arms.filter(isEnough);
-  const share = ({ own, sessions }: ArmSums) => own / sessions;
-  const first = [...enough].sort((a, b) => share(b) - share(a))[0];
-  const control = enough.find(({ arm }) => arm === (options.control ?? first?.arm));
+  const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
+  const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
   if (control === undefined || enough.length < 2) return undefined;
   const others = enough.filter((arm) => arm !== control);
-  const alpha = 0.05 / others.length;
+  const planned = { plannedSessions, alpha: 0.05 / others.length };
   return {
     control,
     arms: others.map((arm) => ({
       arm,
-      comparisons: METRICS.flatMap((metric) => compared(metric, control, arm, { ...options, alpha }) ?? []),
-      kinds: kindRows(sums, [control, arm], options),
+      comparisons: METRICS.map((metric) => compared(metric, control, arm, planned)).filter(({ contrast }) =>
+        Number.isFinite(contrast.value),
+      ),
+      kinds: comparedKinds(sums, [control, arm]),
     })),
     leftOut: sums.arms.filter((arm) => !isEnough(arm)).map(({ arm }) => arm),
     warnings: shareWarnings(enough),
@@ -87,69 +85,69 @@ function isEnough({ sessions, perUnit }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perUnit.filter((count) => count > 0).length > 1;
 }
 
-type Planned = Pick<CompareOptions, 'plannedSessions'> & { alpha?: number };
-
-/** Undefined if one of them has no value. */
-function compared(metric: Metric, control: ArmSums, arm: ArmSums, options: Planned): Comparison | undefined {
+function compared(
+  metric: Metric,
+  control: ArmSums,
+  arm: ArmSums,
+  planned: { plannedSessions: number; alpha: number },
+): Comparison {
   const [before, after] = [control, arm].map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
-  const contrast = contrastOf([
-    { factor: 1, sums: after },
-    { factor: -1, sums: before },
-  ]);
+  const contrast = differenceOf(before, after);
   const { value } = contrast;
-  if (!Number.isFinite(value)) return undefined;
   return {
     ...{ metric, contrast, control: ratioOf(before), arm: ratioOf(after) },
     difference: { value, ci95: intervalOf(contrast) },
-    always: { value, ci95: alwaysValidInterval(contrast, options) },
+    always: { value, ci95: alwaysValidInterval(contrast, planned) },
   };
 }
 
-/** Each kind of sessions, and whether the difference is another one than in the others (Bonferroni over all rows). */
-function kindRows({ groups }: TrialSums, [control, arm]: [ArmSums, ArmSums], options: CompareOptions): KindRow[] {
-  const of = groups.flatMap(({ title, value, arms }) => {
-    const pair = [control, arm].map((one) => arms.find((part) => part.arm === one.arm && isEnough(part)));
-    const isPart = pair.every((part, i) => part && part.sessions < [control, arm][i]!.sessions);
-    return isPart ? [{ title, value, pair: pair as [ArmSums, ArmSums] }] : [];
+/** `after` minus `before`; less the same difference of the rest, if any. */
+function differenceOf(before: ClusterSums, after: ClusterSums, rest: ClusterSums[] = []): Contrast {
+  const factors = [-1, 1, 1, -1];
+  return contrastOf([before, after, ...rest].map((sums, i) => ({ factor: factors[i]!, sums })));
+}
+
+function comparedKinds({ kinds }: TrialSums, all: [ArmSums, ArmSums]): KindComparison[] {
+  const found = kinds.flatMap(({ name, arms }) => {
+    const parts = all.flatMap(({ arm, sessions }) => arms.filter((of) => of.arm === arm && of.sessions < sessions));
+    return parts.length === 2 && parts.every(isEnough) ? [{ name, parts }] : [];
   });
-  const alpha = 0.05 / (DECISIVE.length * of.length);
-  return of.map(({ title, value, pair }) => ({
-    ...{ title, value, sessions: pair[0].sessions + pair[1].sessions },
-    comparisons: DECISIVE.flatMap((metric) => compared(metric, ...pair, options) ?? []),
-    againstOthers: DECISIVE.map(({ id }) => {
-      const parts = pair.map(({ metrics }) => metrics[id]!);
-      const rest = [control, arm].map(({ metrics }, i) => without(metrics[id]!, parts[i]!));
-      if (rest.some(({ sessions }) => sessions < FEWEST_SESSIONS)) return undefined;
-      const terms = [...parts, ...rest].map((sums, i) => ({ factor: [-1, 1, 1, -1][i]!, sums }));
-      const contrast = contrastOf(terms);
-      return { value: contrast.value, ci95: intervalOf(contrast, alpha) };
-    }),
-  }));
+  const alpha = 0.05 / (DECISIVE.length * found.length);
+  const estimate = (contrast: Contrast, level?: number): Estimate | null =>
+    Number.isFinite(contrast.value) ? { value: contrast.value, ci95: intervalOf(contrast, level) } : null;
+  return found.map(({ name, parts }) => {
+    const pairs = DECISIVE.map(({ id }) => parts.map(({ metrics }) => metrics[id]!) as [ClusterSums, ClusterSums]);
+    return {
+      ...{ name, sessions: parts[0]!.sessions + parts[1]!.sessions },
+      differences: pairs.map((pair) => estimate(differenceOf(...pair))),
+      againstOthers: pairs.map((pair, m) => {
+        const rest = all.map(({ metrics }, i) => without(metrics[DECISIVE[m]!.id]!, pair[i]!));
+        return rest.some(({ sessions }) => sessions < FEWEST_SESSIONS)
+          ? null
+          : estimate(differenceOf(...pair, rest), alpha);
+      }),
+    };
+  });
 }
 
 function without(all: ClusterSums, part: ClusterSums): ClusterSums {
   const rest = (of: 'x' | 'y') => all[of].map((sum, unit) => sum - part[of][unit]!);
-  const { sessions, xx, xy, yy } = all;
-  const sums = { sessions: sessions - part.sessions, xx: xx - part.xx, xy: xy - part.xy, yy: yy - part.yy };
-  return { ...sums, x: rest('x'), y: rest('y') };
+  const scalars = (['sessions', 'xx', 'xy', 'yy'] as const).map((of) => [of, all[of] - part[of]]);
+  return { ...(Object.fromEntries(scalars) as Omit<ClusterSums, 'x' | 'y'>), x: rest('x'), y: rest('y') };
 }
 
-/** Compares the shares of sessions with the planned ones: another share means lost reports or a wrong assignment. */
+/** Compares the shares of sessions with the planned ones. */
 function shareWarnings(arms: readonly ArmSums[]): string[] {
   const x = arms[0]!.perUnit.map((_, unit) => arms.reduce((sum, { perUnit }) => sum + perUnit[unit]!, 0));
-  const sessions = arms.reduce((sum, of) => sum + of.sessions, 0);
+  const xx = arms.reduce((sum, { sessions }) => sum + sessions, 0);
   const planned = arms.reduce((sum, { plannedShares }) => sum + plannedShares[1], 0);
   return arms.flatMap(({ arm, perUnit: y, sessions: own, plannedShares: [least, most] }) => {
-    if (least !== most)
-      return [`The share of \`${arm}\` was changed during the trial: use --from, because days differ.`];
-    const contrast = contrastOf([{ factor: 1, sums: { x, y, sessions, xx: sessions, xy: own, yy: own } }]);
+    if (least !== most) return [`The share of \`${arm}\` was changed during the trial: days differ, so use --from.`];
+    const contrast = contrastOf([{ factor: 1, sums: { x, y, sessions: xx, xx, xy: own, yy: own } }]);
     const [low, high] = intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
-    const share = most / planned;
-    return low <= share && share <= high
-      ? []
-      : [
-          `\`${arm}\` has ${(100 * contrast.value).toFixed(1)} % of the sessions instead of ${(100 * share).toFixed(1)} %, ` +
-            'which is not chance: reports are lost, or viewers stay away, in one arm more than in another.',
-        ];
+    const [share, wanted] = [contrast.value, most / planned].map((of) => `${(100 * of).toFixed(1)} %`);
+    const meaning = 'which is not chance: reports are lost, or viewers stay away, in one arm more than in another';
+    const isRight = low <= most / planned && most / planned <= high;
+    return isRight ? [] : [`\`${arm}\` has ${share} of the sessions instead of ${wanted}, ${meaning}.`];
   });
 }

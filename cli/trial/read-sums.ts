@@ -1,4 +1,4 @@
-/** Reads reports, or their sums from a warehouse, into sums by arm, kind of session and cluster. */
+/** Reads reports, or their sums from a warehouse, with DuckDB: sums by arm, kind of session, and cluster or day. */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,16 +6,15 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { type Database, openDatabase } from './duckdb.ts';
-import { GROUPS, METRICS } from './metrics.ts';
+import { KINDS, METRICS } from './metrics.ts';
 import * as sql from './sums-sql.ts';
 
 export interface ReadOptions {
   /** Files, folders or globs. */
   paths: readonly string[];
-  /** They have sums already. */
+  /** They hold sums already. */
   areSums: boolean;
-  /** The trial; needed if the files have several. */
+  /** Needed if the files have several trials. */
   trial?: string | undefined;
   /** First and last day, inclusive. */
   from?: string | undefined;
@@ -23,7 +22,6 @@ export interface ReadOptions {
   /** What is independent of each other. */
   by: 'cluster' | 'day';
   threads: number;
-  memoryMb: number;
 }
 
 export interface ArmSums {
@@ -44,183 +42,173 @@ export interface TrialSums {
   notCounted: { reason: string; rows: number }[];
   arms: ArmSums[];
   /** By kind of session: the arms of those sessions alone. */
-  groups: { title: string; value: string; arms: ArmSums[] }[];
+  kinds: { name: string; arms: ArmSums[] }[];
 }
 
-/** Reasons beside those of a wrong report. */
-const REPEATED = 'repeated: a report with the same id was read before';
-const OTHER_DAY = 'of a day outside --from and --to';
-const OTHER_TRIAL = 'of another trial, or of none';
-const LONG_LINE = 'a line that is too long or not UTF-8';
+type Row = Record<string, unknown>;
+/** Runs a statement. */
+type Query = (statement: string) => Promise<Row[]>;
+
+/** More goes to temporary files. */
+const MEMORY = '1200MB';
+const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
 
 export async function readSums(options: ReadOptions): Promise<TrialSums> {
+  const { DuckDBInstance } = await loadDuckDb();
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
-  let database: Database | undefined;
+  const settings = { threads: String(options.threads), memory_limit: MEMORY, preserve_insertion_order: 'false' };
+  const database = await DuckDBInstance.create(join(folder, 'reports.db'), settings);
+  const connection = await database.connect();
   try {
-    database = await openDatabase(join(folder, 'reports.db'), options);
-    const files = await filesOf(database, options.paths);
-    if (options.areSums) await loadSums(database, files, options);
-    else await loadReports(database, files, options);
-    return await trialSums(database, options);
+    const query: Query = async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJS();
+    await load(query, await filesOf(query, options.paths), options);
+    return await trialSums(query, options);
   } finally {
-    database?.close();
+    connection.closeSync();
+    database.closeSync();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-type Format = 'lines' | 'parquet' | 'csv';
+/** The part of `@duckdb/node-api` in use; its own types are not there wherever the package could not be installed. */
+interface DuckDb {
+  DuckDBInstance: { create(file: string, settings: Record<string, string>): Promise<Database> };
+}
+interface Database {
+  connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
+  closeSync(): void;
+}
 
-/** The files by format; those of a folder by their endings, named ones are of lines if they have another ending. */
-async function filesOf(database: Database, paths: readonly string[]): Promise<Record<Format, string[]>> {
-  const files: Record<Format, Set<string>> = { lines: new Set(), parquet: new Set(), csv: new Set() };
+export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
+  try {
+    return (await import(name)) as DuckDb;
+  } catch (error) {
+    throw new InputError('leo-abr trial', `the optional package ${name} (npm install ${name})`, error);
+  }
+}
+
+async function filesOf(query: Query, paths: readonly string[]): Promise<string[]> {
+  const files = new Set<string>();
   for (const path of paths) {
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-    const found = await database.rows(`select file from glob(${sql.quoted(isFolder ? join(path, '**') : path)})`);
-    const known = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
-    const chosen = found.map(({ file }) => String(file)).filter((file) => !isFolder || known.test(file));
+    const found = await query(`select file from glob(${sql.quoted(isFolder ? join(path, '**') : path)})`);
+    const chosen = found.map(({ file }) => String(file)).filter((file) => !isFolder || ENDING.test(file));
     if (chosen.length === 0) throw new InputError('files', 'files of reports (.ndjson, .jsonl, .parquet)', path);
-    for (const file of chosen) {
-      const ending = known.exec(file)?.[1];
-      files[ending === 'parquet' || ending === 'csv' ? ending : 'lines'].add(file);
-    }
+    for (const file of chosen) files.add(file);
   }
-  return { lines: [...files.lines], parquet: [...files.parquet], csv: [...files.csv] };
+  return [...files];
 }
 
-/** Fills the table `cells` from reports, and `dropped` with the numbers of those that do not count. */
-async function loadReports(database: Database, files: Record<Format, string[]>, options: ReadOptions): Promise<void> {
-  if (files.csv.length > 0) throw new InputError('files', 'reports as NDJSON or Parquet', files.csv[0]);
-  await database.rows(`create table reports as ${sql.typedReports(sql.noReports())}`);
-  await database.rows('create table dropped (reason varchar, rows ubigint)');
-  if (files.lines.length > 0) {
-    try {
-      await database.rows(`insert into reports ${sql.typedReports(sql.linesAsJson(files.lines))}`);
-    } catch {
-      // JSON over several lines, or a line of many megabytes: read line by line, which is slower.
-      await readable('reports', () =>
-        database.rows(`insert into reports ${sql.typedReports(sql.linesAsText(files.lines))}`),
-      );
-      await database.rows(`insert into dropped select ${sql.quoted(LONG_LINE)}, count(*) from reject_errors`);
-    }
+/** Makes the tables `cells`, with sums, and `dropped`, with the numbers of what does not count. */
+async function load(query: Query, files: readonly string[], { areSums, by, from, to }: ReadOptions): Promise<void> {
+  try {
+    await query('create table dropped (reason varchar, rows double)');
+    if (areSums) await loadSums(query, files);
+    else await loadReports(query, files);
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError('files', 'files that DuckDB can read', error);
   }
-  for (const file of files.parquet) {
-    await readable(file, async () => {
-      const raw = sql.columnsAsJson(file, await columnsOf(database, `read_parquet(${sql.quoted(file)})`));
-      await database.rows(`insert into reports ${sql.typedReports(raw)}`);
-    });
-  }
-  await markDropped(database, options);
-  const unit = options.by === 'day' ? 'day' : 'cluster::int::varchar';
-  const kept = 'reports where reason is null';
-  await database.rows(`create table cells as ${sql.sumsOf(kept, ['trial', 'arm', `${unit} as unit`])}`);
-}
-
-/** The first of the reports with the same id counts; then those of the trial and of the days. */
-async function markDropped(database: Database, { from, to }: ReadOptions): Promise<void> {
-  await database.rows(
-    'create table twice as select "key" from reports where reason is null group by 1 having count(*) > 1',
-  );
-  await database.rows(
-    `update reports set reason = ${sql.quoted(REPEATED)} where reason is null and "key" in (select "key" from twice) and ` +
-      'rowid not in (select min(rowid) from reports where reason is null and "key" in (select "key" from twice) group by "key")',
-  );
   const outside = [from && `day < ${sql.quoted(from)}`, to && `day > ${sql.quoted(to)}`].filter(Boolean).join(' or ');
   if (outside) {
-    await database.rows(`update reports set reason = ${sql.quoted(OTHER_DAY)} where reason is null and (${outside})`);
+    await query(`update input set reason = 'of a day outside --from and --to' where reason is null and (${outside})`);
   }
-  await database.rows('insert into dropped select reason, count(*) from reports where reason is not null group by 1');
+  await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
+  const valid = 'input where reason is null';
+  await query(`create table cells as ${areSums ? `from ${valid}` : sql.sumsOf(valid, ['trial', 'arm', by])}`);
 }
 
-/** Fills `cells` and `dropped` from files of sums. */
-async function loadSums(database: Database, files: Record<Format, string[]>, { by }: ReadOptions): Promise<void> {
-  const sources = Object.entries(READERS).flatMap(([format, reader]) =>
-    files[format as Format].map((file) => ({ file, source: reader.replace('?', () => sql.quoted(file)) })),
-  );
-  for (const [i, { file, source }] of sources.entries()) {
-    await readable(file, async () => {
-      const present = await columnsOf(database, source);
-      const missing = sql.SUM_COLUMNS.find((column) => !present.has(column));
-      if (missing) throw new InputError(file, 'the columns of --sql', undefined, `no column ${missing}`);
-      await database.rows(`${i === 0 ? 'create table sums as' : 'insert into sums'} ${sql.typedSums(source)}`);
-    });
+async function loadReports(query: Query, files: readonly string[]): Promise<void> {
+  const parquet = files.filter((file) => file.endsWith('.parquet'));
+  const lines = files.filter((file) => !parquet.includes(file));
+  const tables = await Promise.all(parquet.map(async (file) => sql.parquetAsJson(file, await columnsOf(query, file))));
+  const create = (readLines: typeof sql.linesAsJson) => {
+    const raw = [...(lines.length > 0 ? [readLines(lines)] : []), ...tables];
+    return query(`create table input as ${sql.typedReports(raw.join(' union all by name '))}`);
+  };
+  try {
+    await create(sql.linesAsJson);
+  } catch {
+    // JSON over several lines, or a line of many megabytes: read line by line, which is slower.
+    await create(sql.linesAsText);
+    await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
   }
-  const unit = by === 'day' ? 'day' : 'cluster';
-  await database.rows(
-    'create table dropped as select reason, count(*) as rows from sums where reason is not null group by 1',
+  // Of the reports with the same id, the first one counts.
+  await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
+  const repeated = 'reason is null and key in (select key from twice)';
+  await query(
+    `update input set reason = 'repeated: a report with the same id was read before' where ${repeated} ` +
+      `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
   );
-  await database.rows(`create table cells as select *, ${unit} as unit from sums where reason is null`);
 }
 
-const READERS: Record<Format, string> = {
-  lines: 'read_json(?)',
-  parquet: 'read_parquet(?)',
-  csv: 'read_csv(?, all_varchar = true)',
-};
+async function loadSums(query: Query, files: readonly string[]): Promise<void> {
+  for (const [i, file] of files.entries()) {
+    const columns = await columnsOf(query, file);
+    const missing = sql.SUM_COLUMNS.find((column) => !columns.has(column));
+    if (missing) throw new InputError(file, 'the columns of --sql', undefined, `no column ${missing}`);
+    await query(`${i === 0 ? 'create table input as' : 'insert into input'} ${sql.typedSums(file)}`);
+  }
+}
 
-async function columnsOf(database: Database, source: string): Promise<Set<string>> {
-  const columns = await database.rows(`describe select * from ${source}`);
+async function columnsOf(query: Query, file: string): Promise<Set<string>> {
+  const columns = await query(`describe select * from ${sql.quoted(file)}`);
   return new Set(columns.map((column) => String(column['column_name'])));
 }
 
-/** What DuckDB cannot read is wrong input. */
-async function readable(what: string, read: () => Promise<unknown>): Promise<void> {
-  try {
-    await read();
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError(what, 'readable files of reports', error);
+async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Promise<TrialSums> {
+  const found = await query('select trial, sum(sessions)::double as rows from cells group by 1 order by 2 desc, 1');
+  const names = found.flatMap(({ trial }) => (trial === null ? [] : [String(trial)]));
+  const trial = wanted ?? (names.length === 1 ? names[0]! : '');
+  if (!names.includes(trial)) {
+    const expected = names.length > 0 ? `one of ${names.slice(0, 10).join(', ')}` : 'reports of a trial';
+    throw new InputError('--name', expected, wanted);
   }
-}
-
-async function trialSums(database: Database, { trial: wanted }: ReadOptions): Promise<TrialSums> {
-  const found = await database.rows(
-    'select trial, sum(sessions)::double as sessions from cells group by 1 order by 2 desc, 1',
-  );
-  const names = found.filter(({ trial }) => trial !== null).map(({ trial }) => String(trial));
-  const trial = wanted ?? names[0];
-  if (trial === undefined || !names.includes(trial) || (wanted === undefined && names.length > 1)) {
-    const shown = names.slice(0, 10).join(', ');
-    throw new InputError('--name', names.length > 0 ? `one of ${shown}` : 'reports of a trial', wanted);
-  }
-  const dropped = await database.rows('select reason, sum(rows)::double as rows from dropped group by 1');
   const others = found
     .filter((of) => of['trial'] !== trial)
-    .map(({ sessions }) => ({ reason: OTHER_TRIAL, rows: sessions }));
-  const notCounted = [...groupBy([...dropped, ...others], ({ reason }) => String(reason))]
-    .map(([reason, of]) => ({ reason, rows: of.reduce((sum, { rows }) => sum + Number(rows), 0) }))
-    .filter(({ rows }) => rows > 0)
-    .sort((a, b) => b.rows - a.rows);
+    .map(({ rows }) => ({ reason: 'of another trial, or of none', rows }));
+  const dropped = groupBy([...(await query('from dropped')), ...others], ({ reason }) => String(reason));
+  const notCounted = Array.from(dropped, ([reason, of]) => ({ reason, rows: totalOf(of, 'rows') }));
 
-  const rows = await database.rows(sql.sumsByKind('cells', trial));
+  const rows = await query(sql.sumsByKind('cells', by, trial));
   const units = new Map([...new Set(rows.map(({ unit }) => unit))].map((unit, number) => [unit, number]));
-  const kinds = groupBy(rows, ({ kind, value }) => JSON.stringify([Number(kind), value]));
-  const groups = [...kinds].sort().map(([key, of]) => {
-    const [kind, value] = JSON.parse(key) as [number, string];
-    return { title: GROUPS[kind - 1]?.title ?? '', value, arms: armsOf(of, units) };
-  });
-  const [all, ...parts] = groups;
-  return { trial, notCounted, arms: all!.arms, groups: parts };
+  const byKind = groupBy(rows, ({ kind, value }) => `${KINDS[Number(kind) - 1]?.[0]}: ${value}`);
+  return {
+    trial,
+    notCounted: notCounted.filter((of) => of.rows > 0).sort((a, b) => b.rows - a.rows),
+    arms: armsOf(
+      rows.filter(({ kind }) => kind === 0),
+      units,
+    ),
+    kinds: [...byKind.keys()].sort().flatMap((name) => {
+      const of = byKind.get(name)!;
+      return of[0]!['kind'] === 0 ? [] : [{ name, arms: armsOf(of, units) }];
+    }),
+  };
 }
 
-/** The sums of each arm, by name. `units`: the number of each cluster. */
-function armsOf(rows: readonly Record<string, unknown>[], units: ReadonlyMap<unknown, number>): ArmSums[] {
-  const byArm = groupBy(rows, ({ arm }) => String(arm));
-  return [...byArm.keys()].sort().map((arm) => {
-    const of = byArm.get(arm)!;
-    const sum = (column: string) => of.reduce((total, row) => total + Number(row[column] ?? 0), 0);
+function totalOf(rows: readonly Row[], column: string): number {
+  return rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);
+}
+
+/** The sums of each arm, by name. `units`: the number of each cluster or day. */
+function armsOf(rows: readonly Row[], units: ReadonlyMap<unknown, number>): ArmSums[] {
+  const arms = [...groupBy(rows, ({ arm }) => String(arm))].sort(([one], [other]) => (one < other ? -1 : 1));
+  return arms.map(([arm, of]) => {
     const byUnit = (column: string) => {
       const sums = new Float64Array(units.size);
       for (const row of of) sums[units.get(row['unit'])!]! += Number(row[column] ?? 0);
       return sums;
     };
     const metrics = METRICS.map(({ id }): [string, ClusterSums] => {
-      const [x, y] = [byUnit(`${id}_x`), byUnit(`${id}_y`)];
-      return [id, { x, y, sessions: sum(`${id}_n`), xx: sum(`${id}_xx`), xy: sum(`${id}_xy`), yy: sum(`${id}_yy`) }];
+      const [xx, xy, yy] = ['xx', 'xy', 'yy'].map((sum) => totalOf(of, `sum_${sum}_${id}`)) as [number, number, number];
+      const [x, y] = [byUnit(`sum_x_${id}`), byUnit(`sum_y_${id}`)];
+      return [id, { x, y, sessions: totalOf(of, `n_${id}`), xx, xy, yy }];
     });
-    const shares = of.flatMap((row) => [row['least_share'], row['greatest_share']]).filter((share) => share !== null);
+    const shares = (column: string) => of.map((row) => Number(row[column]));
     return {
-      ...{ arm, sessions: sum('sessions'), own: sum('own'), perUnit: byUnit('sessions') },
-      plannedShares: [Math.min(...shares.map(Number)), Math.max(...shares.map(Number))],
+      ...{ arm, sessions: totalOf(of, 'sessions'), own: totalOf(of, 'own'), perUnit: byUnit('sessions') },
+      plannedShares: [Math.min(...shares('least_share')), Math.max(...shares('greatest_share'))],
       metrics: Object.fromEntries(metrics),
     };
   });

@@ -63,7 +63,7 @@ test('warns of lost reports and of shares that were changed, and leaves out arms
   const { stdout } = await trial(folder);
   expect(stdout).toMatch(/- `ours` has 4\d\.\d % of the sessions instead of 50\.0 %, which is not chance/);
   expect(stdout).toContain('- `third`: left out, with too few sessions');
-  expect(stdout).toMatch(/- \d+ not counted: version/);
+  expect(stdout).toMatch(/- \d+ not counted: wrong version/);
   const changed = await trial(
     putReports(400, (report) => ({ ...report, armShare: report.day < '2026-03-05' ? 0.5 : 0.4 })),
   );
@@ -85,7 +85,7 @@ test('compares with the arm of --control, each arm in turn, by days', async () =
 test('prints the SQL of the sums, which it reads', async () => {
   const { stdout } = await trial('--sql', 'events.sessions');
   expect(stdout).toContain('from events.sessions\n');
-  expect(stdout).toContain('group by trial, arm, cluster, day, rhythm_group, player_group, live_group, browser_group');
+  expect(stdout).toContain('group by trial, arm, cluster, day, rhythm_kind, player_kind, live_kind, browser_kind');
   writeFileSync(at('sums.csv'), 'trial,arm\npilot,own\n');
   const { status, stderr } = await trial('--sums', at('sums.csv'));
   expect({ status, stderr }).toEqual({

@@ -23,8 +23,6 @@ interface Flags {
   from?: string;
   to?: string;
   planned: string;
-  memoryMb: string;
-  jobs: string;
   out?: string;
   sql?: string;
 }
@@ -42,14 +40,12 @@ export function trialCommand(io: CommandIo): Command {
     .option('--out <folder>', 'write the comparison as index.html and report.md')
     .option('--sums', 'the files hold the sums of --sql (also as CSV)')
     .option('--sql <table>', 'print the SQL of these sums over a table of valid reports, for a warehouse')
-    .option('--memory-mb <n>', 'memory for the reports; more goes to temporary files', '1200')
-    .option('--jobs <n>', 'threads', String(io.defaultJobs))
     .action((files: string[], flags: Flags) => runTrial(files, flags, io));
 }
 
 async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<void> {
   if (flags.sql !== undefined) {
-    io.stdout.write(`${sumsOf(flags.sql, ['trial', 'arm', 'cluster', 'day'])}\n`);
+    io.stdout.write(`${sumsOf(flags.sql)}\n`);
     return;
   }
   const { name, control, from, to, by, out, sums: areSums = false } = flags;
@@ -59,10 +55,8 @@ async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<v
     if (day !== undefined && !isDay(day)) throw new InputError(flag, 'a day such as 2026-01-31', day);
   }
   const plannedSessions = wholeNumber(flags.planned, '--planned', { min: 100, max: 1e9 });
-  const memoryMb = wholeNumber(flags.memoryMb, '--memory-mb', { min: 200, max: 1e6 });
-  const threads = wholeNumber(flags.jobs, '--jobs', { min: 1, max: 1024 });
   if (out !== undefined) requireWritableFolder(out);
-  const sums = await readSums({ paths, areSums, trial: name, from, to, by, threads, memoryMb });
+  const sums = await readSums({ paths, areSums, trial: name, from, to, by, threads: io.defaultJobs });
   const comparison = compareArms(sums, { control, plannedSessions });
   if (comparison === undefined) {
     const arms = sums.arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
