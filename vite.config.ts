@@ -53,6 +53,7 @@ const ENTRIES: Record<string, [entry: string, file: string]> = {
   'plugin-shaka': ['src/shaka.ts', 'leo-abr.shaka.js'],
   'plugin-onnx': ['predictor/onnx/index.ts', 'leo-abr.onnx.js'],
   'plugin-onnx-worker': ['predictor/onnx/worker.ts', 'leo-abr.onnx-worker.js'],
+  'plugin-model': ['predictor/model-url/index.ts', 'leo-abr.model.js'],
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 

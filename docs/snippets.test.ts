@@ -166,6 +166,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'type Observation': 'leo-abr',
   'type SessionContext': 'leo-abr',
   createOnnxForecaster: 'leo-abr/onnx',
+  createModelForecaster: 'leo-abr/model',
   createServiceForecaster: 'leo-abr/service',
   httpTimeSource: 'leo-abr/service',
 };
@@ -230,6 +231,7 @@ test.each([
           'leo-abr/hls': [join(ROOT, 'src/hls.ts')],
           'leo-abr/shaka': [join(ROOT, 'src/shaka.ts')],
           'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
+          'leo-abr/model': [join(ROOT, 'predictor/model-url/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },
