@@ -54,6 +54,7 @@ const ENTRIES: Record<string, [entry: string, file: string]> = {
   'plugin-onnx': ['predictor/onnx/index.ts', 'leo-abr.onnx.js'],
   'plugin-onnx-worker': ['predictor/onnx/worker.ts', 'leo-abr.onnx-worker.js'],
   'plugin-trial': ['src/trial.ts', 'leo-abr.trial.js'],
+  'plugin-model': ['predictor/model-url/index.ts', 'leo-abr.model.js'],
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 

@@ -17,6 +17,7 @@ import { traceCommand } from './trace.ts';
 import { exportCommand } from './train/export.ts';
 import { trainCommand } from './train/train.ts';
 import { transportCommand } from './transport.ts';
+import { trialCommand } from './trial/trial.ts';
 
 /** Runs the command with the arguments after its name. Returns the exit status; errors go to `io.stderr`. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
@@ -35,7 +36,8 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(serveDemoCommand(io))
     .addCommand(collectCommand(io))
     .addCommand(trainCommand(io))
-    .addCommand(exportCommand(io));
+    .addCommand(exportCommand(io))
+    .addCommand(trialCommand(io));
   settle(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });

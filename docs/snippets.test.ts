@@ -166,6 +166,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'type Observation': 'leo-abr',
   'type SessionContext': 'leo-abr',
   createOnnxForecaster: 'leo-abr/onnx',
+  createModelForecaster: 'leo-abr/model',
   createServiceForecaster: 'leo-abr/service',
   httpTimeSource: 'leo-abr/service',
 };
@@ -231,6 +232,7 @@ test.each([
           'leo-abr/shaka': [join(ROOT, 'src/shaka.ts')],
           'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
           'leo-abr/trial': [join(ROOT, 'src/trial.ts')],
+          'leo-abr/model': [join(ROOT, 'predictor/model-url/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
       },

@@ -1,24 +1,33 @@
-/** Writes the document as Markdown: text and tables. Only the HTML page has the figures. */
+/** Writes the document as Markdown, and for a terminal: text and tables. Only the HTML page has the figures. */
 
+import { textTable } from '../../replay/formats/text-table.ts';
 import type { Block, ReportDocument, Table } from './document.ts';
 import { type Cell, cellText } from './format.ts';
 
-export function* markdown({ title, opening, sections }: ReportDocument): Generator<string> {
-  yield `# ${title}\n\n`;
-  for (const { title: heading, level, blocks } of [opening, ...sections]) {
+export function* markdown(document: ReportDocument, table = tableMarkdown): Generator<string> {
+  yield `# ${document.title}\n\n`;
+  for (const { title: heading, level, blocks } of [document.opening, ...document.sections]) {
     yield `${'#'.repeat(level)} ${heading}\n\n`;
-    for (const block of blocks) yield blockMarkdown(block);
+    for (const block of blocks) yield blockMarkdown(block, table);
   }
 }
 
-function blockMarkdown(block: Block): string {
+/** For a terminal: tables are aligned. */
+export function plainText(document: ReportDocument): Iterable<string> {
+  return markdown(document, ({ caption, names, numbers = [], rows }) => {
+    const lines = textTable([[...names, ...numbers], ...rows.map((row) => row.map(cellText))], names.length);
+    return `${[caption, '', ...lines].join('\n')}\n`;
+  });
+}
+
+function blockMarkdown(block: Block, table: (table: Table) => string): string {
   switch (block.kind) {
     case 'text':
       return `${block.text}\n\n`;
     case 'list':
       return `${block.items.map((item) => `- ${item}`).join('\n')}\n\n`;
     case 'table':
-      return `${tableMarkdown(block)}\n`;
+      return `${table(block)}\n`;
     case 'figures':
       return '';
   }

@@ -107,6 +107,45 @@ describe('train', () => {
     });
   });
 
+  test('trains on reports by folds of viewers and days, beside recordings', async () => {
+    putTrace('monday', 'roof-1');
+    const lines = Array.from({ length: 40 }, (_, i) => {
+      const rates = Array.from({ length: 60 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
+      return JSON.stringify({
+        ...{
+          version: 1,
+          id: `${i}`.padStart(16, '0'),
+          day: `2026-03-0${1 + (i % 4)}`,
+          leoAbr: '0.1.0',
+          player: 'shaka',
+        },
+        ...{ playerVersion: '5', browser: 'other', live: false, controller: 'player', ended: 'end', started: true },
+        ...{ startupSeconds: 1, watchedSeconds: 60, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 1 },
+        ...{ wastedBits: 0, faults: [], trial: 'pilot', arm: 'own', armShare: 0.5, unit: 'viewer', cluster: i },
+        ...{ observations: rates.join(','), observedFromMs: 1.77e12 },
+      });
+    });
+    mkdirSync(at('reports'));
+    writeFileSync(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));
+    writeFileSync(at('reports', 'reports-2026-03-02.ndjson'), lines.slice(15).join('\n'));
+    const environment = putEnvironment();
+    const data = ['--data', at('data'), '--data', at('reports')];
+    const { status, stderr } = await train(...data, '--folds', at('folds'), ...environment);
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    const { rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
+    expect(rows.datasets).toEqual(['own', 'reports']);
+    expect(rows.groups).toHaveLength(10);
+    // A group is apart from those with its viewers (2 others) or its days (2 others).
+    for (const [i, group] of rows.groups.entries()) {
+      const [, viewers, days] = /viewers (\d) days (\d)/.exec(group) ?? [];
+      const apart = rows.groups.filter(
+        (other: string) => other !== group && (other.includes(`viewers ${viewers} `) || other.endsWith(`days ${days}`)),
+      );
+      expect(rows.apart[i].map((at: number) => rows.groups[at])).toEqual(apart);
+      expect(apart).toHaveLength(group === 'roof-1' ? 0 : 4);
+    }
+  });
+
   test('writes only the model to standard output', async () => {
     putTrace('monday', 'roof-1');
     const { status, stdout } = await train('--data', at('data'), '--out', '-', ...putEnvironment());

@@ -15,7 +15,7 @@ import { requireWritable, STANDARD_OUTPUT, writeOutput } from '../results-file.t
 import { TOOL_NAME, TOOL_VERSION } from '../tool.ts';
 import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
 import { environmentFolder, prepareEnvironment, runTraining } from './python.ts';
-import { LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
+import { groupsApart, LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
 
 interface Flags {
   data: string[];
@@ -32,7 +32,11 @@ interface Flags {
 export function trainCommand(io: CommandIo): Command {
   return new Command('train')
     .description('train a model for the built-in forecaster on recordings')
-    .requiredOption('--data <file|folder>', 'recordings, or folders with their subfolders (repeatable)', collect)
+    .requiredOption(
+      '--data <file|folder>',
+      'recordings, reports with observations, or folders with their subfolders (repeatable)',
+      collect,
+    )
     .option('--out <model.json>', 'where the model goes, - for standard output; its card goes beside it as .md')
     .option(
       '--folds <folder>',
@@ -118,9 +122,11 @@ function requireEnough(traces: readonly Trace[], folds: boolean): void {
     const got = traces.length === 0 ? 'nothing but data sets left out' : `${longest} s at most`;
     throw new InputError('--data', expected, undefined, got);
   }
-  const groups = new Set(long.map(({ metadata }) => metadata.recordingGroup));
-  if (folds && groups.size < 2) {
-    const expected = 'at least two recording groups, one for evaluation and others for training';
-    throw new InputError('--folds', expected, undefined, `${[...groups].join(', ')} alone`);
+  const groups = [...new Set(long.map(({ metadata }) => metadata.recordingGroup))];
+  const isAlone = groupsApart(long, groups).some((apart) => apart.length + 1 === groups.length);
+  if (folds && isAlone) {
+    const expected =
+      'at least two recording groups, one for evaluation and others (of reports: of other viewers and days) for training';
+    throw new InputError('--folds', expected, undefined, `${groups.join(', ')} alone`);
   }
 }

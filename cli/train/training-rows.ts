@@ -181,10 +181,31 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
     features: FEATURES,
     stepEndsSeconds: STEP_ENDS_SECONDS,
     groups,
+    apart: groupsApart(traces, groups),
     datasets,
     leftOut: [...new Set(traces.filter(isLeftOut).map((trace) => labels.get(trace)!))],
   };
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
+}
+
+/**
+ * For each group, the others that a model without it must not be trained on: of reports, those with the same viewers or
+ * days.
+ */
+export function groupsApart(traces: readonly Trace[], groups: readonly string[]): number[][] {
+  const foldsOf = groups.map(
+    (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other,
+  );
+  const fields = ['viewers', 'days'].filter(
+    (field) => new Set(foldsOf.map((folds) => folds?.[field] ?? null)).size > 1,
+  );
+  const isShared = (one: number, other: number) =>
+    fields.some(
+      (field) => typeof foldsOf[one]?.[field] === 'number' && foldsOf[one][field] === foldsOf[other]?.[field],
+    );
+  return groups.map((_, group) =>
+    groups.flatMap((__, other) => (other !== group && isShared(group, other) ? [other] : [])),
+  );
 }
 
 interface RecorderOptions {

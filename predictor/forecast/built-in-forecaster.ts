@@ -24,17 +24,23 @@ export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}):
 }
 
 export class BuiltInForecaster extends ModelSession implements Forecaster {
-  readonly name = 'built-in';
-  readonly #model: Model;
+  name = 'built-in';
+  #model!: Model;
   readonly #features = new Float64Array(FEATURE_COUNT);
-  readonly #values: Float64Array;
+  #values!: Float64Array;
   #newest: QuantileForecast | undefined;
 
   constructor({ model, ...options }: BuiltInForecasterOptions) {
     super(options);
-    this.#model = model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model;
-    this.#values = new Float64Array(this.#model.stepEndsSeconds.length * this.#model.levels.length);
-    this.useModel(this.#model);
+    this.setModel(model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model);
+  }
+
+  /** Also during a session, whose history stays. */
+  protected setModel(model: Model): void {
+    this.#model = model;
+    this.#values = new Float64Array(model.stepEndsSeconds.length * model.levels.length);
+    this.#newest = undefined;
+    this.useModel(model);
   }
 
   override start(context: SessionContext): void {

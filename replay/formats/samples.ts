@@ -18,6 +18,8 @@ export interface TraceSource {
   metadata: TraceMetadata;
   /** Receives a note on each omission, with its reason. */
   onNote?: ((note: string) => void) | undefined;
+  /** Reports that were read before, in this file or another one. */
+  reportIds?: Set<string> | undefined;
 }
 
 /** In a regular file, a larger spacing (in steps) is a gap. */

@@ -12,6 +12,8 @@ import { writeFileAtomically } from './write-file.ts';
 interface ReadTracesOptions {
   /** Receives notes on omissions and oddities. */
   onNote?: (note: string) => void;
+  /** Reports with these ids were read before; new ones are added. */
+  reportIds?: Set<string>;
 }
 
 /**
@@ -20,7 +22,10 @@ interface ReadTracesOptions {
  * gives several traces.
  * @throws {InputError} for a path that does not exist, a folder without traces, and invalid content.
  */
-export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
+export function readTraces(
+  paths: readonly string[],
+  { reportIds = new Set(), ...options }: ReadTracesOptions = {},
+): Trace[] {
   const seen = new Set<string>();
   const traces: Trace[] = [];
   for (const path of paths) {
@@ -30,7 +35,7 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
       const real = realpathSync(file);
       if (seen.has(real)) continue;
       seen.add(real);
-      traces.push(...readTraceFile(file, options));
+      traces.push(...readTraceFile(file, { ...options, reportIds }));
     }
   }
   return traces;
@@ -39,7 +44,7 @@ export function readTraces(paths: readonly string[], options: ReadTracesOptions 
 /** The traces in one file, with the metadata of its sidecar, if any. */
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {
   const name = traceNameOf(file);
-  return parseTraces(readText(file), { name, file, metadata: metadataBeside(file, name), onNote: options.onNote });
+  return parseTraces(readText(file), { name, file, metadata: metadataBeside(file, name), ...options });
 }
 
 /** The metadata in the sidecar of a trace's file; the default without one. */

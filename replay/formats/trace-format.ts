@@ -7,6 +7,7 @@ import type { TraceSource } from './samples.ts';
 import { parseCooked } from './trace-cooked.ts';
 import { parseTraceCsv } from './trace-csv.ts';
 import { parseMahimahi } from './trace-mahimahi.ts';
+import { parseReports } from './trace-reports.ts';
 
 interface Format {
   /** The first line of a trace. */
@@ -15,30 +16,35 @@ interface Format {
 }
 
 const CSV: Format = { firstLine: /\btime_s\b/, parse: parseTraceCsv };
+const REPORTS: Format = { firstLine: /^\{.*"leoAbr":/, parse: parseReports };
 const FORMATS: readonly Format[] = [
   CSV,
+  REPORTS,
   { firstLine: /^[\d.eE+-]+\s+[\d.eE+-]+$/, parse: (text, source) => [parseCooked(text, source)] },
   { firstLine: /^\d+$/, parse: (text, source) => [parseMahimahi(text, source)] },
 ];
 
 /** Names such as Pensieve's `report.2010-09-28_1407CEST` have dots but no ending. */
-const ENDINGS = /(?<=[^/\\])\.(csv|cooked|mahimahi|mahi|up|down|txt|log|dat|trace)$/i;
+const ENDINGS = /(?<=[^/\\])\.(csv|ndjson|cooked|mahimahi|mahi|up|down|txt|log|dat|trace)$/i;
 
-/** The format of the first non-empty line, else that of the ending `.csv`; undefined for no trace. */
+/** The format of the first non-empty line, else that of the ending `.csv` or `.ndjson`; undefined for no trace. */
 function formatOf(file: string, text: string): Format | undefined {
   const firstLine = /\S[^\n]*/.exec(text.slice(0, 4096).replace(/^\ufeff/, ''))?.[0].trim() ?? '';
-  return FORMATS.find((format) => format.firstLine.test(firstLine)) ?? (/\.csv$/i.test(file) ? CSV : undefined);
+  return (
+    FORMATS.find((format) => format.firstLine.test(firstLine)) ??
+    (/\.csv$/i.test(file) ? CSV : /\.ndjson$/i.test(file) ? REPORTS : undefined)
+  );
 }
 
 /** Whether a file with this beginning is a trace, not a sidecar, a picture ... */
 export const isTrace = (file: string, beginning: string): boolean => formatOf(file, beginning) !== undefined;
 
-/** The traces in a text (several for a CSV with gaps). */
+/** The traces in a text (several for a CSV with gaps; one per report). */
 export function parseTraces(text: string, source: TraceSource): Trace[] {
   const file = source.file ?? source.name;
   const format = formatOf(file, text);
   if (format !== undefined) return format.parse(text, source);
-  const expected = 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds)';
+  const expected = 'a trace (CSV with a header time_s,throughput_mbps; "time Mbps"; or milliseconds; or reports)';
   throw new InputError(placeOf({ file, line: 1 }), expected, text.slice(0, 200).trim().split('\n')[0]);
 }
 

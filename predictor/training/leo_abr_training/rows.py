@@ -25,6 +25,7 @@ class Rows:
     unknown: np.ndarray  # [feature]: value for an unknown handover; NaN for features that do not describe handovers
     step_ends: np.ndarray
     groups: list[str]
+    apart: list[list[int]]  # [group] others that share viewers or days with it
     datasets: list[str]
     is_left_out: np.ndarray  # [row] bool: of a data set that is only evaluated
 
@@ -32,7 +33,7 @@ class Rows:
         """Indices of the training rows."""
         chosen = ~self.is_left_out
         if without_group is not None:
-            chosen &= self.group != without_group
+            chosen &= ~np.isin(self.group, [without_group, *self.apart[without_group]])
         return np.flatnonzero(chosen)
 
 
@@ -65,6 +66,7 @@ def read_rows(folder: Path) -> Rows:
         unknown=np.array([feature.get("unknown", np.nan) for feature in features], dtype=np.float32),
         step_ends=np.array(steps, dtype=float),
         groups=header["groups"],
+        apart=header["apart"],
         datasets=header["datasets"],
         is_left_out=np.isin(dataset, left_out),
     )

@@ -1,6 +1,7 @@
 """`python -m unittest discover predictor/training/tests`, with predictor/training as PYTHONPATH."""
 
 import unittest
+from dataclasses import replace
 
 import numpy as np
 from leo_abr_training.fit import Settings, fit
@@ -30,6 +31,7 @@ def synthetic_rows(count: int = 3000) -> Rows:
         unknown=np.array([np.nan, 0], np.float32),
         step_ends=np.array([1.0, 2.0]),
         groups=["a", "b", "c", "too short"],
+        apart=[[], [], [], []],
         datasets=["one", "two"],
         is_left_out=dataset == 1,
     )
@@ -107,6 +109,10 @@ class Folds(unittest.TestCase):
         self.assertEqual(training_sets(rows), {0: [0], 1: [1], None: [2, 3]})
         self.assertEqual(set(rows.group[rows.training(0)]), {1})
         self.assertEqual(set(rows.group[rows.training(None)]), {0, 1})
+        # Groups that share viewers or days leave each other's training.
+        apart = replace(rows, apart=[[1], [0], [], []], is_left_out=np.zeros(len(rows.group), bool))
+        self.assertEqual(set(apart.group[apart.training(0)]), {2})
+        self.assertEqual(set(apart.group[apart.training(2)]), {0, 1})
         fitted = fit(rows, rows.training(None), SETTINGS, seed=1)
         evaluated = [held_out_of(rows, fitted.quantiles, fitted.levels, group) for group in range(4)]
         self.assertEqual(len(evaluated[3].rows), 0)

@@ -1,0 +1,53 @@
+/** What arms are compared in, as SQL over the fields of reports. */
+
+/** sum(y) / sum(x) over the sessions in which x is not null. */
+export interface Metric {
+  /** Ends the names of its columns. */
+  id: string;
+  /** With the unit after a comma. */
+  title: string;
+  digits: number;
+  x: string;
+  y: string;
+  isLowerBetter: boolean;
+}
+
+function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false): Metric {
+  return { id, title, digits, x, y, isLowerBetter };
+}
+
+/** The mean over the time watched, in which a session without the field does not count. */
+const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] => [
+  `case when ${field} is not null then ${seconds} end`,
+  `${seconds} * ${field}`,
+];
+
+/** Metrics that decide, and are compared by kind of session. */
+export const DECISIVE: readonly Metric[] = [
+  metric('qoe', 'QoE', 2, overTime('qoe')),
+  metric('stalled', 'time stalled, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
+  metric('watched', 'watch time, s per session', 1, ['1', 'watchedSeconds']),
+];
+
+export const METRICS: readonly Metric[] = [
+  ...DECISIVE,
+  metric('minute', 'QoE of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
+  metric(
+    'startup',
+    'startup, s',
+    3,
+    ['case when started then 1 end', 'case when started then startupSeconds end'],
+    true,
+  ),
+  metric('unstarted', 'without a picture, % of sessions', 2, ['1', 'case when started then 0 else 100 end'], true),
+  metric('bitrate', 'bitrate, Mbit/s', 2, overTime('meanBitrateBps / 1e6')),
+  metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),
+];
+
+/** The kinds of sessions that are also compared on their own, as columns `<id>_kind` of text. */
+export const KINDS = [
+  ['rhythm', "case when rhythm is null then 'not known' when rhythm then 'found' else 'none' end"],
+  ['player', 'player'],
+  ['live', "case when live then 'live' else 'on demand' end"],
+  ['browser', 'browser'],
+] as const;

@@ -1,0 +1,192 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { seededRandom } from '../../abr/random.ts';
+import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
+import { loadDuckDb, type ReadOptions, readSums, type TrialSums } from './read-sums.ts';
+import { drawReport, hostileLine } from './reports.fixture.ts';
+import { sumsOf } from './sums-sql.ts';
+
+const at = temporaryFolder('test');
+
+const read = (paths: string[], options: Partial<ReadOptions> = {}) =>
+  readSums({ paths, areSums: false, by: 'cluster', threads: 1, ...options });
+
+function put(name: string, lines: readonly (string | object)[]): string {
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  writeFileSync(at(name), `${text.join('\n')}\n`);
+  return at(name);
+}
+
+function reports(count: number, seed = 1): SessionReport[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, (_, i) => validSessionReport(drawReport(i, random)));
+}
+
+const valueIn = (sums: TrialSums, arm: string, metric: string) => {
+  const { x, y } = sums.arms.find((one) => one.arm === arm)!.metrics[metric]!;
+  const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
+  return total(y) / total(x);
+};
+const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+describe('sums of reports', () => {
+  test('are those of the sessions, by arm, cluster and kind', async () => {
+    const all = reports(500);
+    const sums = await read([put('a.ndjson', all)]);
+    expect(sums).toMatchObject({ trial: 'pilot', notCounted: [] });
+    expect(sums.arms.map(({ arm }) => arm)).toEqual(['ours', 'own']);
+    for (const { arm, sessions, own, perUnit, plannedShares, metrics } of sums.arms) {
+      const of = all.filter((report) => report.arm === arm);
+      expect({ sessions, plannedShares }).toEqual({ sessions: of.length, plannedShares: [0.5, 0.5] });
+      expect(own).toBe(arm === 'own' ? of.length : 0);
+      expect([...perUnit].filter((count) => count > 0)).toHaveLength(new Set(of.map(({ cluster }) => cluster)).size);
+      const started = of.filter((report) => report.started);
+      const expected = {
+        qoe: [started, (report: SessionReport) => [report.watchedSeconds, report.watchedSeconds * report.qoe!]],
+        minute: [
+          started,
+          (report: SessionReport) => {
+            const seconds = Math.min(60, report.watchedSeconds);
+            return [seconds, seconds * report.qoeFirst60Seconds!];
+          },
+        ],
+        stalled: [
+          of,
+          (report: SessionReport) => [report.watchedSeconds + report.stallSeconds, 100 * report.stallSeconds],
+        ],
+        startup: [started, (report: SessionReport) => [1, report.startupSeconds]],
+        unstarted: [of, (report: SessionReport) => [1, report.started ? 0 : 100]],
+        bitrate: [
+          started,
+          (report: SessionReport) => [report.watchedSeconds, (report.watchedSeconds * report.meanBitrateBps!) / 1e6],
+        ],
+        watched: [of, (report: SessionReport) => [1, report.watchedSeconds]],
+        latency: [
+          started.filter(({ live }) => live),
+          (report: SessionReport) => [report.watchedSeconds, report.watchedSeconds * report.latencySeconds!],
+        ],
+      } as Record<string, [SessionReport[], (report: SessionReport) => [number, number]]>;
+      expect(Object.keys(metrics).sort()).toEqual(Object.keys(expected).sort());
+      for (const [metric, [counted, pairOf]] of Object.entries(expected)) {
+        const pairs = counted.map(pairOf);
+        const sum = metrics[metric]!;
+        expect(sum.sessions).toBe(counted.length);
+        const near = (actual: number, values: number[]) =>
+          expect(Math.abs(actual - total(values))).toBeLessThanOrEqual(1e-9 * Math.abs(total(values)) + 1e-12);
+        near(
+          total([...sum.x]),
+          pairs.map(([x]) => x),
+        );
+        near(
+          total([...sum.y]),
+          pairs.map(([, y]) => y),
+        );
+        near(
+          sum.xx,
+          pairs.map(([x]) => x * x),
+        );
+        near(
+          sum.xy,
+          pairs.map(([x, y]) => x * y),
+        );
+        near(
+          sum.yy,
+          pairs.map(([, y]) => y * y),
+        );
+      }
+    }
+    const kinds = sums.kinds.map(({ name, arms }) => [name, total(arms.map((arm) => arm.sessions))]);
+    const count = (holds: (report: SessionReport) => boolean) => all.filter(holds).length;
+    expect(Object.fromEntries(kinds)).toEqual({
+      'rhythm: none': count(({ rhythm }) => rhythm === false),
+      'rhythm: found': count(({ rhythm }) => rhythm === true),
+      'rhythm: not known': count(({ rhythm }) => rhythm === undefined),
+      'live: on demand': count(({ live }) => !live),
+      'live: live': count(({ live }) => live),
+      ...Object.fromEntries(
+        ['dash.js', 'hls.js', 'shaka'].map((name) => [`player: ${name}`, count(({ player }) => player === name)]),
+      ),
+      ...Object.fromEntries(
+        ['chromium', 'firefox', 'webkit'].map((name) => [`browser: ${name}`, count(({ browser }) => browser === name)]),
+      ),
+    });
+  });
+
+  test('by day have a unit per day', async () => {
+    const file = put('a.ndjson', reports(300));
+    const [byCluster, byDay] = [await read([file]), await read([file], { by: 'day' })];
+    expect(byDay.arms[0]!.perUnit).toHaveLength(14);
+    expect(valueIn(byDay, 'ours', 'qoe')).toBeCloseTo(valueIn(byCluster, 'ours', 'qoe'), 9);
+  });
+
+  test('are the same from Parquet files of several types, and from sums of a warehouse', async () => {
+    const file = put('a.ndjson', reports(400));
+    const { DuckDBInstance } = await loadDuckDb();
+    const database = await DuckDBInstance.create(':memory:', {});
+    const connection = await database.connect();
+    const run = (statement: string) => connection.runAndReadAll(statement);
+    await run(`create table reports as select * from read_json('${file}')`);
+    await run(`copy reports to '${at('a.parquet')}' (format parquet)`);
+    for (const name of ['s.csv', 's.parquet', 's.json']) await run(`copy (${sumsOf('reports')}) to '${at(name)}'`);
+    connection.closeSync();
+    database.closeSync();
+    const expected = await read([file]);
+    const rounded = (sums: TrialSums) =>
+      JSON.parse(
+        JSON.stringify(sums, (key, value) => {
+          if (key === 'perUnit' || key === 'x' || key === 'y')
+            return [...(value as Float64Array)].sort((a, b) => a - b).map((one) => +one.toPrecision(9));
+          return typeof value === 'number' ? +value.toPrecision(9) : value;
+        }),
+      );
+    expect(rounded(await read([at('a.parquet')]))).toEqual(rounded(expected));
+    for (const name of ['s.csv', 's.parquet', 's.json']) {
+      expect(rounded(await read([at(name)], { areSums: true }))).toEqual(rounded(expected));
+    }
+  });
+
+  test('count a repeated report once, and name what does not count', async () => {
+    const [first, second, third, ...others] = reports(50);
+    put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
+    put('2.ndjson', [second!, { ...third!, day: '2026-02-01', id: 'ffffffffffffffff' }, 'no report']);
+    const sums = await read([at('')], { trial: 'pilot', from: '2026-03-01' });
+    expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
+    expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
+      'repeated: a report with the same id was read before': 2,
+      'of another trial, or of none': 1,
+      'of a day outside --from and --to': 1,
+      'not a line of JSON with fields of a report': 1,
+    });
+  });
+});
+
+/** Whether the row counts, by the check that collectors use. Null and unknown fields are no harm to sums. */
+function isValid(line: string): boolean {
+  try {
+    validSessionReport(JSON.parse(line));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('of 10,000 hostile rows none that is invalid counts, and each has a reason', async () => {
+  const random = seededRandom(11);
+  const lines = Array.from({ length: 10_000 }, (_, i) => hostileLine(drawReport(i, random), random));
+  const good = reports(100, 3).map((report, i) => ({ ...report, id: `00000000000000${(16 + i).toString(16)}` }));
+  const file = put('hostile.ndjson', [...lines, ...good]);
+  // Rows that are valid all the same, such as those without an optional field; a repeated id counts once.
+  const valid = lines.filter(isValid).map((line) => JSON.parse(line) as SessionReport);
+  const ids = new Set(valid.filter(({ trial }) => trial === 'pilot').map(({ id }) => id));
+  const sums = await read([file], { trial: 'pilot' });
+  expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(ids.size + good.length);
+  const dropped = total(sums.notCounted.map(({ rows }) => rows));
+  expect(dropped).toBe(lines.length - ids.size);
+  expect(sums.notCounted.length).toBeGreaterThan(20);
+  // The same, line by line: JSON over several lines is what DuckDB's reader of JSON gives up at.
+  put('hostile.ndjson', ['{', '"version":1,', '"id":"x"}', ...lines, 'z'.repeat(2 ** 21), ...good]);
+  const again = await read([file], { trial: 'pilot' });
+  expect(again.arms.map(({ sessions }) => sessions)).toEqual(sums.arms.map(({ sessions }) => sessions));
+  expect(again.notCounted.map(({ reason }) => reason)).toContain('a line that is too long or not UTF-8');
+}, 120_000);

@@ -1,0 +1,215 @@
+/** Reads reports, or their sums from a warehouse, with DuckDB: sums by arm, kind of session, and cluster or day. */
+
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InputError } from '../../abr/errors.ts';
+import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { KINDS, METRICS } from './metrics.ts';
+import * as sql from './sums-sql.ts';
+
+export interface ReadOptions {
+  /** Files, folders or globs. */
+  paths: readonly string[];
+  /** They hold sums already. */
+  areSums: boolean;
+  /** Needed if the files have several trials. */
+  trial?: string | undefined;
+  /** First and last day, inclusive. */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** What is independent of each other. */
+  by: 'cluster' | 'day';
+  threads: number;
+}
+
+export interface ArmSums {
+  arm: string;
+  sessions: number;
+  /** Sessions in which the player's own algorithm chose. */
+  own: number;
+  /** Least and greatest share that was planned for this arm. */
+  plannedShares: [number, number];
+  /** Sessions by cluster or day. */
+  perUnit: Float64Array;
+  metrics: Record<string, ClusterSums>;
+}
+
+export interface TrialSums {
+  trial: string;
+  /** Rows that do not count, by reason; the most frequent one first. */
+  notCounted: { reason: string; rows: number }[];
+  arms: ArmSums[];
+  /** By kind of session: the arms of those sessions alone. */
+  kinds: { name: string; arms: ArmSums[] }[];
+}
+
+type Row = Record<string, unknown>;
+/** Runs a statement. */
+type Query = (statement: string) => Promise<Row[]>;
+
+/** More goes to temporary files. */
+const MEMORY = '1200MB';
+const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
+
+export async function readSums(options: ReadOptions): Promise<TrialSums> {
+  const { DuckDBInstance } = await loadDuckDb();
+  const folder = mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
+  const settings = { threads: String(options.threads), memory_limit: MEMORY, preserve_insertion_order: 'false' };
+  const database = await DuckDBInstance.create(join(folder, 'reports.db'), settings);
+  const connection = await database.connect();
+  try {
+    const query: Query = async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJS();
+    await load(query, await filesOf(query, options.paths), options);
+    return await trialSums(query, options);
+  } finally {
+    connection.closeSync();
+    database.closeSync();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The part of `@duckdb/node-api` in use; its own types are not there wherever the package could not be installed. */
+interface DuckDb {
+  DuckDBInstance: { create(file: string, settings: Record<string, string>): Promise<Database> };
+}
+interface Database {
+  connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
+  closeSync(): void;
+}
+
+export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
+  try {
+    return (await import(name)) as DuckDb;
+  } catch (error) {
+    throw new InputError('leo-abr trial', `the optional package ${name} (npm install ${name})`, error);
+  }
+}
+
+async function filesOf(query: Query, paths: readonly string[]): Promise<string[]> {
+  const files = new Set<string>();
+  for (const path of paths) {
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    const found = await query(`select file from glob(${sql.quoted(isFolder ? join(path, '**') : path)})`);
+    const chosen = found.map(({ file }) => String(file)).filter((file) => !isFolder || ENDING.test(file));
+    if (chosen.length === 0) throw new InputError('files', 'files of reports (.ndjson, .jsonl, .parquet)', path);
+    for (const file of chosen) files.add(file);
+  }
+  return [...files];
+}
+
+/** Makes the tables `cells`, with sums, and `dropped`, with the numbers of what does not count. */
+async function load(query: Query, files: readonly string[], { areSums, by, from, to }: ReadOptions): Promise<void> {
+  try {
+    await query('create table dropped (reason varchar, rows double)');
+    if (areSums) await loadSums(query, files);
+    else await loadReports(query, files);
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError('files', 'files that DuckDB can read', error);
+  }
+  const outside = [from && `day < ${sql.quoted(from)}`, to && `day > ${sql.quoted(to)}`].filter(Boolean).join(' or ');
+  if (outside) {
+    await query(`update input set reason = 'of a day outside --from and --to' where reason is null and (${outside})`);
+  }
+  await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
+  const valid = 'input where reason is null';
+  await query(`create table cells as ${areSums ? `from ${valid}` : sql.sumsOf(valid, ['trial', 'arm', by])}`);
+}
+
+async function loadReports(query: Query, files: readonly string[]): Promise<void> {
+  const parquet = files.filter((file) => file.endsWith('.parquet'));
+  const lines = files.filter((file) => !parquet.includes(file));
+  const tables = await Promise.all(parquet.map(async (file) => sql.parquetAsJson(file, await columnsOf(query, file))));
+  const create = (readLines: typeof sql.linesAsJson) => {
+    const raw = [...(lines.length > 0 ? [readLines(lines)] : []), ...tables];
+    return query(`create table input as ${sql.typedReports(raw.join(' union all by name '))}`);
+  };
+  try {
+    await create(sql.linesAsJson);
+  } catch {
+    // JSON over several lines, or a line of many megabytes: read line by line, which is slower.
+    await create(sql.linesAsText);
+    await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
+  }
+  // Of the reports with the same id, the first one counts.
+  await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
+  const repeated = 'reason is null and key in (select key from twice)';
+  await query(
+    `update input set reason = 'repeated: a report with the same id was read before' where ${repeated} ` +
+      `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
+  );
+}
+
+async function loadSums(query: Query, files: readonly string[]): Promise<void> {
+  for (const [i, file] of files.entries()) {
+    const columns = await columnsOf(query, file);
+    const missing = sql.SUM_COLUMNS.find((column) => !columns.has(column));
+    if (missing) throw new InputError(file, 'the columns of --sql', undefined, `no column ${missing}`);
+    await query(`${i === 0 ? 'create table input as' : 'insert into input'} ${sql.typedSums(file)}`);
+  }
+}
+
+async function columnsOf(query: Query, file: string): Promise<Set<string>> {
+  const columns = await query(`describe select * from ${sql.quoted(file)}`);
+  return new Set(columns.map((column) => String(column['column_name'])));
+}
+
+async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Promise<TrialSums> {
+  const found = await query('select trial, sum(sessions)::double as rows from cells group by 1 order by 2 desc, 1');
+  const names = found.flatMap(({ trial }) => (trial === null ? [] : [String(trial)]));
+  const trial = wanted ?? (names.length === 1 ? names[0]! : '');
+  if (!names.includes(trial)) {
+    const expected = names.length > 0 ? `one of ${names.slice(0, 10).join(', ')}` : 'reports of a trial';
+    throw new InputError('--name', expected, wanted);
+  }
+  const others = found
+    .filter((of) => of['trial'] !== trial)
+    .map(({ rows }) => ({ reason: 'of another trial, or of none', rows }));
+  const dropped = groupBy([...(await query('from dropped')), ...others], ({ reason }) => String(reason));
+  const notCounted = Array.from(dropped, ([reason, of]) => ({ reason, rows: totalOf(of, 'rows') }));
+
+  const rows = await query(sql.sumsByKind('cells', by, trial));
+  const units = new Map([...new Set(rows.map(({ unit }) => unit))].map((unit, number) => [unit, number]));
+  const byKind = groupBy(rows, ({ kind, value }) => `${KINDS[Number(kind) - 1]?.[0]}: ${value}`);
+  return {
+    trial,
+    notCounted: notCounted.filter((of) => of.rows > 0).sort((a, b) => b.rows - a.rows),
+    arms: armsOf(
+      rows.filter(({ kind }) => kind === 0),
+      units,
+    ),
+    kinds: [...byKind.keys()].sort().flatMap((name) => {
+      const of = byKind.get(name)!;
+      return of[0]!['kind'] === 0 ? [] : [{ name, arms: armsOf(of, units) }];
+    }),
+  };
+}
+
+function totalOf(rows: readonly Row[], column: string): number {
+  return rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);
+}
+
+/** The sums of each arm, by name. `units`: the number of each cluster or day. */
+function armsOf(rows: readonly Row[], units: ReadonlyMap<unknown, number>): ArmSums[] {
+  const arms = [...groupBy(rows, ({ arm }) => String(arm))].sort(([one], [other]) => (one < other ? -1 : 1));
+  return arms.map(([arm, of]) => {
+    const byUnit = (column: string) => {
+      const sums = new Float64Array(units.size);
+      for (const row of of) sums[units.get(row['unit'])!]! += Number(row[column] ?? 0);
+      return sums;
+    };
+    const metrics = METRICS.map(({ id }): [string, ClusterSums] => {
+      const [xx, xy, yy] = ['xx', 'xy', 'yy'].map((sum) => totalOf(of, `sum_${sum}_${id}`)) as [number, number, number];
+      const [x, y] = [byUnit(`sum_x_${id}`), byUnit(`sum_y_${id}`)];
+      return [id, { x, y, sessions: totalOf(of, `n_${id}`), xx, xy, yy }];
+    });
+    const shares = (column: string) => of.map((row) => Number(row[column]));
+    return {
+      ...{ arm, sessions: totalOf(of, 'sessions'), own: totalOf(of, 'own'), perUnit: byUnit('sessions') },
+      plannedShares: [Math.min(...shares('least_share')), Math.max(...shares('greatest_share'))],
+      metrics: Object.fromEntries(metrics),
+    };
+  });
+}

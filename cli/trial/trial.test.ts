@@ -1,0 +1,113 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { seededRandom } from '../../abr/random.ts';
+import type { SessionReport } from '../../abr/session-report.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
+import { run } from '../run.fixture.ts';
+import { drawReport } from './reports.fixture.ts';
+
+const at = temporaryFolder('test');
+
+const trial = (...args: string[]) => run(['trial', ...args]);
+
+/** Reports in two files of a folder; returns the folder. */
+function putReports(count: number, change = (report: SessionReport): object => report): string {
+  const random = seededRandom(8);
+  const lines = Array.from({ length: count }, (_, i) => JSON.stringify(change(drawReport(i, random))));
+  mkdirSync(at('reports'), { recursive: true });
+  writeFileSync(at('reports', 'reports-1.ndjson'), lines.slice(0, count / 2).join('\n'));
+  writeFileSync(at('reports', 'reports-2.ndjson'), lines.slice(count / 2).join('\n'));
+  writeFileSync(at('reports', 'notes.txt'), 'not of the trial');
+  return at('reports');
+}
+
+test('says what the arms differ in, and writes the comparison as a page', async () => {
+  const { status, stdout, stderr } = await trial(putReports(4000), '--out', at('out'));
+  expect({ status, stderr }).toEqual({ status: 0, stderr: `index.html and report.md in ${at('out')}\n` });
+  expect(stdout).toMatch(
+    /^With `ours` instead of `own`, QoE is (19|2\d)\.\d % higher \(better\) and time stalled is \d\d\.\d % lower \(better\), whenever one looks; no difference was found in watch time\.$/m,
+  );
+  // QoE is higher by 2.
+  const [, low, high] = /^QoE .*? \+\S+ \(\+(\S+) to \+(\S+)\)/m.exec(stdout)!;
+  expect(Number(low)).toBeLessThan(2);
+  expect(Number(high)).toBeGreaterThan(2);
+  expect(stdout).toMatch(/^player: hls\.js +\d+ /m);
+  expect(stdout).toMatch(/^QoE +(\d+ *){4}$/m);
+  expect(stdout).not.toContain('instead of 50.0 %');
+  const page = readFileSync(at('out', 'index.html'), 'utf8');
+  expect(page).toContain('<h1>Trial pilot</h1>');
+  expect(readFileSync(at('out', 'report.md'), 'utf8')).toContain('| metric | own | ours | difference |');
+});
+
+test('finds the kinds of sessions in which the difference is another one', async () => {
+  const folder = putReports(6000, (report) => ({
+    ...report,
+    ...(report.qoe !== undefined && report.browser === 'webkit' && report.arm === 'ours' && { qoe: report.qoe - 4 }),
+  }));
+  const { stdout } = await trial(folder);
+  const against = (kind: string) =>
+    new RegExp(`^${kind} +\\d+ +\\S+ \\(\\S+ to \\S+\\) +(\\S+) \\((\\S+) to (\\S+)\\)`, 'm');
+  const [, , , webkitHigh] = against('browser: webkit').exec(stdout)!;
+  expect(webkitHigh).toMatch(/^−/);
+  const [, , playerLow, playerHigh] = against('player: shaka').exec(stdout)!;
+  expect([playerLow![0], playerHigh![0]]).toEqual(['−', '+']);
+});
+
+test('warns of lost reports and of shares that were changed, and leaves out arms with too few sessions', async () => {
+  let number = 0;
+  const folder = putReports(4000, (report) => {
+    number++;
+    if (number < 4) return { ...report, arm: 'third' };
+    return report.arm === 'ours' && number % 4 === 0 ? { ...report, version: 0 } : report;
+  });
+  const { stdout } = await trial(folder);
+  expect(stdout).toMatch(/- `ours` has 4\d\.\d % of the sessions instead of 50\.0 %, which is not chance/);
+  expect(stdout).toContain('- `third`: left out, with too few sessions');
+  expect(stdout).toMatch(/- \d+ not counted: wrong version/);
+  const changed = await trial(
+    putReports(400, (report) => ({ ...report, armShare: report.day < '2026-03-05' ? 0.5 : 0.4 })),
+  );
+  expect(changed.stdout).toContain('- The share of `own` was changed during the trial');
+  const from = await trial(at('reports'), '--from', '2026-03-05');
+  expect(from.stdout).not.toContain('was changed');
+});
+
+test('compares with the arm of --control, each arm in turn, by days', async () => {
+  const folder = putReports(3000, (report) => ({
+    ...report,
+    ...{ armShare: 1 / 3, arm: report.arm === 'own' ? 'own' : report.cluster! % 2 ? 'bold' : 'ours' },
+  }));
+  const { stdout } = await trial(folder, '--control', 'bold', '--by', 'day');
+  expect(stdout).toContain('## ours against bold');
+  expect(stdout).toMatch(/^With `own` instead of `bold`, QoE is \d+\.\d % lower \(worse\)/m);
+});
+
+test('prints the SQL of the sums, which it reads', async () => {
+  const { stdout } = await trial('--sql', 'events.sessions');
+  expect(stdout).toContain('from events.sessions\n');
+  expect(stdout).toContain('group by trial, arm, cluster, day, rhythm_kind, player_kind, live_kind, browser_kind');
+  writeFileSync(at('sums.csv'), 'trial,arm\npilot,own\n');
+  const { status, stderr } = await trial('--sums', at('sums.csv'));
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringContaining('sums.csv: expected the columns of --sql, got no column cluster'),
+  });
+});
+
+test.each<[string[], string]>([
+  [[], 'files: expected files, folders or globs of reports, got none'],
+  [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "nowhere/*.ndjson"'],
+  [['--by', 'hour', 'reports'], '--by: expected cluster or day, got "hour"'],
+  [['--from', 'monday', 'reports'], '--from: expected a day such as 2026-01-31, got "monday"'],
+  [['--planned', '0', 'reports'], '--planned: expected a whole number from 100 to 1000000000, got "0"'],
+  [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
+  [
+    ['--control', 'theirs', 'reports'],
+    '--control: expected it and another arm, with eight sessions of two clusters each',
+  ],
+  [['--to', '2020-01-01', 'reports'], '--name: expected reports of a trial, got undefined'],
+])('rejects %j with status 2', async (flags, message) => {
+  const folder = putReports(40);
+  const { status, stderr } = await trial(...flags.map((flag) => (flag === 'reports' ? folder : flag)));
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+});

@@ -1,0 +1,77 @@
+import { afterEach, expect, test } from '@jest/globals';
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
+import { ForecastChain } from '../forecast/chain.ts';
+import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
+import { withValue } from '../forecast/with-value.fixture.ts';
+import { throughput } from '../link/handover-clock/links.fixture.ts';
+import { createModelForecaster, type ModelForecaster } from './index.ts';
+
+const originalFetch = globalThis.fetch;
+afterEach(() => {
+  globalThis.fetch = originalFetch;
+});
+
+const urlOf = (file: unknown) => `data:application/json,${encodeURIComponent(JSON.stringify(file))}`;
+
+async function settled(forecaster: ModelForecaster): Promise<void> {
+  while (forecaster.status === 'loading') await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Two seconds at 20 Mbit/s from `begin` on. */
+function observe(forecaster: Pick<ModelForecaster, 'observe'>, begin = 0): void {
+  for (let n = 0; n < 20; n++) forecaster.observe(throughput(begin + n / 10, begin + (n + 1) / 10, 20e6));
+}
+
+test('gives the forecasts of its file, with what it has observed before it was loaded', async () => {
+  const file = { ...SHIPPED_FILE, name: 'mine' };
+  const forecaster = createModelForecaster({ modelUrl: urlOf(file) });
+  const builtIn = createBuiltInForecaster({ model: file });
+  for (const one of [forecaster, builtIn]) {
+    one.start({ seed: 1 });
+    observe(one);
+  }
+  expect(forecaster.latest(2)).toBeUndefined();
+  await settled(forecaster);
+  expect(forecaster.status).toBe('ready');
+  const forecast = forecaster.latest(2) as QuantileForecast;
+  expect(forecast.source).toBe('model:mine');
+  expect(forecast.quantilesBps[0]![3]).toBeCloseTo((builtIn.latest(2) as QuantileForecast).quantilesBps[0]![3]!, 3);
+});
+
+test.each<[string, string, string]>([
+  ['another version', urlOf(withValue(SHIPPED_FILE, 'version', 9)), '.version: expected'],
+  ['weights that are none', urlOf(withValue(SHIPPED_FILE, 'layers.0.weights', '?')), '.layers[0]'],
+  ['no JSON', 'data:text/html,<p>', 'JSON'],
+  ['too long a file', `data:text/plain,${'x'.repeat(1e6 + 1)}`, 'at most 1000000 characters'],
+])('%s is one fault, and the next forecaster is used', async (_, modelUrl, message) => {
+  const faults: string[] = [];
+  const forecaster = createModelForecaster({ modelUrl });
+  await settled(forecaster);
+  expect(forecaster.status).toBe('failed');
+  const chain = new ForecastChain([forecaster, createBuiltInForecaster()], {
+    onFault: (fault) => faults.push(fault.message),
+  });
+  observe(chain);
+  for (const now of [2, 2.1, 2.2]) expect(chain.latest(now)).toMatchObject({ source: 'built-in' });
+  expect(faults).toEqual([expect.stringContaining(message)]);
+});
+
+test('tries again at the next session', async () => {
+  let tries = 0;
+  globalThis.fetch = async () =>
+    ++tries === 1 ? new Response('', { status: 404 }) : new Response(JSON.stringify(SHIPPED_FILE));
+  const forecaster = createModelForecaster({ modelUrl: '/model.json' });
+  await settled(forecaster);
+  expect(() => forecaster.latest(0)).toThrow('/model.json: expected a model, got "status 404"');
+  expect(forecaster.latest(0)).toBeUndefined();
+  forecaster.start({ seed: 1 });
+  await settled(forecaster);
+  observe(forecaster);
+  expect(forecaster.latest(2)).toMatchObject({ source: 'model:leo-abr built-in 2' });
+});
+
+test('refuses what is no URL', () => {
+  // @ts-expect-error: of the wrong type
+  expect(() => createModelForecaster({ modelUrl: 5 })).toThrow('options.modelUrl: expected the URL of a model, got 5');
+});

@@ -1,0 +1,78 @@
+/** `leo-abr/model`: forecasts of a model of `leo-abr train`, whose file a page loads by its URL. */
+
+import { check } from '../../abr/errors.ts';
+import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
+import { BuiltInForecaster } from '../forecast/built-in-forecaster.ts';
+import { parseModel } from '../forecast/model-file.ts';
+import type { ModelSessionOptions } from '../forecast/model-session.ts';
+
+export { InputError } from '../../abr/errors.ts';
+export type { Forecaster } from '../../abr/forecast.ts';
+
+export interface ModelForecasterOptions extends Pick<ModelSessionOptions, 'handover'> {
+  /** The JSON file, relative to the page: of its origin, or allowed by CORS. */
+  modelUrl: string | URL;
+}
+
+export interface ModelForecaster extends Forecaster {
+  /** After `failed`, the next session tries again. */
+  readonly status: 'loading' | 'ready' | 'failed';
+}
+
+/** Longest model file, in characters; models of `leo-abr train` have 4,000. */
+const LONGEST_FILE = 1e6;
+
+/**
+ * A forecaster for the plugin's option `forecasters`. Nothing waits for the file: until it is loaded there is no forecast
+ * of it. A failure (a missing file, a policy, an invalid model) is one fault of the plugin, and the next forecaster is used.
+ * @throws {InputError} (field, expected, received) for invalid options.
+ */
+export function createModelForecaster({ modelUrl, handover }: ModelForecasterOptions): ModelForecaster {
+  const isUrl = modelUrl instanceof URL || (typeof modelUrl === 'string' && modelUrl !== '');
+  check(isUrl, 'options.modelUrl', 'the URL of a model', modelUrl);
+  return new UrlForecaster(modelUrl, { handover });
+}
+
+class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
+  override name = 'model';
+  status: ModelForecaster['status'] = 'loading';
+  /** An error that `latest` has not thrown yet. */
+  #fault: unknown;
+
+  constructor(
+    private readonly modelUrl: string | URL,
+    options: ModelSessionOptions,
+  ) {
+    super(options);
+    void this.#load();
+  }
+
+  override start(context: SessionContext): void {
+    if (this.status === 'failed') void this.#load();
+    super.start(context);
+  }
+
+  override latest(nowSeconds: number): Forecast | undefined {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    if (fault !== undefined) throw fault;
+    return this.status === 'ready' ? super.latest(nowSeconds) : undefined;
+  }
+
+  async #load(): Promise<void> {
+    this.status = 'loading';
+    try {
+      const response = await fetch(this.modelUrl);
+      check(response.ok, String(this.modelUrl), 'a model', `status ${response.status}`);
+      const text = await response.text();
+      check(text.length <= LONGEST_FILE, String(this.modelUrl), `at most ${LONGEST_FILE} characters`, text.length);
+      const model = parseModel(JSON.parse(text), String(this.modelUrl));
+      this.setModel(model);
+      this.name = `model:${model.name}`;
+      this.status = 'ready';
+    } catch (error) {
+      this.#fault = error;
+      this.status = 'failed';
+    }
+  }
+}

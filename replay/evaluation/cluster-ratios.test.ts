@@ -1,0 +1,199 @@
+import { describe, expect, test } from '@jest/globals';
+import { normal, seededRandom } from '../../abr/random.ts';
+import {
+  alwaysValidInterval,
+  type ClusterSums,
+  type Contrast,
+  contrastOf,
+  intervalOf,
+  ratioOf,
+  sessionsToFind,
+} from './cluster-ratios.ts';
+import {
+  DRAWN_METRICS,
+  type DrawnMetric,
+  drawTrial,
+  type Pool,
+  playPool,
+  truthOf,
+} from './simulated-trials.fixture.ts';
+
+/** `TRIALS=2000 npm run unit -- replay/evaluation/cluster-ratios` prints the figures of docs/findings.md. */
+const TRIALS = Number(process.env['TRIALS'] ?? 150);
+const IS_FULL = TRIALS >= 2000;
+const STARTS = IS_FULL ? 40 : 8;
+
+function sumsOf(sessions: readonly { cluster: number; x: number; y: number }[], clusters: number): ClusterSums {
+  const sums = { x: new Float64Array(clusters), y: new Float64Array(clusters), sessions: 0, xx: 0, xy: 0, yy: 0 };
+  for (const { cluster, x, y } of sessions) {
+    sums.x[cluster]! += x;
+    sums.y[cluster]! += y;
+    sums.sessions++;
+    sums.xx += x * x;
+    sums.xy += x * y;
+    sums.yy += y * y;
+  }
+  return sums;
+}
+
+const excludes = ([low, high]: [number, number], value: number) => low > value || high < value;
+
+describe('a contrast', () => {
+  test('of one mean has the standard error of the mean, and as many effective sessions as independent ones', () => {
+    const values = [3, 1, 4, 1, 5, 9, 2, 6];
+    const sums = sumsOf(
+      values.map((y, cluster) => ({ cluster, x: 1, y })),
+      10,
+    );
+    const mean = 31 / 8;
+    const variance = values.reduce((sum, y) => sum + (y - mean) ** 2, 0) / 7;
+    const contrast = contrastOf([{ factor: 1, sums }]);
+    expect(contrast.value).toBeCloseTo(mean, 12);
+    expect(contrast.standardError).toBeCloseTo(Math.sqrt(variance / 8), 12);
+    expect(contrast.clusters).toBeCloseTo(8, 12);
+    expect(contrast.effectiveSessions).toBeCloseTo(7, 12);
+    // t(7) at 97.5 %.
+    expect(intervalOf(contrast)![1] - mean).toBeCloseTo(2.365 * Math.sqrt(variance / 8), 2);
+    // 2.80^2 / 0.5^2 sessions per squared standard deviation.
+    expect(sessionsToFind(0.5, contrast)).toBeCloseTo(31.4 * variance, 0);
+  });
+
+  test('counts sessions that are copies of one another in their cluster once', () => {
+    const sessions = [3, 1, 4, 1, 5].map((y, cluster) => ({ cluster, x: 1, y }));
+    const once = contrastOf([{ factor: 1, sums: sumsOf(sessions, 5) }]);
+    const thrice = contrastOf([{ factor: 1, sums: sumsOf([...sessions, ...sessions, ...sessions], 5) }]);
+    expect(thrice.standardError).toBeCloseTo(once.standardError, 12);
+    expect(thrice.effectiveSessions).toBeCloseTo(once.effectiveSessions, 9);
+  });
+
+  test('of two arms leaves out what clusters share', () => {
+    const random = seededRandom(4);
+    const effects = Array.from({ length: 50 }, () => 10 * normal(random));
+    const arm = (shift: number) =>
+      sumsOf(
+        effects.flatMap((effect, cluster) => [{ cluster, x: 1, y: effect + shift + normal(random) }]),
+        50,
+      );
+    const [one, other] = [arm(1), arm(0)];
+    const both = contrastOf([
+      { factor: 1, sums: one },
+      { factor: -1, sums: other },
+    ]);
+    expect(both.value).toBeCloseTo(ratioOf(one) - ratioOf(other), 12);
+    expect(both.standardError).toBeLessThan(0.3);
+  });
+
+  test('without sessions or with one cluster has no interval', () => {
+    const none = contrastOf([{ factor: 1, sums: sumsOf([], 3) }]);
+    expect([none.value, intervalOf(none), alwaysValidInterval(none, { plannedSessions: 100 })]).toEqual([
+      Number.NaN,
+      null,
+      null,
+    ]);
+    const one = contrastOf([
+      {
+        factor: 1,
+        sums: sumsOf(
+          [
+            { cluster: 1, x: 1, y: 2 },
+            { cluster: 1, x: 1, y: 3 },
+          ],
+          3,
+        ),
+      },
+    ]);
+    expect([one.value, intervalOf(one)]).toEqual([2.5, null]);
+  });
+});
+
+describe('an interval for any number of looks', () => {
+  const contrast = (sessions: number): Contrast => ({
+    ...{ value: 1, standardError: 1, clusters: sessions, sessions, effectiveSessions: sessions },
+  });
+  const width = (sessions: number, options: { alpha?: number; plannedSessions: number }) =>
+    alwaysValidInterval(contrast(sessions), options)![1] - 1;
+
+  test('is that of the normal mixture for many clusters, and wider for few', () => {
+    const growth = 1 + 7.935;
+    const limit = Math.sqrt((growth / (growth - 1)) * (2 * Math.log(20) + Math.log(growth)));
+    expect(width(1e6, { plannedSessions: 1e6 })).toBeCloseTo(limit, 3);
+    expect(width(40, { plannedSessions: 40 })).toBeGreaterThan(1.05 * limit);
+    expect(alwaysValidInterval(contrast(3), { plannedSessions: 3 })).toBeNull();
+  });
+
+  test('is narrowest, in standard errors of the planned number, near that number', () => {
+    const widths = [1e3, 1e4, 1e5].map((planned) => width(1e4, { plannedSessions: planned }));
+    expect(widths[1]).toBeLessThan(Math.min(widths[0]!, widths[2]!));
+  });
+
+  test('is wider with a smaller alpha', () => {
+    expect(width(1e4, { alpha: 0.01, plannedSessions: 1e4 })).toBeGreaterThan(width(1e4, { plannedSessions: 1e4 }));
+  });
+});
+
+describe(`${TRIALS} simulated trials`, () => {
+  const shares = (counts: Record<DrawnMetric, number>) =>
+    DRAWN_METRICS.map((metric) => {
+      const percent = (100 * counts[metric]) / TRIALS;
+      if (IS_FULL) process.stdout.write(`${expect.getState().currentTestName}: ${metric} ${percent.toFixed(2)} %\n`);
+      return percent;
+    });
+  const none = () => ({ qoe: 0, stalled: 0, stallsPerSession: 0 });
+  let pools: { same: Pool; different: Pool } | undefined;
+  /** Of dash.js's rule against itself, and of MPC-L against it. */
+  const played = () => {
+    pools ??= {
+      same: playPool(STARTS, { control: 'throughput', arm: 'throughput' }),
+      different: playPool(STARTS, { control: 'throughput', arm: 'mpc-l' }),
+    };
+    return pools;
+  };
+
+  test('A/A: the interval excludes 0 in about 5 %', () => {
+    const counts = none();
+    for (let seed = 1; seed <= TRIALS; seed++) {
+      drawTrial({ pool: played().same, sessions: 3000, every: 3000, seed }, (contrasts) => {
+        for (const name of DRAWN_METRICS) if (excludes(intervalOf(contrasts[name])!, 0)) counts[name]++;
+      });
+    }
+    for (const percent of shares(counts)) {
+      expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 3 : 2);
+      expect(percent).toBeLessThanOrEqual(IS_FULL ? 7 : 8);
+    }
+  }, 600_000);
+
+  test('A/A with a look every 100 sessions: the interval for any number of looks ever excludes 0 in at most 5 %', () => {
+    const [always, once] = [none(), none()];
+    for (let seed = 1; seed <= TRIALS; seed++) {
+      const [found, foundOnce] = [new Set<DrawnMetric>(), new Set<DrawnMetric>()];
+      drawTrial({ pool: played().same, sessions: IS_FULL ? 10_000 : 4000, every: 100, seed }, (contrasts) => {
+        for (const name of DRAWN_METRICS) {
+          const interval = alwaysValidInterval(contrasts[name], { plannedSessions: 10_000 });
+          if (interval && excludes(interval, 0)) found.add(name);
+          const single = intervalOf(contrasts[name]);
+          if (single && excludes(single, 0)) foundOnce.add(name);
+        }
+      });
+      for (const name of found) always[name]++;
+      for (const name of foundOnce) once[name]++;
+    }
+    for (const percent of shares(always)) expect(percent).toBeLessThanOrEqual(5);
+    // What the correction is for.
+    for (const percent of shares(once)) expect(percent).toBeGreaterThan(20);
+  }, 600_000);
+
+  test('A/B: the interval covers the true difference in about 95 %', () => {
+    const counts = none();
+    const pool = played().different;
+    for (let seed = 1; seed <= TRIALS; seed++) {
+      drawTrial({ pool, sessions: 3000, every: 3000, seed }, (contrasts) => {
+        for (const name of DRAWN_METRICS)
+          if (!excludes(intervalOf(contrasts[name])!, truthOf(pool, name))) counts[name]++;
+      });
+    }
+    for (const percent of shares(counts)) {
+      expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 93 : 92);
+      expect(percent).toBeLessThanOrEqual(IS_FULL ? 97 : 98);
+    }
+  }, 600_000);
+});

@@ -1,0 +1,108 @@
+/**
+ * Means and ratios of many sessions from sums by cluster, their contrasts and intervals: nothing but sums is kept, so that
+ * the sessions can be streamed. README.md has the formulas, their sources and their coverage.
+ */
+
+import { effectiveUnits } from './bootstrap.ts';
+import { studentQuantile } from './student-t.ts';
+
+/** Sums over the sessions of one arm. A mean of y is a ratio with x = 1. */
+export interface ClusterSums {
+  /** Sums by cluster, in the same order for all arms; 0 for clusters without sessions. */
+  x: Float64Array;
+  y: Float64Array;
+  /** Sums over all sessions. */
+  sessions: number;
+  xx: number;
+  xy: number;
+  yy: number;
+}
+
+/** A ratio sum(y) / sum(x), and its factor in a contrast. */
+export interface Term {
+  factor: number;
+  sums: ClusterSums;
+}
+
+/** A linear combination of ratios: a difference of two arms, or of two such differences. */
+export interface Contrast {
+  value: number;
+  standardError: number;
+  /** Effective number of clusters of the term that has the fewest. */
+  clusters: number;
+  sessions: number;
+  /** The number of independent sessions that would give this standard error. */
+  effectiveSessions: number;
+}
+
+/** What multiplicity and planning change. */
+export interface IntervalOptions {
+  /** One minus the confidence. Default 0.05. */
+  alpha?: number;
+  /** Of always-valid intervals: the number of independent sessions at which they are narrowest. */
+  plannedSessions: number;
+}
+
+export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
+  return total(y) / total(x);
+}
+
+/** NaN where a term has no sessions. */
+export function contrastOf(terms: readonly Term[]): Contrast {
+  const scores = new Float64Array(terms[0]!.sums.x.length);
+  let value = 0;
+  let sessionVariance = 0;
+  for (const { factor, sums } of terms) {
+    const [ratio, size] = [ratioOf(sums), total(sums.x)];
+    value += factor * ratio;
+    const { x, y, xx, xy, yy } = sums;
+    for (let c = 0; c < scores.length; c++) scores[c]! += (factor / size) * (y[c]! - ratio * x[c]!);
+    sessionVariance += (factor / size) ** 2 * (yy - 2 * ratio * xy + ratio * ratio * xx);
+  }
+  const clusters = Math.min(...terms.map(({ sums }) => effectiveUnits(sums.x)));
+  const variance = (clusters / (clusters - 1)) * scores.reduce((sum, score) => sum + score * score, 0);
+  const sessions = terms.reduce((sum, { sums }) => sum + sums.sessions, 0);
+  const design = Math.max(0, sessionVariance) / variance;
+  return {
+    ...{ value, clusters, sessions },
+    standardError: Math.sqrt(variance),
+    effectiveSessions: variance > 0 ? sessions * design : sessions,
+  };
+}
+
+/** The interval for a single look; null with fewer than two clusters. */
+export function intervalOf(contrast: Contrast, alpha = 0.05): [number, number] | null {
+  return around(contrast, studentQuantile(1 - alpha / 2, Math.max(1, contrast.clusters - 1)));
+}
+
+/**
+ * The interval that holds at all looks together: it is what a mixture sequential probability ratio test does not reject.
+ * Null also where there are too few clusters to exclude anything.
+ */
+export function alwaysValidInterval(
+  contrast: Contrast,
+  { alpha = 0.05, plannedSessions }: IntervalOptions,
+): [number, number] | null {
+  const surprise = -2 * Math.log(alpha);
+  const growth = 1 + ((surprise + Math.log(surprise + 1)) * contrast.effectiveSessions) / plannedSessions;
+  const degrees = contrast.clusters - 1;
+  // exp((ln growth - 2 ln alpha) / clusters): from here on for few clusters, else its limit.
+  const power = Math.exp((Math.log(growth) + surprise) / contrast.clusters);
+  const square = (degrees * (power - 1)) / (1 - power / growth);
+  return power < growth ? around(contrast, Math.sqrt(square)) : null;
+}
+
+function around({ value, standardError, clusters }: Contrast, errors: number): [number, number] | null {
+  if (!(clusters > 1) || !Number.isFinite(value) || !Number.isFinite(standardError)) return null;
+  return [value - errors * standardError, value + errors * standardError];
+}
+
+/** Sessions for which a difference of this size is found with a probability of 80 %, at a single look. */
+export function sessionsToFind(difference: number, { standardError, sessions }: Contrast): number {
+  // Quantiles of the normal distribution at 97.5 and 80 %.
+  return sessions * (((1.959964 + 0.841621) * standardError) / difference) ** 2;
+}
+
+function total(values: Float64Array): number {
+  return values.reduce((sum, one) => sum + one, 0);
+}

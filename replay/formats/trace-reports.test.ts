@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import type { SessionReport } from '../../abr/session-report.ts';
+import { isTrace, parseTraces } from './trace-format.ts';
+
+const REPORT: SessionReport = {
+  ...{
+    version: 1,
+    id: '0123456789abcdef',
+    day: '2026-03-02',
+    leoAbr: '0.1.0',
+    player: 'hls.js',
+    playerVersion: '1.6.0',
+  },
+  ...{ browser: 'firefox', live: false, controller: 'mpc-l', ended: 'page', started: true, startupSeconds: 1 },
+  ...{ watchedSeconds: 30, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 0, wastedBits: 0, faults: [] },
+  ...{ trial: 'pilot', arm: 'ours', armShare: 0.5, unit: 'viewer', cluster: 7 },
+  ...{ observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) },
+};
+
+function parse(reports: readonly object[], reportIds = new Set<string>()) {
+  const notes: string[] = [];
+  const text = reports.map((report) => (report instanceof String ? String(report) : JSON.stringify(report))).join('\n');
+  const metadata = { dataset: 'unknown', recordingGroup: 'x' };
+  const source = { name: 'r', file: 'r.ndjson', metadata, onNote: (note: string) => notes.push(note), reportIds };
+  return { traces: parseTraces(text, source), notes };
+}
+
+test('a report becomes a recording per part, with straight lines across short pauses', () => {
+  const { traces, notes } = parse([REPORT]);
+  expect(notes).toEqual([]);
+  expect(traces.map(({ name, ratesBps }) => [name, [...ratesBps]])).toEqual([
+    ['0123456789abcdef#1', [5e6, 6e6, 7e6, 8e6, 9e6, 0]],
+    ['0123456789abcdef#2', [4e6]],
+  ]);
+  expect(traces[0]!.metadata).toEqual({
+    ...{ dataset: 'reports', recordingGroup: 'reports viewers 1 days 0', startUtcMs: REPORT.observedFromMs },
+    ...{ epochPhaseSeconds: 30, other: { viewers: 1, days: 0 } },
+  });
+  expect(traces[1]!.metadata).toMatchObject({ startUtcMs: REPORT.observedFromMs! + 11_000, epochPhaseSeconds: 41 });
+});
+
+test('a fold has all sessions of its viewers and days; outside a trial viewers are unknown', () => {
+  const groups = [0, 1, 2, 3].map((i) => {
+    const report = { ...REPORT, id: `${i}`.repeat(16), cluster: 6 + i, day: `2026-03-0${2 + i}` };
+    return parse([report]).traces[0]!.metadata.recordingGroup;
+  });
+  expect(groups).toEqual(['0 days 0', '1 days 1', '2 days 2', '0 days 0'].map((fold) => `reports viewers ${fold}`));
+  const { trial, arm, armShare, unit, cluster, ...outside } = REPORT;
+  expect([trial, arm, armShare, unit, cluster]).not.toContain(undefined);
+  expect(parse([outside]).traces[0]!.metadata).toMatchObject({
+    ...{ recordingGroup: 'reports viewers unknown days 0', other: { viewers: null, days: 0 } },
+  });
+});
+
+test('repeated and invalid reports, and those without throughput, are left out', () => {
+  const { observations, observedFromMs, ...without } = REPORT;
+  expect([observations, observedFromMs]).not.toContain(undefined);
+  const other = { ...REPORT, id: 'ffffffffffffffff', observations: ',0,0,' };
+  const lines = [REPORT, REPORT, without, other, { ...REPORT, id: 'x' }, new String('{')];
+  const { traces, notes } = parse(lines);
+  expect(traces.map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
+  expect(notes).toEqual(['r.ndjson: 2 of 6 lines are no valid reports']);
+  expect(parse([REPORT], new Set([REPORT.id]))).toEqual({
+    traces: [],
+    notes: ['r.ndjson: no report has observations'],
+  });
+});
+
+test('files of reports are recognised by their first line or their ending', () => {
+  expect(isTrace('a.txt', JSON.stringify(REPORT))).toBe(true);
+  expect(isTrace('a.ndjson', '{"hostile')).toBe(true);
+  expect(isTrace('records.jsonl', '{"at": 1}')).toBe(false);
+});
