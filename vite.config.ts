@@ -92,6 +92,7 @@ const filesBeside: Plugin = {
     const training = 'predictor/training';
     emit('LICENSE', 'LICENSE');
     emitAll('page', 'service/page', namesIn('service/page', /\.(html|css|js)$/));
+    emitAll('models', 'predictor/models', ['built-in.onnx']);
     emitAll('transport', 'transport', ['Cargo.toml', 'Cargo.lock', 'build.rs', 'quiche.patch']);
     emitAll('transport/src', 'transport/src', namesIn('transport/src'));
     emitAll('training', training, ['pyproject.toml']);
@@ -116,7 +117,11 @@ const cli: UserConfig = {
     // Vite leaves them out of server builds by default.
     ssrEmitAssets: true,
     rolldownOptions: {
-      input: { 'leo-abr': 'cli/main.ts', 'session-worker': 'replay/simulator/session-worker.ts' },
+      input: {
+        'leo-abr': 'cli/main.ts',
+        'session-worker': 'replay/simulator/session-worker.ts',
+        'onnx-thread': 'replay/simulator/onnx-thread.ts',
+      },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
     },
   },

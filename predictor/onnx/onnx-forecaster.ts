@@ -6,9 +6,9 @@
 
 import { InputError } from '../../abr/errors.ts';
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
-import { FEATURES } from '../link/features.ts';
+import type { ForecastMoment, ModelSessionOptions } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
+import { CardSession, LIFETIME_SECONDS } from './card-session.ts';
 import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 
@@ -39,8 +39,6 @@ export interface OnnxForecaster extends Forecaster {
   close(): void;
 }
 
-/** A forecast is reused for this long. */
-const LIFETIME_SECONDS = 0.2;
 /** Without a call of `latest` for this long, the session is paused or over. */
 const REST_SECONDS = 15;
 /**
@@ -52,20 +50,14 @@ export const TICK_MS = 200;
 const LOADING_TICKS = 300;
 /** 5 s: an evaluation takes well under a millisecond. */
 const RESPONSE_TICKS = 25;
-/** Quantiles of float32 sums may cross by this much. */
-const CROSSING_SLACK = 1e-4;
 
-export class WorkerForecaster extends ModelSession implements OnnxForecaster {
+export class WorkerForecaster extends CardSession implements OnnxForecaster {
   readonly name = 'onnx';
-  card: ModelCard | undefined;
   status: OnnxForecaster['status'] = 'unloaded';
   readonly #options: OnnxForecasterOptions;
   #newest: QuantileForecast | undefined;
   /** An error that `latest` has not thrown yet. */
   #fault: Error | undefined;
-  readonly #features = new Float64Array(FEATURES.length);
-  /** The indices of the model's features in `FEATURES`. */
-  #inputs: readonly number[] = [];
   /** Gets one request at a time. */
   #worker: Worker | undefined;
   /** Ticks until the timeout; undefined while no response is expected. */
@@ -149,43 +141,14 @@ export class WorkerForecaster extends ModelSession implements OnnxForecaster {
     this.#ticksLeft = undefined;
     if (message.kind === 'failed') this.#fail(new Error(message.message));
     else if (message.kind === 'ready') {
-      this.#useCard(message.card);
+      this.useCard(message.card);
       this.status = 'ready';
       this.#requestAtTick();
     } else {
       const moment = this.#requested;
       this.#requested = undefined;
-      if (moment !== undefined) this.#publish(moment, message.quantiles);
+      if (moment !== undefined) this.#newest = this.forecastOf(moment, message.quantiles);
     }
-  }
-
-  #useCard(card: ModelCard): void {
-    const { input, output, rankCorrelation } = card;
-    this.card = card;
-    this.#inputs = input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
-    this.useModel({ ...output, rankCorrelation });
-  }
-
-  /** The moment with its features in the model's order; undefined without observations. */
-  #inputsAt(nowSeconds: number): (ForecastMoment & { inputs: Float32Array }) | undefined {
-    const moment = this.moment(nowSeconds, this.#features);
-    return moment && { ...moment, inputs: Float32Array.from(this.#inputs, (at) => this.#features[at]!) };
-  }
-
-  /** Makes the forecast of the model's outputs. @throws {InputError} for numbers that are not quantiles */
-  #publish(moment: ForecastMoment, quantiles: Float32Array): void {
-    const { name, output } = this.card!;
-    const size = output.stepEndsSeconds.length * output.levels.length;
-    if (quantiles.length !== size) throw new InputError('quantiles', `${size} numbers`, quantiles.length);
-    const values = Float64Array.from(quantiles);
-    for (let i = 0; i < size; i++) {
-      const least = i % output.levels.length === 0 ? Number.NEGATIVE_INFINITY : values[i - 1]!;
-      if (!(Number.isFinite(values[i]) && values[i]! >= least - CROSSING_SLACK)) {
-        throw new InputError(`quantiles[${i}]`, `a number from ${least}`, values[i]);
-      }
-      values[i] = Math.max(least, values[i]!);
-    }
-    this.#newest = this.forecast(moment, `model:${name}`, values);
   }
 
   /** Requests an evaluation, unless one is active or recent. */
@@ -194,7 +157,7 @@ export class WorkerForecaster extends ModelSession implements OnnxForecaster {
     const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
     // Also while the model loads, because the first call is the slowest.
-    const moment = this.#inputsAt(nowSeconds);
+    const moment = this.inputsAt(nowSeconds);
     if (moment === undefined || this.#ticksLeft !== undefined) return;
     this.#requested = moment;
     this.#ticksLeft = RESPONSE_TICKS;

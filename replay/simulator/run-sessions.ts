@@ -7,13 +7,17 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
+import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
+import type { OnnxName } from '../forecasters.ts';
+import type { OnnxModels } from '../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
 import { remembered } from '../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { evaluatedModel } from './onnx-evaluator.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
@@ -27,6 +31,8 @@ export interface RunSessionsOptions {
   timings?: boolean;
   /** Models of the built-in forecaster. Default: the shipped one. */
   models?: ModelsByGroup;
+  /** For algorithms with `@onnx`. */
+  onnx?: OnnxModels | undefined;
   /** The algorithms that are files. */
   own?: readonly OwnAlgorithm[];
   /** Threads. Default 1: this one. */
@@ -42,7 +48,8 @@ export interface RunSessionsOptions {
 }
 
 /** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
-export interface WorkerSetup extends Required<Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'own'>> {
+export interface WorkerSetup
+  extends Required<Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'own' | 'onnx'>> {
   traces: readonly Trace[];
 }
 
@@ -74,15 +81,19 @@ export function sessionPlayer({
   scenario,
   timings = false,
   models = {},
+  onnx,
   controllers,
-}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
+}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'onnx'> & {
   controllers: OwnControllers;
 }): (session: PlannedSession) => SessionResult[] {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
+  const evaluated = new Map<OnnxName, EvaluatedModel>();
+  const onnxOf = (name: OnnxName) => remembered(evaluated, name, () => evaluatedModel(name, onnx!.files[name]!, onnx!));
   const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
   return ({ household, algorithm, ...start }) => {
-    const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
+    const model = parsed.get(start.trace.metadata.recordingGroup);
+    const task = { ...start, scenario, timings, model, onnx: onnxOf };
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [playAlone(algorithmOf(algorithm)(task))];
@@ -119,6 +130,7 @@ async function runInWorkers(
     timings = false,
     models = {},
     own = [],
+    onnx,
     signal,
     onProgress,
     keep = (played) => played,
@@ -127,7 +139,7 @@ async function runInWorkers(
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
   let done = 0;
-  const workerData: WorkerSetup = { traces, scenario, timings, models, own };
+  const workerData: WorkerSetup = { traces, scenario, timings, models, own, onnx };
 
   const work = async (): Promise<void> => {
     const worker = new Worker(workerFile, { workerData });
