@@ -25,7 +25,7 @@ export interface SessionTask
   /** Of the built-in forecaster. Default: the shipped one. */
   model?: Model | undefined;
   /** Of the ONNX forecasters, by their names. */
-  onnx?: ((name: OnnxName) => EvaluatedModel) | undefined;
+  onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
 
 /** Plays a session. */
@@ -81,7 +81,7 @@ function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaste
 function newForecaster(name: Exclude<ForecasterName, 'service'>, task: SessionTask, controller: string): Forecaster {
   if (!isOnnx(name)) return FORECASTERS[name](task, controller);
   const newSubSecond = task.scenario.live && (() => new SubSecond());
-  return new EvaluatedForecaster(task.onnx!(name), { newSubSecond });
+  return new EvaluatedForecaster(task.onnx!.get(name)!, { newSubSecond });
 }
 
 /** dash.js's own rules. */

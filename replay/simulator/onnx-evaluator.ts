@@ -1,14 +1,13 @@
 /**
- * Evaluates an ONNX model while the simulated clock stands: onnxruntime-web answers asynchronously, so it has a thread of
- * its own, and this one waits. Node only.
+ * Evaluates ONNX models while the simulated clock stands: onnxruntime-web answers asynchronously, so each model has a
+ * thread, and this one waits. Node only.
  */
 
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { InputError } from '../../abr/errors.ts';
 import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
-import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
-import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
+import type { ModelCard } from '../../predictor/onnx/model-card.ts';
 import type { OnnxModels } from '../onnx-model.ts';
 
 export interface OnnxThreadSetup extends Pick<OnnxModels, 'runtimeFolder'> {
@@ -21,31 +20,40 @@ export interface OnnxThreadSetup extends Pick<OnnxModels, 'runtimeFolder'> {
 
 export type OnnxAnswer = { quantiles: Float32Array } | { fault: string };
 
-/** An evaluation takes well under a millisecond, the first one some seconds. */
+/** An evaluation takes well under a millisecond. */
 const TIMEOUT_MS = 60_000;
 
-/** `name`: for errors. Throws an `InputError` for a file without a valid card. */
-export function evaluatedModel(
+/** The models, loaded, by the forecaster's name. Rejects if one cannot be loaded. */
+export async function evaluatedModels(onnx: OnnxModels | undefined): Promise<ReadonlyMap<string, EvaluatedModel>> {
+  const files = Object.entries(onnx?.files ?? {});
+  return new Map(
+    await Promise.all(files.map(async ([name, bytes]) => [name, await evaluated(name, bytes, onnx!)] as const)),
+  );
+}
+
+async function evaluated(
   name: string,
   bytes: Uint8Array,
-  { runtimeFolder, threadFile }: Omit<OnnxModels, 'files'>,
-): EvaluatedModel {
-  const json = onnxMetadata(bytes).get(CARD_KEY);
-  if (json === undefined) throw new InputError(name, `a model card in its metadata (${CARD_KEY})`, undefined);
+  { runtimeFolder, threadFile }: OnnxModels,
+): Promise<EvaluatedModel> {
   if (!existsSync(threadFile)) throw new Error(`not built (npm run build:cli): no ${threadFile}`);
   const { port1, port2: port } = new MessageChannel();
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const workerData: OnnxThreadSetup = { name, bytes, runtimeFolder, port, answered };
-  new Worker(threadFile, { workerData, transferList: [port] }).unref();
+  const thread = new Worker(threadFile, { workerData, transferList: [port] });
+  // A thread whose parent waits may never start, so only evaluations wait.
+  const [card]: ModelCard[] = await once(thread, 'message');
+  thread.unref();
   return {
-    card: parseModelCard(json),
+    card: card!,
     evaluate(features) {
       Atomics.store(answered, 0, 0);
       port1.postMessage(features);
-      Atomics.wait(answered, 0, 0, TIMEOUT_MS);
+      // The notification of the answer before may come only now.
+      while (Atomics.load(answered, 0) === 0 && Atomics.wait(answered, 0, 0, TIMEOUT_MS) !== 'timed-out');
       const { message } = (receiveMessageOnPort(port1) ?? {}) as { message?: OnnxAnswer };
       if (message && 'quantiles' in message) return message.quantiles;
-      throw new Error(`${name}: ${message?.fault ?? `no answer of the model for ${TIMEOUT_MS / 1000} s`}`);
+      throw new Error(`${name}: ${message?.fault ?? `the model has not answered for ${TIMEOUT_MS / 1000} s`}`);
     },
   };
 }

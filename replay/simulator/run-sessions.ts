@@ -10,14 +10,13 @@ import { parseModel } from '../../predictor/forecast/model-file.ts';
 import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
-import type { OnnxName } from '../forecasters.ts';
 import type { OnnxModels } from '../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
 import { remembered } from '../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
-import { evaluatedModel } from './onnx-evaluator.ts';
+import { evaluatedModels } from './onnx-evaluator.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
@@ -83,17 +82,16 @@ export function sessionPlayer({
   models = {},
   onnx,
   controllers,
-}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'onnx'> & {
+}: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
+  onnx?: ReadonlyMap<string, EvaluatedModel>;
   controllers: OwnControllers;
 }): (session: PlannedSession) => SessionResult[] {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
-  const evaluated = new Map<OnnxName, EvaluatedModel>();
-  const onnxOf = (name: OnnxName) => remembered(evaluated, name, () => evaluatedModel(name, onnx!.files[name]!, onnx!));
   const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
   return ({ household, algorithm, ...start }) => {
     const model = parsed.get(start.trace.metadata.recordingGroup);
-    const task = { ...start, scenario, timings, model, onnx: onnxOf };
+    const task = { ...start, scenario, timings, model, onnx };
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [playAlone(algorithmOf(algorithm)(task))];
@@ -107,7 +105,7 @@ async function runHere(
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
   const { sessions, signal, onProgress, keep = (played) => played } = options;
-  const play = sessionPlayer({ ...options, controllers });
+  const play = sessionPlayer({ ...options, controllers, onnx: await evaluatedModels(options.onnx) });
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
     results[i] = keep(play(sessions[i]!));
