@@ -41,7 +41,6 @@ async function evaluated(
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const workerData: OnnxThreadSetup = { name, bytes, runtimeFolder, port, answered };
   const thread = new Worker(threadFile, { workerData, transferList: [port] });
-  // A thread whose parent waits may never start, so only evaluations wait.
   const [card]: ModelCard[] = await once(thread, 'message');
   thread.unref();
   return {
