@@ -9,17 +9,20 @@ import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/for
 import type { ForecastMoment, ModelSessionOptions } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 import { CardSession, LIFETIME_SECONDS } from './card-session.ts';
-import type { FromWorker, ToWorker } from './inference.ts';
+import type { FromWorker, ModelUrls, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 
 /** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */
 export interface OnnxForecasterOptions extends ModelSessionOptions {
   /** The model: an ONNX file with a model card, such as `leo-abr/models/built-in.onnx`. */
   modelUrl: string | URL;
-  /** The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. */
-  runtimeUrl: string | URL;
-  /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. */
-  wasmUrl: string | URL;
+  /**
+   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. Default:
+   * that of the package onnxruntime-web beside the package leo-abr.
+   */
+  runtimeUrl?: string | URL | undefined;
+  /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. Default: beside the runtime. */
+  wasmUrl?: string | URL | undefined;
   /** `leo-abr/onnx-worker`. Default: `leo-abr.onnx-worker.js` beside this module. */
   workerUrl?: string | URL | undefined;
   /** With false, nothing is loaded before `load()`. Default true. */
@@ -46,6 +49,7 @@ const REST_SECONDS = 15;
  * receives the waiting messages.
  */
 export const TICK_MS = 200;
+const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 /** 60 s: the runtime has 14 MB without compression. */
 const LOADING_TICKS = 300;
 /** 5 s: an evaluation takes well under a millisecond. */
@@ -79,12 +83,9 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   load(): void {
     if (this.status !== 'unloaded') return;
     this.status = 'loading';
-    const { modelUrl, runtimeUrl, wasmUrl } = this.#options;
-    const { workerUrl = new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url) } = this.#options;
-    const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI).href;
     try {
-      const urls = { modelUrl: absolute(modelUrl), runtimeUrl: absolute(runtimeUrl), wasmUrl: absolute(wasmUrl) };
-      const worker = new Worker(absolute(workerUrl), { type: 'module', name: 'leo-abr' });
+      const { workerUrl, ...urls } = urlsOf(this.#options);
+      const worker = new Worker(workerUrl, { type: 'module', name: 'leo-abr' });
       this.#worker = worker;
       this.#ticksLeft = LOADING_TICKS;
       const fail = (message: string) => worker === this.#worker && this.#fail(new Error(message));
@@ -207,6 +208,31 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   }
 }
 
+/**
+ * All that the Worker needs, absolute. What is not given lies beside this module, in the layout of `node_modules` (bundlers
+ * find it there and make assets of it, and pages that serve that folder need no URL either).
+ */
+function urlsOf({
+  modelUrl,
+  runtimeUrl,
+  wasmUrl,
+  workerUrl,
+}: OnnxForecasterOptions): ModelUrls & { workerUrl: string } {
+  const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI).href;
+  const runtime = absolute(
+    runtimeUrl ?? new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort.wasm.bundle.min.mjs', import.meta.url),
+  );
+  const wasm = runtimeUrl
+    ? new URL(WASM_FILE, runtime)
+    : new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', import.meta.url);
+  return {
+    modelUrl: absolute(modelUrl),
+    runtimeUrl: runtime,
+    wasmUrl: absolute(wasmUrl ?? wasm),
+    workerUrl: absolute(workerUrl ?? new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url)),
+  };
+}
+
 function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -216,7 +242,7 @@ const SWITCHES = ['loadAtOnce', 'handover'];
 
 function checkOptions(options: OnnxForecasterOptions): void {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  const required = { modelUrl: undefined, runtimeUrl: undefined, wasmUrl: undefined };
+  const required = { modelUrl: undefined };
   for (const [field, value] of Object.entries<unknown>({ ...required, ...options })) {
     const isUrl = value instanceof URL || (typeof value === 'string' && value !== '');
     if (value === undefined && !(field in required)) continue;
