@@ -133,7 +133,6 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
 /** Checks every flag before the first session. */
 async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const { tier, player } = flags;
-  const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const benchmark = await prepareBenchmark('bench', flags, {
     requireAlgorithm: (name, { flag }) => {
       if (browserAlgorithm(name, flag).forecaster !== 'service' || tier === 'origin') return;
@@ -146,6 +145,7 @@ async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
+  const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.
   presentation(scenario);
