@@ -147,6 +147,7 @@ async function demo(): Promise<UserConfig> {
     // Relative, so that the built page can lie in any folder.
     base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
+    worker: { format: 'es' },
     build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 1500 },
     optimizeDeps: { include: ['dashjs', 'hls.js', 'shaka-player', 'uplot'] },
     plugins: [
