@@ -13,7 +13,7 @@ import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.
 import { staticSite } from '../../replay/origin/index.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
-import { expect, expectNoAxeViolations, openSettings, untilPlayed } from './demo-test.ts';
+import { expect, expectNoAxeViolations, untilPlayed } from './demo-test.ts';
 
 const TRACE = 'stationary-crowded';
 const SCENARIO = 'hd-16';
