@@ -110,6 +110,7 @@ test('the page uses the model of the recording group', async () => {
 });
 
 test('forecasts of an ONNX model and of a service on the link', async () => {
+  test.setTimeout(180_000);
   const onnx = await onnxModels(['onnx'], '--algorithms');
   const fast = { ...trace, ratesBps: trace.ratesBps.map(() => 6e6) };
   const planned = { trace: fast, startSeconds: 0 };
