@@ -94,6 +94,7 @@ const filesBeside: Plugin = {
     const training = 'predictor/training';
     emit('LICENSE', 'LICENSE');
     emitAll('page', 'service/page', namesIn('service/page', /\.(html|css|js)$/));
+    emitAll('models', 'predictor/models', ['built-in.onnx']);
     emitAll('transport', 'transport', ['Cargo.toml', 'Cargo.lock', 'build.rs', 'quiche.patch']);
     emitAll('transport/src', 'transport/src', namesIn('transport/src'));
     emitAll('training', training, ['pyproject.toml']);
@@ -118,7 +119,11 @@ const cli: UserConfig = {
     // Vite leaves them out of server builds by default.
     ssrEmitAssets: true,
     rolldownOptions: {
-      input: { 'leo-abr': 'cli/main.ts', 'session-worker': 'replay/simulator/session-worker.ts' },
+      input: {
+        'leo-abr': 'cli/main.ts',
+        'session-worker': 'replay/simulator/session-worker.ts',
+        'onnx-thread': 'replay/simulator/onnx-thread.ts',
+      },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
     },
   },
@@ -144,6 +149,7 @@ async function demo(): Promise<UserConfig> {
     // Relative, so that the built page can lie in any folder.
     base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
+    worker: { format: 'es' },
     build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 1500 },
     optimizeDeps: { include: ['dashjs', 'hls.js', 'shaka-player', 'uplot'] },
     plugins: [

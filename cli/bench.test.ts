@@ -40,6 +40,9 @@ describe('leo-abr bench', () => {
     [['--segments', '49'], '--segments: expected a whole number from 1 to 48'],
     [['--algorithms', 'mpc-d,unknown'], '--algorithms: expected one of'],
     [['--algorithms', 'mpc-d@moon'], '--algorithms: expected one of mpc-d@oracle, mpc-d@built-in'],
+    [['--algorithms', 'mpc-l@onnx:no-such.onnx'], 'no-such.onnx: expected a readable file, got ENOENT'],
+    [['--algorithms', `mpc-l@onnx:${TRACE}`], 'golden.csv: model: expected an ONNX file, got "other bytes (at '],
+    [['--tier', 'quic', '--algorithms', 'mpc-l@service'], '--algorithms: expected --tier origin for @service'],
     [['--baseline', 'nothing'], '--baseline: expected one of'],
     [['--out', tmpdir()], '--out: expected a file that can be written'],
   ])('%s is wrong input', async (flags, message) => {

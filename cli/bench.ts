@@ -33,6 +33,7 @@ import {
 } from './benchmark-options.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
+import { serviceOn } from './link-services.ts';
 import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
 import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
@@ -85,7 +86,8 @@ export function benchCommand(io: CommandIo): Command {
     )
     .addHelpText(
       'after',
-      `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle;\n` +
+      `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle,\n` +
+        '<name>@onnx, <name>@onnx:<file> or <name>@service (a prediction service on the link);\n' +
         'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
         'of live streams any as <name>:lolp-catch-up',
     )
@@ -95,14 +97,15 @@ export function benchCommand(io: CommandIo): Command {
 async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const { stderr } = io;
   const { benchmark, kernel, notes } = await prepareBench(flags, io);
-  const { perLine, timings, remains: sessions, scenario, own, foldModels, household } = benchmark;
+  const { perLine, timings, remains: sessions, scenario, own, onnx, foldModels, household } = benchmark;
   const sink = new SessionSink(benchmark, notes, io);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   let givenUp: number;
   try {
     const rejected = await runBench({
-      ...{ sessions, scenario, pageDirectory: builtFolder('bench-page', 'index.html'), own, timings },
+      ...{ sessions, scenario, pageDirectory: builtFolder('bench-page', 'index.html'), own, onnx, timings },
+      startService: serviceOn,
       ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
       ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
@@ -130,12 +133,19 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
 /** Checks every flag before the first session. */
 async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const { tier, player } = flags;
-  const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const benchmark = await prepareBenchmark('bench', flags, {
-    requireAlgorithm: (name, { flag }) => browserAlgorithm(name, flag),
+    requireAlgorithm: (name, { flag }) => {
+      if (browserAlgorithm(name, flag).forecaster !== 'service' || tier === 'origin') return;
+      throw new InputError(
+        flag,
+        `--tier origin for @service: that of ${tier} has its link in a network of its own`,
+        name,
+      );
+    },
     nameOf: (name) => nameInPlayer(name, player),
     stderr,
   });
+  const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
   const { scenario, resumedTool } = benchmark;
   // Throws if media cannot be generated in the scenario's segment sizes.
   presentation(scenario);

@@ -15,7 +15,7 @@ import {
 } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { neededOfTraces, parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
-import { splitAlgorithm } from '../replay/forecasters.ts';
+import { isOnnx, splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
@@ -26,6 +26,7 @@ import {
   householdNamed,
   parseHousehold,
 } from '../replay/households.ts';
+import type { OnnxModels } from '../replay/onnx-model.ts';
 import {
   importOwnAlgorithms,
   isOwnAlgorithm,
@@ -38,6 +39,7 @@ import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+import { onnxModels } from './onnx-models.ts';
 import { collect, decimalNumber, foldModelsOption, scenarioOption, seedOption, wholeNumber } from './options.ts';
 import { summaryTable } from './report/summary-table.ts';
 import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
@@ -69,6 +71,8 @@ export interface Benchmark {
   algorithms: readonly string[];
   /** Those algorithms that are the user's files. */
   own: readonly OwnAlgorithm[];
+  /** The models of algorithms with `@onnx`. */
+  onnx: OnnxModels | undefined;
   plan: BenchmarkPlan;
   /** Sessions that a line of the plan plays. */
   perLine: number;
@@ -127,7 +131,7 @@ export async function prepareBenchmark(
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
   const baseline = nameOf(flags.baseline);
   const household = flags.household === undefined ? undefined : householdOption(flags.household, command);
-  const { scenario, own } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
+  const { scenario, own, onnx } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
@@ -153,22 +157,34 @@ export async function prepareBenchmark(
       shard: `${shard.index}/${shard.count}`,
       work: workDigest(traces, { starts, algorithms, foldModels }),
     }),
-    ...(own.length > 0 && { algorithmFiles: Object.fromEntries(own.map((one) => [one.name, sha256(one.source)])) }),
+    ...algorithmFiles(own, onnx),
   };
   const perLine = household?.players.length ?? 1;
   const progress = flags.resume === true ? resumed(plan, perLine, { out, scenario, tool, stderr }) : undefined;
   return {
-    ...{ scenario, household, algorithms, own, foldModels, timings: flags.timings === true, out, plan, perLine, tool },
+    ...{
+      scenario,
+      household,
+      algorithms,
+      own,
+      onnx,
+      foldModels,
+      timings: flags.timings === true,
+      out,
+      plan,
+      perLine,
+      tool,
+    },
     ...(progress ?? { done: [], remains: plan.sessions }),
   };
 }
 
-/** The scenario, and the user's algorithm files. Throws for an algorithm that the command cannot play. */
+/** The scenario, and the files of algorithms. Throws for an algorithm that the command cannot play. */
 async function checkAlgorithms(
   { algorithms, baseline, household }: Pick<Benchmark, 'algorithms' | 'household'> & { baseline: string },
   flags: Flags,
   { requireAlgorithm }: Surroundings,
-): Promise<Pick<Benchmark, 'scenario' | 'own'>> {
+): Promise<Pick<Benchmark, 'scenario' | 'own' | 'onnx'>> {
   const seated = (household?.players ?? []).flatMap(({ algorithm }) => algorithm ?? []);
   const named = [
     ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
@@ -184,7 +200,18 @@ async function checkAlgorithms(
       throw new InputError(flag, 'a catch-up only in a live scenario', name);
     }
   }
-  return { scenario, own };
+  const forecasters = named.map(({ forecaster }) => forecaster).filter(isOnnx);
+  return { scenario, own, onnx: await onnxModels(forecasters, '--algorithms') };
+}
+
+/** SHA-256 of the user's files: algorithms and models. */
+function algorithmFiles(own: Benchmark['own'], onnx: Benchmark['onnx']): Pick<ToolInfo, 'algorithmFiles'> {
+  const models = Object.entries(onnx?.files ?? {}).filter(([name]) => name !== 'onnx');
+  const files = [
+    ...own.map(({ name, source }) => [name, sha256(source)]),
+    ...models.map(([name, bytes]) => [name, sha256(bytes)]),
+  ];
+  return files.length === 0 ? {} : { algorithmFiles: Object.fromEntries(files) };
 }
 
 /** The results document. `complete` false marks partial results, which `--resume` continues. */
@@ -319,6 +346,6 @@ function resumed(
   return { done, remains, resumedTool: results.tool };
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
 }

@@ -146,6 +146,34 @@ describe('the built command', () => {
     });
   });
 
+  test('an ONNX model forecasts as the built-in one does, in one thread and in several', () => {
+    const model = at('mine.onnx');
+    cpSync(join(ROOT, 'predictor', 'models', 'built-in.onnx'), model);
+    const flags = ['--algorithms', `mpc-l,mpc-l@onnx,mpc-l@onnx:${model}`, '--baseline', 'mpc-l', '--segments', '6'];
+    const out = ['1', '2'].map((jobs) =>
+      spawnSync(process.execPath, simulate(...flags, '--starts', 'at:0,2', '--jobs', jobs), { encoding: 'utf8' }),
+    );
+    expect(out[0]).toMatchObject({ status: 0, stdout: out[1]!.stdout });
+    const { sessions, tool } = parseResults(out[0]!.stdout, 'stdout');
+    const played = (name: string) =>
+      sessions.filter(({ algorithm }) => algorithm === name).map(({ segments }) => segments);
+    expect(played('mpc-l@onnx')).toEqual(played(`mpc-l@onnx:${model}`));
+    const bitrates = (name: string) => played(name).map((rows) => rows.map(({ bitrateBps }) => bitrateBps));
+    expect(bitrates('mpc-l@onnx')).toEqual(bitrates('mpc-l'));
+    expect(tool.algorithmFiles).toEqual({ [`onnx:${model}`]: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  test('a model that differs from the example of its card is refused', () => {
+    const bytes = readFileSync(join(ROOT, 'predictor', 'models', 'built-in.onnx'));
+    const digit = bytes.indexOf('"quantiles":[', bytes.indexOf('"check"')) + '"quantiles":['.length + 1;
+    bytes[digit] = '9'.charCodeAt(0);
+    writeFileSync(at('broken.onnx'), bytes);
+    const args = simulate('--algorithms', `mpc-l@onnx:${at('broken.onnx')}`);
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect({ status, stderr }).toMatchObject({ status: 2 });
+    expect(stderr).toMatch(/broken\.onnx: model output quantiles\[0\]: expected .*, as in its card, got /);
+  });
+
   test('--out - reaches a pipe completely', () => {
     const { status, stdout } = spawnSync(process.execPath, simulate(), { encoding: 'utf8', maxBuffer: 2 ** 28 });
     expect(status).toBe(0);

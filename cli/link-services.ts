@@ -1,5 +1,5 @@
 /**
- * Prediction services for the demo, each on the replayed link of a session of the origin. The page starts and stops them:
+ * Prediction services on the replayed link of a session of the origin. The demo's page starts and stops its own:
  * `POST` and `DELETE` of `/link-service/<id of the session>`.
  */
 
@@ -74,7 +74,7 @@ export class LinkServices {
 }
 
 /** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
-async function serviceOn(session: ReplaySession): Promise<RunningService> {
+export async function serviceOn(session: ReplaySession): Promise<RunningService> {
   // Imported here, so that the demo starts without the service.
   const { startService, syntheticDish } = await import('../service/index.ts');
   return startService({

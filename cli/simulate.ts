@@ -32,8 +32,8 @@ export function simulateCommand(io: CommandIo): Command {
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText(
       'after',
-      `\nAlgorithms: ${ALGORITHM_NAMES.join(', ')}; <controller>@oracle knows the future;` +
-        ' of live streams <name>:lolp-catch-up follows LoL+.',
+      `\nAlgorithms: ${ALGORITHM_NAMES.join(', ')}; <controller>@oracle knows the future,` +
+        ' @onnx and @onnx:<file> forecast by an ONNX model; of live streams <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .action(async (flags: unknown) => {
@@ -66,6 +66,7 @@ async function simulate(
       scenario: benchmark.scenario,
       timings: benchmark.timings,
       own: benchmark.own,
+      onnx: benchmark.onnx,
       ...(benchmark.foldModels && { models: benchmark.foldModels }),
       jobs,
       ...(existsSync(WORKER_FILE) && { workerFile: WORKER_FILE }),

@@ -37,7 +37,6 @@ describe('parseChoice', () => {
           startSeconds: fc.integer({ min: 0, max: 61 }),
           link: fc.constantFrom<Choice['link']>('own', 'shared'),
           risk: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
-          service: fc.constantFrom<Choice['service']>('', 'link'),
         }),
         (choice) => {
           expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });
@@ -49,7 +48,7 @@ describe('parseChoice', () => {
 
   test('an empty query gives the default', () => {
     expect(parseChoice('', catalogue)).toEqual({ choice: defaultChoice(catalogue), problems: [] });
-    expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0, service: '' });
+    expect(defaultChoice(catalogue)).toMatchObject({ trace: 'first', scenario: 'hd-16', startSeconds: 0 });
     expect(defaultChoice(catalogue).risk).toBe(DEFAULT_RISK);
   });
 
@@ -73,7 +72,7 @@ describe('parseChoice', () => {
     ['?risk=', 'risk “”; expected 0 to 1'],
     ['?risk=1.01', 'risk “1.01”'],
     ['?risk=low', 'risk “low”'],
-    ['?service=http://127.0.0.1:8790', 'service “http://127.0.0.1:8790”; expected link'],
+    ['?players=mpc-l@onnx:mine.onnx', 'player “mpc-l@onnx:mine.onnx”'],
     ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
   ])('%s is reported and replaced by its default', (query, problem) => {
     const { choice, problems } = parseChoice(query, catalogue);

@@ -25,8 +25,6 @@ export interface Choice {
   link: LinkSharing;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
-  /** The prediction service that MPC-L asks first: none, or one on the replayed link. */
-  service: '' | 'link';
 }
 
 /** What the origin offers. */
@@ -48,7 +46,6 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     startSeconds: 0,
     link: 'own',
     risk: DEFAULT_RISK,
-    service: '',
   };
 }
 
@@ -90,19 +87,17 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
   choice.link = oneOf('link', ['own', 'shared'], choice.link);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
-  choice.service = oneOf<Choice['service']>('service', ['link'], '');
   return { choice, problems };
 }
 
 /** The choice as a query string, with its question mark. */
-export function formatChoice({ players, trace, scenario, startSeconds, link, risk, service }: Choice): string {
+export function formatChoice({ players, trace, scenario, startSeconds, link, risk }: Choice): string {
   const parameters = new URLSearchParams({
     trace,
     scenario,
     start: String(startSeconds),
     ...(link === 'shared' && { link }),
     risk: String(risk),
-    ...(service !== '' && { service }),
   });
   // A query needs no escapes for these characters: without them names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));

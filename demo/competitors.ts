@@ -8,6 +8,7 @@ import {
   isOwnAlgorithm,
   type OwnAlgorithm,
 } from '../replay/own-algorithm.ts';
+import { onnxFile } from './onnx-files.ts';
 
 export interface Competitor {
   /** As on the command line and in the page's address, with the player where it is not dash.js. */
@@ -87,7 +88,8 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 /** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
 export function isCompetitor(name: string): boolean {
   try {
-    const { controller = '' } = browserAlgorithm(name);
+    const { controller = '', forecaster = '' } = browserAlgorithm(name);
+    if (forecaster.startsWith('onnx:') && onnxFile(forecaster) === undefined) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

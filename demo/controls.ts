@@ -7,8 +7,6 @@ import { bitrate, clock } from './format.ts';
 import type { TraceListing } from './origin-client.ts';
 
 export interface ControlsOptions {
-  /** Why no prediction service can be started; undefined if one can. */
-  serviceProblem: string | undefined;
   onChoice(change: Partial<Choice>): void;
   /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
@@ -23,15 +21,12 @@ export class Controls {
   readonly #scenario = byId<HTMLSelectElement>('scenario');
   readonly #sharing = byId<HTMLSelectElement>('sharing');
   readonly #risk = byId<HTMLInputElement>('risk');
-  readonly #service = byId<HTMLSelectElement>('service');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
 
-  constructor({ serviceProblem, onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
+  constructor({ onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
     this.#scenario.replaceChildren(...options(scenarios, ''));
-    byId<HTMLOptionElement>('service-of-link').disabled = serviceProblem !== undefined;
-    setText(byId('no-service'), serviceProblem ?? '');
 
     const choose = (from: HTMLSelectElement | HTMLInputElement, changeOf: (value: string) => Partial<Choice>) =>
       from.addEventListener('change', () => {
@@ -42,7 +37,6 @@ export class Controls {
     choose(this.#start, (start) => ({ startSeconds: Number(start) }));
     choose(this.#sharing, (link) => ({ link: link as Choice['link'] }));
     choose(this.#risk, (risk) => ({ risk: Number(risk) }));
-    choose(this.#service, (service) => ({ service: service as Choice['service'] }));
 
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
     byId('restart').addEventListener('click', onRestart);
@@ -64,7 +58,7 @@ export class Controls {
     });
   }
 
-  show({ trace, scenario, startSeconds, link, risk, service, players }: Choice, traces: readonly TraceListing[]): void {
+  show({ trace, scenario, startSeconds, link, risk, players }: Choice, traces: readonly TraceListing[]): void {
     const listed = traces.map(({ name, durationSeconds }) => ({
       value: name,
       label: `${name} (${clock(durationSeconds)})`,
@@ -81,7 +75,6 @@ export class Controls {
     const note = link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
     setText(byId('link-note'), `${note} replayed satellite link, on one clock.`);
     this.#risk.value = String(risk);
-    this.#service.value = service;
     this.#addPlayer.disabled = players.length >= MAX_PLAYERS;
   }
 

@@ -11,7 +11,6 @@ import { OriginClient, OriginLostError, type TraceListing } from './origin-clien
 import { OriginWatch } from './origin-watch.ts';
 import { notesOn, readOwnTrace } from './own-trace.ts';
 import { PlayerPanel } from './player-panel.ts';
-import { isTunable } from './plugin-options.ts';
 import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.ts';
 import { RunViews } from './run-views.ts';
 import { ServiceLink, serviceProblem } from './service-link.ts';
@@ -63,9 +62,7 @@ export class DemoPage {
     this.#traces = traces;
     this.#notices = notices;
     this.#watch = new OriginWatch(origin, notices);
-    const noService = serviceProblem(origin);
     this.#controls = new Controls({
-      serviceProblem: noService,
       onChoice: (change) => this.#choose(change),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
@@ -74,10 +71,6 @@ export class DemoPage {
     });
     const { choice, problems } = parseChoice(location.search, { traces });
     this.#choice = choice;
-    if (choice.service !== '' && noService !== undefined) {
-      choice.service = '';
-      problems.push(`The page's address asks for a prediction service on the link. ${noService}`);
-    }
     if (problems.length > 0) notices.show('address', { kind: 'hint', text: problems.join(' ') });
     this.#makePanels();
     byId('save-results').addEventListener('click', () => void (this.#run && saveResults(this.#run)));
@@ -115,6 +108,7 @@ export class DemoPage {
         algorithm,
         isRemovable: this.#choice.players.length > 1,
         onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
+        serviceProblem: serviceProblem(this.#origin),
         onRemove: () => this.#removePlayer(place),
         onFault: (message) => {
           panel.showFault(`Playback failed: ${message}`);
@@ -181,11 +175,9 @@ export class DemoPage {
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this.#panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, service } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk } = this.#choice;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
-    const isServed = (panel: PlayerPanel) => isTunable(panel.algorithm);
-    this.#service.begin({ isChosen: service !== '', hasUser: panels.some(isServed) });
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
@@ -199,11 +191,11 @@ export class DemoPage {
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
       const ofLink = link === 'shared' ? sessions[0]! : session;
-      const forecaster = isServed(panel) ? await this.#service.forecasterFor(ofLink) : undefined;
+      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(ofLink));
       await nextStep();
       const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
       const newPlayer = newPlayers[place]!;
-      const record = panel.prepare({ newPlayer, session, neighbours, scenario, risk, service: forecaster });
+      const record = panel.prepare({ newPlayer, session, neighbours, scenario, risk, forecaster });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -212,7 +204,7 @@ export class DemoPage {
     }
     await nextStep();
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-    return { trace, scenario, startSeconds, link, risk, service, timeline, players, ended: false };
+    return { trace, scenario, startSeconds, link, risk, timeline, players, ended: false };
   }
 
   #stop(): void {

@@ -1,12 +1,15 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
 import type { Forecaster } from 'leo-abr/live';
+import type { ServiceForecaster } from 'leo-abr/service';
+import { PiecewisePath } from '../abr/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../replay/forecasters.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { competitor, competitors, inOtherPlayer, PLAYER_TITLES, playerOf } from './competitors.ts';
 import { button, element, options, select, setText, swatch } from './dom.ts';
 import { bitrate, decimal, megabits, seconds } from './format.ts';
+import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
 import type { OriginSession } from './origin-client.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from './session-record.ts';
@@ -18,6 +21,8 @@ export interface PlayerPanelOptions {
   algorithm: string;
   /** False for the only player. */
   isRemovable: boolean;
+  /** Why no prediction service can be started; undefined if one can. */
+  serviceProblem: string | undefined;
   /** The viewer chose another algorithm or player, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
@@ -33,8 +38,8 @@ export interface PanelSession {
   scenario: Scenario;
   /** MPC-L's option `risk`. */
   risk: number;
-  /** Forecasts of a prediction service; undefined without one. */
-  service: Forecaster | undefined;
+  /** Of `forecaster()`. */
+  forecaster: Forecaster | undefined;
 }
 
 /** What a player does not do live. */
@@ -54,6 +59,8 @@ export class PlayerPanel {
   readonly #about = element('p', { class: 'about' });
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
+  readonly #forecasts: LaneForecasts;
+  #link: PiecewisePath | undefined;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
@@ -85,7 +92,18 @@ export class PlayerPanel {
       element('header', {}, swatch(), this.#algorithmChoice, library, remove),
       element('div', { class: 'player-body' }, picture, this.#figures, this.#about, this.#fault),
     );
+    this.#forecasts = new LaneForecasts(this.root, number, {
+      serviceProblem: panel.serviceProblem,
+      choice: (name) => this.#choose(name),
+      fault: (message) => this.showFault(message),
+    });
+    this.root.append(this.#forecasts.root);
     this.#showAlgorithm();
+  }
+
+  /** The lane's forecaster for its next session. */
+  forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
+    return this.#forecasts.forecaster(ofService);
   }
 
   get algorithm(): string {
@@ -103,8 +121,9 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, neighbours, scenario, risk, service } = prepared;
+    const { newPlayer, session, neighbours, scenario, risk, forecaster } = prepared;
     this.#session = prepared;
+    this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
     setText(this.#about, competitor(this.#algorithm).about + limits);
@@ -115,7 +134,7 @@ export class PlayerPanel {
     const plugin = pluginOptions(this.#algorithm, {
       session,
       risk,
-      service,
+      forecaster,
       // The first request of all starts the clock of a shared link.
       nowSeconds: () => Math.max(recorder.nowSeconds, ...neighbours.map((one) => one.nowSeconds)),
     });
@@ -180,6 +199,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(figuresOf(record, this.#session!.scenario));
+    this.#forecasts.draw(record, this.#link!);
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {
@@ -205,7 +225,8 @@ export class PlayerPanel {
 
   /** Shows the algorithm among those of its player. */
   #showAlgorithm(): void {
-    const name = this.#algorithm;
+    const name = withoutSource(this.#algorithm);
+    this.#forecasts.show(this.#algorithm);
     // The address can name others than those that are listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));

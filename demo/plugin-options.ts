@@ -18,13 +18,13 @@ export interface PluginSession {
   nowSeconds(): number;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
-  /** Forecasts of a prediction service; undefined without one. */
-  service: Forecaster | undefined;
+  /** MPC-L asks it before its own. */
+  forecaster: Forecaster | undefined;
 }
 
-/** Whether an algorithm uses the viewer's risk and service: only MPC-L itself, in any player, not its ablations. */
+/** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player, with any forecasts, not its ablations. */
 export function isTunable(algorithm: string): boolean {
-  return splitPlayer(algorithm).name === 'mpc-l';
+  return /^mpc-l(@service|@onnx(:.*)?)?$/.test(splitPlayer(algorithm).name);
 }
 
 /** The origin runs on this machine or on one nearby. */
@@ -33,7 +33,7 @@ const CLOCK_UNCERTAINTY_SECONDS = 0.01;
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
-  { session, nowSeconds, risk, service }: PluginSession,
+  { session, nowSeconds, risk, forecaster: first }: PluginSession,
 ): LeoAbrOptions | undefined {
   const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
@@ -51,7 +51,7 @@ export function pluginOptions(
   };
   if (isTunable(algorithm)) {
     // Without a prior: compared sessions must not learn from earlier ones.
-    return { ...common, risk, prior: false, forecasters: service === undefined ? [] : [service] };
+    return { ...common, risk, prior: false, forecasters: first === undefined ? [] : [first] };
   }
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {

@@ -157,7 +157,6 @@ const run: Run = {
   startSeconds: 0,
   link: 'own',
   risk: 0.1,
-  service: '',
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     {

@@ -1,12 +1,7 @@
-/** The prediction services on the replayed links: a forecaster for each player that uses one, and their status. */
+/** The prediction services on the replayed links: a forecaster for each player that uses one. */
 
-import type { Forecaster } from 'leo-abr';
 import { createServiceForecaster, type ServiceForecaster } from 'leo-abr/service';
 import { isLoopback } from '../predictor/service-client/needs-tls.ts';
-import { byId, setText } from './dom.ts';
-import { serviceStatus } from './service-status.ts';
-
-const DRAW_MS = 250;
 
 /** Why this page's server cannot run a service; undefined if it can. */
 export function serviceProblem({ isWorker }: { isWorker: boolean }): string | undefined {
@@ -17,8 +12,6 @@ export function serviceProblem({ isWorker }: { isWorker: boolean }): string | un
 }
 
 export class ServiceLink {
-  #situation = { isChosen: false, hasUser: false };
-  #failure: string | undefined;
   #clients: ServiceForecaster[] = [];
   /** Sessions whose links have a service. */
   #links = new Set<string>();
@@ -26,27 +19,21 @@ export class ServiceLink {
   #run = 0;
 
   constructor() {
-    setInterval(() => this.#draw(), DRAW_MS);
     addEventListener('pagehide', () => this.rest());
   }
 
-  /** Begins a run. `hasUser`: some player uses a service. */
-  begin(situation: { isChosen: boolean; hasUser: boolean }): void {
-    this.rest();
-    this.#situation = situation;
-    this.#failure = undefined;
-    this.#draw();
-  }
-
   /**
-   * A forecaster for a player on the link of this session; undefined without a service. It is new in each run, because
-   * what a client has learnt about a service is of another replay.
+   * A forecaster for a player on the link of this session. It is new in each run, because what a client has learnt about
+   * a service is of another replay. Rejects with the reason if no service can be started.
    */
-  async forecasterFor(session: { id: string }): Promise<Forecaster | undefined> {
-    const url = this.#situation.isChosen ? await this.#startOn(session.id) : undefined;
-    if (url === undefined) return undefined;
+  async forecasterFor(session: { id: string }): Promise<ServiceForecaster> {
+    const run = this.#run;
+    const { url } = await requestService(session.id, 'POST');
     const client = createServiceForecaster(url);
-    this.#clients.push(client);
+    if (run === this.#run) {
+      this.#links.add(session.id);
+      this.#clients.push(client);
+    } else await requestService(session.id, 'DELETE');
     return client;
   }
 
@@ -56,28 +43,6 @@ export class ServiceLink {
     for (const client of this.#clients.splice(0)) client.close();
     for (const id of this.#links) void requestService(id, 'DELETE').catch(() => {});
     this.#links.clear();
-  }
-
-  async #startOn(id: string): Promise<string | undefined> {
-    const run = this.#run;
-    try {
-      const { url } = await requestService(id, 'POST');
-      if (run === this.#run) {
-        this.#links.add(id);
-        return url;
-      }
-      await requestService(id, 'DELETE');
-    } catch (error) {
-      if (run === this.#run) this.#failure = (error as Error).message;
-    }
-    return undefined;
-  }
-
-  #draw(): void {
-    const situation = { ...this.#situation, clients: this.#clients, failure: this.#failure };
-    const { label, details } = serviceStatus(situation);
-    setText(byId('service-state'), label);
-    setText(byId('service-details'), details);
   }
 }
 

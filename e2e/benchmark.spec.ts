@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
 import { createController, qoeWeights } from '../abr/index.ts';
+import { serviceOn } from '../cli/link-services.ts';
+import { onnxModels } from '../cli/onnx-models.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type BenchOptions, runBench } from '../replay/browser/run-bench.ts';
@@ -105,6 +107,31 @@ test('the page uses the model of the recording group', async () => {
     'mpc-l': expect.stringContaining('built-in failed: rankCorrelation: expected a number from 0 to 1, got 2'),
     'mpc-l@shipped': undefined,
   });
+});
+
+test('forecasts of an ONNX model and of a service on the link', async () => {
+  test.setTimeout(180_000);
+  const onnx = await onnxModels(['onnx'], '--algorithms');
+  const fast = { ...trace, ratesBps: trace.ratesBps.map(() => 6e6) };
+  const planned = { trace: fast, startSeconds: 0 };
+  const running = { started: 0, closed: 0 };
+  const startService = async (session: Parameters<typeof serviceOn>[0]) => {
+    running.started++;
+    const service = await serviceOn(session);
+    return { url: service.url, close: () => service.close().finally(() => running.closed++) };
+  };
+  const played = await play(['mpc-l@onnx', 'mpc-l@service'], planned, { onnx, startService });
+  const [model, service] = played.map((session) => {
+    expectConsistent(session);
+    return session.record.decisions.map(({ decision }) => decision.forecastSource);
+  });
+  expect(running).toEqual({ started: 1, closed: 1 });
+  // Before the first evidence there is none, and the first evaluation takes a moment.
+  expect(model!.at(-1)).toMatch(/^model:/);
+  expect(played[0]!.record.forecasterMillis!.loading).toBeGreaterThan(0);
+  // Where the host stood still, the player measures another link than the service forecasts.
+  const isPunctual = played[1]!.timings.every((one) => one.measuredSeconds < one.prescribedSeconds + 0.1);
+  if (isPunctual) expect(service).toContain('service');
 });
 
 test('a session that dash.js never ends is over at its last picture', async () => {

@@ -5,10 +5,26 @@ import type { CatchUp } from './catch-up.ts';
 
 /**
  * `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock, or (in the simulator) with the
- * page's load as evidence; with a model of `--fold-models` if there is one. `shipped`: the plugin's with its own model in any case.
+ * page's load as evidence; with a model of `--fold-models` if there is one. `shipped`: the plugin's with its own model in
+ * any case. `onnx`: the shipped model as an ONNX file. `service`: of a prediction service on the link (in browsers).
  */
-const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover', 'built-in:page-load', 'shipped'] as const;
-export type ForecasterName = (typeof FORECASTER_NAMES)[number];
+const FORECASTER_NAMES = [
+  'oracle',
+  'built-in',
+  'built-in:no-handover',
+  'built-in:page-load',
+  'shipped',
+  'onnx',
+  'service',
+] as const;
+/** An ONNX file, with its path. */
+const ONNX_FILE = /^onnx:./;
+export type OnnxName = 'onnx' | `onnx:${string}`;
+export type ForecasterName = (typeof FORECASTER_NAMES)[number] | OnnxName;
+
+export function isOnnx(forecaster: string | undefined): forecaster is OnnxName {
+  return forecaster === 'onnx' || ONNX_FILE.test(forecaster ?? '');
+}
 
 /** dash.js, hls.js and Shaka Player. */
 export const PLAYERS = ['dash', 'hls', 'shaka'] as const;
@@ -45,15 +61,16 @@ export function splitAlgorithm(
   player: PlayerName | undefined;
 } {
   const { name, player } = splitPlayer(given);
-  const at = /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
+  const onnxAt = name.search(/@onnx:./);
+  const at = onnxAt >= 0 ? onnxAt : /\.(ts|js|mjs)(:[a-z-]+)*$/.test(name) ? -1 : name.lastIndexOf('@');
   const ended = at < 0 ? name : name.slice(0, at);
   const catchUp = ended.endsWith(CATCH_UP_ENDING) ? 'lolp' : undefined;
   const controller = catchUp ? ended.slice(0, -CATCH_UP_ENDING.length) : ended;
   const wanted = at < 0 ? defaultForecaster(controller) : name.slice(at + 1);
-  const forecaster = FORECASTER_NAMES.find((known) => known === wanted);
+  const forecaster = isOnnx(wanted) ? wanted : FORECASTER_NAMES.find((known) => known === wanted);
   if (wanted !== undefined && forecaster === undefined) {
     const known = FORECASTER_NAMES.map((forecasterName) => `${name.slice(0, at)}@${forecasterName}`);
-    throw new InputError(field, `one of ${known.join(', ')}`, given);
+    throw new InputError(field, `one of ${known.join(', ')}, or @onnx:<file>`, given);
   }
   return { controller, forecaster, catchUp, player };
 }

@@ -51,6 +51,16 @@ test('a name with a slash or an ending of scripts is a file; its forecaster foll
   expect(splitAlgorithm('./@me/mine.ts', '')).toEqual({ controller: './@me/mine.ts', forecaster: undefined });
 });
 
+test('an ONNX file may have any path', () => {
+  const parts = { controller: 'mpc-l', forecaster: 'onnx:./models/me@home:2/mine.onnx', player: 'hls' };
+  expect(splitAlgorithm('mpc-l@onnx:./models/me@home:2/mine.onnx@hls', '')).toEqual(parts);
+  expect(splitAlgorithm('./mine.ts@onnx:a.ts', '')).toEqual({ controller: './mine.ts', forecaster: 'onnx:a.ts' });
+  expect(splitAlgorithm('mpc-l@onnx', '')).toEqual({ controller: 'mpc-l', forecaster: 'onnx' });
+  expect(() => splitAlgorithm('mpc-l@onnx:', '--algorithms')).toThrow(
+    /mpc-l@service, or @onnx:<file>, got "mpc-l@onnx:"/,
+  );
+});
+
 test('the ending of the controller names the catch-up', () => {
   expect(splitAlgorithm('mpc-d', '').catchUp).toBeUndefined();
   expect(splitAlgorithm('mpc-l:no-handover:lolp-catch-up@oracle', '')).toEqual({

@@ -13,7 +13,7 @@ import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.
 import { staticSite } from '../../replay/origin/index.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
-import { expect, expectNoAxeViolations, openSettings, untilPlayed } from './demo-test.ts';
+import { expect, expectNoAxeViolations, untilPlayed } from './demo-test.ts';
 
 const TRACE = 'stationary-crowded';
 const SCENARIO = 'hd-16';
@@ -53,9 +53,13 @@ test('three players race on the service worker, which follows the trace', async 
   await untilPlayed(page, 2);
   expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);
-  await openSettings(page);
-  await expect(page.getByRole('option', { name: 'one on this link' })).toBeDisabled();
-  await expect(page.locator('#no-service')).toContainText('A service needs a server');
+  const service = page.getByLabel('Forecasts of player 1').getByRole('option', { name: 'a service on this link' });
+  await expect(service).toBeDisabled();
+  await expect(service).toHaveAttribute('title', /A service needs a server/);
+  await page.getByLabel('Forecasts of player 1').selectOption('an ONNX model');
+  await expect(page.getByRole('article', { name: 'Player 1' })).toContainText('model:leo-abr built-in', {
+    timeout: 60_000,
+  });
 
   const { id } = await page.evaluate(
     async (spec) => (await fetch('session', { method: 'POST', body: JSON.stringify(spec) })).json(),

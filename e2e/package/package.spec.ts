@@ -30,8 +30,10 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css',
   '.wasm': 'application/wasm',
 };
-/** The policy under which a bundled app has to work. */
-const POLICY = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+/** The policies under which a bundled app and its ONNX Worker have to work. */
+const [PAGE_POLICY = '', WORKER_POLICY = ''] = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8').match(
+  /(?<=^ {4}content-security-policy: ).+$/gm,
+)!;
 const SCENARIO: Scenario = {
   ...SCENARIOS['pensieve-60']!,
   name: 'package',
@@ -95,7 +97,8 @@ test.beforeAll(async () => {
       const file = join(app, normalize(pathname.endsWith('/') ? `${pathname}index.html` : pathname));
       if (!file.startsWith(app) || !existsSync(file)) return false;
       response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
-      if (pathname.startsWith('/dist/')) response.setHeader('content-security-policy', POLICY);
+      const policy = pathname.includes('onnx-worker') ? WORKER_POLICY : PAGE_POLICY;
+      if (pathname.startsWith('/dist/')) response.setHeader('content-security-policy', policy);
       response.end(readFileSync(file));
       return true;
     },

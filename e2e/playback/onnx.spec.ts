@@ -1,4 +1,4 @@
-/** An ONNX model in a page with a strict policy: its forecasts in MPC-L's decisions, and its failures. */
+/** An ONNX model in a page with the policies of docs/onnx.md: its forecasts in MPC-L's decisions, and its failures. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,9 +16,13 @@ import {
 } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Allows the page's own files and WebAssembly, but no `eval`. */
-const POLICY = { 'content-security-policy': "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'" };
-const STRICTER_POLICY = { 'content-security-policy': "script-src 'self'" };
+/** Of the page and of the Worker's script, as printed. */
+const [PAGE_POLICY = {}, WORKER_POLICY = {}] = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8')
+  .match(/(?<=^ {4}content-security-policy: ).+$/gm)!
+  .map((policy): Record<string, string> => ({ 'content-security-policy': policy }));
+const STRICTER_POLICY = {
+  'content-security-policy': WORKER_POLICY['content-security-policy']!.replace(" 'wasm-unsafe-eval'", ''),
+};
 
 const test = base.extend<object, { files: Record<string, ServedFile> }>({
   files: [
@@ -26,11 +30,11 @@ const test = base.extend<object, { files: Record<string, ServedFile> }>({
     async ({}, use) => {
       const worker = await built({ mode: 'plugin-onnx-worker' });
       const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
-      const script = (code: string | Buffer, headers = POLICY): ServedFile => ['text/javascript', code, headers];
+      const script = (code: string | Buffer, headers = {}): ServedFile => ['text/javascript', code, headers];
       await use({
-        '/': ['text/html', LAB_HTML, POLICY],
+        '/': ['text/html', LAB_HTML, PAGE_POLICY],
         '/leo-abr.onnx.js': script(await built({ mode: 'plugin-onnx' })),
-        '/leo-abr.onnx-worker.js': script(worker),
+        '/leo-abr.onnx-worker.js': script(worker, WORKER_POLICY),
         '/stricter/leo-abr.onnx-worker.js': script(worker, STRICTER_POLICY),
         '/ort.mjs': script(readFileSync(join(runtime, 'ort.wasm.bundle.min.mjs'))),
         '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],

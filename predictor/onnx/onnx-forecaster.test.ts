@@ -101,6 +101,26 @@ describe('loading', () => {
     expect(workers[0]!.evaluations.length).toBe(1);
   });
 
+  test('what is not given lies beside the packages, the WebAssembly beside a given runtime', () => {
+    const asked = (options: Partial<OnnxForecasterOptions>) => {
+      createOnnxForecaster({ modelUrl: 'a.onnx', workerUrl: 'w.js', ...options });
+      return workers.at(-1)!.asked[0];
+    };
+    const dist = /^file:.*\/onnxruntime-web\/dist\//;
+    expect(asked({})).toEqual({
+      kind: 'load',
+      modelUrl: 'https://page.example/watch/a.onnx',
+      runtimeUrl: expect.stringMatching(new RegExp(`${dist.source}ort\\.wasm\\.bundle\\.min\\.mjs$`)),
+      wasmUrl: expect.stringMatching(new RegExp(`${dist.source}ort-wasm-simd-threaded\\.wasm$`)),
+    });
+    expect(asked({ runtimeUrl: '/abr/ort.mjs' })).toMatchObject({
+      wasmUrl: 'https://page.example/abr/ort-wasm-simd-threaded.wasm',
+    });
+    expect(asked({ runtimeUrl: '/abr/ort.mjs', wasmUrl: 'x.wasm' })).toMatchObject({
+      wasmUrl: 'https://page.example/watch/x.wasm',
+    });
+  });
+
   test('or on `load`, once', () => {
     const forecaster = loading({ loadAtOnce: false, workerUrl: 'w.js' });
     forecaster.start({ seed: 1 });

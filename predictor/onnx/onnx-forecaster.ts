@@ -6,20 +6,23 @@
 
 import { InputError } from '../../abr/errors.ts';
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
-import { FEATURES } from '../link/features.ts';
+import type { ForecastMoment, ModelSessionOptions } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
-import type { FromWorker, ToWorker } from './inference.ts';
+import { CardSession, LIFETIME_SECONDS } from './card-session.ts';
+import type { FromWorker, ModelUrls, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
 
 /** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */
 export interface OnnxForecasterOptions extends ModelSessionOptions {
   /** The model: an ONNX file with a model card, such as `leo-abr/models/built-in.onnx`. */
   modelUrl: string | URL;
-  /** The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. */
-  runtimeUrl: string | URL;
-  /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. */
-  wasmUrl: string | URL;
+  /**
+   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. Default:
+   * that of the package onnxruntime-web beside the package leo-abr.
+   */
+  runtimeUrl?: string | URL | undefined;
+  /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. Default: beside the runtime. */
+  wasmUrl?: string | URL | undefined;
   /** `leo-abr/onnx-worker`. Default: `leo-abr.onnx-worker.js` beside this module. */
   workerUrl?: string | URL | undefined;
   /** With false, nothing is loaded before `load()`. Default true. */
@@ -39,8 +42,6 @@ export interface OnnxForecaster extends Forecaster {
   close(): void;
 }
 
-/** A forecast is reused for this long. */
-const LIFETIME_SECONDS = 0.2;
 /** Without a call of `latest` for this long, the session is paused or over. */
 const REST_SECONDS = 15;
 /**
@@ -48,24 +49,19 @@ const REST_SECONDS = 15;
  * receives the waiting messages.
  */
 export const TICK_MS = 200;
+const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 /** 60 s: the runtime has 14 MB without compression. */
 const LOADING_TICKS = 300;
 /** 5 s: an evaluation takes well under a millisecond. */
 const RESPONSE_TICKS = 25;
-/** Quantiles of float32 sums may cross by this much. */
-const CROSSING_SLACK = 1e-4;
 
-export class WorkerForecaster extends ModelSession implements OnnxForecaster {
+export class WorkerForecaster extends CardSession implements OnnxForecaster {
   readonly name = 'onnx';
-  card: ModelCard | undefined;
   status: OnnxForecaster['status'] = 'unloaded';
   readonly #options: OnnxForecasterOptions;
   #newest: QuantileForecast | undefined;
   /** An error that `latest` has not thrown yet. */
   #fault: Error | undefined;
-  readonly #features = new Float64Array(FEATURES.length);
-  /** The indices of the model's features in `FEATURES`. */
-  #inputs: readonly number[] = [];
   /** Gets one request at a time. */
   #worker: Worker | undefined;
   /** Ticks until the timeout; undefined while no response is expected. */
@@ -87,12 +83,9 @@ export class WorkerForecaster extends ModelSession implements OnnxForecaster {
   load(): void {
     if (this.status !== 'unloaded') return;
     this.status = 'loading';
-    const { modelUrl, runtimeUrl, wasmUrl } = this.#options;
-    const { workerUrl = new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url) } = this.#options;
-    const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI).href;
     try {
-      const urls = { modelUrl: absolute(modelUrl), runtimeUrl: absolute(runtimeUrl), wasmUrl: absolute(wasmUrl) };
-      const worker = new Worker(absolute(workerUrl), { type: 'module', name: 'leo-abr' });
+      const { workerUrl, ...urls } = urlsOf(this.#options);
+      const worker = new Worker(workerUrl, { type: 'module', name: 'leo-abr' });
       this.#worker = worker;
       this.#ticksLeft = LOADING_TICKS;
       const fail = (message: string) => worker === this.#worker && this.#fail(new Error(message));
@@ -149,43 +142,14 @@ export class WorkerForecaster extends ModelSession implements OnnxForecaster {
     this.#ticksLeft = undefined;
     if (message.kind === 'failed') this.#fail(new Error(message.message));
     else if (message.kind === 'ready') {
-      this.#useCard(message.card);
+      this.useCard(message.card);
       this.status = 'ready';
       this.#requestAtTick();
     } else {
       const moment = this.#requested;
       this.#requested = undefined;
-      if (moment !== undefined) this.#publish(moment, message.quantiles);
+      if (moment !== undefined) this.#newest = this.forecastOf(moment, message.quantiles);
     }
-  }
-
-  #useCard(card: ModelCard): void {
-    const { input, output, rankCorrelation } = card;
-    this.card = card;
-    this.#inputs = input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
-    this.useModel({ ...output, rankCorrelation });
-  }
-
-  /** The moment with its features in the model's order; undefined without observations. */
-  #inputsAt(nowSeconds: number): (ForecastMoment & { inputs: Float32Array }) | undefined {
-    const moment = this.moment(nowSeconds, this.#features);
-    return moment && { ...moment, inputs: Float32Array.from(this.#inputs, (at) => this.#features[at]!) };
-  }
-
-  /** Makes the forecast of the model's outputs. @throws {InputError} for numbers that are not quantiles */
-  #publish(moment: ForecastMoment, quantiles: Float32Array): void {
-    const { name, output } = this.card!;
-    const size = output.stepEndsSeconds.length * output.levels.length;
-    if (quantiles.length !== size) throw new InputError('quantiles', `${size} numbers`, quantiles.length);
-    const values = Float64Array.from(quantiles);
-    for (let i = 0; i < size; i++) {
-      const least = i % output.levels.length === 0 ? Number.NEGATIVE_INFINITY : values[i - 1]!;
-      if (!(Number.isFinite(values[i]) && values[i]! >= least - CROSSING_SLACK)) {
-        throw new InputError(`quantiles[${i}]`, `a number from ${least}`, values[i]);
-      }
-      values[i] = Math.max(least, values[i]!);
-    }
-    this.#newest = this.forecast(moment, `model:${name}`, values);
   }
 
   /** Requests an evaluation, unless one is active or recent. */
@@ -194,7 +158,7 @@ export class WorkerForecaster extends ModelSession implements OnnxForecaster {
     const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NEGATIVE_INFINITY) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return;
     // Also while the model loads, because the first call is the slowest.
-    const moment = this.#inputsAt(nowSeconds);
+    const moment = this.inputsAt(nowSeconds);
     if (moment === undefined || this.#ticksLeft !== undefined) return;
     this.#requested = moment;
     this.#ticksLeft = RESPONSE_TICKS;
@@ -244,6 +208,31 @@ export class WorkerForecaster extends ModelSession implements OnnxForecaster {
   }
 }
 
+/**
+ * All that the Worker needs, absolute. What is not given lies beside this module, in the layout of `node_modules` (bundlers
+ * find it there and make assets of it, and pages that serve that folder need no URL either).
+ */
+function urlsOf({
+  modelUrl,
+  runtimeUrl,
+  wasmUrl,
+  workerUrl,
+}: OnnxForecasterOptions): ModelUrls & { workerUrl: string } {
+  const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI).href;
+  const runtime = absolute(
+    runtimeUrl ?? new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort.wasm.bundle.min.mjs', import.meta.url),
+  );
+  const wasm = runtimeUrl
+    ? new URL(WASM_FILE, runtime)
+    : new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', import.meta.url);
+  return {
+    modelUrl: absolute(modelUrl),
+    runtimeUrl: runtime,
+    wasmUrl: absolute(wasmUrl ?? wasm),
+    workerUrl: absolute(workerUrl ?? new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url)),
+  };
+}
+
 function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -253,7 +242,7 @@ const SWITCHES = ['loadAtOnce', 'handover'];
 
 function checkOptions(options: OnnxForecasterOptions): void {
   if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  const required = { modelUrl: undefined, runtimeUrl: undefined, wasmUrl: undefined };
+  const required = { modelUrl: undefined };
   for (const [field, value] of Object.entries<unknown>({ ...required, ...options })) {
     const isUrl = value instanceof URL || (typeof value === 'string' && value !== '');
     if (value === undefined && !(field in required)) continue;

@@ -18,6 +18,7 @@ export default defineConfig({
       'leo-abr/shaka': path('../../src/shaka.ts'),
     },
   },
+  worker: { format: 'es' },
   build: {
     outDir: path('../../cli/dist/bench-page'),
     emptyOutDir: true,

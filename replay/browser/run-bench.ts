@@ -6,7 +6,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { isOnnx } from '../forecasters.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/clips.ts';
+import { RUNTIME_FILE, WASM_FILE } from '../onnx-model.ts';
 import { type ReplaySession, type RunningOrigin, startOrigin, staticSite } from '../origin/index.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
@@ -22,11 +24,14 @@ import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import type { PlayedSession, SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
-export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'timings'> {
+export interface BenchOptions
+  extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'onnx' | 'timings'> {
   /** The built page (`npm run build:bench-page`). */
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
+  /** Starts a prediction service on the link of a session, for algorithms with `@service`. */
+  startService?(session: ReplaySession): Promise<{ url: string; close(): Promise<void> }>;
   /** Concurrent sessions, one household at least; with `startLink` one of either. Default: `defaultContexts`. */
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
@@ -42,6 +47,7 @@ export interface BenchOptions extends Pick<RunSessionsOptions, 'sessions' | 'sce
 /** The most runs of a session. */
 const MOST_ATTEMPTS = 4;
 const PAGE_PATH = '/page/';
+const RUNTIME_PATH = '/onnxruntime/';
 const PAGE_HEADERS = {
   'cache-control': 'no-store',
   // The clock of an isolated page has a resolution of 5 instead of 100 microseconds.
@@ -73,8 +79,11 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   const { chromium } = await import('playwright-core');
   const found = await findBrowser();
   const link = await options.startLink?.(scenario);
+  const page = staticSite(options.pageDirectory, { at: PAGE_PATH, headers: PAGE_HEADERS });
+  const names = options.onnx ? [RUNTIME_FILE, WASM_FILE] : [];
+  const runtime = staticSite(options.onnx?.runtimeFolder ?? '', { at: RUNTIME_PATH, headers: PAGE_HEADERS, names });
   const server = await startOrigin({
-    fallback: staticSite(options.pageDirectory, { at: PAGE_PATH, headers: PAGE_HEADERS }),
+    fallback: (request, response) => page(request, response) || runtime(request, response),
     ...(link && { socket: await link.listen() }),
   });
   const access = await link?.access(server.url, found.executablePath);
@@ -190,7 +199,10 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
     });
     sessions.push(session);
   }
-  const pages = await Promise.all(seats.map((seat, i) => loadPage(seat, { attempt, session: sessions[i]! }, run)));
+  const isServed = seats.some(({ planned: { algorithm } }) => browserAlgorithm(algorithm).forecaster === 'service');
+  const service = isServed ? await options.startService!(sessions[0]!) : undefined;
+  const loading = seats.map((seat, i) => loadPage(seat, { attempt, session: sessions[i]!, service }, run));
+  const pages = await Promise.all(loading);
   const playSeat = async ({ joinSeconds }: Seat, play: () => Promise<PlayedSession>) => {
     if (joinSeconds > 0) {
       await begun;
@@ -201,7 +213,8 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
   };
   return {
     async play(): Promise<PlayedSession[]> {
-      const played = await Promise.all(seats.map((seat, i) => playSeat(seat, pages[i]!)));
+      const playing = Promise.all(seats.map((seat, i) => playSeat(seat, pages[i]!)));
+      const played = await playing.finally(() => service?.close());
       const lastedSeconds = sessions[0]!.nowSeconds;
       link?.open();
       const linkStatistics = await link?.statistics();
@@ -219,19 +232,21 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
 /** Opens a page for one session. The returned function plays the session and closes the page. */
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
-  { attempt, session }: { attempt: number; session: ReplaySession },
+  { attempt, session, service }: { attempt: number; session: ReplaySession; service: { url: string } | undefined },
   { browser, origin, url, link, options }: Run,
 ): Promise<() => Promise<PlayedSession>> {
   const { timings = false, lateShare: mostLateShare = TOLERATED_LATE_SHARE } = options;
   const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
-  const { controller, player } = browserAlgorithm(algorithm);
+  const { controller, player, forecaster } = browserAlgorithm(algorithm);
   const own = options.own?.find(({ name }) => name === controller);
   const config: SessionConfig = {
     sessionUrl: `${url}/session/${session.id}/`,
     ...{ algorithm, seed, scenario, segmentCount, joinSeconds },
     ...(own && { own }),
     ...(model && { model }),
+    ...(isOnnx(forecaster) && { onnx: onnxUrls(options.onnx!.files[forecaster]!, url) }),
+    ...(service && { serviceUrl: service.url }),
   };
   const context = await browser.newContext({ viewport: VIEWPORT });
   const page = await context.newPage();
@@ -266,6 +281,13 @@ async function loadPage(
       originLog: session.log,
     };
   };
+}
+
+/** The model travels with the configuration, because the origin serves only the page and the runtime. */
+function onnxUrls(model: Uint8Array, url: string): NonNullable<SessionConfig['onnx']> {
+  const at = (name: string) => `${url}${RUNTIME_PATH}${name}`;
+  const modelUrl = `data:application/octet-stream;base64,${Buffer.from(model).toString('base64')}`;
+  return { modelUrl, runtimeUrl: at(RUNTIME_FILE), wasmUrl: at(WASM_FILE) };
 }
 
 /**

@@ -26,6 +26,10 @@ export interface SessionConfig {
   joinSeconds: number;
   /** The built-in forecaster's model. Default: the shipped one. */
   model?: ModelFile;
+  /** Of a forecaster with an ONNX model. */
+  onnx?: { modelUrl: string; runtimeUrl: string; wasmUrl: string };
+  /** Of a forecaster that asks a prediction service. */
+  serviceUrl?: string;
 }
 
 /**
@@ -101,6 +105,8 @@ export interface SessionRecord {
   widthsOnScreen: number[][];
   /** Durations of the decisions. */
   decisionMillis: number[];
+  /** What the algorithm's forecaster cost: until it was loaded, and of the main thread since. Absent in older records. */
+  forecasterMillis?: { loading: number; main: number };
   /** Responses with segments of video by protocol, from resource timing (`h3`); absent in older records. */
   protocols?: Record<string, number>;
   /** An oracle's trace time minus session time. */

@@ -7,7 +7,8 @@ import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forec
 import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import { type ForecasterName, splitAlgorithm } from '../forecasters.ts';
+import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/card-session.ts';
+import { type ForecasterName, isOnnx, type OnnxName, splitAlgorithm } from '../forecasters.ts';
 import { oracleForecaster, oracleForm } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
@@ -23,12 +24,16 @@ export interface SessionTask
   scenario: ResolvedScenario;
   /** Of the built-in forecaster. Default: the shipped one. */
   model?: Model | undefined;
+  /** Of the ONNX forecasters, by their names. */
+  onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
 
 /** Plays a session. */
 export type SimulatedAlgorithm = (task: SessionTask) => Process<SessionResult>;
 
-const FORECASTERS: Readonly<Record<ForecasterName, (task: SessionTask, controller: string) => Forecaster>> = {
+type NewForecaster = (task: SessionTask, controller: string) => Forecaster;
+
+const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>, NewForecaster>> = {
   oracle: ({ trace, scenario, startSeconds }, controller) =>
     oracleForecaster({
       link: linkOf(trace, scenario),
@@ -73,6 +78,12 @@ function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaste
   return createBuiltInForecaster({ model: model ?? shipped, handover, newSubSecond });
 }
 
+function newForecaster(name: Exclude<ForecasterName, 'service'>, task: SessionTask, controller: string): Forecaster {
+  if (!isOnnx(name)) return FORECASTERS[name](task, controller);
+  const newSubSecond = task.scenario.live && (() => new SubSecond());
+  return new EvaluatedForecaster(task.onnx!.get(name)!, { newSubSecond });
+}
+
 /** dash.js's own rules. */
 const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
 
@@ -99,12 +110,16 @@ export function simulatedAlgorithm(
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
     throw new InputError(field, `one of ${ALGORITHM_NAMES.join(', ')}, or a file (./mine.ts)`, name);
   }
-  return ({ model, ...task }) =>
+  if (forecaster === 'service') {
+    const why = 'the service is a program beside the link, which counts in real time: leo-abr bench';
+    throw new InputError(field, 'a forecaster of the simulator', undefined, `${describeValue(name)}; ${why}`);
+  }
+  return ({ model, onnx, ...task }) =>
     playSession({
       ...task,
       algorithm: name,
       catchUp,
       controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
-      ...(forecaster && { forecaster: FORECASTERS[forecaster]({ ...task, model }, controller) }),
+      ...(forecaster && { forecaster: newForecaster(forecaster, { ...task, model, onnx }, controller) }),
     });
 }

@@ -7,13 +7,16 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
+import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
+import type { OnnxModels } from '../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
 import { remembered } from '../remembered.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { evaluatedModels } from './onnx-evaluator.ts';
 import { playHousehold } from './play-household.ts';
 import { playAlone } from './session.ts';
 import { roundedSession } from './session-result.ts';
@@ -27,6 +30,8 @@ export interface RunSessionsOptions {
   timings?: boolean;
   /** Models of the built-in forecaster. Default: the shipped one. */
   models?: ModelsByGroup;
+  /** For algorithms with `@onnx`. */
+  onnx?: OnnxModels | undefined;
   /** The algorithms that are files. */
   own?: readonly OwnAlgorithm[];
   /** Threads. Default 1: this one. */
@@ -42,7 +47,8 @@ export interface RunSessionsOptions {
 }
 
 /** The `workerData` of a worker, which then receives `WorkerTask`s and returns their results. */
-export interface WorkerSetup extends Required<Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'own'>> {
+export interface WorkerSetup
+  extends Required<Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models' | 'own' | 'onnx'>> {
   traces: readonly Trace[];
 }
 
@@ -74,15 +80,18 @@ export function sessionPlayer({
   scenario,
   timings = false,
   models = {},
+  onnx,
   controllers,
 }: Pick<RunSessionsOptions, 'scenario' | 'timings' | 'models'> & {
+  onnx?: ReadonlyMap<string, EvaluatedModel>;
   controllers: OwnControllers;
 }): (session: PlannedSession) => SessionResult[] {
   const algorithms = new Map<string, SimulatedAlgorithm>();
   const parsed = new Map(Object.entries(models).map(([group, file]) => [group, parseModel(file)]));
   const algorithmOf = (name: string) => remembered(algorithms, name, () => simulatedAlgorithm(name, controllers));
   return ({ household, algorithm, ...start }) => {
-    const task = { ...start, scenario, timings, model: parsed.get(start.trace.metadata.recordingGroup) };
+    const model = parsed.get(start.trace.metadata.recordingGroup);
+    const task = { ...start, scenario, timings, model, onnx };
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [playAlone(algorithmOf(algorithm)(task))];
@@ -96,7 +105,7 @@ async function runHere(
   results: (SessionResult[] | undefined)[],
 ): Promise<void> {
   const { sessions, signal, onProgress, keep = (played) => played } = options;
-  const play = sessionPlayer({ ...options, controllers });
+  const play = sessionPlayer({ ...options, controllers, onnx: await evaluatedModels(options.onnx) });
   let breatheAt = performance.now() + TASK_MS;
   for (let i = 0; i < sessions.length && signal?.aborted !== true; i++) {
     results[i] = keep(play(sessions[i]!));
@@ -119,6 +128,7 @@ async function runInWorkers(
     timings = false,
     models = {},
     own = [],
+    onnx,
     signal,
     onProgress,
     keep = (played) => played,
@@ -127,7 +137,7 @@ async function runInWorkers(
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;
   let done = 0;
-  const workerData: WorkerSetup = { traces, scenario, timings, models, own };
+  const workerData: WorkerSetup = { traces, scenario, timings, models, own, onnx };
 
   const work = async (): Promise<void> => {
     const worker = new Worker(workerFile, { workerData });

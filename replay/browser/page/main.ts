@@ -4,6 +4,10 @@ import type { Controller, Forecaster } from 'leo-abr/live';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
+import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
+import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
+import { createServiceForecaster } from '../../../predictor/service-client/index.ts';
+import { type ForecasterName, isOnnx } from '../../forecasters.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
@@ -42,6 +46,7 @@ class BenchSession {
   readonly #clock: TraceClock;
   readonly #decisions: DecisionRecord[] = [];
   readonly #decisionMillis: number[] = [];
+  readonly #forecasterMillis = { loading: 0, main: 0 };
   /** Set by `prepare`. */
   #player!: TestPlayer;
   #oracle: BrowserOracle | undefined;
@@ -67,30 +72,45 @@ class BenchSession {
     this.#fault ??= message;
   }
 
-  /** Attaches the plugin with a controller of this name, with the forecaster that the algorithm names. */
-  async #attach(name: string): Promise<void> {
-    const { sessionUrl, scenario, joinSeconds, seed, own, model, algorithm } = this.config;
-    const { forecaster, catchUp } = browserAlgorithm(algorithm);
-    const json = async (path: string) => (await fetch(`${sessionUrl}${path}`)).json();
-    const forecasters: Forecaster[] = [];
-    if (forecaster === 'oracle') {
-      const link = (await json('link')) as PublishedLink;
+  async #json(path: string) {
+    return (await fetch(`${this.config.sessionUrl}${path}`)).json();
+  }
+
+  /** The forecasters that a name stands for; models are loaded. */
+  async #forecasters(name: ForecasterName): Promise<Forecaster[]> {
+    const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
+    const millis = this.#forecasterMillis;
+    if (name === 'oracle') {
+      const link = (await this.#json('link')) as PublishedLink;
       this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
       this.#requests.onResponse = this.#oracle.anchor;
-      forecasters.push(this.#oracle.forecaster);
-    } else if (forecaster !== undefined) {
-      const newSubSecond = scenario.live && (() => new SubSecond());
-      const handover = forecaster !== 'built-in:no-handover';
-      const isOwn = model !== undefined && forecaster !== 'shipped';
-      forecasters.push(createBuiltInForecaster({ handover, newSubSecond, ...(isOwn && { model }) }));
+      return [this.#oracle.forecaster];
     }
+    const newSubSecond = scenario.live && (() => new SubSecond());
+    const handover = name !== 'built-in:no-handover';
+    const isOwn = model !== undefined && name !== 'shipped';
+    const builtIn = createBuiltInForecaster({ handover, newSubSecond, ...(isOwn && { model }) });
+    if (name === 'service') return [timed(createServiceForecaster(serviceUrl!), millis), builtIn];
+    if (!isOnnx(name)) return [timed(builtIn, millis)];
+    const forecaster = createOnnxForecaster({ ...onnx!, workerUrl });
+    const begunMs = performance.now();
+    while (forecaster.status === 'loading') await new Promise((resolve) => setTimeout(resolve, 10));
+    millis.loading = performance.now() - begunMs;
+    return [timed(forecaster, millis), builtIn];
+  }
+
+  /** Attaches the plugin with a controller of this name, with the forecaster that the algorithm names. */
+  async #attach(name: string): Promise<void> {
+    const { scenario, seed, own, algorithm } = this.config;
+    const { forecaster, catchUp } = browserAlgorithm(algorithm);
+    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster);
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });
     // An explicit catch-up takes the place of the controller's pace.
     const isPacing = catchUp === undefined;
     const handle = this.#player.attach({
       controller: withWeights(controller, scenario, { decisionMillis: this.#decisionMillis, isPacing }),
-      sizes: await json('sizes.json'),
+      sizes: await this.#json('sizes.json'),
       timeSource: this.#clock,
       seed,
       ...(forecasters.length > 0 && { forecasters }),
@@ -142,6 +162,7 @@ class BenchSession {
       unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
       widthsOnScreen: screen.widths,
       decisionMillis: this.#decisionMillis,
+      forecasterMillis: this.#forecasterMillis,
       protocols,
       ...(this.#oracle && { oracleOffsetSeconds: this.#oracle.offsetSeconds }),
       userAgent: navigator.userAgent,
@@ -180,6 +201,22 @@ class BenchSession {
       }, SAMPLE_MS);
     });
   }
+}
+
+/** The forecaster, whose calls add to `millis.main`. */
+function timed<F extends Forecaster>(forecaster: F, millis: { main: number }): F {
+  for (const name of ['observe', 'latest'] as const) {
+    const call = forecaster[name].bind(forecaster) as (argument: never) => never;
+    forecaster[name] = (argument: never) => {
+      const begunMs = performance.now();
+      try {
+        return call(argument);
+      } finally {
+        millis.main += performance.now() - begunMs;
+      }
+    };
+  }
+  return forecaster;
 }
 
 /** The controller with the scenario's weights instead of the plugin's, with timed decisions, without pace if wanted. */

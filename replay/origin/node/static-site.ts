@@ -10,6 +10,7 @@ type Headers = Record<string, string>;
 const TYPES: Readonly<Headers> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
@@ -25,11 +26,14 @@ const HASHED = /^assets[\\/]/;
 /**
  * A handler that answers GET and HEAD for the files of `folder` (`at` is `index.html`) and 405 for other methods. It
  * returns false, without an answer, for any other path. `at`: the folder's path in URLs; `headers`: in addition to a
- * file's own, or in their place. Throws the file system's errors if `folder` cannot be read.
+ * file's own, or in their place; `names`: the only files (default: all in the folder and its subfolders). Throws the file system's errors if `folder` cannot be read.
  */
-export function staticSite(folder: string, { at = '/', headers = {} }: { at?: string; headers?: Headers } = {}) {
+export function staticSite(
+  folder: string,
+  { at = '/', headers = {}, names }: { at?: string; headers?: Headers; names?: readonly string[] } = {},
+) {
   const files = new Map<string, { body: Buffer; headers: Headers }>();
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+  for (const name of names ?? readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const file = join(folder, name);
     if (!statSync(file).isFile()) continue;
     const path = `${at}${name.split(sep).map(encodeURIComponent).join('/')}`;

@@ -1,0 +1,81 @@
+/** A session with a model that a card describes: the inputs of its evaluations, and forecasts of their outputs. */
+
+import { InputError } from '../../abr/errors.ts';
+import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import { type ForecastMoment, ModelSession, type ModelSessionOptions } from '../forecast/model-session.ts';
+import { FEATURES } from '../link/features.ts';
+import type { ModelCard } from './model-card.ts';
+
+/** A forecast is reused for this long. */
+export const LIFETIME_SECONDS = 0.2;
+/** Quantiles of float32 sums may cross by this much. */
+const CROSSING_SLACK = 1e-4;
+
+export class CardSession extends ModelSession {
+  card: ModelCard | undefined;
+  readonly #features = new Float64Array(FEATURES.length);
+  /** The indices of the model's features in `FEATURES`. */
+  #inputs: readonly number[] = [];
+
+  useCard(card: ModelCard): void {
+    const { input, output, rankCorrelation } = card;
+    this.card = card;
+    this.#inputs = input.features.map(({ name }) => FEATURES.findIndex((feature) => feature.name === name));
+    this.useModel({ ...output, rankCorrelation });
+  }
+
+  /** The moment with its features in the model's order; undefined without observations. */
+  inputsAt(nowSeconds: number): (ForecastMoment & { inputs: Float32Array }) | undefined {
+    const moment = this.moment(nowSeconds, this.#features);
+    return moment && { ...moment, inputs: Float32Array.from(this.#inputs, (at) => this.#features[at]!) };
+  }
+
+  /** Makes the forecast of the model's outputs. Requires `useCard`. @throws {InputError} for numbers that are not quantiles */
+  forecastOf(moment: ForecastMoment, quantiles: Float32Array): QuantileForecast {
+    const { name, output } = this.card!;
+    const size = output.stepEndsSeconds.length * output.levels.length;
+    if (quantiles.length !== size) throw new InputError('quantiles', `${size} numbers`, quantiles.length);
+    const values = Float64Array.from(quantiles);
+    for (let i = 0; i < size; i++) {
+      const least = i % output.levels.length === 0 ? Number.NEGATIVE_INFINITY : values[i - 1]!;
+      if (!(Number.isFinite(values[i]) && values[i]! >= least - CROSSING_SLACK)) {
+        throw new InputError(`quantiles[${i}]`, `a number from ${least}`, values[i]);
+      }
+      values[i] = Math.max(least, values[i]!);
+    }
+    return this.forecast(moment, `model:${name}`, values);
+  }
+}
+
+/** A model that is evaluated where it is asked, as in the simulator. */
+export interface EvaluatedModel {
+  card: ModelCard;
+  /** Quantiles `[step * levels + level]` for features in the order of the card. */
+  evaluate(features: Float32Array): Float32Array;
+}
+
+/** The forecaster of an `EvaluatedModel`: its forecasts are of the moment of the call, or up to 0.2 s older. */
+export class EvaluatedForecaster extends CardSession implements Forecaster {
+  readonly name = 'onnx';
+  readonly #model: EvaluatedModel;
+  #newest: QuantileForecast | undefined;
+
+  constructor(model: EvaluatedModel, options: ModelSessionOptions = {}) {
+    super(options);
+    this.#model = model;
+    this.useCard(model.card);
+  }
+
+  override start(context: SessionContext): void {
+    this.#newest = undefined;
+    super.start(context);
+  }
+
+  latest(nowSeconds: number): QuantileForecast | undefined {
+    const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NaN) / 1000;
+    if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
+    const moment = this.inputsAt(nowSeconds);
+    if (moment !== undefined) this.#newest = this.forecastOf(moment, this.#model.evaluate(moment.inputs));
+    return moment && this.#newest;
+  }
+}
