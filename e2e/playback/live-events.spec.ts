@@ -3,7 +3,8 @@
  * side by side, one with `mpc-l` and one with `mpc-d`.
  */
 
-import { test as base, expect, type LabPlayer, liveStream, type StreamOptions } from './playback-test.ts';
+import type { Page } from '@playwright/test';
+import { test as base, CORE, expect, type LabPlayer, liveStream, type StreamOptions } from './playback-test.ts';
 
 // Wide bounds, so that a player that is late catches up within seconds.
 const LIVE = liveStream(2, { playbackRates: { min: 0.5, max: 1.5 } });
@@ -41,10 +42,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  page: async ({ page }, use) => {
-    await page.addInitScript(installLivePage);
-    await use(page);
-  },
   // The origin's UTC is the device's: in a seek, dash.js 5.2.1 counts the difference twice.
   two: ({ stream }, use) =>
     use((options) => [1, 2].map(() => `${stream({ ...STREAM, startUtcMs: Date.now(), ...options })}manifest.mpd`)),
@@ -53,7 +50,7 @@ const test = base.extend<Fixtures>({
 test.describe.configure({ mode: 'parallel' });
 test.use({ playerName: 'dash live' });
 
-/** Runs in the page before its scripts. */
+/** Runs in the page. */
 function installLivePage(): void {
   const CLOSE_SECONDS = 0.1;
   /** After a pause of the encoder MPC-L expects an outage, and closes the last half second by 1 % only. */
@@ -132,6 +129,15 @@ function installLivePage(): void {
     Promise.all(manifests.map((manifest, i) => view(event, manifest, i, others[i]!)));
 }
 
+async function view(page: Page, event: Event, manifests: readonly string[], others: readonly string[] = []) {
+  await page.evaluate(installLivePage);
+  return page.evaluate(([event, manifests, others]) => window.viewers(event, manifests, others), [
+    event,
+    manifests,
+    others,
+  ] as const);
+}
+
 function expectUndisturbed(seen: readonly Seen[]): void {
   for (const { decisions, ...viewer } of seen) {
     expect(viewer).toEqual({ targetSeconds: LIVE.targetLatencySeconds, errors: [] });
@@ -164,14 +170,9 @@ const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOption
   ['a pause of 15 s', 'pause', {}],
 ];
 for (const [what, event, streams] of EVENTS) {
-  test(what, async ({ labPage, two }) => {
+  test(what, event === 'late' || event === 'seek' ? CORE : {}, async ({ labPage, two }) => {
     const manifests = Array.isArray(streams) ? streams.map((one, i) => two(one)[i]!) : two(streams);
-    const seen = await labPage.evaluate(([event, manifests, others]) => window.viewers(event, manifests, others), [
-      event,
-      manifests,
-      event === 'other stream' ? two() : [],
-    ] as const);
-    expectUndisturbed(seen);
+    expectUndisturbed(await view(labPage, event, manifests, event === 'other stream' ? two() : []));
   });
 }
 
@@ -180,7 +181,7 @@ for (const wrongBySeconds of [3, -3]) {
     await labPage.addInitScript(shiftClock, wrongBySeconds * 1000);
     await labPage.reload();
     const manifests = two();
-    expectUndisturbed(await labPage.evaluate((manifests) => window.viewers('decision', manifests), manifests));
+    expectUndisturbed(await view(labPage, 'decision', manifests));
     for (const [i, manifest] of manifests.entries()) {
       const session = origin.session(manifest.split('/').at(-2)!)!;
       // By the origin's clock, not by the player's.
