@@ -3,9 +3,10 @@
  * Playwright itself drives Firefox and WebKit only in builds of its own, and its BiDi needs a newer Firefox than Debian's.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { Readable } from 'node:stream';
 
 /** A browser of another engine, as far as the tests use Playwright's. */
 export interface EngineBrowser {
@@ -71,22 +72,24 @@ export function startProgram(path: string, args: string[], env: Record<string, s
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
   let said = '';
-  child.stderr!.on('data', (bytes) => {
-    said = (said + bytes).slice(-10_000);
-  });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  // Xvfb says its display in file 3.
+  const outputs = [child.stderr!, child.stdio[3] as Readable];
+  for (const output of outputs) {
+    output.on('data', (bytes) => {
+      said = (said + bytes).slice(-10_000);
+    });
+  }
   return {
-    child: child as ChildProcess,
-    /** The first match in what it writes to standard error or, as Xvfb, to file 3. */
+    /** The first match in what it writes. */
     match: (pattern: RegExp) =>
       new Promise<string>((resolve, reject) => {
-        const look = (text: string) => {
-          const found = pattern.exec(text);
+        const look = () => {
+          const found = pattern.exec(said);
           if (found) resolve(found[1] ?? found[0]);
         };
-        child.stderr!.on('data', () => look(said));
-        child.stdio[3]!.on('data', (bytes: Buffer) => look(String(bytes)));
-        look(said);
+        for (const output of outputs) output.on('data', look);
+        look();
         child.once('error', reject);
         child.once('close', (code) => reject(new Error(`${path} ended with status ${code}:\n${said}`)));
       }),

@@ -20,7 +20,7 @@ type Answer<Value> = { value: Value };
 
 export async function startWebKit({ driver, display }: WebKitPrograms): Promise<EngineBrowser> {
   const screen = startProgram(display, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']);
-  const number = await screen.match(/^(\d+)\s/);
+  const number = await screen.match(/^(\d+)\s/m);
   const port = await freePort();
   const program = startProgram(driver, [`--port=${port}`], { DISPLAY: `:${number}` });
   const send = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
