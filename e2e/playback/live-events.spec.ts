@@ -170,7 +170,7 @@ const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOption
   ['a pause of 15 s', 'pause', {}],
 ];
 for (const [what, event, streams] of EVENTS) {
-  test(what, event === 'late' || event === 'seek' ? CORE : {}, async ({ labPage, two }) => {
+  test(what, event === 'late' || event === 'seek' ? CORE_WITH_CATCH_UP : {}, async ({ labPage, two }) => {
     const manifests = Array.isArray(streams) ? streams.map((one, i) => two(one)[i]!) : two(streams);
     expectUndisturbed(await view(labPage, event, manifests, event === 'other stream' ? two() : []));
   });

@@ -115,7 +115,7 @@ export interface Lab {
   ): Promise<void>;
   /**
    * Waits on `FAILING_STREAM` until the abandoned segment is requested again; undefined if the outage came upon the
-   * lowest representation or a nearly complete download.
+   * lowest representation, a nearly complete download or one without a byte.
    */
   untilAgain(of: LabPlayer<unknown>): Promise<SeenOutage | undefined>;
 }
@@ -177,6 +177,8 @@ export const FAULTS = { tag: '@faults' };
  * Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`).
  */
 export const CORE = { tag: '@core' };
+/** In WebKit, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `src/core/live-rate.ts`). */
+export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
 export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
 
 /** A file that the origin serves in addition to the streams. */
@@ -456,7 +458,11 @@ function installLab(): void {
     handle.on('decision', (event) => made.decisions.push(event));
     handle.on('pace', (event) => made.paces.push(event));
     handle.on('fault', (event) => made.faults.push(event));
-    video.addEventListener('resize', () => made.widths.push(video.videoWidth));
+    video.addEventListener('resize', () => {
+      // In WebKit it also fires at the same size, and without a picture.
+      const { videoWidth } = video;
+      if (videoWidth > 0 && videoWidth !== made.widths.at(-1)) made.widths.push(videoWidth);
+    });
     players.push(made as LabPlayer<never>);
     return made;
   };
@@ -552,7 +558,9 @@ function installLab(): void {
         if (!find()) before = wastedBits;
         return wastedBits > before;
       };
-      const isOver = () => of.handle.state.nowSeconds > 12;
+      // Without a byte, nothing is wasted.
+      const isEmpty = () => find()?.inFlight!.receivedBits === 0;
+      const isOver = () => isEmpty() || of.handle.state.nowSeconds > 8;
       await window.lab.until('an abandoned download', () => isAborted() || isAgain() || isOver(), of);
       const inFlight = find()?.inFlight;
       // A segment takes 1.5 s of the 2 s before the outage.
@@ -560,7 +568,7 @@ function installLab(): void {
         ? inFlight.receivedBits > 0.75 * inFlight.sizeBits
         : of.decisions.at(-1)!.state.nowSeconds < 0.875;
       const isLowest = !inFlight && of.requests.at(-1)!.rung === 0;
-      if (isLowest || isNearlyComplete) return undefined;
+      if (isLowest || isNearlyComplete || isEmpty()) return undefined;
       const abortedAtSeconds = of.handle.state.nowSeconds;
       // Without a cached init segment, Shaka waits for that first.
       await window.lab.until('the second request for a segment', isAgain, of);

@@ -2,7 +2,7 @@
 
 import type shaka5 from 'shaka-player';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { CORE, cmcdOf, expect, FAULTS, liveStream, test } from './playback-test.ts';
+import { CORE, CORE_WITH_CATCH_UP, cmcdOf, expect, FAULTS, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -98,7 +98,20 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(seen).toEqual(['already-attached']);
     });
 
-    test('paces a live stream, and gives the rate back', CORE, async ({ labPage, stream }) => {
+    test('plays a live stream at its edge, with a decision per segment', CORE, async ({ onStream }) => {
+      const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
+      const seen = await onStream({ ...media, link: [[600, 20e6]], live: LIVE }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest, isEndless: true });
+        const { player, video, decisions } = lab;
+        const isThere = () => decisions.length >= 5 && video.currentTime > player.seekRange().end - 8;
+        await window.lab.until('five decisions at the edge', isThere, lab);
+        return decisions.map(({ state }) => ({ index: state.segmentIndex, live: state.live! }));
+      });
+      expect(seen.map(({ index }) => index)).toEqual(seen.map((_, i) => seen[0]!.index + i));
+      for (const { live } of seen) expect(live.latencySeconds).toBeGreaterThan(0);
+    });
+
+    test('paces a live stream, and gives the rate back', CORE_WITH_CATCH_UP, async ({ labPage, stream }) => {
       const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60 };
       const manifest = `${stream({ ...media, link: [[600, 20e6]], live: LIVE, startUtcMs: Date.now() })}manifest.mpd`;
       const seen = await labPage.evaluate(async (manifest) => {
