@@ -4,7 +4,14 @@
  */
 
 import type { Page } from '@playwright/test';
-import { test as base, CORE, expect, type LabPlayer, liveStream, type StreamOptions } from './playback-test.ts';
+import {
+  test as base,
+  CORE_WITH_CATCH_UP,
+  expect,
+  type LabPlayer,
+  liveStream,
+  type StreamOptions,
+} from './playback-test.ts';
 
 // Wide bounds, so that a player that is late catches up within seconds.
 const LIVE = liveStream(2, { playbackRates: { min: 0.5, max: 1.5 } });

@@ -559,7 +559,7 @@ function installLab(): void {
         return wastedBits > before;
       };
       // Without a byte, nothing is wasted.
-      const isEmpty = () => find()?.inFlight!.receivedBits === 0;
+      const isEmpty = () => find()?.inFlight?.receivedBits === 0;
       const isOver = () => isEmpty() || of.handle.state.nowSeconds > 8;
       await window.lab.until('an abandoned download', () => isAborted() || isAgain() || isOver(), of);
       const inFlight = find()?.inFlight;
