@@ -20,6 +20,7 @@ const engines = ENGINES.flatMap((engine) => {
         use: { engine },
       },
     ];
+  if (process.env['LEO_ABR_ENGINES'] === 'all') throw new Error(missing);
   // Workers read this file, too.
   if (process.env['TEST_WORKER_INDEX'] === undefined) process.stderr.write(`Not tested: ${missing}\n`);
   return [];

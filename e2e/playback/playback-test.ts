@@ -560,7 +560,7 @@ function installLab(): void {
       };
       // Without a byte, nothing is wasted.
       const isEmpty = () => find()?.inFlight?.receivedBits === 0;
-      const isOver = () => isEmpty() || of.handle.state.nowSeconds > 8;
+      const isOver = () => isEmpty() || of.handle.state.nowSeconds > 12;
       await window.lab.until('an abandoned download', () => isAborted() || isAgain() || isOver(), of);
       const inFlight = find()?.inFlight;
       // A segment takes 1.5 s of the 2 s before the outage.
