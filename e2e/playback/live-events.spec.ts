@@ -185,7 +185,7 @@ for (const [what, event, streams] of EVENTS) {
 
 for (const wrongBySeconds of [3, -3]) {
   test(`the clock of the device is wrong by ${wrongBySeconds} s`, async ({ labPage, two, origin }) => {
-    await labPage.addInitScript(shiftClock, wrongBySeconds * 1000);
+    await labPage.addInitScript(installClocks, { wallOffsetMs: wrongBySeconds * 1000 });
     await labPage.reload();
     const manifests = two();
     expectUndisturbed(await view(labPage, 'decision', manifests));
@@ -200,15 +200,5 @@ for (const wrongBySeconds of [3, -3]) {
         .poll(async () => Math.abs((await latencySeconds()) - LIVE.targetLatencySeconds), { intervals: [50] })
         .toBeLessThan(0.2);
     }
-  });
-}
-
-/** Runs in the page before its scripts. */
-function shiftClock(offsetMs: number): void {
-  const RealDate = Date;
-  const nowMs = () => RealDate.now() + offsetMs;
-  window.Date = new Proxy(RealDate, {
-    construct: (target, given: [number]) => new target(...(given.length > 0 ? given : ([nowMs()] as const))),
-    get: (target, name) => (name === 'now' ? nowMs : Reflect.get(target, name)),
   });
 }

@@ -123,6 +123,7 @@ export interface Lab {
 declare global {
   interface Window {
     lab: Lab;
+    clocks: Clocks;
     dashjs?: { MediaPlayer(): { create(): MediaPlayerClass } };
     Hls: typeof HlsPlayer;
     shaka?: Shaka;
@@ -435,6 +436,32 @@ function traceOf({ link = [[60, 8e6]], startUtcMs }: StreamOptions): Trace {
     ratesBps: Float64Array.from(steps, ([, bps]) => bps),
     durationSeconds: 600,
     metadata: { dataset: 'e2e', recordingGroup: 'e2e', ...(startUtcMs !== undefined && { startUtcMs }) },
+  };
+}
+
+/** The page's clocks: how far they are shifted, and the step of the monotonic one. */
+export interface Clocks {
+  wallOffsetMs: number;
+  monotonicOffsetMs: number;
+  /** 0: as fine as the browser's. */
+  monotonicStepMs: number;
+}
+
+/** Runs in the page before its scripts: `window.clocks` then shifts `Date` and `performance.now()`. */
+export function installClocks(given: Partial<Clocks>): void {
+  const clocks = { wallOffsetMs: 0, monotonicOffsetMs: 0, monotonicStepMs: 0, ...given };
+  const RealDate = Date;
+  const realNow = performance.now.bind(performance);
+  const nowMs = () => RealDate.now() + clocks.wallOffsetMs;
+  window.clocks = clocks;
+  window.Date = new Proxy(RealDate, {
+    construct: (target, args: [number]) => new target(...(args.length > 0 ? args : ([nowMs()] as const))),
+    get: (target, name) => (name === 'now' ? nowMs : Reflect.get(target, name)),
+  });
+  performance.now = () => {
+    const { monotonicOffsetMs, monotonicStepMs } = clocks;
+    const atMs = realNow() + monotonicOffsetMs;
+    return monotonicStepMs > 0 ? Math.floor(atMs / monotonicStepMs) * monotonicStepMs : atMs;
   };
 }
 
