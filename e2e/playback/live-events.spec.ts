@@ -8,6 +8,7 @@ import {
   test as base,
   CORE_WITH_CATCH_UP,
   expect,
+  installClocks,
   type LabPlayer,
   liveStream,
   type StreamOptions,
