@@ -1,15 +1,39 @@
 import { defineConfig } from '@playwright/test';
+import { ENGINES, whatIsMissing } from './e2e/engines/index.ts';
+import type { WorkerFixtures } from './e2e/playback/playback-test.ts';
 import { findBrowser } from './replay/browser/find-browser.ts';
 
 const { executablePath, args, env } = await findBrowser();
 
-export default defineConfig({
+// Node 20 has WebSocket only with this switch.
+process.env['NODE_OPTIONS'] =
+  `${process.env['NODE_OPTIONS'] ?? ''} --experimental-websocket --disable-warning=ExperimentalWarning`;
+
+const engines = ENGINES.flatMap((engine) => {
+  const missing = whatIsMissing(engine);
+  if (missing === undefined)
+    return [
+      {
+        name: `engine-${engine}`,
+        grep: /@core/,
+        ...(engine === 'webkit' && { grepInvert: /@catch-up/ }),
+        use: { engine },
+      },
+    ];
+  if (process.env['LEO_ABR_ENGINES'] === 'all') throw new Error(missing);
+  // Workers read this file, too.
+  if (process.env['TEST_WORKER_INDEX'] === undefined) process.stderr.write(`Not tested: ${missing}\n`);
+  return [];
+});
+
+export default defineConfig<object, WorkerFixtures>({
   testDir: 'e2e',
   // Players wait more than they compute: more files at a time than cores. Two servers of the demo would share Vite's cache.
   workers: 3,
   projects: [
     { name: 'demo', testMatch: 'demo/**/*.spec.ts', workers: 1 },
     { name: 'plugin', testIgnore: 'demo/**' },
+    ...engines,
   ],
   reporter: 'list',
   timeout: 60_000,

@@ -1,10 +1,10 @@
 /** After every fault playback goes on, and each fault is reported once. */
 
-import { expect, expectBuiltInForecasts, FAULTS, highestRung, test } from './playback-test.ts';
+import { CORE_WITH_FAULTS, expect, expectBuiltInForecasts, highestRung, test } from './playback-test.ts';
 
 test(
   'controllers, forecasters, time source, listener, sizes and storage that fail: one fault each at most',
-  FAULTS,
+  CORE_WITH_FAULTS,
   async ({ labPage, stream }) => {
     const folders = [1, 2, 3].map(() => stream({ segmentCount: 8 }));
     const seen = await labPage.evaluate(async (folders) => {

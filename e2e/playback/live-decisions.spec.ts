@@ -2,7 +2,7 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { expect, test } from './playback-test.ts';
+import { CORE, expect, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 test.use({ playerName: 'dash live' });
@@ -52,28 +52,33 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
   await Promise.all([play('throughput'), play('mpc-d'), play('mpc-l')]);
 });
 
-test('whole segments: mpc-l decides once per segment, and knows that the buffer cannot exceed the delay', async ({
-  onStream,
-}) => {
-  const live = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
-  const seen = await onStream({ segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live }, async (manifest) => {
-    const { requests, decisions } = window.lab.start({ manifest });
-    await window.lab.until('segments at the live edge', () => requests.length >= 8);
-    const from = requests.at(-1)!.index;
-    await window.lab.until('five more', () => requests.at(-1)!.index >= from + 5);
-    const later = decisions.filter(({ state }) => state.segmentIndex > from);
-    return {
-      decisions: later.length,
-      caps: later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const),
-    };
-  });
-  // Five, and more where something new became known.
-  expect(seen.decisions).toBeGreaterThanOrEqual(5);
-  expect(seen.decisions).toBeLessThanOrEqual(10);
-  for (const [capSeconds, latencySeconds] of seen.caps) expect(capSeconds).toBeLessThan(latencySeconds);
-});
+test(
+  'whole segments: mpc-l decides once per segment, and knows that the buffer cannot exceed the delay',
+  CORE,
+  async ({ onStream }) => {
+    const live = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
+    const seen = await onStream(
+      { segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live },
+      async (manifest) => {
+        const { requests, decisions } = window.lab.start({ manifest });
+        await window.lab.until('segments at the live edge', () => requests.length >= 8);
+        const from = requests.at(-1)!.index;
+        await window.lab.until('five more', () => requests.at(-1)!.index >= from + 5);
+        const later = decisions.filter(({ state }) => state.segmentIndex > from);
+        return {
+          decisions: later.length,
+          caps: later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const),
+        };
+      },
+    );
+    // Five, and more where something new became known.
+    expect(seen.decisions).toBeGreaterThanOrEqual(5);
+    expect(seen.decisions).toBeLessThanOrEqual(10);
+    for (const [capSeconds, latencySeconds] of seen.caps) expect(capSeconds).toBeLessThan(latencySeconds);
+  },
+);
 
-test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', async ({ onStream }) => {
+test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', CORE, async ({ onStream }) => {
   // After 8 s a link that carries a chunk of the top in a minute.
   const link: [number, number][] = [
     [8, 40e6],

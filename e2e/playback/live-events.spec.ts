@@ -3,7 +3,16 @@
  * side by side, one with `mpc-l` and one with `mpc-d`.
  */
 
-import { test as base, expect, type LabPlayer, liveStream, type StreamOptions } from './playback-test.ts';
+import type { Page } from '@playwright/test';
+import {
+  test as base,
+  CORE_WITH_CATCH_UP,
+  expect,
+  installClocks,
+  type LabPlayer,
+  liveStream,
+  type StreamOptions,
+} from './playback-test.ts';
 
 // Wide bounds, so that a player that is late catches up within seconds.
 const LIVE = liveStream(2, { playbackRates: { min: 0.5, max: 1.5 } });
@@ -41,10 +50,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  page: async ({ page }, use) => {
-    await page.addInitScript(installLivePage);
-    await use(page);
-  },
   // The origin's UTC is the device's: in a seek, dash.js 5.2.1 counts the difference twice.
   two: ({ stream }, use) =>
     use((options) => [1, 2].map(() => `${stream({ ...STREAM, startUtcMs: Date.now(), ...options })}manifest.mpd`)),
@@ -53,7 +58,7 @@ const test = base.extend<Fixtures>({
 test.describe.configure({ mode: 'parallel' });
 test.use({ playerName: 'dash live' });
 
-/** Runs in the page before its scripts. */
+/** Runs in the page. */
 function installLivePage(): void {
   const CLOSE_SECONDS = 0.1;
   /** After a pause of the encoder MPC-L expects an outage, and closes the last half second by 1 % only. */
@@ -132,6 +137,15 @@ function installLivePage(): void {
     Promise.all(manifests.map((manifest, i) => view(event, manifest, i, others[i]!)));
 }
 
+async function view(page: Page, event: Event, manifests: readonly string[], others: readonly string[] = []) {
+  await page.evaluate(installLivePage);
+  return page.evaluate(([event, manifests, others]) => window.viewers(event, manifests, others), [
+    event,
+    manifests,
+    others,
+  ] as const);
+}
+
 function expectUndisturbed(seen: readonly Seen[]): void {
   for (const { decisions, ...viewer } of seen) {
     expect(viewer).toEqual({ targetSeconds: LIVE.targetLatencySeconds, errors: [] });
@@ -164,23 +178,18 @@ const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOption
   ['a pause of 15 s', 'pause', {}],
 ];
 for (const [what, event, streams] of EVENTS) {
-  test(what, async ({ labPage, two }) => {
+  test(what, event === 'late' || event === 'seek' ? CORE_WITH_CATCH_UP : {}, async ({ labPage, two }) => {
     const manifests = Array.isArray(streams) ? streams.map((one, i) => two(one)[i]!) : two(streams);
-    const seen = await labPage.evaluate(([event, manifests, others]) => window.viewers(event, manifests, others), [
-      event,
-      manifests,
-      event === 'other stream' ? two() : [],
-    ] as const);
-    expectUndisturbed(seen);
+    expectUndisturbed(await view(labPage, event, manifests, event === 'other stream' ? two() : []));
   });
 }
 
 for (const wrongBySeconds of [3, -3]) {
   test(`the clock of the device is wrong by ${wrongBySeconds} s`, async ({ labPage, two, origin }) => {
-    await labPage.addInitScript(shiftClock, wrongBySeconds * 1000);
+    await labPage.addInitScript(installClocks, { wallOffsetMs: wrongBySeconds * 1000 });
     await labPage.reload();
     const manifests = two();
-    expectUndisturbed(await labPage.evaluate((manifests) => window.viewers('decision', manifests), manifests));
+    expectUndisturbed(await view(labPage, 'decision', manifests));
     for (const [i, manifest] of manifests.entries()) {
       const session = origin.session(manifest.split('/').at(-2)!)!;
       // By the origin's clock, not by the player's.
@@ -192,15 +201,5 @@ for (const wrongBySeconds of [3, -3]) {
         .poll(async () => Math.abs((await latencySeconds()) - LIVE.targetLatencySeconds), { intervals: [50] })
         .toBeLessThan(0.2);
     }
-  });
-}
-
-/** Runs in the page before its scripts. */
-function shiftClock(offsetMs: number): void {
-  const RealDate = Date;
-  const nowMs = () => RealDate.now() + offsetMs;
-  window.Date = new Proxy(RealDate, {
-    construct: (target, given: [number]) => new target(...(given.length > 0 ? given : ([nowMs()] as const))),
-    get: (target, name) => (name === 'now' ? nowMs : Reflect.get(target, name)),
   });
 }

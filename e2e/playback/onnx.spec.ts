@@ -8,11 +8,13 @@ import type { FromWorker } from '../../predictor/onnx/inference.ts';
 import {
   test as base,
   built,
+  CORE,
   expect,
   expectBuiltInForecasts,
   FAULTS,
   LAB_HTML,
   type ServedFile,
+  type ServedFiles,
 } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,13 +26,18 @@ const STRICTER_POLICY = {
   'content-security-policy': WORKER_POLICY['content-security-policy']!.replace(" 'wasm-unsafe-eval'", ''),
 };
 
-const test = base.extend<object, { files: Record<string, ServedFile> }>({
+const test = base.extend<object, { files: ServedFiles }>({
   files: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
       const worker = await built({ mode: 'plugin-onnx-worker' });
       const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
       const script = (code: string | Buffer, headers = {}): ServedFile => ['text/javascript', code, headers];
+      const model: ServedFile = [
+        'application/octet-stream',
+        readFileSync(join(ROOT, 'predictor/models/built-in.onnx')),
+      ];
+      const waiting: ((model: ServedFile) => void)[] = [];
       await use({
         '/': ['text/html', LAB_HTML, PAGE_POLICY],
         '/leo-abr.onnx.js': script(await built({ mode: 'plugin-onnx' })),
@@ -38,7 +45,13 @@ const test = base.extend<object, { files: Record<string, ServedFile> }>({
         '/stricter/leo-abr.onnx-worker.js': script(worker, STRICTER_POLICY),
         '/ort.mjs': script(readFileSync(join(runtime, 'ort.wasm.bundle.min.mjs'))),
         '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],
-        '/model.onnx': ['application/octet-stream', readFileSync(join(ROOT, 'predictor/models/built-in.onnx'))],
+        '/model.onnx': model,
+        // Is sent at a request for the other.
+        '/late-model.onnx': () => new Promise((resolve) => waiting.push(resolve)),
+        '/send-model': async () => {
+          for (const send of waiting.splice(0)) send(model);
+          return ['text/plain', ''];
+        },
         '/page.onnx': ['text/html', LAB_HTML],
       });
     },
@@ -46,88 +59,73 @@ const test = base.extend<object, { files: Record<string, ServedFile> }>({
   ],
 });
 
-declare global {
-  interface Window {
-    sendModel(): void;
-  }
-}
-
 const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/built-in.json'), 'utf8')) as {
   name: string;
   card: { fit: { golden: { features: number[]; logRatios: number[] }[] } };
 };
 
-test('decisions use forecasts of an ONNX model in its Worker, and its outputs equal those of PyTorch', async ({
-  labPage,
-  stream,
-}) => {
-  // The model arrives after the first decisions.
-  let sendModel = () => {};
-  const isWanted = new Promise<void>((resolve) => {
-    sendModel = resolve;
-  });
-  await labPage.exposeFunction('sendModel', sendModel);
-  await labPage.route('**/model.onnx', async (route) => {
-    await isWanted;
-    await route.continue();
-  });
-  const seen = await labPage.evaluate(
-    async ({ manifest, golden }) => {
-      const path = '/leo-abr.onnx.js';
-      const { createOnnxForecaster }: typeof onnx = await import(path);
-      const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
-      const forecaster = createOnnxForecaster(urls);
-      const { video, decisions } = window.lab.start({
-        manifest,
-        options: { forecasters: [forecaster] },
-        settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
-      });
-      await window.lab.until('a forecast of the built-in', () =>
-        decisions.some(({ decision }) => decision.forecastSource === 'built-in'),
-      );
-      const before = forecaster.status;
-      window.sendModel();
-      await window.lab.until('the end', () => video.ended);
-      const { status } = forecaster;
-      forecaster.close();
+test(
+  'decisions use forecasts of an ONNX model in its Worker, and its outputs equal those of PyTorch',
+  CORE,
+  async ({ labPage, stream }) => {
+    const seen = await labPage.evaluate(
+      async ({ manifest, golden }) => {
+        const path = '/leo-abr.onnx.js';
+        const { createOnnxForecaster }: typeof onnx = await import(path);
+        const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+        const forecaster = createOnnxForecaster({ ...urls, modelUrl: 'late-model.onnx' });
+        const { decisions } = window.lab.start({
+          manifest,
+          options: { forecasters: [forecaster] },
+          settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
+        });
+        await window.lab.until('a forecast of the built-in', () =>
+          decisions.some(({ decision }) => decision.forecastSource === 'built-in'),
+        );
+        const before = forecaster.status;
+        const sending = setInterval(() => fetch('/send-model'), 100);
+        const isUsed = ({ decision }: (typeof decisions)[number]) => decision.forecastSource?.startsWith('model:');
+        await window.lab.until('a forecast of the model', () => decisions.some(isUsed));
+        clearInterval(sending);
+        const { status } = forecaster;
+        forecaster.close();
 
-      const worker = new Worker('/leo-abr.onnx-worker.js', { type: 'module' });
-      const ask = (message: object) =>
-        new Promise<FromWorker>((resolve) => {
-          worker.addEventListener('message', ({ data }) => resolve(data), { once: true });
-          worker.postMessage(message);
-        });
-      const absolute = Object.entries(urls).map(([field, url]) => [field, new URL(url, location.href).href]);
-      const loaded = await ask({ kind: 'load', ...Object.fromEntries(absolute) });
-      let greatestDifference = 0;
-      for (const { features, logRatios } of golden) {
-        const answer = await ask({ kind: 'evaluate', features: Float32Array.from(features) });
-        if (answer.kind !== 'evaluated') throw new Error(JSON.stringify(answer));
-        logRatios.forEach((expected, i) => {
-          greatestDifference = Math.max(greatestDifference, Math.abs(answer.quantiles[i]! - expected));
-        });
-      }
-      worker.terminate();
-      return {
-        before,
-        status,
-        sources: decisions.map(({ decision }) => decision.forecastSource),
-        ages: decisions.map(({ decision }) => decision.forecastAgeSeconds ?? 0),
-        loaded: loaded.kind,
-        greatestDifference,
-      };
-    },
-    { manifest: `${stream({ segmentCount: 8, segmentSeconds: 1 })}manifest.mpd`, golden: card.fit.golden },
-  );
-  expect(seen).toMatchObject({ status: 'ready', loaded: 'ready' });
-  expect(['unloaded', 'loading']).toContain(seen.before);
-  // Playback does not wait: the built-in forecaster is used until the model is loaded.
-  expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
-  // After a host stood still, MPC-L rejects a forecast.
-  expect(seen.sources.filter((source) => source).at(-1)).toBe(`model:${name}`);
-  expect(Math.max(...seen.ages)).toBeLessThan(1);
-  expect(seen.greatestDifference).toBeLessThan(1e-4);
-});
+        const worker = new Worker('/leo-abr.onnx-worker.js', { type: 'module' });
+        const ask = (message: object) =>
+          new Promise<FromWorker>((resolve) => {
+            worker.addEventListener('message', ({ data }) => resolve(data), { once: true });
+            worker.postMessage(message);
+          });
+        const absolute = Object.entries(urls).map(([field, url]) => [field, new URL(url, location.href).href]);
+        const loaded = await ask({ kind: 'load', ...Object.fromEntries(absolute) });
+        let greatestDifference = 0;
+        for (const { features, logRatios } of golden) {
+          const answer = await ask({ kind: 'evaluate', features: Float32Array.from(features) });
+          if (answer.kind !== 'evaluated') throw new Error(JSON.stringify(answer));
+          logRatios.forEach((expected, i) => {
+            greatestDifference = Math.max(greatestDifference, Math.abs(answer.quantiles[i]! - expected));
+          });
+        }
+        worker.terminate();
+        return {
+          before,
+          status,
+          sources: decisions.map(({ decision }) => decision.forecastSource),
+          ages: decisions.map(({ decision }) => decision.forecastAgeSeconds ?? 0),
+          loaded: loaded.kind,
+          greatestDifference,
+        };
+      },
+      { manifest: `${stream({ segmentCount: 60 })}manifest.mpd`, golden: card.fit.golden },
+    );
+    expect(seen).toMatchObject({ status: 'ready', loaded: 'ready' });
+    expect(['unloaded', 'loading']).toContain(seen.before);
+    // Playback does not wait: the built-in forecaster is used until the model is loaded.
+    expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
+    expect(Math.max(...seen.ages)).toBeLessThan(1);
+    expect(seen.greatestDifference).toBeLessThan(1e-4);
+  },
+);
 
 test(
   'no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster',

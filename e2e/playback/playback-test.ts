@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { test as base, expect, type Page } from '@playwright/test';
+import { type Browser, test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
@@ -23,6 +23,7 @@ import type { Trace } from '../../replay/trace.ts';
 import type * as leoAbrHls from '../../src/hls.ts';
 import type * as leoAbr from '../../src/index.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
+import { type Engine, startEngine } from '../engines/index.ts';
 
 const requireHere = createRequire(import.meta.url);
 const dashDebug = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, 'dash.all.debug.js');
@@ -114,7 +115,7 @@ export interface Lab {
   ): Promise<void>;
   /**
    * Waits on `FAILING_STREAM` until the abandoned segment is requested again; undefined if the outage came upon the
-   * lowest representation or a nearly complete download.
+   * lowest representation, a nearly complete download or one without a byte.
    */
   untilAgain(of: LabPlayer<unknown>): Promise<SeenOutage | undefined>;
 }
@@ -122,6 +123,7 @@ export interface Lab {
 declare global {
   interface Window {
     lab: Lab;
+    clocks: Clocks;
     dashjs?: { MediaPlayer(): { create(): MediaPlayerClass } };
     Hls: typeof HlsPlayer;
     shaka?: Shaka;
@@ -172,8 +174,18 @@ interface Fixtures {
 /** Of a test that checks the plugin's faults itself; all others expect none. */
 export const FAULTS = { tag: '@faults' };
 
+/**
+ * Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`).
+ */
+export const CORE = { tag: '@core' };
+/** In WebKit, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `src/core/live-rate.ts`). */
+export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
+export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
+
 /** A file that the origin serves in addition to the streams. */
 export type ServedFile = [type: string, body: string | Buffer, headers?: Record<string, string>];
+/** By path; a function is called for each request. */
+export type ServedFiles = Record<string, ServedFile | (() => Promise<ServedFile>)>;
 
 function pageOf(name: PlayerName): string {
   const plugin = `${PLAYERS[name][1]}.js`;
@@ -181,7 +193,7 @@ function pageOf(name: PlayerName): string {
     name === 'dash'
       ? `<script src="${plugin}"></script>`
       : `<script type="module">import * as LeoAbr from './${plugin}'; window.LeoAbr = LeoAbr;</script>`;
-  return `<!doctype html><script src="${slug(name)}.js"></script>${script}`;
+  return `<!doctype html><script src="/lab.js"></script><script src="${slug(name)}.js"></script>${script}`;
 }
 export const LAB_HTML = pageOf('dash');
 
@@ -194,8 +206,10 @@ export async function built(config: InlineConfig, fileName?: string): Promise<st
 }
 
 /** The files of the lab by path, made when a page first asks for one. */
-function labFiles(): Record<string, () => Promise<ServedFile>> {
-  const files: Record<string, () => Promise<ServedFile>> = {};
+function labFiles(): ServedFiles {
+  const files: ServedFiles = {
+    '/lab.js': async () => ['text/javascript', `(${installLab})();`],
+  };
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
     files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as PlayerName)];
     files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
@@ -208,14 +222,33 @@ function labFiles(): Record<string, () => Promise<ServedFile>> {
   return files;
 }
 
-interface WorkerFixtures {
+export interface WorkerFixtures {
+  /** Default: Chromium. */
+  engine: Engine | undefined;
   /** Additional or replaced files of a test file, by path. */
-  files: Record<string, ServedFile>;
+  files: ServedFiles;
   origin: RunningOrigin;
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
   playerName: ['dash', { option: true }],
+  engine: [undefined, { option: true, scope: 'worker' }],
+
+  // Playwright's own three cannot be another engine's.
+  browser: [
+    async ({ engine, playwright }, use) => {
+      const browser = engine === undefined ? await playwright.chromium.launch() : await startEngine(engine);
+      await use(browser as Browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+  context: async ({ browser }, use) => {
+    const context = await browser.newContext();
+    await use(context);
+    await context.close();
+  },
+  page: async ({ context }, use) => use(await context.newPage()),
 
   files: [{}, { scope: 'worker' }],
 
@@ -225,9 +258,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const origin = await startOrigin({
         fallback(request, response) {
           const path = request.url ?? '';
-          const file = files[path] ?? ofLab[path]?.();
+          const file = files[path] ?? ofLab[path];
           if (file === undefined) return false;
-          Promise.resolve(file).then(
+          Promise.resolve(typeof file === 'function' ? file() : file).then(
             ([type, body, headers = {}]) => response.writeHead(200, { 'content-type': type, ...headers }).end(body),
             (error) => response.writeHead(500).end(String(error)),
           );
@@ -256,7 +289,6 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
 
   labPage: async ({ origin, page, playerName }, use, info) => {
-    await page.addInitScript(installLab);
     await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
     if (info.tags.includes(FAULTS.tag) || info.errors.length > 0) return;
@@ -358,15 +390,13 @@ export async function expectEarlyAbandonment(play: () => Promise<SeenOutage | un
   expect(abortedAtSeconds - state.nowSeconds).toBeLessThan(within);
 }
 
-/** Collects the values of CMCD in the page's requests for segments in this folder from now on; null without one. */
-export function recordCmcd(page: Page, folder: string): (string | null)[] {
-  const values: (string | null)[] = [];
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (!url.href.startsWith(folder) || !/video-\d+\/\d+\.m4s$/.test(url.pathname)) return;
-    values.push(url.searchParams.get('CMCD'));
-  });
-  return values;
+/** The values of CMCD in the page's requests for segments in this folder, in order; null without one. */
+export function cmcdOf(page: Page, folder: string): Promise<(string | null)[]> {
+  return page.evaluate((folder) => {
+    const urls = performance.getEntriesByType('resource').map(({ name }) => new URL(name));
+    const isSegment = ({ href, pathname }: URL) => href.startsWith(folder) && /video-\d+\/\d+\.m4s$/.test(pathname);
+    return urls.filter(isSegment).map(({ searchParams }) => searchParams.get('CMCD'));
+  }, folder);
 }
 
 /** Expects well-formed values with standard keys, and from the built-in forecast on with those of the plugin. */
@@ -409,7 +439,33 @@ function traceOf({ link = [[60, 8e6]], startUtcMs }: StreamOptions): Trace {
   };
 }
 
-/** Runs in the page before its scripts. */
+/** The page's clocks: how far they are shifted, and the step of the monotonic one. */
+export interface Clocks {
+  wallOffsetMs: number;
+  monotonicOffsetMs: number;
+  /** 0: as fine as the browser's. */
+  monotonicStepMs: number;
+}
+
+/** Runs in the page before its scripts: `window.clocks` then shifts `Date` and `performance.now()`. */
+export function installClocks(given: Partial<Clocks>): void {
+  const clocks = { wallOffsetMs: 0, monotonicOffsetMs: 0, monotonicStepMs: 0, ...given };
+  const RealDate = Date;
+  const realNow = performance.now.bind(performance);
+  const nowMs = () => RealDate.now() + clocks.wallOffsetMs;
+  window.clocks = clocks;
+  window.Date = new Proxy(RealDate, {
+    construct: (target, args: [number]) => new target(...(args.length > 0 ? args : ([nowMs()] as const))),
+    get: (target, name) => (name === 'now' ? nowMs : Reflect.get(target, name)),
+  });
+  performance.now = () => {
+    const { monotonicOffsetMs, monotonicStepMs } = clocks;
+    const atMs = realNow() + monotonicOffsetMs;
+    return monotonicStepMs > 0 ? Math.floor(atMs / monotonicStepMs) * monotonicStepMs : atMs;
+  };
+}
+
+/** A script of the page. */
 function installLab(): void {
   const players: LabPlayer<never>[] = [];
   const videoOf = ({ width = 320, height }: StartOptions) => {
@@ -429,7 +485,11 @@ function installLab(): void {
     handle.on('decision', (event) => made.decisions.push(event));
     handle.on('pace', (event) => made.paces.push(event));
     handle.on('fault', (event) => made.faults.push(event));
-    video.addEventListener('resize', () => made.widths.push(video.videoWidth));
+    video.addEventListener('resize', () => {
+      // In WebKit it also fires at the same size, and without a picture.
+      const { videoWidth } = video;
+      if (videoWidth > 0 && videoWidth !== made.widths.at(-1)) made.widths.push(videoWidth);
+    });
     players.push(made as LabPlayer<never>);
     return made;
   };
@@ -525,7 +585,9 @@ function installLab(): void {
         if (!find()) before = wastedBits;
         return wastedBits > before;
       };
-      const isOver = () => of.handle.state.nowSeconds > 12;
+      // Without a byte, nothing is wasted.
+      const isEmpty = () => find()?.inFlight?.receivedBits === 0;
+      const isOver = () => isEmpty() || of.handle.state.nowSeconds > 12;
       await window.lab.until('an abandoned download', () => isAborted() || isAgain() || isOver(), of);
       const inFlight = find()?.inFlight;
       // A segment takes 1.5 s of the 2 s before the outage.
@@ -533,7 +595,7 @@ function installLab(): void {
         ? inFlight.receivedBits > 0.75 * inFlight.sizeBits
         : of.decisions.at(-1)!.state.nowSeconds < 0.875;
       const isLowest = !inFlight && of.requests.at(-1)!.rung === 0;
-      if (isLowest || isNearlyComplete) return undefined;
+      if (isLowest || isNearlyComplete || isEmpty()) return undefined;
       const abortedAtSeconds = of.handle.state.nowSeconds;
       // Without a cached init segment, Shaka waits for that first.
       await window.lab.until('the second request for a segment', isAgain, of);

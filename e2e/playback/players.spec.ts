@@ -1,16 +1,17 @@
 /** What holds with dash.js, hls.js and Shaka Player alike: decisions, requests and pictures on screen agree. */
 
 import {
+  CORE,
+  CORE_WITH_FAULTS,
+  cmcdOf,
   decidedAgain,
   expect,
   expectCmcd,
   expectEarlyAbandonment,
   FAILING_STREAM,
-  FAULTS,
   LADDER_BPS,
   PICTURE_WIDTHS,
   type PlayerName,
-  recordCmcd,
   test,
 } from './playback-test.ts';
 
@@ -37,11 +38,10 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
 
     test(
       'three players on one page, with a controller that goes up, one that fails, and MPC-L with CMCD',
-      FAULTS,
+      CORE_WITH_FAULTS,
       async ({ labPage, stream }) => {
         const slow = stream({ link: [[60, SLOW_BPS]] });
         const quick = stream({ link: [[60, 2 * SLOW_BPS]], sizeSpread: 0.2 });
-        const [cmcd, without] = [recordCmcd(labPage, quick), recordCmcd(labPage, slow)];
         const seen = await labPage.evaluate(
           async (manifests) => {
             // Each representation twice, from the lowest up, independent of measurements.
@@ -113,24 +113,25 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
         expect(Math.max(...chosen)).toBeGreaterThan(0);
         expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
         expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
-        expectCmcd(cmcd);
-        expect(new Set(without)).toEqual(new Set([null]));
+        expectCmcd(await cmcdOf(labPage, quick));
+        expect(new Set(await cmcdOf(labPage, slow))).toEqual(new Set([null]));
       },
     );
 
     for (const settings of abandonmentSettings) {
-      test(`mpc-l abandons a download soon after the last byte ${JSON.stringify(settings)}`, async ({
-        labPage,
-        stream,
-      }) => {
-        await expectEarlyAbandonment(async () => {
-          await labPage.reload();
-          return labPage.evaluate(
-            async (given) => window.lab.untilAgain(await window.lab.play({ ...given, options: { abandon: true } })),
-            { manifest: `${stream(FAILING_STREAM)}manifest.mpd`, settings },
-          );
-        });
-      });
+      test(
+        `mpc-l abandons a download soon after the last byte ${JSON.stringify(settings)}`,
+        CORE,
+        async ({ labPage, stream }) => {
+          await expectEarlyAbandonment(async () => {
+            await labPage.reload();
+            return labPage.evaluate(
+              async (given) => window.lab.untilAgain(await window.lab.play({ ...given, options: { abandon: true } })),
+              { manifest: `${stream(FAILING_STREAM)}manifest.mpd`, settings },
+            );
+          });
+        },
+      );
     }
   });
 }

@@ -1,8 +1,8 @@
 /** Seeks, other sources, resets, late attachment, detachment, periods and track switches. */
 
-import { editManifests, expect, test } from './playback-test.ts';
+import { CORE, editManifests, expect, test } from './playback-test.ts';
 
-test('after a seek the index is right; the rate of playback is known', async ({ onStream }) => {
+test('after a seek the index is right; the rate of playback is known', CORE, async ({ onStream }) => {
   const seen = await onStream({ segmentCount: 60 }, async (manifest) => {
     const lab = window.lab.start({ manifest });
     const { player, video, decisions, requests } = lab;
@@ -31,7 +31,7 @@ test('after a seek the index is right; the rate of playback is known', async ({ 
   );
 });
 
-test('another source begins another session; a reset player gets its rule again', async ({ labPage, stream }) => {
+test('another source begins another session; a reset player gets its rule again', CORE, async ({ labPage, stream }) => {
   const manifests = [1, 2, 3].map(() => `${stream({ segmentCount: 20 })}manifest.mpd`);
   const seen = await labPage.evaluate(async (manifests) => {
     const lab = window.lab.start({ manifest: manifests[0]! });

@@ -2,7 +2,7 @@
 
 import type shaka5 from 'shaka-player';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { expect, FAULTS, liveStream, recordCmcd, test } from './playback-test.ts';
+import { CORE, CORE_WITH_CATCH_UP, cmcdOf, expect, FAULTS, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -12,42 +12,44 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
   test.describe(playerName, () => {
     test.use({ playerName });
 
-    test('decides when the buffer empties, after a seek, and for the next source; not after its detachment', async ({
-      onStream,
-    }) => {
-      const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
-        const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
-        const { player, video, handle, decisions, requests } = lab;
-        await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
-        const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
-        const beforeSeek = decisions.length;
-        video.currentTime = 12.5;
-        await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
-        const afterSeek = decisions[beforeSeek]!.state;
-        await player.load(manifest);
-        await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
-        const sessions = decisions.map(({ session }) => session);
-        const first = decisions.find(({ session }) => session === 2)!.state;
-        handle.detach();
-        const detached = { decisions: decisions.length, requests: requests.length };
-        const isGoingOn = () => requests.length > detached.requests + 3 && video.currentTime > 2;
-        await window.lab.until('playback without the plugin', isGoingOn, lab);
-        const more = {
-          decisions: decisions.length - detached.decisions,
-          requests: requests.length - detached.requests,
-        };
-        await player.destroy();
-        return { levels, afterSeek, sessions, first, more, status: handle.state.status };
-      });
-      // The goal, and what plays between two looks of Shaka at its buffer.
-      for (const level of seen.levels) expect(level).toBeLessThan(3.6);
-      expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
-      expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
-      expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
-      expect(seen.more.decisions).toBe(0);
-      expect(seen.more.requests).toBeGreaterThan(3);
-      expect(seen.status).toBe('detached');
-    });
+    test(
+      'decides when the buffer empties, after a seek, and for the next source; not after its detachment',
+      CORE,
+      async ({ onStream }) => {
+        const seen = await onStream({ segmentCount: 16 }, async (manifest) => {
+          const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 3 } } });
+          const { player, video, handle, decisions, requests } = lab;
+          await window.lab.until('a picture', () => video.currentTime > 2.5, lab);
+          const levels = decisions.map(({ state }) => state.bufferLevelSeconds);
+          const beforeSeek = decisions.length;
+          video.currentTime = 12.5;
+          await window.lab.until('a picture after the seek', () => video.currentTime > 12.6, lab);
+          const afterSeek = decisions[beforeSeek]!.state;
+          await player.load(manifest);
+          await window.lab.until('a picture of the next source', () => video.currentTime > 0.2, lab);
+          const sessions = decisions.map(({ session }) => session);
+          const first = decisions.find(({ session }) => session === 2)!.state;
+          handle.detach();
+          const detached = { decisions: decisions.length, requests: requests.length };
+          const isGoingOn = () => requests.length > detached.requests + 3 && video.currentTime > 2;
+          await window.lab.until('playback without the plugin', isGoingOn, lab);
+          const more = {
+            decisions: decisions.length - detached.decisions,
+            requests: requests.length - detached.requests,
+          };
+          await player.destroy();
+          return { levels, afterSeek, sessions, first, more, status: handle.state.status };
+        });
+        // The goal, and what plays between two looks of Shaka at its buffer.
+        for (const level of seen.levels) expect(level).toBeLessThan(3.6);
+        expect(seen.afterSeek).toMatchObject({ bufferLevelSeconds: 0, segmentIndex: 12 });
+        expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
+        expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
+        expect(seen.more.decisions).toBe(0);
+        expect(seen.more.requests).toBeGreaterThan(3);
+        expect(seen.status).toBe('detached');
+      },
+    );
 
     test('decides again after a source that Shaka has saved as a preload', async ({ onStream }) => {
       await onStream({ segmentCount: 5 }, async (manifest) => {
@@ -64,7 +66,6 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
 
     test("keeps to the page's restrictions, and leaves the choice to it", async ({ labPage, stream }) => {
       const folder = stream({ segmentCount: 2 });
-      const withoutCmcd = recordCmcd(labPage, folder);
       const play = (abr: object) =>
         labPage.evaluate(
           async ({ manifest, abr }) => {
@@ -81,7 +82,7 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(await play({ restrictions: { maxBandwidth: 1 } })).toEqual(both([300e3]));
       expect(await play({ restrictToElementSize: true })).toEqual(both([300e3, 1e6, 2.5e6]));
       expect(await play({ enabled: false })).toEqual({ ladders: [] });
-      expect(new Set(withoutCmcd)).toEqual(new Set([null]));
+      expect(new Set(await cmcdOf(labPage, folder))).toEqual(new Set([null]));
     });
 
     test("a second player with its factory: Shaka's own manager decides", FAULTS, async ({ onStream }) => {
@@ -97,7 +98,23 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(seen).toEqual(['already-attached']);
     });
 
-    test('paces a live stream, and gives the rate back', async ({ labPage, stream }) => {
+    test('plays a live stream at its edge', CORE, async ({ onStream }) => {
+      const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
+      const seen = await onStream({ ...media, link: [[600, 20e6]], live: LIVE }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest, isEndless: true });
+        const { player, video, decisions } = lab;
+        const isThere = () => decisions.length >= 5 && video.currentTime > player.seekRange().end - 8;
+        await window.lab.until('five decisions at the edge', isThere, lab);
+        return decisions.map(({ state }) => ({ index: state.segmentIndex, live: state.live! }));
+      });
+      const indices = seen.map(({ index }) => index);
+      expect(indices).toEqual([...indices].sort((a, b) => a - b));
+      // A busy host is asked again.
+      expect(new Set(indices).size).toBeGreaterThan(2);
+      for (const { live } of seen) expect(live.latencySeconds).toBeGreaterThan(0);
+    });
+
+    test('paces a live stream, and gives the rate back', CORE_WITH_CATCH_UP, async ({ labPage, stream }) => {
       const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60 };
       const manifest = `${stream({ ...media, link: [[600, 20e6]], live: LIVE, startUtcMs: Date.now() })}manifest.mpd`;
       const seen = await labPage.evaluate(async (manifest) => {

@@ -1,0 +1,104 @@
+/**
+ * Other engines than Chromium, driven by W3C WebDriver: the part of Playwright's `Browser` that the playback tests use.
+ * Playwright itself drives Firefox and WebKit only in builds of its own, and its BiDi needs a newer Firefox than Debian's.
+ */
+
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+/** A browser of another engine, as far as the tests use Playwright's. */
+export interface EngineBrowser {
+  /** Name and version, for messages. */
+  readonly name: string;
+  /** Without storage of other contexts. */
+  newContext(): Promise<EngineContext>;
+  close(): Promise<void>;
+}
+
+export interface EngineContext {
+  newPage(): Promise<EnginePage>;
+  close(): Promise<void>;
+}
+
+export interface EnginePage {
+  goto(url: string): Promise<void>;
+  reload(): Promise<void>;
+  /** Calls a function in the page with an argument of JSON's types, `undefined`, NaN and infinities; so is its result. */
+  evaluate(act: (argument: unknown) => unknown, argument?: unknown): Promise<unknown>;
+}
+
+/** The two below also run in the page. JSON has no name for these values. */
+function toText(value: unknown): string {
+  return JSON.stringify({ value }, (_, one) => {
+    const isNamed = one === undefined || (typeof one === 'number' && !Number.isFinite(one));
+    return isNamed ? { special: String(one) } : one;
+  });
+}
+
+function fromText(text: string): unknown {
+  const specials = { undefined, NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, '-Infinity': -Infinity };
+  const revived = JSON.parse(text, (_, one) => {
+    const isSpecial = typeof one?.special === 'string' && one.special in specials;
+    return isSpecial ? specials[one.special as keyof typeof specials] : one;
+  });
+  return revived.value;
+}
+
+/** The text of a function that takes the argument's text and resolves to the result's, or rejects. */
+export const inPage = (act: (argument: never) => unknown) =>
+  `async (text) => (${toText})(await (${act})((${fromText})(text)))`;
+export { fromText, toText };
+
+/** The first of these programs on the search path or at that path. */
+export function findProgram(...names: string[]): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return names
+    .flatMap((name) => (name.startsWith('/') ? [name] : folders.map((folder) => join(folder, name))))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Starts a program that ends with this process at the latest. */
+export function startProgram(path: string, args: string[], env: Record<string, string> = {}) {
+  const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  const stop = () => child.kill('SIGKILL');
+  process.once('exit', stop);
+  let said = '';
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  // Xvfb says its display in file 3.
+  const outputs = [child.stderr!, child.stdio[3] as Readable];
+  for (const output of outputs) {
+    output.on('data', (bytes) => {
+      said = (said + bytes).slice(-10_000);
+    });
+  }
+  return {
+    /** The first match in what it writes. */
+    match: (pattern: RegExp) =>
+      new Promise<string>((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(said);
+          if (found) resolve(found[1] ?? found[0]);
+        };
+        for (const output of outputs) output.on('data', look);
+        look();
+        child.once('error', reject);
+        child.once('close', (code) => reject(new Error(`${path} ended with status ${code}:\n${said}`)));
+      }),
+    async end() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(stop, 5000);
+      await ended;
+      clearTimeout(timer);
+      process.off('exit', stop);
+    },
+  };
+}

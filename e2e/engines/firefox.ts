@@ -1,0 +1,104 @@
+/** A stock Firefox, driven by WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/), which it has without a driver. */
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EngineBrowser, type EnginePage, findProgram, fromText, inPage, startProgram, toText } from './engine.ts';
+
+export const findFirefox = () => findProgram(process.env['FIREFOX_PATH'] || 'firefox-esr', 'firefox');
+
+/** Beside those that Firefox sets itself under remote control. 0: media may begin to play without a click. */
+const PREFERENCES = { 'media.autoplay.default': 0, 'media.autoplay.blocking_policy': 0, 'browser.startup.page': 0 };
+
+/** What a script of the page came to. */
+type Evaluated =
+  | { type: 'success'; result: { value: string } }
+  | { type: 'exception'; exceptionDetails: { text: string } };
+
+class BidiConnection {
+  readonly #socket: WebSocket;
+  readonly #pending = new Map<number, { resolve(result: never): void; reject(error: Error): void }>();
+  #sent = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => {
+      const { id, result, error, message } = JSON.parse(String(data));
+      const pending = this.#pending.get(id);
+      if (error === undefined) pending?.resolve(result as never);
+      else pending?.reject(new Error(`${error}: ${message}`));
+      this.#pending.delete(id);
+    });
+    socket.addEventListener('close', () => {
+      for (const { reject } of this.#pending.values()) reject(new Error('Firefox has closed the connection'));
+    });
+  }
+
+  static async open(url: string): Promise<BidiConnection> {
+    const socket = new WebSocket(url);
+    await new Promise((resolve, reject) => {
+      socket.addEventListener('open', resolve, { once: true });
+      socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)), { once: true });
+    });
+    return new BidiConnection(socket);
+  }
+
+  send<Result>(method: string, params: object = {}): Promise<Result> {
+    const id = ++this.#sent;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+export async function startFirefox(path: string): Promise<EngineBrowser> {
+  const profile = await mkdtemp(join(tmpdir(), 'leo-abr-firefox-'));
+  const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref('${name}', ${value});\n`);
+  await writeFile(join(profile, 'user.js'), lines.join(''));
+  const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'];
+  const program = startProgram(path, args);
+  const url = await program.match(/WebDriver BiDi listening on (ws:\S+)/);
+  const bidi = await BidiConnection.open(`${url}/session`);
+  const { capabilities } = await bidi.send<{ capabilities: { browserVersion: string } }>('session.new', {
+    capabilities: {},
+  });
+  return {
+    name: `Firefox ${capabilities.browserVersion}`,
+    async newContext() {
+      const { userContext } = await bidi.send<{ userContext: string }>('browser.createUserContext');
+      return {
+        newPage: () => openTab(bidi, userContext),
+        close: () => bidi.send('browser.removeUserContext', { userContext }),
+      };
+    },
+    async close() {
+      await bidi.send('browser.close').catch(() => {});
+      bidi.close();
+      await program.end();
+      await rm(profile, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+async function openTab(bidi: BidiConnection, userContext: string): Promise<EnginePage> {
+  const { context } = await bidi.send<{ context: string }>('browsingContext.create', { type: 'tab', userContext });
+  return {
+    goto: (url) => bidi.send('browsingContext.navigate', { context, url, wait: 'complete' }),
+    reload: () => bidi.send('browsingContext.reload', { context, wait: 'complete' }),
+    async evaluate(act, argument) {
+      const evaluated = await bidi.send<Evaluated>('script.callFunction', {
+        functionDeclaration: inPage(act),
+        arguments: [{ type: 'string', value: toText(argument) }],
+        target: { context },
+        awaitPromise: true,
+      });
+      if (evaluated.type === 'exception') throw new Error(evaluated.exceptionDetails.text);
+      return fromText(evaluated.result.value);
+    },
+  };
+}

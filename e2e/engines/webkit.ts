@@ -1,0 +1,97 @@
+/** WebKitGTK's MiniBrowser on a display of its own, driven by WebKitWebDriver (https://www.w3.org/TR/webdriver2/). */
+
+import { type EngineBrowser, findProgram, fromText, inPage, startProgram, toText } from './engine.ts';
+
+export interface WebKitPrograms {
+  driver: string;
+  /** The X server without a screen. */
+  display: string;
+}
+
+export function findWebKit(): WebKitPrograms | undefined {
+  const [driver, display] = [findProgram('WebKitWebDriver'), findProgram('Xvfb')];
+  return driver && display ? { driver, display } : undefined;
+}
+
+/** Longer than any test. */
+const SCRIPT_TIMEOUT_MS = 300_000;
+
+type Answer<Value> = { value: Value };
+
+export async function startWebKit({ driver, display }: WebKitPrograms): Promise<EngineBrowser> {
+  const screen = startProgram(display, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']);
+  const number = await screen.match(/^(\d+)\s/m);
+  const port = await freePort();
+  const program = startProgram(driver, [`--port=${port}`], { DISPLAY: `:${number}` });
+  const send = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
+    const headers = { 'content-type': 'application/json' };
+    const given = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, given);
+    const { value } = (await response.json()) as Answer<Value>;
+    if (response.ok) return value;
+    const { error, message } = value as { error: string; message: string };
+    throw new Error(`${error}: ${message}`);
+  };
+  await untilListening(() => send('GET', '/status'));
+  const open = () =>
+    send<{ sessionId: string; capabilities: { browserVersion: string } }>('POST', '/session', {
+      capabilities: { alwaysMatch: { timeouts: { script: SCRIPT_TIMEOUT_MS } } },
+    });
+  // A session is a browser of its own; the driver has one at a time.
+  let session = await open();
+  const name = `WebKit ${session.capabilities.browserVersion}`;
+  let isFresh = true;
+  const ofSession = <Value>(method: string, path: string, body?: object) =>
+    send<Value>(method, `/session/${session.sessionId}${path}`, body);
+  return {
+    name,
+    async newContext() {
+      if (!isFresh) session = await open();
+      isFresh = false;
+      return {
+        newPage: async () => ({
+          goto: (url) => ofSession('POST', '/url', { url }),
+          reload: () => ofSession('POST', '/refresh', {}),
+          async evaluate(act, argument) {
+            const script = `const [text, done] = arguments;
+              (${inPage(act)})(text).then((result) => done({ result }), (error) => done({ error: String(error) }));`;
+            const evaluated = await ofSession<{ result?: string; error?: string }>('POST', '/execute/async', {
+              script,
+              args: [toText(argument)],
+            });
+            if (evaluated.error !== undefined) throw new Error(evaluated.error);
+            return fromText(evaluated.result!);
+          },
+        }),
+        close: () => ofSession('DELETE', ''),
+      };
+    },
+    async close() {
+      if (isFresh) await ofSession('DELETE', '');
+      await program.end();
+      await screen.end();
+    },
+  };
+}
+
+/** Until the driver listens, connections are refused. */
+async function untilListening(ask: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (attempt === 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,116 @@
+/** Pages that forbid, freeze or coarsen what scripts use, and clocks that jump: playback goes on. */
+
+import type { Page } from '@playwright/test';
+import { test as base, expect, installClocks, LAB_HTML, type LabPlayer, type ServedFiles } from './playback-test.ts';
+
+/** Without `blob:` for media, no player with Media Source Extensions plays. */
+const POLICY = { 'content-security-policy': "default-src 'self'; media-src blob:" };
+/** Frozen: the page after its scripts, because dash.js itself writes to prototypes while it loads. */
+const FROZEN_HTML = `${LAB_HTML}<script>
+  for (const name of Object.getOwnPropertyNames(window)) {
+    const made = Object.getOwnPropertyDescriptor(window, name).value;
+    if (typeof made === 'function' && made.prototype) Object.freeze(made.prototype);
+  }
+</script>`;
+
+const test = base.extend<object, { files: ServedFiles }>({
+  files: [
+    {
+      '/policy.html': ['text/html', LAB_HTML, POLICY],
+      '/frozen.html': ['text/html', FROZEN_HTML],
+    },
+    { scope: 'worker' },
+  ],
+});
+test.describe.configure({ mode: 'parallel' });
+
+/** Plays until it is stable; then `disturb` happens; then until the end. */
+async function expectPlayback(page: Page, manifest: string, disturb = async () => {}): Promise<void> {
+  await page.evaluate(async (manifest) => {
+    const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
+    const { video, decisions } = window.lab.start({ manifest, settings, options: { abandon: true } });
+    await window.lab.until('playback', () => decisions.length > 4 && video.currentTime > 2);
+  }, manifest);
+  await disturb();
+  const seen = await page.evaluate(async () => {
+    const { video, decisions, handle, requests } = window.lab.players[0]! as LabPlayer;
+    const before = decisions.length;
+    await window.lab.until('the end', () => video.ended);
+    const states = decisions.slice(before).map(({ state, decision }) => ({
+      nowSeconds: state.nowSeconds,
+      rates: state.downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds),
+      source: decision.forecastSource,
+    }));
+    return { states, session: handle.state.session, rungs: requests.map(({ rung }) => rung) };
+  });
+  expect(seen.session).toBe(1);
+  expect(seen.states.length).toBeGreaterThan(2);
+  const times = seen.states.map(({ nowSeconds }) => nowSeconds);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  for (const { rates } of seen.states) for (const rate of rates) expect(rate).toBeGreaterThan(0);
+  expect(seen.states.map(({ source }) => source)).toContain('built-in');
+  // The link has capacity for more than the lowest.
+  expect(Math.max(...seen.rungs.slice(-4))).toBeGreaterThan(0);
+}
+
+for (const [what, path] of [
+  ['a Content-Security-Policy of default-src self', 'policy.html'],
+  ['frozen prototypes', 'frozen.html'],
+] as const) {
+  test(what, async ({ labPage, origin, stream }) => {
+    await labPage.goto(`${origin.url}/${path}`);
+    await expectPlayback(labPage, `${stream({ segmentCount: 12 })}manifest.mpd`);
+  });
+}
+
+test('no localStorage', async ({ labPage, stream }) => {
+  await labPage.addInitScript(() => Object.defineProperty(window, 'localStorage', { value: undefined }));
+  await labPage.reload();
+  await expectPlayback(labPage, `${stream({ segmentCount: 12 })}manifest.mpd`);
+});
+
+test('a performance.now() in steps of 100 ms, as in Firefox that resists fingerprinting', async ({
+  labPage,
+  stream,
+}) => {
+  await labPage.addInitScript(installClocks, { monotonicStepMs: 100 });
+  await labPage.reload();
+  await expectPlayback(labPage, `${stream({ segmentCount: 12 })}manifest.mpd`);
+});
+
+test('timers that fire once a second', async ({ labPage, stream }) => {
+  await labPage.addInitScript(() => {
+    const { setInterval } = window;
+    const slow = (act: () => void, ms = 0) => setInterval(act, Math.max(1000, ms));
+    Object.assign(window, { setInterval: slow });
+  });
+  await labPage.reload();
+  await expectPlayback(labPage, `${stream({ segmentCount: 12 })}manifest.mpd`);
+});
+
+/** Nothing runs in the page for a second of real time; its clocks then are this much later, and requests have failed. */
+const SLEEPS: [what: string, wallSeconds: number, monotonicSeconds: number, isOffline: boolean][] = [
+  ['ten minutes in the background, frozen', 600, 600, false],
+  ['an hour of sleep in which the monotonic clock stands', 3600, 0, true],
+  ['an hour of sleep in which the monotonic clock goes on', 3600, 3600, true],
+  ['a clock set back by an hour', -3600, 0, false],
+];
+for (const [what, wallSeconds, monotonicSeconds, isOffline] of SLEEPS) {
+  test(what, async ({ labPage, stream }) => {
+    await labPage.addInitScript(installClocks, {});
+    await labPage.reload();
+    const devtools = await labPage.context().newCDPSession(labPage);
+    const freeze = (state: 'frozen' | 'active') => devtools.send('Page.setWebLifecycleState', { state });
+    await expectPlayback(labPage, `${stream({ segmentCount: 20 })}manifest.mpd`, async () => {
+      if (wallSeconds > 0) await freeze('frozen');
+      if (isOffline) await labPage.context().setOffline(true);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await labPage.context().setOffline(false);
+      await freeze('active');
+      await labPage.evaluate((shift) => Object.assign(window.clocks, shift), {
+        wallOffsetMs: wallSeconds * 1000,
+        monotonicOffsetMs: monotonicSeconds * 1000,
+      });
+    });
+  });
+}

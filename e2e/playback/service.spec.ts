@@ -1,0 +1,54 @@
+/** A prediction service beside a simulated dish: its forecasts in a page's decisions, and its end. */
+
+import type * as serviceClient from '../../predictor/service-client/index.ts';
+import { type RunningService, startService, syntheticDish } from '../../service/index.ts';
+import { test as base, built, CORE, expect, type LabPlayer, type ServedFiles } from './playback-test.ts';
+
+const LINK_BPS = 8e6;
+const CAPACITY = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesBps: [LINK_BPS] };
+
+const test = base.extend<{ service: RunningService }, { files: ServedFiles }>({
+  files: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
+    async ({}, use) => use({ '/leo-abr.service.js': ['text/javascript', await built({ mode: 'plugin-service' })] }),
+    { scope: 'worker' },
+  ],
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
+  service: async ({}, use) => {
+    const dish = syntheticDish({ seed: 1, capacity: CAPACITY });
+    const service = await startService({ version: '1.2.3', port: 0, dish });
+    await use(service);
+    await service.close().catch(() => {});
+  },
+});
+
+test(
+  "decisions use the service's forecasts, and go on without it once it is gone",
+  CORE,
+  async ({ labPage, service, stream }) => {
+    const manifest = `${stream({ segmentCount: 60, link: [[60, LINK_BPS]] })}manifest.mpd`;
+    await labPage.evaluate(
+      async ({ manifest, url }) => {
+        const path = '/leo-abr.service.js';
+        const { createServiceForecaster }: typeof serviceClient = await import(path);
+        const { decisions } = window.lab.start({
+          manifest,
+          options: { forecasters: [createServiceForecaster(url)] },
+          settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
+        });
+        const isUsed = () => decisions.at(-1)?.decision.forecastSource === 'service';
+        await window.lab.until("the service's forecast", isUsed);
+      },
+      { manifest, url: service.url },
+    );
+    await service.close();
+    const after = await labPage.evaluate(async () => {
+      const { video, decisions, faults } = window.lab.players[0]! as LabPlayer;
+      const from = video.currentTime;
+      const isWithout = () => decisions.at(-1)!.decision.forecastSource === 'built-in' && video.currentTime > from + 3;
+      await window.lab.until('a forecast of its own', isWithout);
+      return faults.map(({ code }) => code);
+    });
+    expect(after).toEqual([]);
+  },
+);
