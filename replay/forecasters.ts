@@ -7,7 +7,14 @@ import type { CatchUp } from './catch-up.ts';
  * `oracle`: the true future. `built-in`: the plugin's, with or without its handover clock, or (in the simulator) with the
  * page's load as evidence; with a model of `--fold-models` if there is one. `shipped`: the plugin's with its own model in any case.
  */
-const FORECASTER_NAMES = ['oracle', 'built-in', 'built-in:no-handover', 'built-in:page-load', 'shipped'] as const;
+const FORECASTER_NAMES = [
+  'oracle',
+  'built-in',
+  'built-in:no-handover',
+  'built-in:no-early-spread',
+  'built-in:page-load',
+  'shipped',
+] as const;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number];
 
 /** dash.js, hls.js and Shaka Player. */
@@ -16,8 +23,8 @@ export type PlayerName = (typeof PLAYERS)[number];
 
 function defaultForecaster(controller: string): ForecasterName | undefined {
   if (controller === 'mpc-o') return 'oracle';
-  if (controller === 'mpc-l:no-handover') return 'built-in:no-handover';
-  if (controller === 'mpc-l:page-load') return 'built-in:page-load';
+  const own = FORECASTER_NAMES.find((known) => known === controller.replace('mpc-l:', 'built-in:'));
+  if (own && own !== controller) return own;
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 

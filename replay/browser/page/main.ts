@@ -81,8 +81,9 @@ class BenchSession {
     } else if (forecaster !== undefined) {
       const newSubSecond = scenario.live && (() => new SubSecond());
       const handover = forecaster !== 'built-in:no-handover';
+      const earlySpread = forecaster !== 'built-in:no-early-spread';
       const isOwn = model !== undefined && forecaster !== 'shipped';
-      forecasters.push(createBuiltInForecaster({ handover, newSubSecond, ...(isOwn && { model }) }));
+      forecasters.push(createBuiltInForecaster({ handover, earlySpread, newSubSecond, ...(isOwn && { model }) }));
     }
     const create = own && (await importOwnAlgorithms([own])).get(name);
     const controller = create?.({ seed }) ?? createController(name, { seed });
