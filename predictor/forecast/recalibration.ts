@@ -26,9 +26,9 @@ const GREATEST_SCORE = 2.5;
 const LEAST_SCALE = 0.6;
 const GREATEST_SCALE = 1.5;
 /**
- * After few seconds of downloading the network's forecasts are too narrow: on recordings of links with and without
- * satellites the scores' deviation is 1.4 after 0.5 s, 1.3 after 2 s and 1.1 after 4 s. The first bytes say less of a
- * link than any later ones: they may come from a bucket of tokens, or while TCP still starts.
+ * The first bytes say less of a link than any later ones: they may come from a bucket of tokens, or while TCP still
+ * starts. After few seconds of downloading the network's forecasts are too narrow, with satellites and without
+ * (docs/findings.md); they widen by this share, which fades.
  */
 const EARLY_SPREAD = 0.5;
 const EARLY_SECONDS = 2;
