@@ -49,8 +49,10 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:no-startup', { startup: false }),
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   mpcL('mpc-l:no-handover'),
-  // Likewise, with a forecast that knows what the page loaded before.
+  // Likewise, with forecasts as narrow at the start as the model's, and with those that know what the page loaded before.
+  mpcL('mpc-l:no-early-spread'),
   mpcL('mpc-l:page-load'),
+  mpcL('mpc-l:horizon-16', { horizon: 16 }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
   // With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective.

@@ -12,6 +12,11 @@ const BEYOND_BUFFER_SEGMENTS = 2;
 /** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
 const LEAST_HORIZON = 5;
 export const LARGEST_HORIZON = 16;
+/**
+ * But a plan of a few seconds fills a large buffer at the lowest bitrate before it shows a better one. So with short
+ * segments it is at least this long, if the buffer is; segments below a second count as one.
+ */
+const LEAST_SECONDS = 32;
 
 /** Planned segments, including the one to decide on; the stream may end before. The option `horizon` overrides it. */
 export function horizonOf(
@@ -19,7 +24,8 @@ export function horizonOf(
   { horizon }: { horizon?: number | undefined } = {},
 ): number {
   const held = Math.ceil(bufferCapSeconds / segmentSeconds) + BEYOND_BUFFER_SEGMENTS;
-  return horizon ?? Math.min(LARGEST_HORIZON, Math.max(LEAST_HORIZON, held));
+  const largest = Math.max(LARGEST_HORIZON, Math.ceil(LEAST_SECONDS / Math.max(1, segmentSeconds)));
+  return horizon ?? Math.min(largest, Math.max(LEAST_HORIZON, held));
 }
 
 /**

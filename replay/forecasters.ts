@@ -12,6 +12,7 @@ const FORECASTER_NAMES = [
   'oracle',
   'built-in',
   'built-in:no-handover',
+  'built-in:no-early-spread',
   'built-in:page-load',
   'shipped',
   'onnx',
@@ -32,8 +33,8 @@ export type PlayerName = (typeof PLAYERS)[number];
 
 function defaultForecaster(controller: string): ForecasterName | undefined {
   if (controller === 'mpc-o') return 'oracle';
-  if (controller === 'mpc-l:no-handover') return 'built-in:no-handover';
-  if (controller === 'mpc-l:page-load') return 'built-in:page-load';
+  const own = FORECASTER_NAMES.find((known) => known === controller.replace('mpc-l:', 'built-in:'));
+  if (own && own !== controller) return own;
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 

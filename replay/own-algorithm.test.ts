@@ -66,5 +66,10 @@ test('the ending of the controller names the catch-up', () => {
   expect(splitAlgorithm('mpc-l:no-handover:lolp-catch-up@oracle', '')).toEqual({
     ...{ controller: 'mpc-l:no-handover', forecaster: 'oracle', catchUp: 'lolp' },
   });
+  for (const part of ['no-handover', 'no-early-spread', 'page-load']) {
+    expect(splitAlgorithm(`mpc-l:${part}`, '').forecaster).toBe(`built-in:${part}`);
+  }
+  expect(splitAlgorithm('mpc-l:no-forecast', '').forecaster).toBeUndefined();
+  expect(splitAlgorithm('mpc-l:risk-1', '').forecaster).toBe('built-in');
   expect(splitAlgorithm('./@me/mine.ts:lolp-catch-up', '')).toEqual({ controller: './@me/mine.ts', catchUp: 'lolp' });
 });

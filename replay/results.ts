@@ -126,6 +126,9 @@ export interface FirstMinute {
   qoeFirst60Seconds: number;
   /** Of the whole session, each segment counted by the share of viewers who still watch it. */
   watchedQoe: number;
+  /** The same where half of the viewers leave within 30 and within 600 s. */
+  watchedQoe30Seconds: number;
+  watchedQoe600Seconds: number;
   /** From the first request until a segment plays that has 80 % of the mean bitrate after the first minute of media. */
   rampSeconds: number;
 }

@@ -6,8 +6,8 @@ import { DEFAULT_WATCH_SECONDS } from '../watch-time.ts';
 
 export interface MpcLOptions {
   /**
-   * Planned segments, 1 to 20. Default: two more than the buffer holds, at least 5, at most 16, so that the plan sees
-   * the end of what it buffers.
+   * Planned segments, 1 to 20. Default: two more than the buffer holds, at least 5, at most 16 (32 s with segments below
+   * 2 s), so that the plan sees the end of what it buffers.
    */
   horizon?: number;
   /**

@@ -58,6 +58,8 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('first 30 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst30Seconds),
       figure('first 60 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst60Seconds),
       figure('watch-weighted', digits, ({ firstMinute }) => firstMinute?.watchedQoe),
+      figure('by 30 s', digits, ({ firstMinute }) => firstMinute?.watchedQoe30Seconds),
+      figure('by 600 s', digits, ({ firstMinute }) => firstMinute?.watchedQoe600Seconds),
       figure('ramp, s', 1, ({ firstMinute }) => firstMinute?.rampSeconds),
       figure('p5', digits - 1, ({ qoeP5 }) => qoeP5),
       figure('median', digits - 1, ({ qoeMedian }) => qoeMedian),

@@ -13,6 +13,8 @@ import { Recalibration } from './recalibration.ts';
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
+  /** Widen forecasts that rest on little downloading (recalibration.ts). Default true. */
+  earlySpread?: boolean | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
 }
@@ -21,6 +23,8 @@ export interface ModelSessionOptions {
 export interface ForecastMoment {
   nowSeconds: number;
   referenceBps: number;
+  /** Seconds of downloading that the forecast rests on; `Infinity`: enough. */
+  observedSeconds: number;
   handovers: readonly ExpectedHandover[];
 }
 
@@ -101,7 +105,9 @@ export class ModelSession {
       confidence,
       ...(dip && { dip }),
     }));
-    return { nowSeconds, referenceBps, handovers };
+    const observedSeconds =
+      this.#options.earlySpread === false ? Number.POSITIVE_INFINITY : this.#history.observedSeconds;
+    return { nowSeconds, referenceBps, observedSeconds, handovers };
   }
 
   /**
@@ -109,9 +115,9 @@ export class ModelSession {
    * place. Requires `useModel`.
    */
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
-    const { nowSeconds, referenceBps, handovers } = moment;
+    const { nowSeconds, referenceBps, observedSeconds, handovers } = moment;
     const { stepEndsSeconds, levels, rankCorrelation } = this.#outline!;
-    this.#recalibration?.apply(nowSeconds, referenceBps, values);
+    this.#recalibration?.apply(nowSeconds, referenceBps, values, observedSeconds);
     return {
       issuedAtMs: nowSeconds * 1000,
       source,

@@ -60,7 +60,8 @@ export class LinkHistory {
   #openBusy = 0;
   #silence = 0;
   #lastSeenSeconds = Number.NEGATIVE_INFINITY;
-  #observedSeconds = 0;
+  /** Downloading so far. */
+  observedSeconds = 0;
 
   /** Returns whether the observation is a possible one of throughput; others are ignored. */
   observe(observation: Observation): boolean {
@@ -78,7 +79,7 @@ export class LinkHistory {
       this.#busy[i] = this.#busy[i]! * keep + weight;
     }
     this.#silence = bits > SILENT_SHARE * duration * this.#rate(2) ? 0 : this.#silence + duration;
-    this.#observedSeconds += duration;
+    this.observedSeconds += duration;
     this.#lastSeenSeconds = endSeconds;
     this.#openBits += bits;
     this.#openBusy += duration;
@@ -116,7 +117,7 @@ export class LinkHistory {
       ...this.#binFeatures(nowSeconds, logReference),
       Math.min(6, this.#silence) / 3,
       Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
-      Math.log1p(Math.min(120, this.#observedSeconds)) / 2,
+      Math.log1p(Math.min(120, this.observedSeconds)) / 2,
     ]);
     const isKnown = Number.isFinite(handoverSeconds);
     into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);

@@ -24,7 +24,14 @@ const LIVE = {
   stallsPerMinuteDiff: ({ live }: SessionResult) => live!.stallsPerMinute,
   bitrateBpsDiff: ({ meanBitrateBps }: SessionResult) => meanBitrateBps,
 };
-const START_NAMES = ['qoeFirst30Seconds', 'qoeFirst60Seconds', 'watchedQoe', 'rampSeconds'] as const;
+const START_NAMES = [
+  'qoeFirst30Seconds',
+  'qoeFirst60Seconds',
+  'watchedQoe',
+  'watchedQoe30Seconds',
+  'watchedQoe600Seconds',
+  'rampSeconds',
+] as const;
 const LIVE_NAMES = Object.keys(LIVE) as (keyof typeof LIVE)[];
 
 /** The sessions of a data set (or of all) by algorithm, and their units of resampling. */

@@ -49,6 +49,9 @@ test('the same loss weighs more at the beginning, by the share of viewers who ar
   for (const watchSeconds of [30, 600]) {
     expect(lossAt(25, watchSeconds) / lossAt(0, watchSeconds)).toBeCloseTo(watchShare(100, watchSeconds), 9);
   }
+  const short = firstMinute(played(steps([1, 15], [3, 15])), RULES);
+  expect(short.watchedQoe30Seconds).toBeLessThan(short.watchedQoe);
+  expect(short.watchedQoe).toBeLessThan(short.watchedQoe600Seconds);
   expect(watchShare(30, 30)).toBeCloseTo(0.5, 9);
   expect(lossAt(25, Number.POSITIVE_INFINITY)).toBeCloseTo(lossAt(0, Number.POSITIVE_INFINITY), 9);
 });

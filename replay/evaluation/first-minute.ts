@@ -23,10 +23,14 @@ export function firstMinute(
   const session = { segments, startupSeconds, endedBy };
   const upTo = (seconds: number) => (from: number, to: number) =>
     Math.min(1, Math.max(0, (seconds - from) / Math.max(1e-9, to - from)));
+  const watched = (medianSeconds: number) =>
+    weightedQoe(session, rules, (from, to) => watchShare((from + to) / 2, medianSeconds));
   return {
     qoeFirst30Seconds: weightedQoe(session, rules, upTo(30)),
     qoeFirst60Seconds: weightedQoe(session, rules, upTo(60)),
-    watchedQoe: weightedQoe(session, rules, (from, to) => watchShare((from + to) / 2, watchSeconds)),
+    watchedQoe: watched(watchSeconds),
+    watchedQoe30Seconds: watched(30),
+    watchedQoe600Seconds: watched(600),
     rampSeconds: rampSeconds(session, rules),
   };
 }

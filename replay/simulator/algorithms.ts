@@ -5,6 +5,7 @@ import type { SessionContext } from '../../abr/forecast.ts';
 import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
+import type { ModelSessionOptions } from '../../predictor/forecast/model-session.ts';
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/card-session.ts';
@@ -40,15 +41,16 @@ const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>
       traceSecondsAt: (now) => startSeconds + now,
       as: oracleForm(controller),
     }),
-  'built-in': (task) => builtIn(task, true),
-  'built-in:no-handover': (task) => builtIn(task, false),
+  'built-in': (task) => builtIn(task),
+  'built-in:no-handover': (task) => builtIn(task, { handover: false }),
+  'built-in:no-early-spread': (task) => builtIn(task, { earlySpread: false }),
   'built-in:page-load': (task) => {
-    const forecaster = builtIn(task, true);
+    const forecaster = builtIn(task);
     const start = forecaster.start.bind(forecaster);
     const pageLoad = pageLoadOf(task);
     return Object.assign(forecaster, { start: (context: SessionContext) => start({ ...context, pageLoad }) });
   },
-  shipped: (task) => builtIn({ ...task, model: undefined }, true),
+  shipped: (task) => builtIn({ ...task, model: undefined }),
 };
 
 /** Of a player and its page. */
@@ -72,10 +74,10 @@ function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionCont
 /** Unpacked once for all sessions. */
 let shipped: Model | undefined;
 
-function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaster {
+function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions = {}): Forecaster {
   const newSubSecond = scenario.live && (() => new SubSecond());
   shipped ??= unpackModel(SHIPPED_MODEL);
-  return createBuiltInForecaster({ model: model ?? shipped, handover, newSubSecond });
+  return createBuiltInForecaster({ model: model ?? shipped, newSubSecond, ...options });
 }
 
 function newForecaster(name: Exclude<ForecasterName, 'service'>, task: SessionTask, controller: string): Forecaster {

@@ -21,8 +21,8 @@ const MEANS = {
   onDemand:
     'Means over sessions. Stalls exclude startup; "worst 5 %" is the mean of the worst sessions, "over 10 s" the share of ' +
     'sessions with stalls of more than 10 s. "First 30 s" and "first 60 s" are the QoE of that media; "watch-weighted" ' +
-    'counts each segment by the viewers who still watch it, half of them after a minute; "ramp" is the time until 80 % of ' +
-    'the later bitrate play.',
+    'counts each segment by the viewers who still watch it, half of them after a minute ("by 30 s", "by 600 s": after ' +
+    'that time); "ramp" is the time until 80 % of the later bitrate play.',
 };
 const DIFFERENCES = {
   live: 'Better is above 0 for QoE and bitrate, below 0 for the others.',
