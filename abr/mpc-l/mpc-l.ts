@@ -121,10 +121,15 @@ export class MpcL implements Controller {
     const { abandon, maxWastedShare, tuning } = this.#options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, maxWastedShare);
-    const settleSeconds = tuning.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds);
-    const patienceSeconds = tuning.patienceSegments * state.segmentSeconds;
-    const spareSeconds = state.started ? (state.bufferLevelSeconds - patienceSeconds) / state.playbackRate : 0;
-    return Math.min(1, !abandon || isLowest || isSpent ? 1 : Math.max(settleSeconds, spareSeconds));
+    if (!abandon || isLowest || isSpent) return 1;
+    const spareSeconds = state.bufferLevelSeconds - tuning.patienceSegments * state.segmentSeconds;
+    return Math.min(
+      1,
+      Math.max(
+        tuning.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds),
+        state.started ? spareSeconds / state.playbackRate : 0,
+      ),
+    );
   }
 
   #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {

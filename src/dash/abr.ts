@@ -14,18 +14,18 @@ const PRIORITY = 0.5;
  * opinion on audio and text. Whenever one of dash.js's own rules is switched on or off, dash.js makes another instance
  * of a custom rule and keeps the earlier ones, even after the rule's removal: only the newest decides.
  */
-export function switchRule(parts: { port: DashPort; adaptation: Adaptation } | undefined) {
+export function switchRule(adaptation: (Adaptation & { readonly port: DashPort }) | undefined) {
   let newest: object;
   const rule = () => ({
     create() {
       const instance = {
         getClassName: () => SWITCH_RULE,
         getSwitchRequest(context: RulesContext) {
-          const opinion = parts?.adaptation.guard(() => {
-            const { port, adaptation } = parts!;
+          const opinion = adaptation?.guard(() => {
+            const { port, decisions } = adaptation!;
             if (instance !== newest || context.getMediaType() !== 'video') return undefined;
             port.context = context;
-            const choice = adaptation.decisions.decide();
+            const choice = decisions.decide();
             return choice && { representation: port.representation(choice), reason: { message: choice.message } };
           });
           return { representation: null, priority: PRIORITY, rule: SWITCH_RULE, ...opinion };
@@ -39,7 +39,7 @@ export function switchRule(parts: { port: DashPort; adaptation: Adaptation } | u
     rule,
     /** dash.js keeps the instances, but nothing of the plugin. */
     release() {
-      parts = undefined;
+      adaptation = undefined;
     },
   };
 }

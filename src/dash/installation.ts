@@ -36,7 +36,7 @@ function isInstalled(player: DashPlayer): boolean {
 }
 
 class DashInstallation implements Installation {
-  readonly adaptation: Adaptation;
+  readonly adaptation: Adaptation & { readonly port: DashPort };
   readonly #port: DashPort;
   readonly #requests: Requests;
   readonly #rule: ReturnType<typeof switchRule>;
@@ -50,8 +50,8 @@ class DashInstallation implements Installation {
     Live: NewLiveSupport | undefined,
   ) {
     this.#port = new DashPort(player, options, events, Live);
-    this.adaptation = new Adaptation(this.#port, options, events);
-    this.#rule = switchRule({ port: this.#port, adaptation: this.adaptation });
+    this.adaptation = new Adaptation(this.#port, options, events) as typeof this.adaptation;
+    this.#rule = switchRule(this.adaptation);
     const { live } = this.#port;
     this.#requests = new Requests(this.adaptation, live);
     const handlers = {
