@@ -50,7 +50,8 @@ async function expectPlayback(page: Page, manifest: string, disturb = async () =
   for (const { rates } of seen.states) for (const rate of rates) expect(rate).toBeGreaterThan(0);
   expect(seen.states.map(({ source }) => source)).toContain('built-in');
   // The link has capacity for more than the lowest.
-  expect(Math.max(...seen.rungs)).toBeGreaterThan(0);
+  const last = seen.states.at(-1)!;
+  expect(Math.max(...seen.rungs), JSON.stringify({ ...last, rungs: seen.rungs, times })).toBeGreaterThan(0);
 }
 
 for (const [what, path] of [
