@@ -39,7 +39,7 @@ for (const [playerName, settings] of SETTINGS) {
   test.describe(playerName, () => {
     test.use({ playerName });
 
-    test('a pause of requests is neither idle capacity nor an outage', async ({ labPage, stream }) => {
+    test('a pause of requests is not taken for a slow link', async ({ labPage, stream }) => {
       await labPage.addInitScript(simulateManagedMediaSource);
       await labPage.reload();
       const manifest = `${stream({ segmentCount: 60, link: [[60, LINK_BPS]] })}manifest.mpd`;
