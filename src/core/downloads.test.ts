@@ -112,3 +112,19 @@ test('downloads of an earlier session reach nothing', () => {
   downloads.ended(request, 'whole', 1);
   expect(record()).toMatchObject({ measured: [], wholeDownloads: 0 });
 });
+
+test('the time of a suspended page is not that of a download', () => {
+  const { downloads, request, receivedAfter, record, clock, steady } = requested();
+  receivedAfter(0.5, 1e6);
+  const nowMs = performance.now();
+  jest.spyOn(performance, 'now').mockReturnValue(nowMs + 3600_000);
+  downloads.received(request, { totalBits: 2e6 });
+  downloads.ended(request, 'whole', 3600.5);
+  expect(record().measured).toMatchObject([{ receivedBits: 2e6, downloadSeconds: 0.5 }]);
+  expect(clock.nowSeconds()).toBe(0.5);
+  // Without a download it is a pause like any other.
+  jest.spyOn(performance, 'now').mockReturnValue(nowMs + 7200_000);
+  expect(clock.nowSeconds()).toBe(3600.5);
+  expect(steady.observations.filter((one) => one.kind === 'throughput' && one.endSeconds > 1)).toEqual([]);
+  jest.restoreAllMocks();
+});

@@ -46,6 +46,7 @@ export class Downloads {
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
     this.#downloads.set(request, download);
+    clock.isDownloading = true;
     session.begin(download);
     ticker.update();
   }
@@ -86,6 +87,7 @@ export class Downloads {
     if (download === undefined) return;
     this.#downloads.delete(request);
     const nowSeconds = clock.nowSeconds();
+    clock.isDownloading = this.#downloads.size > 0;
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
       const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;
@@ -103,5 +105,6 @@ export class Downloads {
   /** The session of these requests is over. */
   forget(): void {
     this.#downloads.clear();
+    this.parts.clock.isDownloading = false;
   }
 }

@@ -7,8 +7,17 @@ import type { TimeSource } from './options.ts';
 /** The clocks at a decision. */
 export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintySeconds'>;
 
+/**
+ * The clock is read more often than this during a download: timers of a hidden tab fire once a minute. After a longer
+ * time the page was suspended, which tells nothing of the link.
+ */
+const SUSPENDED_MS = 90_000;
+
 export class SessionClock {
+  /** Whether requests are in flight. */
+  isDownloading = false;
   #startMs: number | undefined;
+  #readMs = 0;
 
   constructor(
     private readonly timeSource: TimeSource,
@@ -20,7 +29,7 @@ export class SessionClock {
   }
 
   start(): void {
-    this.#startMs = performance.now();
+    this.#startMs = this.#readMs = performance.now();
   }
 
   /** Another session begins. */
@@ -28,9 +37,13 @@ export class SessionClock {
     this.#startMs = undefined;
   }
 
-  /** Seconds since the first media request; 0 before it. */
+  /** Seconds since the first media request, without downloads' time in a suspended page; 0 before it. */
   nowSeconds(): number {
-    return this.#startMs === undefined ? 0 : (performance.now() - this.#startMs) / 1000;
+    if (this.#startMs === undefined) return 0;
+    const nowMs = performance.now();
+    if (this.isDownloading && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
+    this.#readMs = nowMs;
+    return (nowMs - this.#startMs) / 1000;
   }
 
   /** Without UTC where the time source does not know it. */

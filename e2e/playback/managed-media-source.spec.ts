@@ -1,0 +1,92 @@
+/**
+ * Managed Media Source, as on an iPhone: at `endstreaming` players request no more until `startstreaming`. Simulated on
+ * Chromium's MediaSource; WebKit's core tests play with its own one.
+ */
+
+import type { Forecaster } from '../../abr/forecast.ts';
+import type { LabPlayer, PlayerName } from './playback-test.ts';
+import { expect, test } from './playback-test.ts';
+
+declare global {
+  interface Window {
+    managed: MediaSource[];
+    ManagedMediaSource?: typeof MediaSource;
+  }
+}
+
+const LINK_BPS = 8e6;
+/** A buffer of 6 s in each player. */
+const SETTINGS: [PlayerName, object][] = [
+  ['dash', { streaming: { buffer: { bufferTimeDefault: 6, bufferTimeAtTopQuality: 6 } } }],
+  ['hls.js', { maxBufferLength: 6, preferManagedMediaSource: true }],
+  ['Shaka 5', { streaming: { bufferingGoal: 6 } }],
+];
+
+/** Runs in the page before its scripts. */
+function simulateManagedMediaSource(): void {
+  window.managed = [];
+  window.ManagedMediaSource = class extends MediaSource {
+    readonly streaming = true;
+    constructor() {
+      super();
+      window.managed.push(this);
+    }
+  };
+}
+
+test.describe.configure({ mode: 'parallel' });
+for (const [playerName, settings] of SETTINGS) {
+  test.describe(playerName, () => {
+    test.use({ playerName });
+
+    test('a pause of requests is not taken for a slow link', async ({ labPage, stream }) => {
+      await labPage.addInitScript(simulateManagedMediaSource);
+      await labPage.reload();
+      const manifest = `${stream({ segmentCount: 60, link: [[60, LINK_BPS]] })}manifest.mpd`;
+      const seen = await labPage.evaluate(
+        async ({ manifest, settings }) => {
+          const silent: [startSeconds: number, endSeconds: number][] = [];
+          const witness: Forecaster = {
+            name: 'witness',
+            start() {},
+            observe(one) {
+              if (one.kind === 'throughput' && one.bits === 0) silent.push([one.startSeconds, one.endSeconds]);
+            },
+            latest: () => undefined,
+          };
+          const options = { forecasters: [witness], abandon: true };
+          const lab = (await window.lab.play({ manifest, settings, options })) as LabPlayer;
+          const { video, requests, decisions, handle } = lab;
+          const ahead = () => (video.buffered.length > 0 ? video.buffered.end(0) - video.currentTime : 0);
+          await window.lab.until('a full buffer', () => requests.length > 8 && ahead() > 4.5, lab);
+          const tell = (name: string) => window.managed.at(-1)!.dispatchEvent(new Event(name));
+          tell('endstreaming');
+          const pausedAtSeconds = handle.state.nowSeconds;
+          await window.lab.until('a low buffer', () => ahead() < 1.5, lab);
+          const before = requests.length;
+          const resumedAtSeconds = handle.state.nowSeconds;
+          tell('startstreaming');
+          await window.lab.until('requests', () => requests.length > before + 6, lab);
+          const after = decisions.filter(({ state }) => state.nowSeconds > resumedAtSeconds);
+          return {
+            sources: window.managed.length,
+            silent: silent.filter(([start, end]) => start > pausedAtSeconds + 1 && end < resumedAtSeconds),
+            pauseSeconds: resumedAtSeconds - pausedAtSeconds,
+            longestSeconds: Math.max(...after.at(-1)!.state.downloads.map(({ downloadSeconds }) => downloadSeconds)),
+            abandonments: after.filter(({ kind }) => kind === 'abandon').length,
+            sourcesOfForecasts: after.map(({ decision }) => decision.forecastSource),
+            highest: Math.max(...after.map(({ decision }) => decision.representation)),
+          };
+        },
+        { manifest, settings },
+      );
+      expect(seen.sources).toBeGreaterThan(0);
+      expect(seen.pauseSeconds).toBeGreaterThan(2);
+      expect(seen.silent).toEqual([]);
+      // No download is as long as the pause.
+      expect(seen.longestSeconds).toBeLessThan(seen.pauseSeconds);
+      expect(seen.sourcesOfForecasts).toContain('built-in');
+      expect(seen.highest).toBeGreaterThan(0);
+    });
+  });
+}
