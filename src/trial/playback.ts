@@ -124,7 +124,8 @@ export class Playback {
     const seconds = passed < ASLEEP_SECONDS ? passed : 0;
     const before = this.#position;
     this.#position = element?.currentTime;
-    this.#isEnded = element !== undefined && isAtEnd(element);
+    // A player that loses its source leaves an element at 0, or none.
+    if (element && isAtEnd(element)) this.#isEnded = true;
     const moved = before === undefined || element === undefined ? 0 : element.currentTime - before;
     const rate = element?.playbackRate || this.#rate;
     const isJump = moved < -JUMP_SECONDS || moved > passed * Math.max(rate, this.#rate) + JUMP_SECONDS;
@@ -132,7 +133,7 @@ export class Playback {
     this.#rate = rate;
     if (!this.started) this.#startUp(seconds, media, element);
     else if (media < JITTER_SECONDS) this.#stands(seconds, element, isJump);
-    else this.#moves(seconds, media, rate, latencySeconds);
+    else this.#moves(seconds, media, element!, latencySeconds);
   }
 
   /** The report's fields of what was seen. `topBitrateBps`: of the manifest, where known. */
@@ -196,10 +197,12 @@ export class Playback {
     this.#lose(this.#stillSeconds);
   }
 
-  #moves(seconds: number, media: number, rate: number, latencySeconds: number | undefined): void {
+  #moves(seconds: number, media: number, element: ObservedElement, latencySeconds: number | undefined): void {
+    const rate = this.#rate;
     const played = Math.min(seconds, media / rate);
     if (this.#isWaiting) this.#lose(seconds - played);
     this.#isWaiting = false;
+    this.#isEnded = this.#isEnded && isAtEnd(element);
     this.#isAfterSeek = false;
     this.#stillSeconds = 0;
     this.#play(media, media / rate);
