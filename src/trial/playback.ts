@@ -68,11 +68,8 @@ class QoeWindow {
 export class Playback {
   started = false;
   #isEnded = false;
-  #startupSeconds = 0;
-  #watchedSeconds = 0;
-  #stallSeconds = 0;
-  #stallCount = 0;
-  #switches = 0;
+  /** As in the report. */
+  readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0, switches: 0 };
   #offRateSeconds = 0;
   /** Seconds of media that played and whose bitrate is known, and their bits. */
   #mediaSeconds = 0;
@@ -112,7 +109,7 @@ export class Playback {
     if (type === 'waiting' && this.started && !this.#isAfterSeek) this.#wait();
     else if (type === 'seeking' && this.started && !this.#isWaiting) this.#isAfterSeek = true;
     else if (type === 'play' && !this.started && this.#readySeconds > READY_SECONDS) {
-      this.#startupSeconds = 0;
+      this.#sums.startupSeconds = 0;
       this.#readySeconds = 0;
     }
   }
@@ -138,26 +135,19 @@ export class Playback {
 
   /** The report's fields of what was seen. `topBitrateBps`: of the manifest, where known. */
   figures(isLive: boolean, topBitrateBps = 0) {
-    const { started, ...sums } = {
-      started: this.started,
-      startupSeconds: this.#startupSeconds,
-      watchedSeconds: this.#watchedSeconds,
-      stallSeconds: this.#stallSeconds,
-      stallCount: this.#stallCount,
-      switches: this.#switches,
-    };
     const { seconds, weighted } = this.#latency;
     return {
-      started,
-      ...sums,
+      started: this.started,
+      ...this.#sums,
       ...(this.#mediaSeconds > 0 && this.#qualities(Math.max(topBitrateBps, this.#highestBps))),
       ...(isLive && seconds > 0 && { latencySeconds: weighted / seconds }),
-      ...(isLive && this.#watchedSeconds > 0 && { offRateShare: this.#offRateSeconds / this.#watchedSeconds }),
+      ...(isLive &&
+        this.#sums.watchedSeconds > 0 && { offRateShare: this.#offRateSeconds / this.#sums.watchedSeconds }),
     } satisfies Partial<SessionReport>;
   }
 
   #qualities(topBitrateBps: number) {
-    const qoe = (window: QoeWindow) => window.qoe(this.#startupSeconds, topBitrateBps);
+    const qoe = (window: QoeWindow) => window.qoe(this.#sums.startupSeconds, topBitrateBps);
     return {
       meanBitrateBps: this.#mediaBits / this.#mediaSeconds,
       topBitrateBps,
@@ -171,13 +161,13 @@ export class Playback {
     // The player seeks to its first picture.
     if (media >= JITTER_SECONDS && element && !element.paused && !element.seeking) {
       this.started = true;
-      this.#startupSeconds += Math.max(0, seconds - media / this.#rate);
+      this.#sums.startupSeconds += Math.max(0, seconds - media / this.#rate);
       this.#play(media, Math.min(seconds, media / this.#rate));
       return;
     }
     const isViewers = element?.paused && element.readyState >= HAVE_FUTURE_DATA;
     if (isViewers) this.#readySeconds += seconds;
-    else this.#startupSeconds += seconds;
+    else this.#sums.startupSeconds += seconds;
   }
 
   #stands(seconds: number, element: ObservedElement | undefined, isJump: boolean): void {
@@ -215,20 +205,20 @@ export class Playback {
   #wait(): void {
     if (this.#isWaiting || this.#isEnded) return;
     this.#isWaiting = true;
-    this.#stallCount++;
+    this.#sums.stallCount++;
   }
 
   #lose(seconds: number): void {
-    this.#stallSeconds += seconds;
+    this.#sums.stallSeconds += seconds;
     for (const window of Object.values(this.#windows)) window.waited(seconds);
   }
 
   #play(media: number, seconds: number): void {
-    this.#watchedSeconds += seconds;
+    this.#sums.watchedSeconds += seconds;
     const bps = this.#bitrateAt(this.#position! - media / 2) ?? this.#bitrateBps;
     if (bps === undefined) return;
     const change = (bps - (this.#bitrateBps ?? bps)) / 1e6;
-    if (change !== 0) this.#switches++;
+    if (change !== 0) this.#sums.switches++;
     this.#bitrateBps = bps;
     this.#highestBps = Math.max(this.#highestBps, bps);
     this.#mediaSeconds += media;
