@@ -59,9 +59,8 @@ export function observedDash(player: Dash): ObservedPlayer {
         known.add(request);
         sent(request, {
           isVideo: mediaType === 'video',
-          expectedBits: duration * representation.bandwidth,
           receivedBits: () => 8 * bytesLoaded(request),
-          sizeBits: () => 8 * request.bytesTotal,
+          sizeBits: () => 8 * request.bytesTotal || duration * representation.bandwidth,
         });
       },
       loadingProgress: () => progressed(),

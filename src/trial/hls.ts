@@ -50,9 +50,8 @@ export function observedHls(player: HlsPlayer): ObservedPlayer {
     const stats = () => (part ?? frag!).stats;
     return {
       isVideo: type === 'main' && !bitrateTest,
-      expectedBits: bitrateOf(player.levels[level]) * (part ?? frag!).duration,
       receivedBits: () => 8 * stats().loaded,
-      sizeBits: () => 8 * stats().total,
+      sizeBits: () => 8 * stats().total || bitrateOf(player.levels[level]) * (part ?? frag!).duration,
       isAborted: () => stats().aborted,
       firstByteSeconds: () => (stats().loading.first > 0 ? stats().loading.first / 1000 : undefined),
     };

@@ -12,8 +12,8 @@ import { HandoverClock } from '../../predictor/link/handover-clock/handover-cloc
 const SLOTS_PER_SECOND = 10;
 /** Bits that are this late count in the oldest open slot: Shaka tells them with the end of a download. */
 const OPEN_SECONDS = 30;
-/** A second counts if it was downloading for at least this part of it. */
-const BUSY_SECONDS = 0.25;
+/** A second counts if it was downloading for at least this long. */
+const BUSY_SECONDS = 0.1;
 /** A forecast's step has an outcome if it was downloading for at least this share of it. */
 const BUSY_SHARE = 0.5;
 const LEAST_SECONDS = 5;

@@ -56,6 +56,12 @@ test('pauses, seeks and the end are no stalls', () => {
   screen.happens('waiting').pass(30, 0);
   expect(screen.figures()).toMatchObject({ watchedSeconds: 15, stallSeconds: 0, stallCount: 0 });
   expect(screen.playback.isEnded).toBe(true);
+  screen.element.currentTime = 0;
+  screen.playback.sample(screen.nowSeconds, screen.element);
+  screen.playback.sample(screen.nowSeconds, undefined);
+  expect(screen.playback.isEnded).toBe(true);
+  screen.pass(1);
+  expect(screen.playback.isEnded).toBe(false);
 });
 
 test('a seek in a stall does not end it', () => {

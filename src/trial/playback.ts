@@ -68,11 +68,8 @@ class QoeWindow {
 export class Playback {
   started = false;
   #isEnded = false;
-  #startupSeconds = 0;
-  #watchedSeconds = 0;
-  #stallSeconds = 0;
-  #stallCount = 0;
-  #switches = 0;
+  /** As in the report. */
+  readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0, switches: 0 };
   #offRateSeconds = 0;
   /** Seconds of media that played and whose bitrate is known, and their bits. */
   #mediaSeconds = 0;
@@ -112,7 +109,7 @@ export class Playback {
     if (type === 'waiting' && this.started && !this.#isAfterSeek) this.#wait();
     else if (type === 'seeking' && this.started && !this.#isWaiting) this.#isAfterSeek = true;
     else if (type === 'play' && !this.started && this.#readySeconds > READY_SECONDS) {
-      this.#startupSeconds = 0;
+      this.#sums.startupSeconds = 0;
       this.#readySeconds = 0;
     }
   }
@@ -124,7 +121,8 @@ export class Playback {
     const seconds = passed < ASLEEP_SECONDS ? passed : 0;
     const before = this.#position;
     this.#position = element?.currentTime;
-    this.#isEnded = element !== undefined && isAtEnd(element);
+    // A player that loses its source leaves an element at 0, or none.
+    if (element && isAtEnd(element)) this.#isEnded = true;
     const moved = before === undefined || element === undefined ? 0 : element.currentTime - before;
     const rate = element?.playbackRate || this.#rate;
     const isJump = moved < -JUMP_SECONDS || moved > passed * Math.max(rate, this.#rate) + JUMP_SECONDS;
@@ -132,31 +130,24 @@ export class Playback {
     this.#rate = rate;
     if (!this.started) this.#startUp(seconds, media, element);
     else if (media < JITTER_SECONDS) this.#stands(seconds, element, isJump);
-    else this.#moves(seconds, media, rate, latencySeconds);
+    else this.#moves(seconds, media, element!, latencySeconds);
   }
 
   /** The report's fields of what was seen. `topBitrateBps`: of the manifest, where known. */
   figures(isLive: boolean, topBitrateBps = 0) {
-    const { started, ...sums } = {
-      started: this.started,
-      startupSeconds: this.#startupSeconds,
-      watchedSeconds: this.#watchedSeconds,
-      stallSeconds: this.#stallSeconds,
-      stallCount: this.#stallCount,
-      switches: this.#switches,
-    };
     const { seconds, weighted } = this.#latency;
     return {
-      started,
-      ...sums,
+      started: this.started,
+      ...this.#sums,
       ...(this.#mediaSeconds > 0 && this.#qualities(Math.max(topBitrateBps, this.#highestBps))),
       ...(isLive && seconds > 0 && { latencySeconds: weighted / seconds }),
-      ...(isLive && this.#watchedSeconds > 0 && { offRateShare: this.#offRateSeconds / this.#watchedSeconds }),
+      ...(isLive &&
+        this.#sums.watchedSeconds > 0 && { offRateShare: this.#offRateSeconds / this.#sums.watchedSeconds }),
     } satisfies Partial<SessionReport>;
   }
 
   #qualities(topBitrateBps: number) {
-    const qoe = (window: QoeWindow) => window.qoe(this.#startupSeconds, topBitrateBps);
+    const qoe = (window: QoeWindow) => window.qoe(this.#sums.startupSeconds, topBitrateBps);
     return {
       meanBitrateBps: this.#mediaBits / this.#mediaSeconds,
       topBitrateBps,
@@ -170,13 +161,13 @@ export class Playback {
     // The player seeks to its first picture.
     if (media >= JITTER_SECONDS && element && !element.paused && !element.seeking) {
       this.started = true;
-      this.#startupSeconds += Math.max(0, seconds - media / this.#rate);
+      this.#sums.startupSeconds += Math.max(0, seconds - media / this.#rate);
       this.#play(media, Math.min(seconds, media / this.#rate));
       return;
     }
     const isViewers = element?.paused && element.readyState >= HAVE_FUTURE_DATA;
     if (isViewers) this.#readySeconds += seconds;
-    else this.#startupSeconds += seconds;
+    else this.#sums.startupSeconds += seconds;
   }
 
   #stands(seconds: number, element: ObservedElement | undefined, isJump: boolean): void {
@@ -196,10 +187,12 @@ export class Playback {
     this.#lose(this.#stillSeconds);
   }
 
-  #moves(seconds: number, media: number, rate: number, latencySeconds: number | undefined): void {
+  #moves(seconds: number, media: number, element: ObservedElement, latencySeconds: number | undefined): void {
+    const rate = this.#rate;
     const played = Math.min(seconds, media / rate);
     if (this.#isWaiting) this.#lose(seconds - played);
     this.#isWaiting = false;
+    this.#isEnded = this.#isEnded && isAtEnd(element);
     this.#isAfterSeek = false;
     this.#stillSeconds = 0;
     this.#play(media, media / rate);
@@ -212,20 +205,20 @@ export class Playback {
   #wait(): void {
     if (this.#isWaiting || this.#isEnded) return;
     this.#isWaiting = true;
-    this.#stallCount++;
+    this.#sums.stallCount++;
   }
 
   #lose(seconds: number): void {
-    this.#stallSeconds += seconds;
+    this.#sums.stallSeconds += seconds;
     for (const window of Object.values(this.#windows)) window.waited(seconds);
   }
 
   #play(media: number, seconds: number): void {
-    this.#watchedSeconds += seconds;
+    this.#sums.watchedSeconds += seconds;
     const bps = this.#bitrateAt(this.#position! - media / 2) ?? this.#bitrateBps;
     if (bps === undefined) return;
     const change = (bps - (this.#bitrateBps ?? bps)) / 1e6;
-    if (change !== 0) this.#switches++;
+    if (change !== 0) this.#sums.switches++;
     this.#bitrateBps = bps;
     this.#highestBps = Math.max(this.#highestBps, bps);
     this.#mediaSeconds += media;

@@ -88,6 +88,8 @@ export class Reporter implements SessionReports {
   #element: HTMLMediaElement | undefined;
   #session: ObservedSession | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** The page went away while a source played. */
+  #isAway = false;
 
   constructor(
     private readonly player: ObservedPlayer,
@@ -138,7 +140,15 @@ export class Reporter implements SessionReports {
   };
 
   readonly #pageHandlers = {
-    pagehide: () => this.#end('page'),
+    pagehide: () => {
+      this.#isAway = this.#session !== undefined;
+      this.#end('page');
+    },
+    // Back from the browser's cache of pages, the source goes on.
+    pageshow: () => {
+      if (this.#isAway) this.#begin();
+      this.#isAway = false;
+    },
     visibilitychange: () => this.#visibilityChanged(),
   };
 

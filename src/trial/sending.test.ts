@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { reportSessions } from '../trial.ts';
-import { PLAIN, playSession } from './observed-session.fixture.ts';
+import { PLAIN, play, playSession } from './observed-session.fixture.ts';
 
 useManualClock();
 
@@ -181,6 +181,18 @@ test('a page that comes back is reported once, at its end', async () => {
   expect(items.size).toBe(0);
   expect(bodies()).toEqual(seen);
   expect(seen).toHaveLength(1);
+});
+
+test('a page that comes back from the cache of pages begins another session', async () => {
+  const { plain, seen } = visit();
+  playSession(plain);
+  page.dispatchEvent(new Event('pagehide'));
+  page.dispatchEvent(new Event('pageshow'));
+  play(plain.player, 3);
+  page.dispatchEvent(new Event('pagehide'));
+  await settled();
+  expect(seen.map(({ watchedSeconds }) => Math.round(watchedSeconds))).toEqual([8, 3]);
+  expect(bodies()).toEqual(seen);
 });
 
 test('a storage that is blocked or full of something else keeps nothing, and breaks nothing', async () => {

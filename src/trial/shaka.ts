@@ -49,9 +49,8 @@ export function observedShaka(player: Shaka): ObservedPlayer {
       downloads.set(request, download);
       sent(request, {
         isVideo,
-        expectedBits: bitrateBps * (endSeconds - startSeconds),
         receivedBits: () => undefined,
-        sizeBits: () => download.sizeBits,
+        sizeBits: () => download.sizeBits || bitrateBps * (endSeconds - startSeconds),
         firstByteSeconds: () => download.firstByteSeconds,
       });
     };

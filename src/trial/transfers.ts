@@ -10,12 +10,10 @@ const CACHED_SECONDS = 0.01;
 /** A request for audio or video that the player has sent. */
 export interface Transfer {
   isVideo: boolean;
-  /** Size by the bitrate, where nothing better is known. */
-  expectedBits: number;
   /** Bits of the body so far; undefined where the player tells them with the end only. */
   receivedBits(): number | undefined;
-  /** Of the whole body, once it is known. */
-  sizeBits?(): number | undefined;
+  /** Of the whole body; by the bitrate until it is known. */
+  sizeBits(): number;
   /** The player has given it up without an event. */
   isAborted?(): boolean;
   /** Arrival of the first byte on the page's clock, once the player tells it. */
@@ -64,13 +62,11 @@ export class Transfers {
     if (running === undefined) return;
     this.#running.delete(request);
     const { transfer, sentSeconds } = running;
-    const { isVideo, expectedBits } = transfer;
-    const known = receivedBits ?? transfer.receivedBits();
     const isCached = outcome === 'whole' && nowSeconds - sentSeconds < CACHED_SECONDS;
-    const bits = known ?? this.#guessBits(running, nowSeconds);
+    const bits = receivedBits ?? transfer.receivedBits() ?? this.#guessBits(running, nowSeconds);
     if (!isCached) this.#record(running, nowSeconds, bits);
-    if (!isVideo || outcome === 'failed') return;
-    const sizeBits = outcome === 'whole' ? bits : Math.max(bits, transfer.sizeBits?.() || expectedBits);
+    if (!transfer.isVideo || outcome === 'failed') return;
+    const sizeBits = outcome === 'whole' ? bits : Math.max(bits, transfer.sizeBits());
     this.requestedBits += sizeBits;
     if (outcome === 'abandoned') this.wastedBits += bits;
   }
@@ -106,9 +102,8 @@ export class Transfers {
   }
 
   /** What has arrived of an abandoned download, if the player does not tell: by the time and the latest throughput. */
-  #guessBits({ transfer, sentSeconds }: Running, nowSeconds: number): number {
+  #guessBits({ transfer }: Running, nowSeconds: number): number {
     const seconds = nowSeconds - (transfer.firstByteSeconds?.() ?? nowSeconds);
-    const sizeBits = transfer.sizeBits?.() || transfer.expectedBits;
-    return sentSeconds < nowSeconds ? Math.min(sizeBits, seconds * this.#rateBps) : 0;
+    return Math.min(transfer.sizeBits(), seconds * this.#rateBps);
   }
 }
