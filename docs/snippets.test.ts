@@ -303,8 +303,9 @@ test('the list of dependencies has every one, and no other', () => {
   const packages = ['package.json', 'cli/package.json'].map((file) =>
     JSON.parse(readFileSync(join(ROOT, file), 'utf8')),
   );
-  const needed = packages.flatMap(({ dependencies, devDependencies, peerDependencies, overrides }) =>
-    Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies, ...overrides }),
+  const needed = packages.flatMap(
+    ({ dependencies, optionalDependencies, devDependencies, peerDependencies, overrides }) =>
+      Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies, ...peerDependencies, ...overrides }),
   );
   expect(needed.filter((name) => !listed.has(name))).toEqual([]);
   const rows = [...list.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[@a-z][^`, ]+(?=`)/g)!);

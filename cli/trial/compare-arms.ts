@@ -142,7 +142,10 @@ function shareWarnings(arms: readonly ArmSums[]): string[] {
   const xx = arms.reduce((sum, { sessions }) => sum + sessions, 0);
   const planned = arms.reduce((sum, { plannedShares }) => sum + plannedShares[1], 0);
   return arms.flatMap(({ arm, perUnit: y, sessions: own, plannedShares: [least, most] }) => {
-    if (least !== most) return [`The share of \`${arm}\` was changed during the trial: days differ, so use --from.`];
+    if (least !== most)
+      return [
+        `The share of \`${arm}\` was changed during the trial: days differ, so compare the reports since then alone.`,
+      ];
     const contrast = contrastOf([{ factor: 1, sums: { x, y, sessions: xx, xx, xy: own, yy: own } }]);
     const [low, high] = intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
     const [share, wanted] = [contrast.value, most / planned].map((of) => `${(100 * of).toFixed(1)} %`);

@@ -149,16 +149,22 @@ describe('sums of reports', () => {
   test('count a repeated report once, and name what does not count', async () => {
     const [first, second, third, ...others] = reports(50);
     put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
-    put('2.ndjson', [second!, { ...third!, day: '2026-02-01', id: 'ffffffffffffffff' }, 'no report']);
-    const sums = await read([at('')], { trial: 'pilot', from: '2026-03-01' });
+    put('2.ndjson', [second!, 'no report']);
+    const sums = await read([at('')], { trial: 'pilot' });
     expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
     expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
       'repeated: a report with the same id was read before': 2,
       'of another trial, or of none': 1,
-      'of a day outside --from and --to': 1,
       'not a line of JSON with fields of a report': 1,
     });
   });
+});
+
+test('without DuckDB, the error says how to install it', async () => {
+  const missing = loadDuckDb('@duckdb/not-there');
+  await expect(missing).rejects.toThrow(
+    'expected the optional package @duckdb/not-there (npm install @duckdb/not-there), got',
+  );
 });
 
 /** Whether the row counts, by the check that collectors use. Null and unknown fields are no harm to sums. */

@@ -16,9 +16,6 @@ export interface ReadOptions {
   areSums: boolean;
   /** Needed if the files have several trials. */
   trial?: string | undefined;
-  /** First and last day, inclusive. */
-  from?: string | undefined;
-  to?: string | undefined;
   /** What is independent of each other. */
   by: 'cluster' | 'day';
   threads: number;
@@ -100,22 +97,19 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
 }
 
 /** Makes the tables `cells`, with sums, and `dropped`, with the numbers of what does not count. */
-async function load(query: Query, files: readonly string[], { areSums, by, from, to }: ReadOptions): Promise<void> {
+async function load(query: Query, files: readonly string[], { areSums, by }: ReadOptions): Promise<void> {
   try {
     await query('create table dropped (reason varchar, rows double)');
-    if (areSums) await loadSums(query, files);
-    else await loadReports(query, files);
+    if (areSums) {
+      await query(`create table cells as ${files.map(sql.typedSums).join(' union all ')}`);
+      return;
+    }
+    await loadReports(query, files);
   } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError('files', 'files that DuckDB can read', error);
-  }
-  const outside = [from && `day < ${sql.quoted(from)}`, to && `day > ${sql.quoted(to)}`].filter(Boolean).join(' or ');
-  if (outside) {
-    await query(`update input set reason = 'of a day outside --from and --to' where reason is null and (${outside})`);
+    throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
   }
   await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
-  const valid = 'input where reason is null';
-  await query(`create table cells as ${areSums ? `from ${valid}` : sql.sumsOf(valid, ['trial', 'arm', by])}`);
+  await query(`create table cells as ${sql.sumsOf('input where reason is null', ['trial', 'arm', by])}`);
 }
 
 async function loadReports(query: Query, files: readonly string[]): Promise<void> {
@@ -142,40 +136,33 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
   );
 }
 
-async function loadSums(query: Query, files: readonly string[]): Promise<void> {
-  for (const [i, file] of files.entries()) {
-    const columns = await columnsOf(query, file);
-    const missing = sql.SUM_COLUMNS.find((column) => !columns.has(column));
-    if (missing) throw new InputError(file, 'the columns of --sql', undefined, `no column ${missing}`);
-    await query(`${i === 0 ? 'create table input as' : 'insert into input'} ${sql.typedSums(file)}`);
-  }
-}
-
 async function columnsOf(query: Query, file: string): Promise<Set<string>> {
   const columns = await query(`describe select * from ${sql.quoted(file)}`);
   return new Set(columns.map((column) => String(column['column_name'])));
 }
 
 async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Promise<TrialSums> {
-  const found = await query('select trial, sum(sessions)::double as rows from cells group by 1 order by 2 desc, 1');
-  const names = found.flatMap(({ trial }) => (trial === null ? [] : [String(trial)]));
+  const found = await query(
+    'select trial from cells where trial is not null group by 1 order by sum(sessions) desc, 1',
+  );
+  const names = found.map((row) => String(row['trial']));
   const trial = wanted ?? (names.length === 1 ? names[0]! : '');
   if (!names.includes(trial)) {
     const expected = names.length > 0 ? `one of ${names.slice(0, 10).join(', ')}` : 'reports of a trial';
     throw new InputError('--name', expected, wanted);
   }
-  const others = found
-    .filter((of) => of['trial'] !== trial)
-    .map(({ rows }) => ({ reason: 'of another trial, or of none', rows }));
-  const dropped = groupBy([...(await query('from dropped')), ...others], ({ reason }) => String(reason));
-  const notCounted = Array.from(dropped, ([reason, of]) => ({ reason, rows: totalOf(of, 'rows') }));
+  const others = `select 'of another trial, or of none', sum(sessions) from cells where trial is distinct from ${sql.quoted(trial)}`;
+  await query(`insert into dropped ${others}`);
+  const notCounted = await query(
+    'select reason, sum(rows) as rows from dropped where rows > 0 group by 1 order by 2 desc, 1',
+  );
 
   const rows = await query(sql.sumsByKind('cells', by, trial));
   const units = new Map([...new Set(rows.map(({ unit }) => unit))].map((unit, number) => [unit, number]));
   const byKind = groupBy(rows, ({ kind, value }) => `${KINDS[Number(kind) - 1]?.[0]}: ${value}`);
   return {
     trial,
-    notCounted: notCounted.filter((of) => of.rows > 0).sort((a, b) => b.rows - a.rows),
+    notCounted: notCounted as TrialSums['notCounted'],
     arms: armsOf(
       rows.filter(({ kind }) => kind === 0),
       units,

@@ -127,10 +127,8 @@ const SUMS: readonly (readonly [column: string, sql: string])[] = [
     ...['xx', 'xy', 'yy'].map((of) => [`sum_${of}_${id}`, `sum(${of[0]}_${id} * ${of[1]}_${id})`] as const),
   ]),
 ];
-const SUM_KEYS = [...KEYS, ...KINDS.map(([id]) => `${id}_kind`)];
-/** What a file of sums must have. */
-export const SUM_COLUMNS: readonly string[] = [...SUM_KEYS, ...SUMS.map(([column]) => column)];
 
+const SUM_KEYS = [...KEYS, ...KINDS.map(([id]) => `${id}_kind`)];
 /** Sums of the valid reports of a table; plain SQL, which warehouses run, too. `keys`: of the reports, one of `KEYS` each. */
 export function sumsOf(table: string, keys: readonly string[] = KEYS): string {
   const by = [...keys, ...SUM_KEYS.slice(KEYS.length)];
@@ -151,17 +149,13 @@ from sessions
 group by ${by.join(', ')}`;
 }
 
-/** Sums from a file, as a warehouse wrote it; `reason` is null for a valid row. */
+/** Sums from a file, as a warehouse wrote it. */
 export function typedSums(file: string): string {
-  const numbers = SUMS.map(([column]) => `try_cast(${column} as double) as ${column}`);
-  const keys = SUM_KEYS.map((key) => `${key}::varchar as ${key}`);
-  // A sum over no session is null.
-  const total = SUMS.map(([column]) => `coalesce(${column}, 0)`).join(' + ');
-  const isRight = `trial is not null and arm is not null and sessions > 0 and isfinite(${total})`;
-  return (
-    `select case when not coalesce(${isRight}, false) then 'sums with a wrong or missing value' end as reason, * ` +
-    `from (select ${[...keys, ...numbers].join(', ')} from ${quoted(file)})`
-  );
+  const columns = [
+    ...SUM_KEYS.map((key) => `${key}::varchar as ${key}`),
+    ...SUMS.map(([sum]) => `${sum}::double as ${sum}`),
+  ];
+  return `select ${columns.join(', ')} from ${quoted(file)}`;
 }
 
 /** Sums by arm, unit (a key), and one kind of session at a time, or none: `kind` is its number from 1 on, or 0. */

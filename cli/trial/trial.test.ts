@@ -68,8 +68,6 @@ test('warns of lost reports and of shares that were changed, and leaves out arms
     putReports(400, (report) => ({ ...report, armShare: report.day < '2026-03-05' ? 0.5 : 0.4 })),
   );
   expect(changed.stdout).toContain('- The share of `own` was changed during the trial');
-  const from = await trial(at('reports'), '--from', '2026-03-05');
-  expect(from.stdout).not.toContain('was changed');
 });
 
 test('compares with the arm of --control, each arm in turn, by days', async () => {
@@ -90,7 +88,9 @@ test('prints the SQL of the sums, which it reads', async () => {
   const { status, stderr } = await trial('--sums', at('sums.csv'));
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: expect.stringContaining('sums.csv: expected the columns of --sql, got no column cluster'),
+    stderr: expect.stringMatching(
+      /files: expected files that DuckDB can read, with the columns of --sql, got .*cluster/,
+    ),
   });
 });
 
@@ -98,14 +98,12 @@ test.each<[string[], string]>([
   [[], 'files: expected files, folders or globs of reports, got none'],
   [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "nowhere/*.ndjson"'],
   [['--by', 'hour', 'reports'], '--by: expected cluster or day, got "hour"'],
-  [['--from', 'monday', 'reports'], '--from: expected a day such as 2026-01-31, got "monday"'],
   [['--planned', '0', 'reports'], '--planned: expected a whole number from 100 to 1000000000, got "0"'],
   [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
   [
     ['--control', 'theirs', 'reports'],
     '--control: expected it and another arm, with eight sessions of two clusters each',
   ],
-  [['--to', '2020-01-01', 'reports'], '--name: expected reports of a trial, got undefined'],
 ])('rejects %j with status 2', async (flags, message) => {
   const folder = putReports(40);
   const { status, stderr } = await trial(...flags.map((flag) => (flag === 'reports' ? folder : flag)));

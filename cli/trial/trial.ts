@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
-import { SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
 import { wholeNumber } from '../options.ts';
@@ -20,8 +19,6 @@ interface Flags {
   control?: string;
   sums?: boolean;
   by: string;
-  from?: string;
-  to?: string;
   planned: string;
   out?: string;
   sql?: string;
@@ -33,8 +30,6 @@ export function trialCommand(io: CommandIo): Command {
     .argument('[files...]', 'reports as NDJSON or Parquet: files, folders or globs')
     .option('--name <trial>', 'the trial, if the reports have several')
     .option('--control <arm>', "arm to compare with (default: the one with the player's own algorithm)")
-    .option('--from <day>', 'first day, such as 2026-01-31')
-    .option('--to <day>', 'last day')
     .option('--by <cluster|day>', 'what is independent of each other: clusters of viewers, or days', 'cluster')
     .option('--planned <sessions>', 'sessions at which the intervals at any look are narrowest', '10000')
     .option('--out <folder>', 'write the comparison as index.html and report.md')
@@ -48,15 +43,12 @@ async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<v
     io.stdout.write(`${sumsOf(flags.sql)}\n`);
     return;
   }
-  const { name, control, from, to, by, out, sums: areSums = false } = flags;
+  const { name, control, by, out, sums: areSums = false } = flags;
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
   if (by !== 'cluster' && by !== 'day') throw new InputError('--by', 'cluster or day', by);
-  for (const [flag, day] of Object.entries({ '--from': from, '--to': to })) {
-    if (day !== undefined && !isDay(day)) throw new InputError(flag, 'a day such as 2026-01-31', day);
-  }
   const plannedSessions = wholeNumber(flags.planned, '--planned', { min: 100, max: 1e9 });
   if (out !== undefined) requireWritableFolder(out);
-  const sums = await readSums({ paths, areSums, trial: name, from, to, by, threads: io.defaultJobs });
+  const sums = await readSums({ paths, areSums, trial: name, by, threads: io.defaultJobs });
   const comparison = compareArms(sums, { control, plannedSessions });
   if (comparison === undefined) {
     const arms = sums.arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
@@ -69,9 +61,4 @@ async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<v
     writeFilesAtomically(Object.entries(files).map(([file, pieces]) => [join(out, file), pieces]));
     io.stderr.write(`index.html and report.md in ${out}\n`);
   }
-}
-
-function isDay(text: string): boolean {
-  const rule = SESSION_REPORT_FIELDS.day;
-  return rule.type === 'text' && rule.pattern.test(text);
 }

@@ -38,10 +38,15 @@ export function forEachResample(
  * If one unit holds most sessions, the number alone gives too narrow intervals and Kish's too wide ones.
  */
 export function effectiveUnits(unitSizes: ArrayLike<number>): number {
-  const present = Array.from(unitSizes).filter((size) => size > 0);
-  const sum = present.reduce((total, size) => total + size, 0);
-  const squares = present.reduce((total, size) => total + size * size, 0);
-  return present.length === 0 ? 0 : Math.sqrt((present.length * sum * sum) / squares);
+  let [present, sum, squares] = [0, 0, 0];
+  for (let unit = 0; unit < unitSizes.length; unit++) {
+    const size = unitSizes[unit]!;
+    if (size <= 0) continue;
+    present++;
+    sum += size;
+    squares += size * size;
+  }
+  return present === 0 ? 0 : Math.sqrt((present * sum * sum) / squares);
 }
 
 /** The factor by which an interval from n units is wider than its percentiles: sqrt(n / (n - 1)) t(n - 1) / z. */

@@ -50,23 +50,22 @@ export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
 /** NaN where a term has no sessions. */
 export function contrastOf(terms: readonly Term[]): Contrast {
   const scores = new Float64Array(terms[0]!.sums.x.length);
-  let value = 0;
-  let sessionVariance = 0;
+  let [value, clusters, sessions, sessionVariance] = [0, Number.POSITIVE_INFINITY, 0, 0];
   for (const { factor, sums } of terms) {
-    const [ratio, size] = [ratioOf(sums), total(sums.x)];
-    value += factor * ratio;
     const { x, y, xx, xy, yy } = sums;
-    for (let c = 0; c < scores.length; c++) scores[c]! += (factor / size) * (y[c]! - ratio * x[c]!);
-    sessionVariance += (factor / size) ** 2 * (yy - 2 * ratio * xy + ratio * ratio * xx);
+    const [ratio, weight] = [ratioOf(sums), factor / total(x)];
+    for (let c = 0; c < scores.length; c++) scores[c]! += weight * (y[c]! - ratio * x[c]!);
+    value += factor * ratio;
+    clusters = Math.min(clusters, effectiveUnits(x));
+    sessions += sums.sessions;
+    sessionVariance += weight * weight * Math.max(0, yy - 2 * ratio * xy + ratio * ratio * xx);
   }
-  const clusters = Math.min(...terms.map(({ sums }) => effectiveUnits(sums.x)));
-  const variance = (clusters / (clusters - 1)) * scores.reduce((sum, score) => sum + score * score, 0);
-  const sessions = terms.reduce((sum, { sums }) => sum + sums.sessions, 0);
-  const design = Math.max(0, sessionVariance) / variance;
+  let squares = 0;
+  for (const score of scores) squares += score * score;
+  const variance = (clusters / (clusters - 1)) * squares;
   return {
-    ...{ value, clusters, sessions },
-    standardError: Math.sqrt(variance),
-    effectiveSessions: variance > 0 ? sessions * design : sessions,
+    ...{ value, clusters, sessions, standardError: Math.sqrt(variance) },
+    effectiveSessions: variance > 0 ? (sessions * sessionVariance) / variance : sessions,
   };
 }
 
@@ -104,5 +103,7 @@ export function sessionsToFind(difference: number, { standardError, sessions }: 
 }
 
 function total(values: Float64Array): number {
-  return values.reduce((sum, one) => sum + one, 0);
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
 }

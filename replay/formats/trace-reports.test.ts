@@ -56,13 +56,14 @@ test('repeated and invalid reports, and those without throughput, are left out',
   const { observations, observedFromMs, ...without } = REPORT;
   expect([observations, observedFromMs]).not.toContain(undefined);
   const other = { ...REPORT, id: 'ffffffffffffffff', observations: ',0,0,' };
-  const lines = [REPORT, REPORT, without, other, { ...REPORT, id: 'x' }, new String('{')];
+  const live = { ...REPORT, id: 'eeeeeeeeeeeeeeee', live: true };
+  const lines = [REPORT, REPORT, without, other, live, { ...REPORT, id: 'x' }, new String('{')];
   const { traces, notes } = parse(lines);
   expect(traces.map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
-  expect(notes).toEqual(['r.ndjson: 2 of 6 lines are no valid reports']);
+  expect(notes).toEqual(['r.ndjson: 2 of 7 lines are no valid reports']);
   expect(parse([REPORT], new Set([REPORT.id]))).toEqual({
     traces: [],
-    notes: ['r.ndjson: no report has observations'],
+    notes: ['r.ndjson: no report on demand has observations'],
   });
 });
 

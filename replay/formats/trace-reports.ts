@@ -16,8 +16,8 @@ const LONGEST_PAUSE_SECONDS = 4;
 const DAY_MS = 86_400_000;
 
 /**
- * A trace per part of a report without a longer pause, named after the report's id. Invalid reports and those without
- * observations are left out, with a note; so are ids in `source.reportIds`, to which it adds its own.
+ * A trace per part of a report without a longer pause, named after the report's id. Reports that are invalid, live or
+ * without observations are left out; so are ids in `source.reportIds`, to which it adds its own.
  */
 export function parseReports(text: string, source: TraceSource): Trace[] {
   const { file = source.name, onNote, reportIds = new Set() } = source;
@@ -28,12 +28,13 @@ export function parseReports(text: string, source: TraceSource): Trace[] {
     lines++;
     const report = reportOf(line);
     if (report === undefined) invalid++;
-    if (report?.observations === undefined || reportIds.has(report.id)) continue;
+    // A live download may wait for the encoder: its throughput is no capacity.
+    if (report?.observations === undefined || report.live || reportIds.has(report.id)) continue;
     reportIds.add(report.id);
     traces.push(...tracesOf(report, source));
   }
   if (invalid > 0) onNote?.(`${file}: ${invalid} of ${lines} lines are no valid reports`);
-  if (traces.length === 0) onNote?.(`${file}: no report has observations`);
+  if (traces.length === 0) onNote?.(`${file}: no report on demand has observations`);
   return traces;
 }
 
