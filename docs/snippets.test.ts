@@ -177,8 +177,6 @@ declare const options: import('leo-abr').LeoAbrOptions;
 declare const handle: import('leo-abr').LeoAbrHandle;
 declare const forecaster: import('leo-abr/onnx').OnnxForecaster;
 declare const modelUrl: string;
-declare const runtimeUrl: string;
-declare const wasmUrl: string;
 `;
 
 /** Shaka's import, and the block that replaces it with `moduleResolution` `node16`. */
