@@ -31,7 +31,7 @@ async function heapBytes(): Promise<number> {
 
 const HOUR_SECONDS = 3600;
 /** A busy host takes minutes for what takes seconds. */
-const TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 1_200_000;
 const MOST_GROWTH_BYTES = 1e6;
 const SEGMENT_SECONDS = 10;
 /** Between two progress events. */
