@@ -23,6 +23,18 @@ function reports(count: number, seed = 1): SessionReport[] {
   return Array.from({ length: count }, (_, i) => validSessionReport(drawReport(i, random)));
 }
 
+async function runInDuckDb(...statements: string[]): Promise<void> {
+  const { DuckDBInstance } = await loadDuckDb();
+  const database = await DuckDBInstance.create(':memory:', {
+    memory_limit: '1000MB',
+    preserve_insertion_order: 'false',
+  });
+  const connection = await database.connect();
+  for (const statement of statements) await connection.runAndReadAll(statement);
+  connection.closeSync();
+  database.closeSync();
+}
+
 const valueIn = (sums: TrialSums, arm: string, metric: string) => {
   const { x, y } = sums.arms.find((one) => one.arm === arm)!.metrics[metric]!;
   const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
@@ -122,15 +134,11 @@ describe('sums of reports', () => {
 
   test('are the same from Parquet files of several types, and from sums of a warehouse', async () => {
     const file = put('a.ndjson', reports(400));
-    const { DuckDBInstance } = await loadDuckDb();
-    const database = await DuckDBInstance.create(':memory:', {});
-    const connection = await database.connect();
-    const run = (statement: string) => connection.runAndReadAll(statement);
-    await run(`create table reports as select * from read_json('${file}')`);
-    await run(`copy reports to '${at('a.parquet')}' (format parquet)`);
-    for (const name of ['s.csv', 's.parquet', 's.json']) await run(`copy (${sumsOf('reports')}) to '${at(name)}'`);
-    connection.closeSync();
-    database.closeSync();
+    await runInDuckDb(
+      `create table reports as select * from read_json('${file}')`,
+      `copy reports to '${at('a.parquet')}' (format parquet)`,
+      ...['s.csv', 's.parquet', 's.json'].map((name) => `copy (${sumsOf('reports')}) to '${at(name)}'`),
+    );
     const expected = await read([file]);
     const rounded = (sums: TrialSums) =>
       JSON.parse(
@@ -196,3 +204,31 @@ test('of 10,000 hostile rows none that is invalid counts, and each has a reason'
   expect(again.arms.map(({ sessions }) => sessions)).toEqual(sums.arms.map(({ sessions }) => sessions));
   expect(again.notCounted.map(({ reason }) => reason)).toContain('a line that is too long or not UTF-8');
 }, 120_000);
+
+/** `REPORTS=10000000 npm run unit -- cli/trial/read-sums -t many` prints what docs/findings.md has. */
+const REPORTS = Number(process.env['REPORTS'] ?? 20_000);
+
+test('reads many reports', async () => {
+  const columns = Object.entries(reports(1)[0]!).map(
+    ([name, value]) => `${JSON.stringify(value).replaceAll('"', "'")} as "${name}"`,
+  );
+  const drawn = [
+    "format('{:016x}', i) as id",
+    "case when i % 6 < 3 then 'own' else 'ours' end as arm",
+    '(i // 3 % 1000)::int as cluster',
+    'round(random() * 600, 3) as "watchedSeconds"',
+  ];
+  await runInDuckDb(
+    `copy (select * replace (${drawn.join(', ')}) from (select ${columns.join(', ')}), range(${REPORTS}) t(i)) to '${at('many.ndjson')}' (format json)`,
+  );
+  const [begun, cpu] = [performance.now(), process.cpuUsage()];
+  const sums = await read([at('many.ndjson')], { threads: 2 });
+  const [seconds, { user, system }] = [(performance.now() - begun) / 1000, process.cpuUsage(cpu)];
+  expect(sums.arms.map(({ sessions }) => sessions)).toEqual(
+    [REPORTS / 2, REPORTS / 2].map((half) => expect.closeTo(half, -1)),
+  );
+  if (REPORTS < 1e6) return;
+  const memory = process.resourceUsage().maxRSS / 1e6;
+  const text = `${REPORTS} reports: ${seconds.toFixed(0)} s, ${((user + system) / 1e6).toFixed(0)} s of processor time`;
+  process.stdout.write(`${text}, at most ${memory.toFixed(1)} GB with Jest\n`);
+}, 3_600_000);

@@ -127,7 +127,7 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
     await create(sql.linesAsText);
     await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
   }
-  // Of the reports with the same id, the first one counts.
+  // Of the reports with the same id, one counts.
   await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
   const repeated = 'reason is null and key in (select key from twice)';
   await query(

@@ -71,7 +71,7 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const entry of ['', '-live', '-mpc-d', '-hls', '-shaka', '-trial', '-onnx', '-onnx-worker', '-service']) {
+  for (const entry of ['', '-live', '-mpc-d', '-hls', '-shaka', '-trial', '-onnx', '-onnx-worker', '-service', '-model']) {
     await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT });
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -140,7 +140,7 @@ async function expectPlayback(page: Page, url: string, segments: () => string[])
 }
 
 test('contains the builds, types and documents, within the size budget', () => {
-  const builds = ['', '.global', '.live', '.mpc-d', '.hls', '.shaka', '.trial', '.onnx', '.onnx-worker', '.service'];
+  const builds = ['', '.global', '.live', '.mpc-d', '.hls', '.shaka', '.trial', '.onnx', '.onnx-worker', '.service', '.model'];
   const types = [
     'src/index',
     'src/live',
@@ -149,6 +149,7 @@ test('contains the builds, types and documents, within the size budget', () => {
     'src/shaka',
     'src/trial',
     'predictor/onnx/index',
+    'predictor/model-url/index',
     'abr/controller',
   ];
   const expected = [
