@@ -71,7 +71,18 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const entry of ['', '-live', '-mpc-d', '-hls', '-shaka', '-trial', '-onnx', '-onnx-worker', '-service', '-model']) {
+  for (const entry of [
+    '',
+    '-live',
+    '-mpc-d',
+    '-hls',
+    '-shaka',
+    '-trial',
+    '-onnx',
+    '-onnx-worker',
+    '-service',
+    '-model',
+  ]) {
     await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT });
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -140,7 +151,19 @@ async function expectPlayback(page: Page, url: string, segments: () => string[])
 }
 
 test('contains the builds, types and documents, within the size budget', () => {
-  const builds = ['', '.global', '.live', '.mpc-d', '.hls', '.shaka', '.trial', '.onnx', '.onnx-worker', '.service', '.model'];
+  const builds = [
+    '',
+    '.global',
+    '.live',
+    '.mpc-d',
+    '.hls',
+    '.shaka',
+    '.trial',
+    '.onnx',
+    '.onnx-worker',
+    '.service',
+    '.model',
+  ];
   const types = [
     'src/index',
     'src/live',
