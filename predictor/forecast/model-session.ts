@@ -23,8 +23,6 @@ export interface ModelSessionOptions {
 export interface ForecastMoment {
   nowSeconds: number;
   referenceBps: number;
-  /** Seconds of downloading that the forecast rests on; `Infinity`: enough. */
-  observedSeconds: number;
   handovers: readonly ExpectedHandover[];
 }
 
@@ -105,9 +103,7 @@ export class ModelSession {
       confidence,
       ...(dip && { dip }),
     }));
-    const observedSeconds =
-      this.#options.earlySpread === false ? Number.POSITIVE_INFINITY : this.#history.observedSeconds;
-    return { nowSeconds, referenceBps, observedSeconds, handovers };
+    return { nowSeconds, referenceBps, handovers };
   }
 
   /**
@@ -115,7 +111,9 @@ export class ModelSession {
    * place. Requires `useModel`.
    */
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
-    const { nowSeconds, referenceBps, observedSeconds, handovers } = moment;
+    const { nowSeconds, referenceBps, handovers } = moment;
+    const observedSeconds =
+      this.#options.earlySpread === false ? Number.POSITIVE_INFINITY : this.#history.observedSeconds;
     const { stepEndsSeconds, levels, rankCorrelation } = this.#outline!;
     this.#recalibration?.apply(nowSeconds, referenceBps, values, observedSeconds);
     return {

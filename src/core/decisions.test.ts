@@ -123,7 +123,7 @@ describe('decide', () => {
     const { decisions, downloads, requests, messages } = scripted(new FakePort(), new Scripted() as ScriptedAbandoning);
     for (const index of [0, 1, 2]) downloads.ended(requests(index), 'whole', 1);
     expect(decisions.decide()).toBeUndefined();
-    expect(messages()).toEqual(['no download could be measured: the player decides until one can']);
+    expect(messages()).toEqual(['no download could be measured: the player decides']);
   });
 });
 

@@ -25,7 +25,7 @@ export class Decisions {
     const { port, session, clock, forecasting, events } = this.parts;
     forecasting?.start(clock);
     if (!session.record.isBlind) return this.#ask();
-    events.fault('nothing-measured', `no download could be measured: ${port.name} decides until one can`);
+    events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
     return undefined;
   }
 

@@ -28,7 +28,9 @@ interface Parts {
 export class Downloads {
   readonly #downloads = new Map<object, SegmentDownload>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: Parts) {
+    parts.clock.inFlight = this.#downloads;
+  }
 
   /** A request was sent. */
   requested(request: object, { isMedia, segment, live }: RequestReport): void {
@@ -46,7 +48,6 @@ export class Downloads {
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
     this.#downloads.set(request, download);
-    clock.isDownloading = true;
     session.begin(download);
     ticker.update();
   }
@@ -87,7 +88,6 @@ export class Downloads {
     if (download === undefined) return;
     this.#downloads.delete(request);
     const nowSeconds = clock.nowSeconds();
-    clock.isDownloading = this.#downloads.size > 0;
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
       const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;
@@ -105,6 +105,5 @@ export class Downloads {
   /** The session of these requests is over. */
   forget(): void {
     this.#downloads.clear();
-    this.parts.clock.isDownloading = false;
   }
 }

@@ -14,8 +14,8 @@ export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintyS
 const SUSPENDED_MS = 90_000;
 
 export class SessionClock {
-  /** Whether requests are in flight. */
-  isDownloading = false;
+  /** The requests in flight. */
+  inFlight: { readonly size: number } | undefined;
   #startMs: number | undefined;
   #readMs = 0;
 
@@ -41,7 +41,7 @@ export class SessionClock {
   nowSeconds(): number {
     if (this.#startMs === undefined) return 0;
     const nowMs = performance.now();
-    if (this.isDownloading && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
+    if (this.inFlight?.size && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
     this.#readMs = nowMs;
     return (nowMs - this.#startMs) / 1000;
   }
