@@ -230,7 +230,7 @@ describe('a session with a model', () => {
     session.useModel(outline);
     session.start({ seed: 1 });
     for (const observation of observations) session.observe(observation);
-    const moment = { nowSeconds: 30, referenceBps: 60e6, observedSeconds: 30, handovers: [] };
+    const moment = { nowSeconds: 30, referenceBps: 60e6, handovers: [] };
     return session.forecast(moment, 'test', new Float64Array(6));
   }
 
@@ -252,7 +252,7 @@ describe('a session with a model', () => {
     session.start({ seed: 1 });
     for (const observation of possible) session.observe(observation);
     session.start({ seed: 1 });
-    const moment = { nowSeconds: 0, referenceBps: 60e6, observedSeconds: 30, handovers: [] };
+    const moment = { nowSeconds: 0, referenceBps: 60e6, handovers: [] };
     expect(session.forecast(moment, 'test', new Float64Array(6)).fluctuation).toEqual(new SubSecond().fluctuation());
     expect(sessionOf(possible, undefined)).not.toHaveProperty('fluctuation');
   });
