@@ -92,6 +92,7 @@ export abstract class Session<F extends Airborne> {
   private previousBitrateBps: number | undefined;
   /** The segment that is waited for or in flight. */
   private index = 0;
+  private handoversAtSeconds: number | undefined;
   /** `[k][representation]`: sizes of this segment (k = 0) and the following ones. */
   private upcomingSizesBits: readonly (readonly number[])[] = [];
   private attempt: Attempt<F> | undefined;
@@ -291,6 +292,7 @@ export abstract class Session<F extends Airborne> {
         },
         this.scenario,
       ),
+      ...(this.handoversAtSeconds !== undefined && { handoversAtSeconds: this.handoversAtSeconds }),
       ...decisionMicros(this.decisionMillis),
     };
   }
@@ -384,6 +386,7 @@ export abstract class Session<F extends Airborne> {
     this.published = newest;
     try {
       this.forecast = newest && validForecast(newest);
+      if (this.forecast && this.forecast.handovers.length > 0) this.handoversAtSeconds ??= nowSeconds;
     } catch {
       this.forecast = undefined;
     }
