@@ -20,7 +20,7 @@ const EMPTY_SECONDS = 0.3;
 /** `abandonLoadTimeout`. */
 const ABANDONED_SECONDS = 10;
 const PLACEHOLDER_DECAY = 0.99;
-/** dash.js reads the buffer level at the element's `timeupdate`, and so a little too high. */
+/** dash.js reads the buffer level at the element's `timeupdate`, four times a second, and so up to this much too high. */
 const LEVEL_AGE_SECONDS = 0.25;
 /** InsufficientBufferRule: a segment has to arrive before the buffer is empty at this share of the throughput ... */
 const GUARD_SAFETY_FACTOR = 0.7;
@@ -109,7 +109,8 @@ export class DashSession {
   private setLevel(seconds: number): void {
     this.levelSeconds = seconds;
     if (this.isDynamic) this.usesBola = seconds >= (this.usesBola ? SWITCH_SECONDS / 2 : SWITCH_SECONDS);
-    if (this.segments > 0 && seconds <= EMPTY_SECONDS && this.bola?.isSteady) this.bola.placeholderSeconds = 0;
+    if (this.segments > 0 && seconds <= EMPTY_SECONDS - LEVEL_AGE_SECONDS && this.bola?.isSteady)
+      this.bola.placeholderSeconds = 0;
   }
 
   private abandon(nextBitrateBps: number): void {
