@@ -102,6 +102,10 @@ describe('simulate', () => {
       await simulate({ ...flags, 'target-latency': '1.5', shard: `${i + 1}/2`, out });
     }
     expect((await run(['merge', ...shards])).stdout).toBe(stdout);
+    const { stdout: other } = await run(['merge', ...shards, '--baseline', 'mpc-d:lolp-catch-up']);
+    expect(parseResults(other, 'stdout').summary.map(({ vsBaseline }) => vsBaseline === null)).toEqual([false, true]);
+    const unknown = await run(['merge', ...shards, '--baseline', 'bola']);
+    expect(unknown.stderr).toContain('--baseline: expected an algorithm of the results, got "bola"');
   });
 
   test('--segments plays the beginning of the scenario', async () => {

@@ -17,12 +17,22 @@ export function mergeCommand(io: CommandIo): Command {
     .description('join results: shards, or algorithms run one by one; all parts of a run are needed')
     .argument('<results.json...>', 'results of the same scenario and seed')
     .option('--out <file>', 'where the merged results go, - for standard output', STANDARD_OUTPUT)
-    .action((files: string[], { out }: { out: string }) => {
+    .option('--baseline <algorithm>', 'algorithm that the summary compares with, instead of that of the results')
+    .action((files: string[], { out, baseline }: { out: string; baseline?: string }) => {
       requireWritable(out);
-      const read = files.map((file) => ({ file, results: readResults(file, { allowPartial: true }) }));
+      const read = files.map((file) => {
+        const results = readResults(file, { allowPartial: true });
+        return {
+          file,
+          results: baseline === undefined ? results : { ...results, tool: { ...results.tool, baseline } },
+        };
+      });
       const faults = [...missingParts(read), ...mixedShards(read)];
       if (faults.length > 0) throw new InputError('results', 'all parts of one run', undefined, faults.join('; '));
       const merged = mergeResults(read);
+      if (baseline !== undefined && !merged.sessions.some(({ algorithm }) => algorithm === baseline)) {
+        throw new InputError('--baseline', 'an algorithm of the results', baseline);
+      }
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
       writeOutput(out, resultsJson(merged), io.stdout);

@@ -34,6 +34,19 @@ test('the gap closed is null above the oracle', () => {
   expect(Object.fromEntries(closed)).toMatchObject({ 'mpc-l': null, bola: [0.5, 0.5, 0.5], 'mpc-o': [1, 1, 1] });
 });
 
+test('the row of the baseline has its best rival, the lead over it, and the shortest tail of any', () => {
+  const played = { 'mpc-l': [50, 3], 'mpc-l:no-rate': [60, 0], 'mpc-o': [70, 0], dynamic: [45, 2], bola: [44, 1] };
+  const sessions = Object.entries(played).flatMap(([algorithm, [qoe, stallSeconds]]) =>
+    Array.from({ length: 12 }, (_, i) =>
+      testSession({ algorithm, qoeLinear: qoe! + i, stallSeconds: stallSeconds!, trace: `t${i}`, group: `g${i}` }),
+    ),
+  );
+  const [own, ...others] = resultRows(testResults(sessions, { baseline: 'mpc-l' }));
+  expect(own).toMatchObject({ algorithm: 'mpc-l', 'best rival': 'dynamic', 'difference to it': [5, 5, 5] });
+  expect([own!['its QoE'], own!['shortest worst 5 %, s']]).toEqual([50.5, 1]);
+  expect(others.every((row) => row['best rival'] === undefined)).toBe(true);
+});
+
 test('rows of live sessions have their QoE, latency and stalls', () => {
   const [row] = resultRows(testResults([testSession({ live: testLiveMetrics() })]));
   expect(row).toMatchObject({ QoE: 20, 'stalls / min': 0.75, 'stall s / min': 0.5 });

@@ -4,7 +4,7 @@ import { groupBy } from '../replay/evaluation/group-by.ts';
 import { householdSummary } from '../replay/evaluation/household-figures.ts';
 import { summarise } from '../replay/evaluation/summary.ts';
 import { textTable } from '../replay/formats/text-table.ts';
-import type { Estimate, Results } from '../replay/results.ts';
+import type { Estimate, Results, SummaryRow } from '../replay/results.ts';
 import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep.ts';
 import type { Column } from './report/document.ts';
 import { householdFigures, shownRows, summaryFigures } from './report/figures.ts';
@@ -55,13 +55,36 @@ function sessionRows({ sessions, summary, scenario, tool }: Results): ResultRow[
   );
   // Live rows also have the figures of sessions on demand; the QoE is the live one.
   const columns = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
-  return [summary, parts].flatMap(shownRows).map((row) => ({
-    ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
-    ...cells(
-      columns.flatMap(({ means, differences }) => [...means, ...differences]),
-      row,
-    ),
-  }));
+  return [summary, parts].flatMap((rows) =>
+    shownRows(rows).map((row) => ({
+      ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
+      ...cells(
+        columns.flatMap(({ means, differences }) => [...means, ...differences]),
+        row,
+      ),
+      ...(row.vsBaseline === null && scenario.live === undefined && bestRivals(row, rows)),
+    })),
+  );
+}
+
+/**
+ * Of the baseline: which other algorithm has the highest QoE, the baseline's lead over it, and the shortest tail of any.
+ * Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle.
+ */
+function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRow[]): ResultRow {
+  const [family] = algorithm.split(':');
+  const rivals = rows.filter(
+    (row) => row.dataset === dataset && row.vsBaseline && ![family, 'mpc-o'].includes(row.algorithm.split(/[:@]/)[0]),
+  );
+  if (rivals.length === 0) return {};
+  const best = rivals.reduce((a, b) => (b.qoeMean > a.qoeMean ? b : a));
+  const { value, ci95 } = best.vsBaseline!.qoeDiff;
+  return {
+    'best rival': best.algorithm,
+    'its QoE': best.qoeMean,
+    'difference to it': cell({ value: -value, ci95: ci95 && [-ci95[1], -ci95[0]] }),
+    'shortest worst 5 %, s': Math.min(...rivals.map(({ stallSecondsWorst5pct }) => stallSecondsWorst5pct)),
+  };
 }
 
 function householdRows(results: Results): ResultRow[] {

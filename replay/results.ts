@@ -52,6 +52,8 @@ export interface SessionResult {
   live?: LiveMetrics;
   /** Of a session with others on its link. */
   household?: SeatInHousehold;
+  /** Simulator: the session's second at which a forecast first named handovers; absent if none did. */
+  handoversAtSeconds?: number;
   /** How long it ran past the end of its trace, which then began again; absent if it did not. */
   pastTraceSeconds?: number;
   /** Only with `--timings`. */
@@ -164,6 +166,10 @@ export interface SummaryRow {
   meanBitrateBps: number;
   /** Discarded bits / received bits. */
   wastedShare: number;
+  /** Changes of bitrate per minute of media. Absent in files from before version 0.2. */
+  switchesPerMinute?: number;
+  /** Share of the sessions in which a forecast named handovers; absent where none did. */
+  handoverShare?: number;
   /** On demand: means over the sessions. Absent in files from before version 0.2. */
   firstMinute?: FirstMinute;
   /** Of a live scenario: means over the sessions. */

@@ -5,7 +5,7 @@
  * - `needs`: `python` (trains models), `browser` (plays in real time) or `cargo`; absent: only the simulator
  * - `commands` for bash, each a list of lines, run from the checkout; results go to $OUT
  * - `tables` by name: the `files` in $OUT that they are made of, and `columns` with the number of digits of each (null: it
- *   identifies the row) of `rows`. A cell is a number, an estimate [value, low, high], or null: not stated.
+ *   identifies the row; "text": a name) of `rows`. A cell is a number, an estimate [value, low, high], or null: not stated.
  *   With `"compare": "interval"` a new value may lie anywhere in the interval of its cell, and cells without one may differ.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ export async function rowsNow({ files, columns, rows }, folder) {
     .filter((name) => name !== MANIFEST && patterns.some((pattern) => pattern.test(name)))
     .flatMap((name) => resultRows(JSON.parse(readFileSync(join(folder, name), 'utf8'))));
   const digits = Object.entries(columns);
-  const rounded = (value, count) => (value === null ? null : Number(value.toFixed(count)));
+  const rounded = (value, count) => (value === null || count === 'text' ? value : Number(value.toFixed(count)));
   return rows.map((row) => {
     const isWanted = (one) => digits.every(([name, count], i) => count !== null || one[name] === row[i]);
     const now = found.find(isWanted);

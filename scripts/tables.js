@@ -43,7 +43,7 @@ function markdown(names, file) {
   );
   const lines = [columns.map(([name]) => name), ...cells];
   const widths = columns.map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
-  const isNumber = ([, digits]) => digits !== null;
+  const isNumber = ([, digits]) => Number.isInteger(digits);
   const [head, ...rows] = lines.map((line) =>
     line.map((text, i) => (isNumber(columns[i]) ? text.padStart(widths[i]) : text.padEnd(widths[i]))),
   );
@@ -54,7 +54,7 @@ function markdown(names, file) {
 /** An estimate with its interval; a difference has a sign, and is bold where the interval excludes 0. Not stated: a dash. */
 function cellText(value, [name, digits]) {
   if (value === null) return '–';
-  if (digits === null) return `\`${value}\``;
+  if (!Number.isInteger(digits)) return `\`${value}\``;
   const isDifference = name.includes('difference');
   const [text, low, high] = [value].flat().map((one) => `${isDifference && one > 0 ? '+' : ''}${one.toFixed(digits)}`);
   if (low === undefined) return text;

@@ -70,6 +70,8 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('over 10 s, %', 1, ({ severeShare }) => 100 * severeShare),
       figure('startup, s', 2, ({ startupSecondsMean }) => startupSecondsMean),
       figure('wasted, %', 1, ({ wastedShare }) => 100 * wastedShare),
+      figure('switches / min', 1, ({ switchesPerMinute }) => switchesPerMinute),
+      figure('15 s rhythm, %', 1, ({ handoverShare }) => 100 * (handoverShare ?? 0)),
     ],
     differences: [
       difference('QoE', digits, ({ vsBaseline }) => vsBaseline?.qoeDiff),

@@ -55,12 +55,13 @@ describe('LinkHistory', () => {
   });
 
   test('has the rate of each epoch', () => {
-    // Epochs begin at 7, 22, 37, 52: rates 1, 2, 4, 8, 16 Mbit/s.
-    const history = historyOf(60, (second) => 1e6 * 2 ** Math.floor((second + 8) / 15));
+    // Epochs begin at 7, 22, 37, 52.
+    const rates = [8, 1, 4, 2, 12];
+    const history = historyOf(60, (second) => 1e6 * rates[Math.floor((second + 8) / 15)]!);
     const features = featuresOf(history, 60, 7);
     const reference = history.referenceBps()!;
-    expect(features[index('epoch-level')]).toBeCloseTo(Math.log(16e6 / reference), 6);
-    const before = [1, 2, 4, 8].map((rate) => Math.log((rate * 1e6) / reference));
+    expect(features[index('epoch-level')]).toBeCloseTo(Math.log(12e6 / reference), 6);
+    const before = rates.slice(0, 4).map((rate) => Math.log((rate * 1e6) / reference));
     expect(features[index('epochs-mean')]).toBeCloseTo(before.reduce((sum, level) => sum + level) / 4, 6);
     expect(features[index('epochs-count')]).toBe(4 / 8);
     expect(features[index('handover-known')]).toBe(1);
@@ -150,6 +151,31 @@ describe('LinkHistory', () => {
       }),
       { seed: 2, numRuns: 2000 },
     );
+  });
+
+  test('begins anew 4 s after a change to another link, up or down', () => {
+    for (const [before, after] of [
+      [50e6, 10e6],
+      [10e6, 50e6],
+    ] as const) {
+      const history = historyOf(34.1, (second) => (second < 30 ? before : after));
+      expect(history.changes).toBe(1);
+      expect(history.referenceBps()).toBeCloseTo(after, 0);
+      const alone = historyOf(4, () => after);
+      const expected = featuresOf(alone, 4);
+      featuresOf(history, 34.1).forEach((value, i) => {
+        if (FEATURES[i]!.name !== 'observed') expect(value).toBeCloseTo(expected[i]!, 6);
+      });
+    }
+  });
+
+  test.each<[string, (second: number) => number]>([
+    ['a shorter change', (second) => (second >= 30 && second < 33 ? 1e6 : 50e6)],
+    ['rates that were there before', (second) => (second % 20 < 10 ? 10e6 : 50e6)],
+    ['a change of less than half', (second) => (second < 30 ? 50e6 : 26e6)],
+    ['a change in the first epoch', (second) => (second < 15 ? 50e6 : 10e6)],
+  ])('keeps its past after %s', (_, rateAt) => {
+    expect(historyOf(60, rateAt).changes).toBe(0);
   });
 
   test('ignores an observation of an earlier time', () => {

@@ -22,6 +22,13 @@ const LEAST_REFERENCE_BPS = 1;
 const LEAST_LOG_RATIO = Math.log(0.01);
 /** A link is silent below this share of its average of 8 s. */
 const SILENT_SHARE = 0.02;
+/**
+ * The link is another one if the rates of this many seconds of downloading are all outside of the earlier ones by this
+ * factor. Those are of more than an epoch, because each epoch may have a rate of its own.
+ */
+const CHANGED_BINS = 4;
+const CHANGED_LOG_RATIO = Math.log(2);
+const LEAST_EARLIER_BINS = 20;
 /** A greater rate is a wrong measurement. */
 const GREATEST_RATE_BPS = 1e15;
 /** A later time is a wrong clock. */
@@ -62,6 +69,7 @@ export class LinkHistory {
   #lastSeenSeconds = Number.NEGATIVE_INFINITY;
   /** Downloading so far. */
   observedSeconds = 0;
+  #changes = 0;
 
   /** Returns whether the observation is a possible one of throughput; others are ignored. */
   observe(observation: Observation): boolean {
@@ -71,13 +79,7 @@ export class LinkHistory {
     if (!(duration > 0) || !(startSeconds >= -PAGE_LOAD_SECONDS) || !(endSeconds <= LATEST_SECONDS)) return false;
     if (!(bits >= 0) || !(bits <= GREATEST_RATE_BPS * duration)) return false;
     if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
-    for (let i = 0; i < AVERAGE_SECONDS.length; i++) {
-      const fade = -Math.expm1(-duration / AVERAGE_SECONDS[i]!);
-      const weight = AVERAGE_SECONDS[i]! * fade;
-      const keep = 1 - fade;
-      this.#bits[i] = this.#bits[i]! * keep + (weight * bits) / duration;
-      this.#busy[i] = this.#busy[i]! * keep + weight;
-    }
+    this.#average(bits, duration);
     this.#silence = bits > SILENT_SHARE * duration * this.#rate(2) ? 0 : this.#silence + duration;
     this.observedSeconds += duration;
     this.#lastSeenSeconds = endSeconds;
@@ -89,8 +91,38 @@ export class LinkHistory {
       this.#binEnds[at] = endSeconds;
       this.#openBits = 0;
       this.#openBusy = 0;
+      if (this.#hasChanged()) this.#forget();
     }
     return true;
+  }
+
+  /** How often the link changed. What was before is forgotten: forecasts from it would be wrong for a minute. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  #hasChanged(): boolean {
+    const count = Math.min(this.#binCount, BINS);
+    if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
+    const logs = Array.from({ length: count }, (_, back) => this.#binLogs[(this.#binCount - 1 - back) % BINS]!);
+    const [recent, earlier] = [logs.slice(0, CHANGED_BINS), logs.slice(CHANGED_BINS)];
+    const rise = Math.min(...recent) - Math.max(...earlier);
+    const fall = Math.min(...earlier) - Math.max(...recent);
+    return Math.max(rise, fall) > CHANGED_LOG_RATIO;
+  }
+
+  /** Keeps the bins since the change, and their averages. */
+  #forget(): void {
+    const kept = Array.from({ length: CHANGED_BINS }, (_, i) => (this.#binCount - CHANGED_BINS + i) % BINS);
+    const [logs, ends] = [kept.map((at) => this.#binLogs[at]!), kept.map((at) => this.#binEnds[at]!)];
+    this.#binLogs.set(logs);
+    this.#binEnds.set(ends);
+    this.#binCount = CHANGED_BINS;
+    this.#bits.fill(0);
+    this.#busy.fill(0);
+    for (const log of logs) this.#average(Math.exp(log) * BIN_SECONDS, BIN_SECONDS);
+    this.observedSeconds = CHANGED_BINS * BIN_SECONDS;
+    this.#changes++;
   }
 
   /** The reference rate; undefined before the first bits. */
@@ -122,6 +154,16 @@ export class LinkHistory {
     const isKnown = Number.isFinite(handoverSeconds);
     into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);
     return true;
+  }
+
+  #average(bits: number, duration: number): void {
+    for (let i = 0; i < AVERAGE_SECONDS.length; i++) {
+      const fade = -Math.expm1(-duration / AVERAGE_SECONDS[i]!);
+      const weight = AVERAGE_SECONDS[i]! * fade;
+      const keep = 1 - fade;
+      this.#bits[i] = this.#bits[i]! * keep + (weight * bits) / duration;
+      this.#busy[i] = this.#busy[i]! * keep + weight;
+    }
   }
 
   #rate(average: number): number {

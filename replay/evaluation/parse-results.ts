@@ -163,6 +163,7 @@ const session = object({
     player: count,
   }),
   'pastTraceSeconds?': positive,
+  'handoversAtSeconds?': notNegative,
   'decisionMicros?': object(each(notNegative, 'p50', 'p99')),
 });
 

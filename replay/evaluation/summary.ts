@@ -58,7 +58,11 @@ function rowsOf(
   });
   return [...sessionsByAlgorithm].map(([algorithm, members]) => {
     const starts = members.filter(({ live }) => live === undefined).map(options.startOf);
-    return rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null);
+    const switchShares = members.map(({ switches, segments }) => switches / Math.max(1, segments.length));
+    return {
+      ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
+      switchesPerMinute: (60 / options.scenario.segmentSeconds) * mean(switchShares),
+    };
   });
 }
 
@@ -72,6 +76,7 @@ function rowOf(
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
+  const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
   let wastedBits = 0;
   let keptBits = 0;
   for (const session of sessions) {
@@ -95,6 +100,7 @@ function rowOf(
     startupSecondsMean: mean(sessions.map((session) => session.startupSeconds)),
     meanBitrateBps: mean(sessions.map((session) => session.meanBitrateBps)),
     wastedShare: wastedBits > 0 ? wastedBits / (wastedBits + keptBits) : 0,
+    ...(handovers > 0 && { handoverShare: handovers / sessions.length }),
     ...startRow(starts),
     ...liveRow(sessions.flatMap(({ live }) => live ?? [])),
     vsBaseline,

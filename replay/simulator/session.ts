@@ -49,7 +49,9 @@ interface Player {
   readonly stallCount: number;
 }
 
-export type Airborne = SharedFlight & Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'>;
+export type Airborne = SharedFlight &
+  Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'> &
+  Partial<Pick<Flight, 'lastBitsAtSeconds'>>;
 
 /**
  * A session as a process: it yields a second of its clock, and continues when that has come, or when the download in
@@ -90,6 +92,7 @@ export abstract class Session<F extends Airborne> {
   private previousBitrateBps: number | undefined;
   /** The segment that is waited for or in flight. */
   private index = 0;
+  private handoversAtSeconds: number | undefined;
   /** `[k][representation]`: sizes of this segment (k = 0) and the following ones. */
   private upcomingSizesBits: readonly (readonly number[])[] = [];
   private attempt: Attempt<F> | undefined;
@@ -174,6 +177,8 @@ export abstract class Session<F extends Airborne> {
     if (!this.waitForRoom(index)) return false;
 
     let decision = this.decide(this.state());
+    const { waitSeconds = 0 } = decision;
+    if (waitSeconds > 0 && !this.waitUntil(playback.nowSeconds + waitSeconds)) return false;
     let abandonments = 0;
     let abandonedBits = 0;
     let firstRequestAtSeconds: number | undefined;
@@ -287,6 +292,7 @@ export abstract class Session<F extends Airborne> {
         },
         this.scenario,
       ),
+      ...(this.handoversAtSeconds !== undefined && { handoversAtSeconds: this.handoversAtSeconds }),
       ...decisionMicros(this.decisionMillis),
     };
   }
@@ -380,6 +386,7 @@ export abstract class Session<F extends Airborne> {
     this.published = newest;
     try {
       this.forecast = newest && validForecast(newest);
+      if (this.forecast && this.forecast.handovers.length > 0) this.handoversAtSeconds ??= nowSeconds;
     } catch {
       this.forecast = undefined;
     }
@@ -395,6 +402,7 @@ export abstract class Session<F extends Airborne> {
       requestedAtSeconds: flight.requestedAtSeconds,
       receivedBits: flight.receivedBits(nowSeconds),
       firstByteAtSeconds: flight.firstByteAtSeconds <= nowSeconds ? flight.firstByteAtSeconds : undefined,
+      lastBitsAtSeconds: flight.lastBitsAtSeconds?.(nowSeconds),
       abandonments,
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,

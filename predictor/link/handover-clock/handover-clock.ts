@@ -29,7 +29,7 @@ export interface HandoverEstimate {
 }
 
 /** `leoProbability` from which handovers are announced, until it falls below half of this. */
-const CLAIM_PROBABILITY = 0.975;
+const CLAIM_PROBABILITY = 0.99;
 /**
  * Spreads of the handovers around their schedule in recordings, besides the time source's uncertainty: with good clocks,
  * and with others. Equally likely.

@@ -1,0 +1,69 @@
+/**
+ * The rebuilt rules in the states of sessions that dash.js 5.2.1 played in Chromium: would they have chosen the same?
+ * `fixtures/dash-js-sessions.json` has the requests of 10 recordings, two sessions each, by
+ *
+ *     npx leo-abr bench --scenario docs/scenarios/dash-rules.json --algorithms dynamic,bola-e --late-share 0.2 ...
+ *
+ * docs/findings.md lists the recordings. A request: index, representation, received bits, second of the request,
+ * duration, latency, buffer level at the request, and 1 if it was abandoned.
+ */
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import type { Download } from '../../abr/controller.ts';
+import { createBolaE, createDynamic } from '../../abr/dash-js/dash-rules.ts';
+import { stateOf } from '../../abr/random-states.fixture.ts';
+
+interface BrowserSession {
+  algorithm: string;
+  trace: string;
+  requests: [number, number, number, number, number, number, number, number][];
+}
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+const { ladderBps, segmentSeconds, bufferCapSeconds } = JSON.parse(read('../../docs/scenarios/dash-rules.json'));
+const sessions: BrowserSession[] = JSON.parse(read('fixtures/dash-js-sessions.json'));
+
+/** For each segment after the first: dash.js's choice and the controller's. */
+function choicesIn({ algorithm, requests }: BrowserSession): [number, number][] {
+  const controller = algorithm === 'dynamic' ? createDynamic() : createBolaE();
+  const downloads: Download[] = [];
+  const choices: [number, number][] = [];
+  for (const [
+    segmentIndex,
+    representation,
+    receivedBits,
+    atSeconds,
+    seconds,
+    latencySeconds,
+    level,
+    abandoned,
+  ] of requests) {
+    const isFirstAttempt = downloads.at(-1)?.segmentIndex !== segmentIndex;
+    if (isFirstAttempt && segmentIndex > 0) {
+      const changes = {
+        nowSeconds: atSeconds,
+        bufferLevelSeconds: level,
+        bufferCapSeconds,
+        segmentSeconds,
+        segmentIndex,
+      };
+      choices.push([representation, controller.decide(stateOf(ladderBps, { ...changes, downloads })).representation]);
+    }
+    downloads.push({
+      ...{ segmentIndex, bitrateBps: ladderBps[representation], receivedBits, sizeBits: receivedBits },
+      ...{ requestedAtSeconds: atSeconds, downloadSeconds: seconds, latencySeconds, abandoned: abandoned === 1 },
+    });
+  }
+  return choices;
+}
+
+test.each([
+  ['dynamic', 0.99],
+  ['bola-e', 0.99],
+])('%s chooses as dash.js did', (algorithm, least) => {
+  const choices = sessions.filter((session) => session.algorithm === algorithm).flatMap(choicesIn);
+  const same = choices.filter(([theirs, ours]) => theirs === ours).length;
+  expect(choices).toHaveLength(273);
+  expect(same / choices.length).toBeGreaterThanOrEqual(least);
+});
