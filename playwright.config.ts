@@ -17,6 +17,8 @@ const engines = ENGINES.flatMap((engine) => {
         name: `engine-${engine}`,
         grep: /@core/,
         ...(engine === 'webkit' && { grepInvert: /@catch-up/ }),
+        // They start and decode more slowly.
+        timeout: 120_000,
         use: { engine },
       },
     ];

@@ -150,7 +150,13 @@ async function demo(): Promise<UserConfig> {
     base: './',
     define: { __LEO_ABR_VERSION__: JSON.stringify(version) },
     worker: { format: 'es' },
-    build: { outDir: '../build/demo', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 1500 },
+    build: {
+      outDir: '../build/demo',
+      emptyOutDir: true,
+      target: 'es2022',
+      chunkSizeWarningLimit: 1500,
+      license: { fileName: 'LICENSES.md' },
+    },
     optimizeDeps: { include: ['dashjs', 'hls.js', 'shaka-player', 'uplot'] },
     plugins: [
       replayOrigin({

@@ -1,12 +1,16 @@
 /** What `npm run check` has on the packages as packed. It needs their builds, but not the network. */
 import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'acorn';
 import { commandLine } from './command-line.js';
 
 commandLine(`usage: npm run check:package
 
-Checks package.json and what it exports with publint, and the types of every entry with attw in each mode of resolution.
-The exit status is 1 if one of them finds something.`);
+Checks package.json and what it exports with publint, the types of every entry with attw in each mode of resolution, and
+docs/api.txt against them; that the files for browsers are ES2022, that the plugin's have no foreign code, and that the
+foreign code of the command's pages is under a licence that allows it. The exit status is 1 if something is found.`);
 
 /**
  * The rule of attw that does not apply: the packages are ES modules only. A copy of the plugin in CommonJS would double
@@ -14,10 +18,14 @@ The exit status is 1 if one of them finds something.`);
  */
 const IGNORED = 'cjs-resolves-to-esm';
 
+/** Licences under which code may be bundled with code under Apache-2.0, if their text is beside it. */
+const LICENCES = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 for (const [program, ...args] of [
   ['publint/src/cli.js', '--strict'],
   ['publint/src/cli.js', '--strict', 'cli'],
+  ['../scripts/api-report.js', '--check'],
   ['@arethetypeswrong/cli/dist/index.js', '--pack', '.', '--no-definitely-typed', '--ignore-rules', IGNORED],
 ]) {
   // `npm pack` would build everything again.
@@ -25,4 +33,36 @@ for (const [program, ...args] of [
   const command = [`node_modules/${program}`, ...args];
   const { status } = spawnSync(process.execPath, command, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
+}
+
+const found = (message) => {
+  console.error(message);
+  process.exitCode = 1;
+};
+const read = (path) => readFileSync(join(root, path), 'utf8');
+
+/** The scripts of a folder for browsers. */
+const scriptsIn = (folder) =>
+  readdirSync(join(root, folder), { recursive: true }).flatMap((name) =>
+    /\.js$/.test(name) ? [`${folder}/${name}`] : [],
+  );
+const PAGES = ['cli/dist/demo', 'cli/dist/bench-page', 'cli/dist/page'];
+for (const path of ['dist', ...PAGES].flatMap(scriptsIn)) {
+  try {
+    parse(read(path), { ecmaVersion: 2022, sourceType: 'module' });
+  } catch (error) {
+    found(`${path}: expected ES2022: ${error.message}`);
+  }
+}
+for (const name of readdirSync(join(root, 'dist')).filter((one) => one.endsWith('.js.map'))) {
+  const foreign = JSON.parse(read(`dist/${name}`)).sources.find((source) => source.includes('node_modules'));
+  if (foreign) found(`dist/${name}: expected this project's sources only, got ${foreign}`);
+}
+for (const page of ['cli/dist/demo', 'cli/dist/bench-page']) {
+  const path = `${page}/LICENSES.md`;
+  const headings = existsSync(join(root, path)) ? [...read(path).matchAll(/^## (.+?) - .+ \((.+)\)$/gm)] : [];
+  if (headings.length === 0) found(`${path}: expected the licences of what the page bundles`);
+  for (const [, name, licence] of headings) {
+    if (!LICENCES.test(licence)) found(`${path}: ${name}: expected a licence like ${LICENCES.source}, got ${licence}`);
+  }
 }

@@ -150,6 +150,10 @@ async function expectPlayback(page: Page, url: string, segments: () => string[])
   expect(segments().some((path) => !path.startsWith('video-0/'))).toBe(true);
 }
 
+test('docs/api.txt has the public types', () => {
+  run(process.execPath, [join(ROOT, 'scripts/api-report.js'), '--check'], ROOT);
+});
+
 test('contains the builds, types and documents, within the size budget', () => {
   const builds = [
     '',

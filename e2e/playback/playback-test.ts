@@ -115,7 +115,7 @@ export interface Lab {
   ): Promise<void>;
   /**
    * Waits on `FAILING_STREAM` until the abandoned segment is requested again; undefined if the outage came upon the
-   * lowest representation, a nearly complete download or one without a byte.
+   * lowest representation, a nearly complete download, one without a byte, or a buffer that outlasts it.
    */
   untilAgain(of: LabPlayer<unknown>): Promise<SeenOutage | undefined>;
 }
@@ -595,7 +595,9 @@ function installLab(): void {
         ? inFlight.receivedBits > 0.75 * inFlight.sizeBits
         : of.decisions.at(-1)!.state.nowSeconds < 0.875;
       const isLowest = !inFlight && of.requests.at(-1)!.rung === 0;
-      if (isLowest || isNearlyComplete || isEmpty()) return undefined;
+      // The buffer was so full that MPC-L is patient until the end of the outage: playback has begun late.
+      const isPatient = !inFlight && of.requests.at(-1)!.index > 3;
+      if (isLowest || isNearlyComplete || isPatient || isEmpty()) return undefined;
       const abortedAtSeconds = of.handle.state.nowSeconds;
       // Without a cached init segment, Shaka waits for that first.
       await window.lab.until('the second request for a segment', isAgain, of);

@@ -23,6 +23,7 @@ export default defineConfig({
     outDir: path('../../cli/dist/bench-page'),
     emptyOutDir: true,
     target: 'es2022',
+    license: { fileName: 'LICENSES.md' },
     // dash.js is large.
     chunkSizeWarningLimit: 1500,
   },

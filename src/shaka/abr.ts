@@ -102,8 +102,8 @@ export class PluginManager {
     timeupdate: () => this.#decideIfDue(),
     playing: () => this.adaptation.session.playing(),
     seeking: () => {
-      // Shaka goes on with what is buffered.
-      if (this.adaptation.session.seeked() && this.port.presentation.levelSeconds() === 0) this.#decide();
+      // Shaka goes on after what is buffered there; it nudges the playhead over a stall.
+      if (this.port.presentation.levelSeconds() === 0 && this.adaptation.session.seeked()) this.#decide();
     },
   };
 

@@ -90,6 +90,20 @@ describe('decides', () => {
     expect(decisions).toHaveLength(1);
   });
 
+  test('on the next segment if Shaka nudges the playhead in the buffer, which the element lists late', () => {
+    const { decisions, player } = loaded();
+    player.download(0, 1e6, 1);
+    player.plays();
+    const sent = player.send(1);
+    player.media.currentTime = 0.1;
+    player.media.emit('seeking');
+    sent.arrived(1e6);
+    sent.completed(1e6);
+    player.getBufferedInfo = () => ({ video: [{ start: 0, end: 8 }], total: [{ start: 0, end: 4 }] });
+    player.emit('segmentappended', { contentType: 'video', end: 8 });
+    expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2]);
+  });
+
   test('after a seek to where nothing is buffered', () => {
     const { decisions, player } = loaded();
     player.download(0, 1e6, 1);
