@@ -38,6 +38,7 @@ describe('parseChoice', () => {
           link: fc.constantFrom<Choice['link']>('own', 'shared'),
           risk: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
           service: fc.constantFrom<Choice['service']>('', 'link'),
+          watchedSeconds: fc.integer({ min: 0, max: 300 }),
         }),
         (choice) => {
           expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });

@@ -5,6 +5,7 @@ import { nameInPlayer } from '../replay/browser/algorithms.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
+import { SCENES, type Scene } from './scenes.ts';
 
 /**
  * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
@@ -27,6 +28,8 @@ export interface Choice {
   risk: number;
   /** The prediction service that MPC-L asks first: none, or one on the replayed link. */
   service: '' | 'link';
+  /** For how long before the session MPC-L has seen the link. */
+  watchedSeconds: number;
 }
 
 /** What the origin offers. */
@@ -37,9 +40,18 @@ export interface Catalogue {
 /** A link on which the algorithms differ. */
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
+/** What is older says little about the link's present handovers. */
+export const MOST_WATCHED_SECONDS = 300;
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
-/** The choice for an empty query. */
+/** The first scene, which an empty query opens. */
+export function firstChoice(catalogue: Catalogue): Choice {
+  const otherwise = defaultChoice(catalogue);
+  const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
+  return scene === undefined ? otherwise : choiceOf(scene, otherwise);
+}
+
+/** The choice for what a query leaves open. */
 export function defaultChoice({ traces }: Catalogue): Choice {
   return {
     players: DEFAULT_PLAYERS,
@@ -49,12 +61,14 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     link: 'own',
     risk: DEFAULT_RISK,
     service: '',
+    watchedSeconds: 0,
   };
 }
 
 /** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
 export function parseChoice(query: string, catalogue: Catalogue): { choice: Choice; problems: string[] } {
   const parameters = new URLSearchParams(query);
+  if (parameters.toString() === '') return { choice: firstChoice(catalogue), problems: [] };
   const choice = defaultChoice(catalogue);
   const problems: string[] = [];
   const reject = (field: string, got: string, expected: string) => {
@@ -91,11 +105,13 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.link = oneOf('link', ['own', 'shared'], choice.link);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
   choice.service = oneOf<Choice['service']>('service', ['link'], '');
+  choice.watchedSeconds = numberUpTo('watched', MOST_WATCHED_SECONDS, ' s', choice.watchedSeconds);
   return { choice, problems };
 }
 
 /** The choice as a query string, with its question mark. */
-export function formatChoice({ players, trace, scenario, startSeconds, link, risk, service }: Choice): string {
+export function formatChoice(choice: Choice): string {
+  const { players, trace, scenario, startSeconds, link, risk, service, watchedSeconds } = choice;
   const parameters = new URLSearchParams({
     trace,
     scenario,
@@ -103,6 +119,7 @@ export function formatChoice({ players, trace, scenario, startSeconds, link, ris
     ...(link === 'shared' && { link }),
     risk: String(risk),
     ...(service !== '' && { service }),
+    ...(watchedSeconds > 0 && { watched: String(watchedSeconds) }),
   });
   // A query needs no escapes for these characters: without them names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
@@ -113,4 +130,18 @@ export function formatChoice({ players, trace, scenario, startSeconds, link, ris
 export function latestStart({ traces }: Catalogue, trace: string): number {
   const found = traces.find(({ name }) => name === trace);
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
+}
+
+/** The scene as a choice; the fields that it leaves open are given. */
+export function choiceOf(scene: Scene, others: Choice): Choice {
+  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
+  return { ...others, players, trace, scenario, startSeconds, risk, watchedSeconds, link: 'own', service: '' };
+}
+
+/** The scene that a choice shows, with whatever players. */
+export function sceneOf(choice: Omit<Choice, 'players'>): Scene | undefined {
+  return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
+    const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
+    return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds && choice.link === 'own';
+  });
 }

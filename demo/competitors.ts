@@ -81,7 +81,7 @@ export function playerOf(name: string): PlayerName {
   return splitPlayer(name).player ?? 'dash';
 }
 
-/** The players for an address that names none. */
+/** The players for an address that names something, but no players. */
 export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 
 /** Whether a name can play; `<controller>@<forecaster>@<player>` can. */

@@ -1,15 +1,17 @@
 /** The form at the top: what to replay, and the buttons. */
 
 import { SCENARIOS, type Scenario } from '../replay/scenarios.ts';
-import { type Choice, latestStart, MAX_PLAYERS } from './choice.ts';
-import { byId, options, setText } from './dom.ts';
+import { type Choice, latestStart, MAX_PLAYERS, sceneOf } from './choice.ts';
+import { button, byId, options, setText } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { TraceListing } from './origin-client.ts';
+import { SCENES, type Scene } from './scenes.ts';
 
 export interface ControlsOptions {
   /** Why no prediction service can be started; undefined if one can. */
   serviceProblem: string | undefined;
   onChoice(change: Partial<Choice>): void;
+  onScene(scene: Scene): void;
   /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
   onRestart(): void;
@@ -23,11 +25,14 @@ export class Controls {
   readonly #scenario = byId<HTMLSelectElement>('scenario');
   readonly #sharing = byId<HTMLSelectElement>('sharing');
   readonly #risk = byId<HTMLInputElement>('risk');
+  readonly #watched = byId<HTMLInputElement>('watched');
   readonly #service = byId<HTMLSelectElement>('service');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
+  /** A button per scene. */
+  readonly #scenes: readonly HTMLButtonElement[];
 
-  constructor({ serviceProblem, onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
+  constructor({ serviceProblem, onChoice, onScene, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
     this.#scenario.replaceChildren(...options(scenarios, ''));
     byId<HTMLOptionElement>('service-of-link').disabled = serviceProblem !== undefined;
@@ -42,8 +47,11 @@ export class Controls {
     choose(this.#start, (start) => ({ startSeconds: Number(start) }));
     choose(this.#sharing, (link) => ({ link: link as Choice['link'] }));
     choose(this.#risk, (risk) => ({ risk: Number(risk) }));
+    choose(this.#watched, (watched) => ({ watchedSeconds: Number(watched) }));
     choose(this.#service, (service) => ({ service: service as Choice['service'] }));
 
+    this.#scenes = SCENES.map((scene) => button(() => onScene(scene), {}, scene.title));
+    byId('scenes').replaceChildren(...this.#scenes);
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
     byId('restart').addEventListener('click', onRestart);
     this.#stop.addEventListener('click', onStop);
@@ -64,7 +72,11 @@ export class Controls {
     });
   }
 
-  show({ trace, scenario, startSeconds, link, risk, service, players }: Choice, traces: readonly TraceListing[]): void {
+  show(choice: Choice, traces: readonly TraceListing[]): void {
+    const { trace, scenario, startSeconds, link, risk, service, watchedSeconds, players } = choice;
+    const shownScene = sceneOf(choice);
+    for (const [i, scene] of SCENES.entries())
+      this.#scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
     const listed = traces.map(({ name, durationSeconds }) => ({
       value: name,
       label: `${name} (${clock(durationSeconds)})`,
@@ -81,6 +93,7 @@ export class Controls {
     const note = link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
     setText(byId('link-note'), `${note} replayed satellite link, on one clock.`);
     this.#risk.value = String(risk);
+    this.#watched.value = String(watchedSeconds);
     this.#service.value = service;
     this.#addPlayer.disabled = players.length >= MAX_PLAYERS;
   }

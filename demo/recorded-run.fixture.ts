@@ -158,6 +158,7 @@ const run: Run = {
   link: 'own',
   risk: 0.1,
   service: '',
+  watchedSeconds: 0,
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     {

@@ -1,0 +1,59 @@
+/** What happens in a run, in one sentence: the handover ahead, or the moment at which one player stalled and another did not. Pure. */
+
+import { DIP, type HandoverMoment, handoverMoment, preparation } from '../replay/evaluation/handover-moment.ts';
+import { bitrate, clock, decimal, seconds } from './format.ts';
+import { nowSecondsOf, type Run, type RunPlayer } from './run.ts';
+
+/** A moment of a run: who prepared for the handover, and who stalled in it. */
+export interface RunMoment extends HandoverMoment {
+  own: RunPlayer;
+  other: RunPlayer;
+}
+
+/** The first moment of the run; undefined if there was none so far. */
+export function momentOf({ players }: Run): RunMoment | undefined {
+  for (const own of players) {
+    for (const handover of own.record.handovers) {
+      const isOver = ({ record }: RunPlayer) => record.nowSeconds > handover.atSeconds + DIP.afterSeconds;
+      for (const other of players) {
+        if (other === own || !isOver(own) || !isOver(other)) continue;
+        const moment = handoverMoment(handover, own.record.played, other.record.played);
+        if (moment !== undefined) return { ...moment, own, other };
+      }
+    }
+  }
+  return undefined;
+}
+
+export function storyOf(run: Run): string {
+  const moment = momentOf(run);
+  if (moment !== undefined) return toldOf(moment);
+  const now = nowSecondsOf(run);
+  for (const { title, record } of run.players) {
+    const next = record.handovers.findLast(({ atSeconds }) => atSeconds > now);
+    if (next === undefined) continue;
+    const { atSeconds, sinceSeconds, confidence } = next;
+    const { slowed } = preparation(record.played, sinceSeconds, Math.min(now, atSeconds));
+    const percent = `${Math.round(100 * confidence)}\u00a0%`;
+    const ahead = `${title} expects a handover in ${Math.ceil(atSeconds - now)}\u00a0s (${percent} sure)`;
+    return slowed ? `${ahead} and plays ${slower(slowed.rate)} to be ready.` : `${ahead}.`;
+  }
+  return run.timeline.hasClock
+    ? 'Every 15 s the link moves to another satellite and may fail for a moment.'
+    : 'The players stream over the same link.';
+}
+
+function toldOf({ handover, slowed, lowered, lostSeconds, own, other }: RunMoment): string {
+  const before = (atSeconds: number) => `${Math.max(1, Math.round(handover.atSeconds - atSeconds))}\u00a0s before`;
+  const did = slowed
+    ? `played ${slower(slowed.rate)} from ${before(slowed.atSeconds)}`
+    : `asked for ${bitrate(lowered!.toBps)} instead of ${bitrate(lowered!.fromBps)} Mbit/s ${before(lowered!.atSeconds)}`;
+  return (
+    `At ${clock(handover.atSeconds)} the link moved to another satellite: ${own.title} had expected it, ${did} ` +
+    `and played on; ${other.title} stood still for ${seconds(lostSeconds)}.`
+  );
+}
+
+function slower(rate: number): string {
+  return `${decimal(100 * (1 - rate), 0)}\u00a0% slower`;
+}

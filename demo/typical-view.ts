@@ -1,0 +1,51 @@
+/** Says that a scene was chosen, and what is typical of its link: all starts of it, in the simulator. */
+
+import { sceneOf } from './choice.ts';
+import { competitor } from './competitors.ts';
+import { byId, element, setText } from './dom.ts';
+import { decimal, megabits, seconds } from './format.ts';
+import type { Run } from './run.ts';
+import type { Scene, TypicalRow } from './scenes.ts';
+
+const COLUMNS: readonly [title: string, text: (row: TypicalRow) => string][] = [
+  ['QoE', ({ qoe }) => decimal(qoe)],
+  ['Bitrate', ({ mbps }) => `${megabits(mbps * 1e6)} Mbit/s`],
+  [
+    'Stands still, per minute',
+    ({ stallsPerMinute: n, stallSecondsPerMinute: s }) => `${decimal(n)}\u202f×, ${seconds(s, 2)}`,
+  ],
+  ['Handovers with a stall', ({ stalledHandoverShare }) => `${Math.round(100 * stalledHandoverShare)}\u00a0%`],
+];
+
+/** Shows the notes on the run's scene; nothing for a run of the viewer's own choice. */
+export function drawTypical(run: Run): void {
+  const scene = sceneOf({ ...run, trace: run.trace.name, scenario: run.scenario.name });
+  byId('typical').hidden = scene === undefined;
+  byId('chosen').hidden = scene === undefined;
+  if (scene === undefined) return;
+  setText(byId('chosen-text'), chosenText(scene));
+  const { starts, seconds: length, rows } = scene.typical;
+  setText(byId('typical-about'), `Simulated: ${length} s from each of ${starts} starts of the link.`);
+  const head = ['Player', ...COLUMNS.map(([title]) => title)].map((text) => element('th', { scope: 'col' }, text));
+  byId('typical-rows').replaceChildren(
+    element('thead', {}, element('tr', {}, ...head)),
+    element(
+      'tbody',
+      {},
+      ...rows.map((row) => {
+        const cells = COLUMNS.map(([, text]) => element('td', {}, text(row)));
+        return element('tr', {}, element('th', { scope: 'row' }, competitor(row.algorithm).title), ...cells);
+      }),
+    ),
+  );
+}
+
+function chosenText({ searched: { links, starts, moments }, typical: { rows } }: Scene): string {
+  const stalled = rows.map(({ algorithm, stalledHandoverShare: share }) => {
+    return `${competitor(algorithm).title} at ${Math.round(100 * share)}\u00a0%`;
+  });
+  return (
+    `This moment was chosen: a search of ${starts.toLocaleString('en')} starts on ${links} made-up links found ${moments}. ` +
+    `Of all handovers of this link, ${stalled.join(', ')} stall.`
+  );
+}
