@@ -100,6 +100,8 @@ export interface InFlight {
   receivedBits: number;
   /** Arrival of the first byte on the session's clock; undefined before. */
   firstByteAtSeconds?: number | undefined;
+  /** Arrival of the newest of `receivedBits`; undefined where unknown. */
+  lastBitsAtSeconds?: number | undefined;
   /** Earlier abandonments of this segment. */
   abandonments: number;
   /** Bits of media requested and wasted in this session so far, for the limit on waste. */
@@ -128,6 +130,8 @@ export interface Decision {
   representation: number;
   /** Name of the controller that decided: `mpc-d`, `mpc-l`, `throughput` ... */
   controller: string;
+  /** The request leaves this many seconds later; the simulator alone waits. Default 0. */
+  waitSeconds?: number;
   /** What tipped the scale, in one line with units. QoE is per 4 s of media, in the unit of `weights.quality`. */
   reason: string;
   /** Source and age of the forecast that was used. */

@@ -16,13 +16,13 @@ const WEIGHT_PER_SECOND = 1.5;
 const HALF_LIVES = [3, 8];
 
 /**
- * Mean throughput in bit/s over the last downloads; undefined without a measurement. A measurement is the received bits
+ * Mean throughput in bit/s over the last `count` downloads; undefined without a measurement. A measurement is the received bits
  * over the time from the first byte (from the request, if the latency is unknown) to the last byte.
  */
-export function ewmaThroughputBps(downloads: readonly Download[]): number | undefined {
+export function ewmaThroughputBps(downloads: readonly Download[], count = RECENT_DOWNLOADS): number | undefined {
   const estimates = [0, 0];
   let totalWeight = 0;
-  for (const { receivedBits, downloadSeconds, latencySeconds = 0 } of downloads.slice(-RECENT_DOWNLOADS)) {
+  for (const { receivedBits, downloadSeconds, latencySeconds = 0 } of downloads.slice(-count)) {
     const seconds = downloadSeconds - latencySeconds;
     if (!(receivedBits > 0 && seconds > 0)) continue;
     const weight = WEIGHT_PER_SECOND * seconds;

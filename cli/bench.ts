@@ -10,6 +10,7 @@ import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
 import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
 import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
+import type { PlannedSession } from '../replay/evaluation/plan.ts';
 import { sameJson } from '../replay/evaluation/same-json.ts';
 import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
@@ -99,9 +100,9 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   const sink = new SessionSink(benchmark, notes, io);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
-  let givenUp: number;
+  let lost: readonly PlannedSession[];
   try {
-    const rejected = await runBench({
+    lost = await runBench({
       ...{ sessions, scenario, pageDirectory: builtFolder('bench-page', 'index.html'), own, timings },
       ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
       // `bench` reads models of the built-in forecaster only.
@@ -110,7 +111,6 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
       onPart: (part) => notes.parts.push(part),
       onPlayed: (all) => sink.add(all),
     });
-    givenUp = rejected.length;
   } catch (error) {
     if (!(error instanceof BrowserNotFoundError)) throw error;
     stderr.write(`leo-abr: ${error.message}\n`);
@@ -122,8 +122,13 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   progress.end(played.length / perLine);
   stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
 
-  const why = `${givenUp} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
-  const results = finishBenchmark(withNotes, played, io, givenUp > 0 ? { why, status: EXIT_REJECTED } : undefined);
+  const why = `${lost.length} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
+  const results = finishBenchmark(
+    withNotes,
+    played,
+    io,
+    lost.length > 0 ? { why, status: EXIT_REJECTED, lost } : undefined,
+  );
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 

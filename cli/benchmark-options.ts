@@ -203,15 +203,23 @@ export function benchmarkJson(
   return { results, json: resultsPieces(results) };
 }
 
+interface Missing {
+  why: string;
+  status: number;
+  /** Sessions, or lines of households, that will not be played. */
+  lost?: readonly PlannedSession[];
+}
+
 /**
  * Writes the results and their table. If sessions are missing, writes partial results (not to standard output, where
- * nothing could resume them) and ends the command with `status`; `why` says what happened.
+ * nothing could resume them) and ends the command with `status`; `why` says what happened. Without the `lost` ones the
+ * table has the places that every algorithm has, so that its means are of the same links.
  */
 export function finishBenchmark(
   benchmark: Benchmark,
   played: readonly SessionResult[],
   { stdout, stderr }: CommandIo,
-  { why, status } = { why: 'interrupted', status: EXIT_INTERRUPTED },
+  { why, status, lost = [] }: Missing = { why: 'interrupted', status: EXIT_INTERRUPTED },
 ): Results {
   const { out, done, plan, perLine } = benchmark;
   const isComplete = done.length + played.length >= plan.sessions.length * perLine;
@@ -226,6 +234,19 @@ export function finishBenchmark(
       ? 'nothing was written; with --out <file> it could be resumed'
       : `${out} holds the finished sessions, --resume continues it`;
   stderr.write(`${why}: ${hint}\n`);
+  if (lost.length > 0) {
+    const placeOfLost = ({ trace, startSeconds }: PlannedSession) =>
+      JSON.stringify([trace.metadata.dataset, trace.name, startSeconds]);
+    const places = new Set(lost.map(placeOfLost));
+    const kept = (all: readonly SessionResult[]) =>
+      all.filter(({ dataset, trace, startSeconds }) => !places.has(JSON.stringify([dataset, trace, startSeconds])));
+    const names = lost.map(
+      ({ algorithm, trace, startSeconds }) => `${algorithm} on ${trace.name} at ${startSeconds} s`,
+    );
+    stderr.write(`the table lacks, for every algorithm, the places of ${names.join(', ')}\n`);
+    const rest = benchmarkJson({ ...benchmark, done: kept(done) }, kept(played), false).results;
+    if (rest.sessions.length > 0) stderr.write(summaryTable(rest));
+  }
   throw new ExitWith(status);
 }
 

@@ -15,8 +15,16 @@ describe('browserAlgorithm', () => {
   });
 
   test("names dash.js's rules for low latency and catch-ups", () => {
-    expect(browserAlgorithm('lolp')).toEqual({ player: 'dash', rule: 'loLPRule', catchUp: 'lolp' });
-    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({ player: 'dash', rule: 'l2ARule', catchUp: 'lolp' });
+    expect(browserAlgorithm('lolp')).toEqual({
+      player: 'dash',
+      rules: expect.objectContaining({ loLPRule: true, bolaRule: false }),
+      catchUp: 'lolp',
+    });
+    expect(browserAlgorithm('l2a:lolp-catch-up')).toEqual({
+      player: 'dash',
+      rules: expect.objectContaining({ l2ARule: true, throughputRule: false }),
+      catchUp: 'lolp',
+    });
     expect(browserAlgorithm('mpc-d:lolp-catch-up@oracle')).toMatchObject({ controller: 'mpc-d', catchUp: 'lolp' });
     expect(() => browserAlgorithm('lolp@oracle')).toThrow(/--algorithms: expected one of .*lolp.*got "lolp@oracle"/);
   });

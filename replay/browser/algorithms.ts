@@ -10,18 +10,31 @@ interface BrowserAlgorithm {
   player: PlayerName;
   /** A controller of abr/ or a file; undefined: the player's own ABR. */
   controller?: string;
-  /** dash.js's setting of the only rule to use. Default: its default rules. */
-  rule?: string;
+  /** Of dash.js: whether its rules are active, by name. Default: its own settings. */
+  rules?: Readonly<Record<string, boolean>>;
   forecaster?: ForecasterName;
   /** Of live streams. Absent where the controller sets the rate if it can; otherwise dash.js's default does. */
   catchUp?: CatchUp;
 }
 
-/** dash.js's default rules, which alternate between throughput and BOLA, and its rules for low latency. */
-const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rule' | 'catchUp'>>> = {
+/** dash.js's rules that are on by default, off: of several rules' requests it takes the lowest. */
+const NO_RULES = {
+  throughputRule: false,
+  bolaRule: false,
+  insufficientBufferRule: false,
+  switchHistoryRule: false,
+  abandonRequestsRule: false,
+};
+
+/**
+ * dash.js's default rules, which alternate between throughput and BOLA, the same with BOLA alone, and its rules for low
+ * latency.
+ */
+const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catchUp'>>> = {
   dynamic: {},
-  l2a: { rule: 'l2ARule' },
-  lolp: { rule: 'loLPRule', catchUp: 'lolp' },
+  'bola-e': { rules: { throughputRule: false } },
+  l2a: { rules: { ...NO_RULES, l2ARule: true } },
+  lolp: { rules: { ...NO_RULES, loLPRule: true }, catchUp: 'lolp' },
 };
 
 /** The algorithms in dash.js. */
@@ -37,7 +50,7 @@ export function nameInPlayer(given: string, player: PlayerName): string {
 }
 
 /**
- * The algorithm of a name: `dynamic`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
+ * The algorithm of a name: `dynamic`, `bola-e`, `l2a`, `lolp`, a controller of abr/ or a file, or one of these with a catch-up
  * (`<controller>:lolp-catch-up`) or a forecaster (`<controller>@<forecaster>`). With `@hls` or `@shaka` at the end it plays
  * in that player; `hls@hls` and `shaka@shaka` are the players' own ABR. Does not check that the file exists.
  */

@@ -1,8 +1,9 @@
 /** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
+import { createBolaE, createDynamic } from '../../abr/dash-js/dash-rules.ts';
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { SessionContext } from '../../abr/forecast.ts';
-import { ALGORITHM_NAMES, createController, type Forecaster } from '../../abr/index.ts';
+import { ALGORITHM_NAMES, type Controller, createController, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
 import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
@@ -73,8 +74,17 @@ function builtIn({ model, scenario }: SessionTask, handover: boolean): Forecaste
   return createBuiltInForecaster({ model: model ?? shipped, handover, newSubSecond });
 }
 
-/** dash.js's own rules. */
-const BROWSER_ONLY: readonly string[] = ['dynamic', 'l2a', 'lolp'];
+/** dash.js's own rules, rebuilt: not in the plugin. A browser plays these names with dash.js itself. */
+const DASHJS_OWN: ReadonlyMap<string, () => Controller> = new Map([
+  ['bola-e', createBolaE],
+  ['dynamic', createDynamic],
+]);
+
+/** Rules of dash.js that are not rebuilt. */
+const BROWSER_ONLY: readonly string[] = ['l2a', 'lolp'];
+
+/** The names of the simulator's controllers. */
+const NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
 /**
  * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
@@ -89,15 +99,15 @@ export function simulatedAlgorithm(
   if (BROWSER_ONLY.includes(name)) {
     throw new InputError(
       field,
-      `an algorithm of the simulator (${ALGORITHM_NAMES.join(', ')})`,
+      `an algorithm of the simulator (${NAMES.join(', ')})`,
       undefined,
       `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
   }
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
-  const create = own.get(controller);
+  const create = own.get(controller) ?? DASHJS_OWN.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
-    throw new InputError(field, `one of ${ALGORITHM_NAMES.join(', ')}, or a file (./mine.ts)`, name);
+    throw new InputError(field, `one of ${NAMES.join(', ')}, or a file (./mine.ts)`, name);
   }
   return ({ model, ...task }) =>
     playSession({

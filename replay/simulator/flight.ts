@@ -44,6 +44,13 @@ export class Flight implements SharedFlight {
     if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
     return Math.min(this.sizeBits, Math.max(0, this.link.cumulativeBits(atSeconds) - this.bitsBefore));
   }
+
+  /** When the bits that have arrived at `atSeconds` were complete: earlier than that in an outage. */
+  lastBitsAtSeconds(atSeconds: number): number {
+    const bits = this.receivedBits(atSeconds);
+    if (bits <= 0) return this.firstByteAtSeconds;
+    return Math.min(atSeconds, this.requestedAtSeconds + this.link.transferSeconds(this.requestedAtSeconds, bits));
+  }
 }
 
 /** Reports flights to a forecaster as a page does: by progress events through the plugin's meter. */

@@ -36,7 +36,9 @@ function goldenText(sessions: Record<string, SessionResult>): string {
   return `{\n${entries.join(',\n')}\n}\n`;
 }
 
-const names = SCENARIOS.flatMap((scenario) => ALGORITHM_NAMES.map((algorithm) => `${scenario} ${algorithm}`));
+const names = SCENARIOS.flatMap((scenario) =>
+  [...ALGORITHM_NAMES, 'bola-e', 'dynamic'].map((algorithm) => `${scenario} ${algorithm}`),
+);
 const played = () => Object.fromEntries(names.map((name) => [name, play(...(name.split(' ') as [string, string]))]));
 
 describe('golden sessions', () => {

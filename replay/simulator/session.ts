@@ -49,7 +49,9 @@ interface Player {
   readonly stallCount: number;
 }
 
-export type Airborne = SharedFlight & Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'>;
+export type Airborne = SharedFlight &
+  Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'> &
+  Partial<Pick<Flight, 'lastBitsAtSeconds'>>;
 
 /**
  * A session as a process: it yields a second of its clock, and continues when that has come, or when the download in
@@ -174,6 +176,8 @@ export abstract class Session<F extends Airborne> {
     if (!this.waitForRoom(index)) return false;
 
     let decision = this.decide(this.state());
+    const { waitSeconds = 0 } = decision;
+    if (waitSeconds > 0 && !this.waitUntil(playback.nowSeconds + waitSeconds)) return false;
     let abandonments = 0;
     let abandonedBits = 0;
     let firstRequestAtSeconds: number | undefined;
@@ -395,6 +399,7 @@ export abstract class Session<F extends Airborne> {
       requestedAtSeconds: flight.requestedAtSeconds,
       receivedBits: flight.receivedBits(nowSeconds),
       firstByteAtSeconds: flight.firstByteAtSeconds <= nowSeconds ? flight.firstByteAtSeconds : undefined,
+      lastBitsAtSeconds: flight.lastBitsAtSeconds?.(nowSeconds),
       abandonments,
       sessionRequestedBits: this.requestedBits,
       sessionWastedBits: this.wastedBits,

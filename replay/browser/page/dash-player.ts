@@ -5,15 +5,6 @@ import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr/live';
 import { browserAlgorithm } from '../algorithms.ts';
 import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
 
-/** dash.js's rules that are on by default. */
-const DEFAULT_RULES = [
-  'throughputRule',
-  'bolaRule',
-  'insufficientBufferRule',
-  'switchHistoryRule',
-  'abandonRequestsRule',
-];
-
 /** Set this once dash.js has begun at the lowest representation; from then on the algorithm decides. */
 const FREE_CHOICE = { streaming: { abr: { initialBitrate: { video: -1 } } } };
 
@@ -48,7 +39,7 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
 /** The same for every algorithm. */
 function playerSettings({ scenario, algorithm }: PlayerContext['config']): object {
   const { bufferCapSeconds, ladderBps, live } = scenario;
-  const { rule, catchUp } = browserAlgorithm(algorithm);
+  const { rules, catchUp } = browserAlgorithm(algorithm);
   return {
     streaming: {
       // The scenario's buffer cap, at every quality.
@@ -82,12 +73,8 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
         initialBitrate: { video: ladderBps[0]! / 1000 },
         // Resource timing gives the first entry of a URL, which may be that of an abandoned request.
         throughput: { useResourceTimingApi: false },
-        // Of several rules' requests dash.js takes the lowest.
-        ...(rule !== undefined && {
-          rules: {
-            ...Object.fromEntries(DEFAULT_RULES.map((name) => [name, { active: false }])),
-            [rule]: { active: true },
-          },
+        ...(rules && {
+          rules: Object.fromEntries(Object.entries(rules).map(([name, active]) => [name, { active }])),
         }),
       },
     },
@@ -101,6 +88,8 @@ interface SegmentRequest {
   index: number;
   /** Not a number while low-latency media is loaded. */
   bytesLoaded: number;
+  /** When the request may leave, as of Date.now(): BolaRule waits with a buffer above its limit. */
+  delayLoadingTime?: number;
   representation: { id: string } | null;
 }
 
@@ -131,7 +120,8 @@ function record(player: MediaPlayerClass, requests: PlayerContext['requests']): 
       return said;
     };
     const loadedBytes = () => request.bytesLoaded || 0;
-    requests.started(request, { index, representationId: representation.id, loadedBytes, ownReason });
+    const delaySeconds = Math.max(0, (request.delayLoadingTime ?? 0) - Date.now()) / 1000;
+    requests.started(request, { index, representationId: representation.id, loadedBytes, delaySeconds, ownReason });
   });
   listen(player, 'loadingDataProgress', ({ request, response }) =>
     requests.received(request, response?.byteLength ?? 0),

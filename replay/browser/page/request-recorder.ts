@@ -8,6 +8,8 @@ export interface RequestedSegment {
   representationId: string;
   /** So far. Default: what `received` counted. */
   loadedBytes?(): number;
+  /** The player holds the request back for so long. Default 0. */
+  delaySeconds?: number;
   /** Why the player's own ABR chose the representation. */
   ownReason(): string;
 }
@@ -48,13 +50,13 @@ export class RequestRecorder {
     return this.requests as RequestRecord[];
   }
 
-  started(request: object, { index, representationId, loadedBytes }: RequestedSegment): void {
+  started(request: object, { index, representationId, loadedBytes, delaySeconds = 0 }: RequestedSegment): void {
     const nowMs = performance.now();
     this.startClock(nowMs);
     const note: RequestNote = {
       ...{ index, representationId, bitrateBps: this.bitrateOf(representationId) },
-      requestedAtSeconds: (nowMs - this.#zeroMs!) / 1000,
-      bufferLevelSeconds: bufferedAhead(this.#element),
+      requestedAtSeconds: (nowMs - this.#zeroMs!) / 1000 + delaySeconds,
+      bufferLevelSeconds: Math.max(0, bufferedAhead(this.#element) - delaySeconds * this.#element.playbackRate),
       ...{ endedAtSeconds: undefined, receivedBits: 0, outcome: 'active' },
     };
     this.requests.push(note);

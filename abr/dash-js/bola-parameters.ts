@@ -1,0 +1,58 @@
+/**
+ * BOLA's parameters and thresholds as dash.js 5.2.1 has them (src/streaming/rules/abr/BolaRule.js). Its utilities are
+ * ln(R_r / R_0) + 1. The score subtracts the 1, the two thresholds don't, which makes them Vp higher than the buffer
+ * levels at which scores are equal or 0. So a placeholder may exceed what the throughput asks for, and the choice with it.
+ */
+
+import { bolaChoice, bolaUtility } from '../bola.ts';
+
+/** Up to this buffer level BOLA prefers the lowest representation (`MINIMUM_BUFFER_S`). */
+export const MINIMUM_BUFFER_SECONDS = 10;
+/** Least room for each representation above that level (`MINIMUM_BUFFER_PER_BITRATE_LEVEL_S`). */
+const SECONDS_PER_REPRESENTATION = 2;
+/** Replaces an infinite buffer cap. */
+const MAX_TARGET_SECONDS = 3600;
+
+export class BolaParameters {
+  /** Seconds of buffer per unit of utility. */
+  readonly vp: number;
+  /** Weight of uninterrupted playback against utility. */
+  readonly gp: number;
+
+  /** `ladderBps` has at least two different bitrates. */
+  constructor(
+    private readonly ladderBps: readonly number[],
+    bufferCapSeconds: number,
+  ) {
+    const leastSeconds = MINIMUM_BUFFER_SECONDS + SECONDS_PER_REPRESENTATION * ladderBps.length;
+    const targetSeconds = Math.max(Math.min(bufferCapSeconds, MAX_TARGET_SECONDS), leastSeconds);
+    this.gp = (this.utility(ladderBps.length - 1) - 1) / (targetSeconds / MINIMUM_BUFFER_SECONDS - 1);
+    this.vp = MINIMUM_BUFFER_SECONDS / this.gp;
+  }
+
+  choiceAt(levelSeconds: number): number {
+    return bolaChoice(this.ladderBps, this, levelSeconds);
+  }
+
+  /** `_minBufferLevelForRepresentation`, in seconds. */
+  lowestLevelFor(representation: number): number {
+    const [bps, utility] = [this.ladderBps[representation]!, this.utility(representation)];
+    let level = 0;
+    for (let r = 0; r < representation; r++) {
+      const lowerBps = this.ladderBps[r]!;
+      if (lowerBps === bps) continue;
+      const crossing = (bps * this.utility(r) - lowerBps * utility) / (bps - lowerBps);
+      level = Math.max(level, this.vp * (this.gp + crossing));
+    }
+    return level;
+  }
+
+  /** `_maxBufferLevelForRepresentation`, in seconds. */
+  highestLevelFor(representation: number): number {
+    return this.vp * (this.utility(representation) + this.gp);
+  }
+
+  private utility(representation: number): number {
+    return bolaUtility(this.ladderBps, representation) + 1;
+  }
+}
