@@ -25,6 +25,7 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
     title: 'MPC-L',
     about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
   },
+  'mpc-l:no-handover': { title: 'MPC-L without handovers', about: 'MPC-L that expects no handovers.' },
   'mpc-o': {
     title: 'MPC-O',
     about: 'The oracle: plans on the true future of the link, which only a replay knows.',

@@ -237,11 +237,11 @@ function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, st
   return {
     'On screen': orNone(record.shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`),
     'Mean bitrate': orNone(linearSoFar(record, scenario), ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
-    'Stood still': stalls.length === 0 ? 'never' : `${stalls.length}\u202f×, ${seconds(stallSeconds)}`,
+    'Stood still': stalls.length === 0 ? 'never' : `${stalls.length}\u202f×, ${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}`,
     ...(scenario.live
       ? { 'Behind live': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)) }
-      : { 'First picture after': orNone(record.startupSeconds, seconds) }),
-    'QoE, first minute': orNone(record.firstMinuteQoe ?? soFar, decimal),
+      : { 'Began after': orNone(record.startupSeconds, seconds) }),
+    'QoE, 1st minute': orNone(record.firstMinuteQoe ?? soFar, decimal),
     'QoE so far': orNone(soFar, decimal),
   };
 }

@@ -1,17 +1,7 @@
 /** The scenes of the page: moments that `npm run moments` found, and what is typical of their links. */
 
+import type { Typical } from '../replay/simulator/moment-search.ts';
 import scenes from './scenes.json' with { type: 'json' };
-
-/** One algorithm over all starts of the scene's link, in the simulator. */
-export interface TypicalRow {
-  algorithm: string;
-  qoe: number;
-  mbps: number;
-  stallsPerMinute: number;
-  stallSecondsPerMinute: number;
-  /** Of the handovers, those in whose dip it stalled. */
-  stalledHandoverShare: number;
-}
 
 export interface Scene {
   name: string;
@@ -25,7 +15,7 @@ export interface Scene {
   watchedSeconds: number;
   /** How many links and starts were searched, and at how many the moment came about. */
   searched: { links: number; starts: number; moments: number };
-  typical: { starts: number; seconds: number; rows: readonly TypicalRow[] };
+  typical: Typical;
 }
 
 export const SCENES: readonly Scene[] = scenes;

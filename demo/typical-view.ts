@@ -1,11 +1,12 @@
 /** Says that a scene was chosen, and what is typical of its link: all starts of it, in the simulator. */
 
+import type { TypicalRow } from '../replay/simulator/moment-search.ts';
 import { sceneOf } from './choice.ts';
 import { competitor } from './competitors.ts';
 import { byId, element, setText } from './dom.ts';
 import { decimal, megabits, seconds } from './format.ts';
 import type { Run } from './run.ts';
-import type { Scene, TypicalRow } from './scenes.ts';
+import type { Scene } from './scenes.ts';
 
 const COLUMNS: readonly [title: string, text: (row: TypicalRow) => string][] = [
   ['QoE', ({ qoe }) => decimal(qoe)],
@@ -41,11 +42,11 @@ export function drawTypical(run: Run): void {
 }
 
 function chosenText({ searched: { links, starts, moments }, typical: { rows } }: Scene): string {
-  const stalled = rows.map(({ algorithm, stalledHandoverShare: share }) => {
+  const shares = rows.map(({ algorithm, stalledHandoverShare: share }) => {
     return `${competitor(algorithm).title} at ${Math.round(100 * share)}\u00a0%`;
   });
   return (
-    `This moment was chosen: a search of ${starts.toLocaleString('en')} starts on ${links} made-up links found ${moments}. ` +
-    `Of all handovers of this link, ${stalled.join(', ')} stall.`
+    `This moment was chosen: ${moments} of ${starts.toLocaleString('en')} starts on ${links} made-up links have one. ` +
+    `Of all handovers here, ${shares.join(', ')} stall.`
   );
 }

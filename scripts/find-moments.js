@@ -1,5 +1,5 @@
 /** `npm run moments`. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundledSources } from './bundled-sources.js';
 import { commandLine } from './command-line.js';
@@ -20,7 +20,7 @@ the table to demo/scenes.json.`,
     },
   },
 );
-const { MOMENT_RULES, searchLink, synthesizeTrace, typicalOf } = await bundledSources(
+const { MOMENT_RULES, searchLink, synthesizeShippedTraces, synthesizeTrace, typicalOf } = await bundledSources(
   'replay/simulator/moment-search.ts',
 );
 const rules = MOMENT_RULES[values.scene];
@@ -34,9 +34,10 @@ const [links, first] = ['links', 'first'].map((name) => {
 });
 
 if (values.typical) {
-  const { default: scenes } = await import(SCENES, { with: { type: 'json' } });
+  const scenes = JSON.parse(readFileSync(SCENES, 'utf8'));
   const scene = scenes.find(({ name }) => name === values.scene);
-  scene.typical = typicalOf(scene, rules);
+  const trace = synthesizeShippedTraces().find(({ name }) => name === scene.trace);
+  scene.typical = typicalOf(trace, rules);
   writeFileSync(SCENES, `${JSON.stringify(scenes, null, 2)}\n`);
   console.table(scene.typical.rows);
 } else {

@@ -3,34 +3,38 @@
  * demo/README.md has the criterion. Browser-safe.
  */
 
-import { createController, type Forecaster } from '../../abr/index.ts';
+import { createDynamic } from '../../abr/dash-js/dash-rules.ts';
+import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import {
   type AnnouncedHandover,
+  DIP,
   type HandoverMoment,
   handoverMoment,
   type PlayedSession,
   stallSecondsWithin,
 } from '../evaluation/handover-moment.ts';
 import { informedForecaster, knownHandover } from '../known-handover.ts';
+import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
 import { type SynthesizeOptions, synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
-import { type Trace, traceStartUtcMs } from '../trace.ts';
+import { handoverPhaseOf, type Trace, traceStartUtcMs } from '../trace.ts';
 import { LiveSession } from './live-session.ts';
 import { playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import { simulateSession } from './simulate-session.ts';
 import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
-export { synthesizeTrace };
+/** For the script behind `npm run moments`. */
+export { synthesizeShippedTraces, synthesizeTrace };
 
 /** What the viewer opens: the players' links and the start are the search's result. */
 export interface SceneRules {
   /** A scenario by name. */
   scenario: string;
-  /** The player's own rule, or the one of the simulator that is nearest to it. */
+  /** The player's own rule. */
   rival: string;
   watchedSeconds: number;
 }
@@ -45,7 +49,7 @@ export const MOMENT_RULES: Readonly<Record<string, SceneRules & { link: Omit<Syn
   },
   'on-demand': {
     scenario: 'small-6',
-    rival: 'throughput',
+    rival: 'dynamic',
     watchedSeconds: 90,
     link: { preset: 'stationary', durationSeconds: 300 },
   },
@@ -60,6 +64,10 @@ const LEAST_CONFIDENCE = 0.9;
 /** MPC-L may stall for no longer in the whole scene; without handovers it has to stall for this long in the dip. */
 const MOST_STALL_SECONDS = 0.05;
 const LEAST_CAUSED_SECONDS = 0.1;
+/** The sessions of `typicalOf`, their starts' distance, and what counts in them. */
+const TYPICAL = { seconds: 60, everySeconds: 5 };
+const LEAST_BEFORE_SECONDS = 3;
+const LEAST_TYPICAL_SECONDS = 0.1;
 /** A browser differs from the simulator: the moment has to come about in these sessions, too, but for one. */
 const VARIANTS: readonly Variant[] = [
   { rttFactor: 0.85 },
@@ -92,6 +100,24 @@ export interface FoundMoment {
   withoutHandoversSeconds: number;
   /** Share of `VARIANTS` with the moment. */
   robustShare: number;
+}
+
+/** One algorithm over many starts of a link; QoE is LoL+'s, on demand QoE-linear. */
+export interface TypicalRow {
+  algorithm: string;
+  qoe: number;
+  mbps: number;
+  stallsPerMinute: number;
+  stallSecondsPerMinute: number;
+  /** Of the handovers, those in whose dip it stalled for at least 0.1 s. */
+  stalledHandoverShare: number;
+}
+
+export interface Typical {
+  starts: number;
+  /** Of each session. */
+  seconds: number;
+  rows: readonly TypicalRow[];
 }
 
 export interface Searched {
@@ -128,7 +154,7 @@ export function playScene(
     trace,
     scenario: live ? { ...scenario, segmentCount } : scenario,
     segmentCount,
-    controller: createController(algorithm, { seed: 1 }),
+    controller: algorithm === 'dynamic' ? createDynamic() : createController(algorithm, { seed: 1 }),
     algorithm,
     startSeconds,
     seed: 1,
@@ -144,17 +170,50 @@ export function playScene(
   return { played: playedLive(watched.pieces, result), handovers, result, qoe: result.live!.qoe };
 }
 
+/** What is typical of a link: sessions of a minute from starts all over it, by algorithm. */
+export function typicalOf(trace: Trace, rules: SceneRules): Typical {
+  const starts: number[] = [];
+  for (let start = rules.watchedSeconds; start < trace.durationSeconds; start += TYPICAL.everySeconds)
+    starts.push(start);
+  const phase = handoverPhase(trace);
+  const rows = [rules.rival, 'mpc-l', 'mpc-l:no-handover'].map((algorithm) => {
+    const plays = starts.map((startSeconds) =>
+      playScene(trace, rules, { algorithm, startSeconds, seconds: TYPICAL.seconds }),
+    );
+    const mean = (of: (play: ScenePlay) => number) =>
+      Math.round((1000 * plays.reduce((sum, one) => sum + of(one), 0)) / plays.length) / 1000;
+    const minutes = TYPICAL.seconds / 60;
+    // Those of which the session has the dip as a whole, and something before it.
+    const dips = plays.flatMap(({ played }, i) => {
+      const first = (((phase - starts[i]!) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
+      return [0, 1, 2, 3]
+        .map((n) => first + n * EPOCH_SECONDS)
+        .filter((at) => at > LEAST_BEFORE_SECONDS && at + DIP.afterSeconds < TYPICAL.seconds)
+        .map((at) => stallSecondsWithin(played, at - DIP.beforeSeconds, at + DIP.afterSeconds));
+    });
+    return {
+      algorithm,
+      qoe: mean(({ qoe }) => qoe),
+      mbps: mean(({ result }) => result.meanBitrateBps / 1e6),
+      stallsPerMinute: mean(({ result }) => result.stallCount / minutes),
+      stallSecondsPerMinute: mean(({ result }) => result.stallSeconds / minutes),
+      stalledHandoverShare:
+        Math.round((1000 * dips.filter((lost) => lost >= LEAST_TYPICAL_SECONDS).length) / dips.length) / 1000,
+    };
+  });
+  return { starts: starts.length, seconds: TYPICAL.seconds, rows };
+}
+
 /** All starts of a link at which the moment comes about. */
 export function searchLink(trace: Trace, rules: SceneRules): Searched {
   const searched: Searched = { starts: 0, dips: 0, found: [] };
-  const phase = trace.metadata.handoverPhaseSeconds ?? handoverPhase(trace);
-  for (let handover = phase; handover < trace.durationSeconds; handover += 15) {
+  for (let handover = handoverPhase(trace); handover < trace.durationSeconds; handover += EPOCH_SECONDS) {
     for (const atSeconds of HANDOVERS_AT) {
       const startSeconds = handover - atSeconds;
       if (startSeconds < rules.watchedSeconds / 2 || startSeconds + SCENE_SECONDS > trace.durationSeconds) continue;
       searched.starts++;
       const rival = playScene(trace, rules, { algorithm: rules.rival, startSeconds });
-      if (stallSecondsWithin(rival.played, atSeconds - 0.3, atSeconds + 2) < 0.2) continue;
+      if (stallSecondsWithin(rival.played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds) < 0.2) continue;
       searched.dips++;
       const found = judge(trace, rules, { startSeconds, atSeconds, rival });
       if (found !== undefined) searched.found.push(found);
@@ -173,7 +232,11 @@ function judge(
   const stalledSeconds = stallSecondsWithin(own.played, 0, SCENE_SECONDS);
   if (moment === undefined || stalledSeconds > MOST_STALL_SECONDS || own.qoe <= rival.qoe) return undefined;
   const blind = playScene(trace, rules, { algorithm: 'mpc-l:no-handover', startSeconds });
-  const withoutHandoversSeconds = stallSecondsWithin(blind.played, atSeconds - 0.3, atSeconds + 2);
+  const withoutHandoversSeconds = stallSecondsWithin(
+    blind.played,
+    atSeconds - DIP.beforeSeconds,
+    atSeconds + DIP.afterSeconds,
+  );
   if (withoutHandoversSeconds < LEAST_CAUSED_SECONDS) return undefined;
   let qoeLead = own.qoe - rival.qoe;
   const again = VARIANTS.filter((variant) => {
@@ -249,5 +312,5 @@ function playedOnDemand({ segments }: SessionResult): PlayedSession {
 }
 
 function handoverPhase(trace: Trace): number {
-  return (12 - ((traceStartUtcMs(trace.metadata) / 1000) % 15) + 15) % 15;
+  return handoverPhaseOf(traceStartUtcMs(trace.metadata) / 1000);
 }
