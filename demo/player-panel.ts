@@ -84,9 +84,9 @@ export class PlayerPanel {
     this.root = element(
       'article',
       { class: `player place-${panel.place}` },
-      element('header', {}, swatch(), this.#algorithmChoice, library, remove),
+      element('header', {}, swatch(), this.#algorithmChoice, remove),
       element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
-      element('details', { class: 'about' }, element('summary', {}, 'How it decides'), this.#about),
+      element('details', { class: 'about' }, element('summary', {}, 'How it plays'), library, this.#about),
     );
     this.#showAlgorithm();
   }
@@ -236,12 +236,13 @@ function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, st
   const { stalls, stallSeconds } = record;
   return {
     'On screen': orNone(record.shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`),
-    'Mean bitrate': orNone(linearSoFar(record, scenario), ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
-    'Stood still': stalls.length === 0 ? 'never' : `${stalls.length}\u202f×, ${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}`,
+    Bitrate: orNone(linearSoFar(record, scenario), ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
+    'Stood still':
+      stalls.length === 0 ? 'never' : `${stalls.length}\u202f×, ${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}`,
     ...(scenario.live
       ? { 'Behind live': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)) }
       : { 'Began after': orNone(record.startupSeconds, seconds) }),
-    'QoE, 1st minute': orNone(record.firstMinuteQoe ?? soFar, decimal),
+    'QoE, 1st min.': orNone(record.firstMinuteQoe ?? soFar, decimal),
     'QoE so far': orNone(soFar, decimal),
   };
 }

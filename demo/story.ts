@@ -1,8 +1,11 @@
 /** What happens in a run, in one sentence: the handover ahead, or the moment at which one player stalled and another did not. Pure. */
 
 import { DIP, type HandoverMoment, handoverMoment, preparation } from '../replay/evaluation/handover-moment.ts';
-import { bitrate, clock, decimal, seconds } from './format.ts';
+import { bitrate, clock, decimal, percent, seconds } from './format.ts';
 import { nowSecondsOf, type Run, type RunPlayer } from './run.ts';
+
+/** A shorter stall is a picture or two. */
+const LEAST_SHOWN_SECONDS = 0.02;
 
 /** A moment of a run: who prepared for the handover, and who stalled in it. */
 export interface RunMoment extends HandoverMoment {
@@ -34,8 +37,7 @@ export function storyOf(run: Run): string {
     if (next === undefined) continue;
     const { atSeconds, sinceSeconds, confidence } = next;
     const { slowed } = preparation(record.played, sinceSeconds, Math.min(now, atSeconds));
-    const percent = `${Math.round(100 * confidence)}\u00a0%`;
-    const ahead = `${title} expects a handover in ${Math.ceil(atSeconds - now)}\u00a0s (${percent} sure)`;
+    const ahead = `${title} expects a handover in ${Math.ceil(atSeconds - now)}\u00a0s (${percent(confidence)} sure)`;
     return slowed ? `${ahead} and plays ${slower(slowed.rate)} to be ready.` : `${ahead}.`;
   }
   return run.timeline.hasClock
@@ -43,14 +45,15 @@ export function storyOf(run: Run): string {
     : 'The players stream over the same link.';
 }
 
-function toldOf({ handover, slowed, lowered, lostSeconds, own, other }: RunMoment): string {
+function toldOf({ handover, slowed, lowered, ownSeconds, lostSeconds, own, other }: RunMoment): string {
   const before = (atSeconds: number) => `${Math.max(1, Math.round(handover.atSeconds - atSeconds))}\u00a0s before`;
   const did = slowed
     ? `played ${slower(slowed.rate)} from ${before(slowed.atSeconds)}`
     : `asked for ${bitrate(lowered!.toBps)} instead of ${bitrate(lowered!.fromBps)} Mbit/s ${before(lowered!.atSeconds)}`;
+  const kept = ownSeconds < LEAST_SHOWN_SECONDS ? 'played on' : `stood still for ${seconds(ownSeconds, 2)} only`;
   return (
     `At ${clock(handover.atSeconds)} the link moved to another satellite: ${own.title} had expected it, ${did} ` +
-    `and played on; ${other.title} stood still for ${seconds(lostSeconds)}.`
+    `and ${kept}; ${other.title} stood still for ${seconds(lostSeconds, 2)}.`
   );
 }
 

@@ -4,7 +4,7 @@ import type { Forecast } from 'leo-abr';
 import uPlot from 'uplot';
 import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import { element, nextTask } from './dom.ts';
-import { bitrate, clock } from './format.ts';
+import { bitrate, clock, percent } from './format.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, type Timeline, type Track } from './timeline-model.ts';
@@ -22,6 +22,8 @@ import {
 /** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
 const GUTTER = 46;
 const AXIS_HEIGHT = 26;
+/** Width in CSS pixels below which labels are short. */
+const NARROW = 600;
 /** Room above the highest value of a lane. */
 const HEADROOM = 1.05;
 /** By place of the player, so that lines differ by more than colour. */
@@ -207,14 +209,14 @@ export class TimelineView {
 
 /** The link's capacity, and each player's throughput and forecast. */
 function linkLane(
-  { timeline, link, scenario, players }: Run,
+  { timeline, link, players }: Run,
   palette: Palette,
   forecasts: () => TimelineView['forecasts'],
 ): LaneContent {
   const topMbps = Math.max(1, ...timeline.capacityBps) / 1e6;
   const capacity = link === 'shared' ? 'Capacity of the shared link' : 'Link capacity';
   return {
-    title: `${capacity}, and ${scenario.live ? 'rate' : 'throughput'} of each download (Mbit/s)`,
+    title: `${capacity} and downloads (Mbit/s)`,
     height: 120,
     range: [0, topMbps * HEADROOM],
     series: [
@@ -233,7 +235,8 @@ function linkLane(
       }
       for (const { place, title, record } of players) {
         for (const { atSeconds, confidence } of record.handovers) {
-          const text = `${title} expects a handover, ${Math.round(100 * confidence)} %`;
+          const sure = percent(confidence);
+          const text = u.width < NARROW ? `expected, ${sure}` : `${title} expects a handover, ${sure}`;
           paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
         }
       }
@@ -289,7 +292,7 @@ function levelLane({ players }: Run, palette: Palette, { series, range, target, 
 function stallLane({ players, scenario: { live } }: Run, palette: Palette): LaneContent {
   const rows = players.length;
   return {
-    title: live ? 'Stands still (red), plays slower to be ready (its colour)' : 'Stands still (red)',
+    title: live ? 'Stands still (red), plays slower (its colour)' : 'Stands still (red)',
     height: rows * 16 + AXIS_HEIGHT + 4,
     hasTimes: true,
     hasRows: true,

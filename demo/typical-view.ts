@@ -4,7 +4,7 @@ import type { TypicalRow } from '../replay/simulator/moment-search.ts';
 import { sceneOf } from './choice.ts';
 import { competitor } from './competitors.ts';
 import { byId, element, setText } from './dom.ts';
-import { decimal, megabits, seconds } from './format.ts';
+import { decimal, megabits, percent, seconds } from './format.ts';
 import type { Run } from './run.ts';
 import type { Scene } from './scenes.ts';
 
@@ -15,7 +15,7 @@ const COLUMNS: readonly [title: string, text: (row: TypicalRow) => string][] = [
     'Stands still, per minute',
     ({ stallsPerMinute: n, stallSecondsPerMinute: s }) => `${decimal(n)}\u202f×, ${seconds(s, 2)}`,
   ],
-  ['Handovers with a stall', ({ stalledHandoverShare }) => `${Math.round(100 * stalledHandoverShare)}\u00a0%`],
+  ['Handovers with a stall', ({ stalledHandoverShare }) => percent(stalledHandoverShare)],
 ];
 
 /** Shows the notes on the run's scene; nothing for a run of the viewer's own choice. */
@@ -43,7 +43,7 @@ export function drawTypical(run: Run): void {
 
 function chosenText({ searched: { links, starts, moments }, typical: { rows } }: Scene): string {
   const shares = rows.map(({ algorithm, stalledHandoverShare: share }) => {
-    return `${competitor(algorithm).title} at ${Math.round(100 * share)}\u00a0%`;
+    return `${competitor(algorithm).title} at ${percent(share)}`;
   });
   return (
     `This moment was chosen: ${moments} of ${starts.toLocaleString('en')} starts on ${links} made-up links have one. ` +

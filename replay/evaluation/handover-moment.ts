@@ -26,7 +26,8 @@ export interface HandoverMoment {
   slowed?: { atSeconds: number; rate: number; savedSeconds: number };
   /** The last step down of the bitrate ahead of it. */
   lowered?: { atSeconds: number; fromBps: number; toBps: number };
-  /** Of the other player, in the dip. */
+  /** How long it stalled in the dip nevertheless, and the other player. */
+  ownSeconds: number;
   lostSeconds: number;
 }
 
@@ -36,9 +37,11 @@ export const DIP = { beforeSeconds: 0.3, afterSeconds: 2 };
 /** Less media saved is no preparation, and shorter stalls hardly show. */
 const LEAST_SAVED_SECONDS = 0.03;
 const LEAST_LOST_SECONDS = 0.2;
-const MOST_OWN_STALL_SECONDS = 0.05;
+const MOST_OWN_STALL_SECONDS = 0.1;
+/** The other player's stall is this many times as long. */
+const LEAST_LOST_RATIO = 3;
 
-/** Undefined unless `own` prepared for the handover and played through its dip, and `other` stalled in it. */
+/** Undefined unless `own` prepared for the handover and played through its dip as good as whole, and `other` stalled in it. */
 export function handoverMoment(
   handover: AnnouncedHandover,
   own: PlayedSession,
@@ -47,10 +50,12 @@ export function handoverMoment(
   const { atSeconds, sinceSeconds } = handover;
   const dip = [atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds] as const;
   const lostSeconds = stallSecondsWithin(other, ...dip);
-  if (lostSeconds < LEAST_LOST_SECONDS || stallSecondsWithin(own, ...dip) > MOST_OWN_STALL_SECONDS) return undefined;
+  const ownSeconds = stallSecondsWithin(own, ...dip);
+  const isLost = lostSeconds >= LEAST_LOST_SECONDS && lostSeconds >= LEAST_LOST_RATIO * ownSeconds;
+  if (!isLost || ownSeconds > MOST_OWN_STALL_SECONDS) return undefined;
   const { slowed, lowered } = preparation(own, Math.max(sinceSeconds, atSeconds - AHEAD_SECONDS), atSeconds);
   if (slowed === undefined && lowered === undefined) return undefined;
-  return { handover, ...(slowed && { slowed }), ...(lowered && { lowered }), lostSeconds };
+  return { handover, ...(slowed && { slowed }), ...(lowered && { lowered }), ownSeconds, lostSeconds };
 }
 
 /** What a player did between two seconds to be prepared for the second one. */
