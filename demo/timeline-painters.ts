@@ -94,7 +94,7 @@ export function paintCrosses(u: uPlot, points: readonly { seconds: number; value
   });
 }
 
-/** A ruled line across the plot with a label at its top, on the side that has room. */
+/** A ruled line across the plot with a label, if any, at its top, on the side that has room. */
 export function paintRule(
   u: uPlot,
   seconds: number,
@@ -107,6 +107,7 @@ export function paintRule(
     if (x < left || x > left + width) return;
     ctx.fillStyle = colour;
     ctx.fillRect(x - ratio, top, 2 * ratio, height);
+    if (text === '') return;
     ctx.font = `${12 * ratio}px system-ui, sans-serif`;
     const labelWidth = ctx.measureText(text).width + 8 * ratio;
     const from = x + labelWidth > left + width ? x - labelWidth - 3 * ratio : x + 3 * ratio;

@@ -236,7 +236,9 @@ function linkLane(
       for (const { place, title, record } of players) {
         for (const { atSeconds, confidence } of record.handovers) {
           const sure = percent(confidence);
-          const text = u.width < NARROW ? `expected, ${sure}` : `${title} expects a handover, ${sure}`;
+          const isPast = record.nowSeconds > atSeconds;
+          const short = isPast ? '' : `expected, ${sure}`;
+          const text = u.width < NARROW ? short : `${title} expects a handover, ${sure}`;
           paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
         }
       }

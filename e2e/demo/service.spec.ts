@@ -1,6 +1,6 @@
 /** The demo page with the prediction service on the replayed link, the real one. */
 
-import { expect, openSettings, test } from './demo-test.ts';
+import { expect, openDecisions, openSettings, test } from './demo-test.ts';
 
 test('the service on the replayed link is used, and ends with the run; so does another risk', async ({ open }) => {
   test.setTimeout(120_000);
@@ -26,6 +26,7 @@ test('the service on the replayed link is used, and ends with the run; so does a
   const service = new URL((await asked).url()).origin;
   await expect(state).toHaveText('Used', { timeout: 30_000 });
   await expect(page.locator('#service-details')).toContainText('beside a simulated dish on the replayed link');
+  await openDecisions(page);
   const decision = page.getByRole('region', { name: 'Decisions of MPC-L' });
   await expect(decision).toContainText('forecast “service”', { timeout: 60_000 });
   const answers = () =>
