@@ -51,7 +51,7 @@ export const MOMENT_RULES: Readonly<Record<string, SceneRules & { link: Omit<Syn
     scenario: 'small-6',
     rival: 'dynamic',
     watchedSeconds: 90,
-    link: { preset: 'stationary', durationSeconds: 300 },
+    link: { preset: 'driving', durationSeconds: 300 },
   },
 };
 
