@@ -42,11 +42,11 @@ export function drawTypical(run: Run): void {
 }
 
 function chosenText({ searched: { links, starts, moments }, typical: { rows } }: Scene): string {
-  const shares = rows.map(({ algorithm, stalledHandoverShare: share }) => {
-    return `${competitor(algorithm).title} at ${percent(share)}`;
+  const [rule, own] = rows.slice(0, 2).map(({ algorithm, stalledHandoverShare: share }) => {
+    return { title: competitor(algorithm).title, share: percent(share) };
   });
   return (
-    `This moment was chosen: ${moments} of ${starts.toLocaleString('en')} starts on ${links} made-up links have one. ` +
-    `Of all handovers here, ${shares.join(', ')} stall.`
+    `Chosen: ${moments} of ${starts.toLocaleString('en')} starts on ${links} made-up links have such a moment. ` +
+    `Typical here: ${rule!.title} stalls at ${rule!.share} of the handovers, ${own!.title} at ${own!.share}.`
   );
 }

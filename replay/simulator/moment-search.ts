@@ -204,13 +204,23 @@ export function typicalOf(trace: Trace, rules: SceneRules): Typical {
   return { starts: starts.length, seconds: TYPICAL.seconds, rows };
 }
 
-/** All starts of a link at which the moment comes about. */
-export function searchLink(trace: Trace, rules: SceneRules): Searched {
+/** The starts of a link, between two seconds of the trace, at which the moment comes about. */
+export function searchLink(
+  trace: Trace,
+  rules: SceneRules,
+  [from, to]: readonly [number, number] = [0, trace.durationSeconds],
+): Searched {
   const searched: Searched = { starts: 0, dips: 0, found: [] };
   for (let handover = handoverPhase(trace); handover < trace.durationSeconds; handover += EPOCH_SECONDS) {
     for (const atSeconds of HANDOVERS_AT) {
       const startSeconds = handover - atSeconds;
-      if (startSeconds < rules.watchedSeconds / 2 || startSeconds + SCENE_SECONDS > trace.durationSeconds) continue;
+      if (
+        startSeconds < from ||
+        startSeconds > to ||
+        startSeconds < rules.watchedSeconds / 2 ||
+        startSeconds + SCENE_SECONDS > trace.durationSeconds
+      )
+        continue;
       searched.starts++;
       const rival = playScene(trace, rules, { algorithm: rules.rival, startSeconds });
       if (stallSecondsWithin(rival.played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds) < 0.2) continue;
