@@ -45,6 +45,19 @@ test('tells of the handover ahead, and then of what happened', () => {
   expect(storyOf(run)).toContain('and stood still for 0.06\u00a0s only; dash.js Dynamic');
 });
 
+test('tells of a stall that another player escaped by giving up a download', () => {
+  const { run, own, other } = runAt(18);
+  other.stalls = [{ startSeconds: 12.2, endSeconds: 13.6, mediaSeconds: 12 }];
+  expect(storyOf(run)).toMatch(/^Every 15 s/);
+  const download = { index: 2, bitrateBps: 60e6, requestedAtSeconds: 6, bufferLevelSeconds: 4, receivedBits: 1e6 };
+  own.downloads.push({ ...download, endedAtSeconds: 8.3, outcome: 'abandoned' });
+  expect(storyOf(run)).toBe(
+    'At 0:12 dash.js Dynamic stood still for 1.4\u00a0s; MPC-L had given up a download of 60 Mbit/s at 0:08 and played on.',
+  );
+  own.stalls = [{ startSeconds: 13, endSeconds: 13.2, mediaSeconds: 12 }];
+  expect(storyOf(run)).toMatch(/^Every 15 s/);
+});
+
 test('a link without a clock has no satellites to tell of', () => {
   expect(storyOf(runAt(3, false).run)).toBe('The players stream over the same link.');
 });

@@ -1,9 +1,18 @@
 /** What happens in a run, in one sentence: the handover ahead, or the moment at which one player stalled and another did not. Pure. */
 
-import { DIP, type HandoverMoment, handoverMoment, preparation } from '../replay/evaluation/handover-moment.ts';
+import {
+  DIP,
+  type HandoverMoment,
+  handoverMoment,
+  preparation,
+  stallSecondsWithin,
+} from '../replay/evaluation/handover-moment.ts';
 import { bitrate, clock, decimal, percent, seconds } from './format.ts';
 import { nowSecondsOf, type Run, type RunPlayer } from './run.ts';
 
+/** A stall that everybody notices, and how long before it a download counts as given up for its sake. */
+const LONG_SECONDS = 0.5;
+const RESCUE_SECONDS = 8;
 /** A shorter stall is a picture or two. */
 const LEAST_SHOWN_SECONDS = 0.02;
 
@@ -31,6 +40,8 @@ export function momentOf({ players }: Run): RunMoment | undefined {
 export function storyOf(run: Run): string {
   const moment = momentOf(run);
   if (moment !== undefined) return toldOf(moment);
+  const rescue = rescueOf(run);
+  if (rescue !== undefined) return rescue;
   const now = nowSecondsOf(run);
   for (const { title, record } of run.players) {
     const next = record.handovers.findLast(({ atSeconds }) => atSeconds > now);
@@ -43,6 +54,28 @@ export function storyOf(run: Run): string {
   return run.timeline.hasClock
     ? 'Every 15 s the link moves to another satellite and may fail for a moment.'
     : 'The players stream over the same link.';
+}
+
+/** The first long stall of a player that another one escaped because it gave up a download. */
+function rescueOf({ players }: Run): string | undefined {
+  for (const { title: otherTitle, record: other } of players) {
+    const stall = other.stallsSoFar.find(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= LONG_SECONDS);
+    if (stall === undefined) continue;
+    const { startSeconds, endSeconds } = stall;
+    const [from, to] = [startSeconds - RESCUE_SECONDS, endSeconds];
+    for (const { title, record: own } of players) {
+      if (own === other || own.nowSeconds < to || stallSecondsWithin(own.played, from, to) > 0) continue;
+      const given = own.downloads.find(({ outcome, endedAtSeconds: at = 0 }) => {
+        return outcome === 'abandoned' && at > from && at < to;
+      });
+      if (given === undefined) continue;
+      return (
+        `At ${clock(startSeconds)} ${otherTitle} stood still for ${seconds(endSeconds - startSeconds)}; ${title} had given ` +
+        `up a download of ${bitrate(given.bitrateBps)} Mbit/s at ${clock(given.endedAtSeconds!)} and played on.`
+      );
+    }
+  }
+  return undefined;
 }
 
 function toldOf({ handover, slowed, lowered, ownSeconds, lostSeconds, own, other }: RunMoment): string {

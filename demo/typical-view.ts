@@ -42,11 +42,22 @@ export function drawTypical(run: Run): void {
 }
 
 function chosenText({ searched: { links, starts, moments }, typical: { rows } }: Scene): string {
-  const [rule, own] = rows.slice(0, 2).map(({ algorithm, stalledHandoverShare: share }) => {
-    return { title: competitor(algorithm).title, share: percent(share) };
+  const [rule, own] = rows.slice(0, 2).map((row) => {
+    return {
+      title: competitor(row.algorithm).title,
+      share: percent(row.stalledHandoverShare),
+      still: COLUMNS[2]![1](row),
+    };
   });
+  const all = `${starts.toLocaleString('en')} starts on ${links} made-up links`;
+  if (moments === 0) {
+    return (
+      `Chosen. On demand, none of ${all} has a moment at a handover: what helps there is to give up a late download. ` +
+      `Typical here, per minute: ${rule!.title} stands still ${rule!.still}, ${own!.title} ${own!.still}.`
+    );
+  }
   return (
-    `Chosen: ${moments} of ${starts.toLocaleString('en')} starts on ${links} made-up links have such a moment. ` +
+    `Chosen: ${moments} of ${all} have such a moment. ` +
     `Typical here: ${rule!.title} stalls at ${rule!.share} of the handovers, ${own!.title} at ${own!.share}.`
   );
 }

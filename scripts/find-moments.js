@@ -37,7 +37,7 @@ if (values.typical) {
   const scenes = JSON.parse(readFileSync(SCENES, 'utf8'));
   const scene = scenes.find(({ name }) => name === values.scene);
   const trace = synthesizeShippedTraces().find(({ name }) => name === scene.trace);
-  scene.typical = typicalOf(trace, rules);
+  scene.typical = typicalOf(trace, { ...rules, watchedSeconds: scene.watchedSeconds });
   writeFileSync(SCENES, `${JSON.stringify(scenes, null, 2)}\n`);
   console.table(scene.typical.rows);
 } else {

@@ -48,7 +48,7 @@ export const MOMENT_RULES: Readonly<Record<string, SceneRules & { link: Omit<Syn
     link: { preset: 'stationary-live', durationSeconds: 240, stepSeconds: 0.1 },
   },
   'on-demand': {
-    scenario: 'small-6',
+    scenario: 'uhd-8',
     rival: 'dynamic',
     watchedSeconds: 90,
     link: { preset: 'driving', durationSeconds: 300 },
