@@ -6,6 +6,8 @@ import scenes from './scenes.json' with { type: 'json' };
 export interface Scene {
   name: string;
   title: string;
+  /** What helps in it: the handover is expected, or a late download is given up. */
+  shows: 'handover' | 'abandonment';
   /** As in the page's address. */
   players: readonly string[];
   trace: string;
@@ -13,9 +15,9 @@ export interface Scene {
   startSeconds: number;
   risk: number;
   watchedSeconds: number;
-  /** How many links and starts were searched, and at how many the moment came about. */
+  /** How many links and starts were searched for a moment at a handover, and at how many there is one. */
   searched: { links: number; starts: number; moments: number };
   typical: Typical;
 }
 
-export const SCENES: readonly Scene[] = scenes;
+export const SCENES = scenes as readonly Scene[];

@@ -41,7 +41,7 @@ export function drawTypical(run: Run): void {
   );
 }
 
-function chosenText({ searched: { links, starts, moments }, typical: { rows } }: Scene): string {
+function chosenText({ shows, searched: { links, starts, moments }, typical: { rows } }: Scene): string {
   const [rule, own] = rows.slice(0, 2).map((row) => {
     return {
       title: competitor(row.algorithm).title,
@@ -50,9 +50,9 @@ function chosenText({ searched: { links, starts, moments }, typical: { rows } }:
     };
   });
   const all = `${starts.toLocaleString('en')} starts on ${links} made-up links`;
-  if (moments === 0) {
+  if (shows === 'abandonment') {
     return (
-      `Chosen. On demand, none of ${all} has a moment at a handover: what helps there is to give up a late download. ` +
+      `Chosen: on demand, ${moments} of ${all} have a moment at a handover; what helps is to give up a late download. ` +
       `Typical here, per minute: ${rule!.title} stands still ${rule!.still}, ${own!.title} ${own!.still}.`
     );
   }
