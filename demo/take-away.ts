@@ -44,12 +44,13 @@ function utilisationOf({ players, timeline }: Run): number {
   return downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0) / linkBits;
 }
 
-/** The name in the results: not the benchmark's if the algorithm had another risk or a service. */
-function nameOf(algorithm: string, { risk, service }: Run): string {
+/** The name in the results: not the benchmark's if the algorithm had another risk, a hint or a service. */
+function nameOf(algorithm: string, { risk, service, watchedSeconds }: Run): string {
   if (!isTunable(algorithm)) return algorithm;
   const { name, player } = splitPlayer(algorithm);
   const inPlayer = player === undefined ? '' : `@${player}`;
-  return `${name}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${service === '' ? '' : '@service'}${inPlayer}`;
+  const watched = watchedSeconds === 0 ? '' : `:watched-${watchedSeconds}`;
+  return `${name}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${service === '' ? '' : '@service'}${inPlayer}`;
 }
 
 function fileName({ trace, scenario, startSeconds }: Run): string {

@@ -41,7 +41,7 @@ export function drawTypical(run: Run): void {
   );
 }
 
-function chosenText({ shows, searched: { links, starts, moments }, typical: { rows } }: Scene): string {
+function chosenText({ shows, watchedSeconds, searched: { links, starts, moments }, typical: { rows } }: Scene): string {
   const [rule, own] = rows.slice(0, 2).map((row) => {
     return {
       title: competitor(row.algorithm).title,
@@ -57,7 +57,7 @@ function chosenText({ shows, searched: { links, starts, moments }, typical: { ro
     );
   }
   return (
-    `Chosen: ${moments} of ${all} have such a moment. ` +
+    `Chosen: ${moments} of ${all} have such a moment, if MPC-L has seen the link for ${watchedSeconds} s before. ` +
     `Typical here: ${rule!.title} stalls at ${rule!.share} of the handovers, ${own!.title} at ${own!.share}.`
   );
 }
