@@ -37,6 +37,7 @@ describe('parseChoice', () => {
           startSeconds: fc.integer({ min: 0, max: 61 }),
           link: fc.constantFrom<Choice['link']>('own', 'shared'),
           risk: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
+          watchedSeconds: fc.integer({ min: 0, max: 300 }),
         }),
         (choice) => {
           expect(parseChoice(formatChoice(choice), catalogue)).toEqual({ choice, problems: [] });

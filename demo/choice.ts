@@ -5,6 +5,7 @@ import { nameInPlayer } from '../replay/browser/algorithms.ts';
 import { PLAYERS } from '../replay/forecasters.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
+import { SCENES, type Scene } from './scenes.ts';
 
 /**
  * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
@@ -25,6 +26,8 @@ export interface Choice {
   link: LinkSharing;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
+  /** For how long before the session MPC-L has seen the link. */
+  watchedSeconds: number;
 }
 
 /** What the origin offers. */
@@ -35,9 +38,18 @@ export interface Catalogue {
 /** A link on which the algorithms differ. */
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
+/** What is older says little about the link's present handovers. */
+export const MOST_WATCHED_SECONDS = 300;
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
-/** The choice for an empty query. */
+/** The first scene, which an empty query opens. */
+export function firstChoice(catalogue: Catalogue): Choice {
+  const otherwise = defaultChoice(catalogue);
+  const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
+  return scene === undefined ? otherwise : choiceOf(scene, otherwise);
+}
+
+/** The choice for what a query leaves open. */
 export function defaultChoice({ traces }: Catalogue): Choice {
   return {
     players: DEFAULT_PLAYERS,
@@ -46,12 +58,14 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     startSeconds: 0,
     link: 'own',
     risk: DEFAULT_RISK,
+    watchedSeconds: 0,
   };
 }
 
 /** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
 export function parseChoice(query: string, catalogue: Catalogue): { choice: Choice; problems: string[] } {
   const parameters = new URLSearchParams(query);
+  if (parameters.toString() === '') return { choice: firstChoice(catalogue), problems: [] };
   const choice = defaultChoice(catalogue);
   const problems: string[] = [];
   const reject = (field: string, got: string, expected: string) => {
@@ -87,17 +101,20 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
   choice.link = oneOf('link', ['own', 'shared'], choice.link);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
+  choice.watchedSeconds = numberUpTo('watched', MOST_WATCHED_SECONDS, ' s', choice.watchedSeconds);
   return { choice, problems };
 }
 
 /** The choice as a query string, with its question mark. */
-export function formatChoice({ players, trace, scenario, startSeconds, link, risk }: Choice): string {
+export function formatChoice(choice: Choice): string {
+  const { players, trace, scenario, startSeconds, link, risk, watchedSeconds } = choice;
   const parameters = new URLSearchParams({
     trace,
     scenario,
     start: String(startSeconds),
     ...(link === 'shared' && { link }),
     risk: String(risk),
+    ...(watchedSeconds > 0 && { watched: String(watchedSeconds) }),
   });
   // A query needs no escapes for these characters: without them names stay readable.
   const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
@@ -108,4 +125,18 @@ export function formatChoice({ players, trace, scenario, startSeconds, link, ris
 export function latestStart({ traces }: Catalogue, trace: string): number {
   const found = traces.find(({ name }) => name === trace);
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
+}
+
+/** The scene as a choice; the fields that it leaves open are given. */
+export function choiceOf(scene: Scene, others: Choice): Choice {
+  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
+  return { ...others, players, trace, scenario, startSeconds, risk, watchedSeconds, link: 'own' };
+}
+
+/** The scene that a choice shows, with whatever players. */
+export function sceneOf(choice: Omit<Choice, 'players'>): Scene | undefined {
+  return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
+    const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
+    return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds && choice.link === 'own';
+  });
 }

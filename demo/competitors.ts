@@ -26,6 +26,7 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
     title: 'MPC-L',
     about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
   },
+  'mpc-l:no-handover': { title: 'MPC-L without handovers', about: 'MPC-L that expects no handovers.' },
   'mpc-o': {
     title: 'MPC-O',
     about: 'The oracle: plans on the true future of the link, which only a replay knows.',
@@ -82,7 +83,7 @@ export function playerOf(name: string): PlayerName {
   return splitPlayer(name).player ?? 'dash';
 }
 
-/** The players for an address that names none. */
+/** The players for an address that names something, but no players. */
 export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 
 /** Whether a name can play; `<controller>@<forecaster>@<player>` can. */

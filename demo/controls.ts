@@ -1,13 +1,15 @@
 /** The form at the top: what to replay, and the buttons. */
 
 import { SCENARIOS, type Scenario } from '../replay/scenarios.ts';
-import { type Choice, latestStart, MAX_PLAYERS } from './choice.ts';
-import { byId, options, setText } from './dom.ts';
+import { type Choice, latestStart, MAX_PLAYERS, sceneOf } from './choice.ts';
+import { button, byId, options, setText } from './dom.ts';
 import { bitrate, clock } from './format.ts';
 import type { TraceListing } from './origin-client.ts';
+import { SCENES, type Scene } from './scenes.ts';
 
 export interface ControlsOptions {
   onChoice(change: Partial<Choice>): void;
+  onScene(scene: Scene): void;
   /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
   onRestart(): void;
@@ -21,10 +23,13 @@ export class Controls {
   readonly #scenario = byId<HTMLSelectElement>('scenario');
   readonly #sharing = byId<HTMLSelectElement>('sharing');
   readonly #risk = byId<HTMLInputElement>('risk');
+  readonly #watched = byId<HTMLInputElement>('watched');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
+  /** A button per scene. */
+  readonly #scenes: readonly HTMLButtonElement[];
 
-  constructor({ onChoice, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
+  constructor({ onChoice, onScene, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
     this.#scenario.replaceChildren(...options(scenarios, ''));
 
@@ -37,7 +42,10 @@ export class Controls {
     choose(this.#start, (start) => ({ startSeconds: Number(start) }));
     choose(this.#sharing, (link) => ({ link: link as Choice['link'] }));
     choose(this.#risk, (risk) => ({ risk: Number(risk) }));
+    choose(this.#watched, (watched) => ({ watchedSeconds: Number(watched) }));
 
+    this.#scenes = SCENES.map((scene) => button(() => onScene(scene), {}, scene.title));
+    byId('scenes').replaceChildren(...this.#scenes);
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
     byId('restart').addEventListener('click', onRestart);
     this.#stop.addEventListener('click', onStop);
@@ -58,7 +66,11 @@ export class Controls {
     });
   }
 
-  show({ trace, scenario, startSeconds, link, risk, players }: Choice, traces: readonly TraceListing[]): void {
+  show(choice: Choice, traces: readonly TraceListing[]): void {
+    const { trace, scenario, startSeconds, link, risk, watchedSeconds, players } = choice;
+    const shownScene = sceneOf(choice);
+    for (const [i, scene] of SCENES.entries())
+      this.#scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
     const listed = traces.map(({ name, durationSeconds }) => ({
       value: name,
       label: `${name} (${clock(durationSeconds)})`,
@@ -75,6 +87,7 @@ export class Controls {
     const note = link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
     setText(byId('link-note'), `${note} replayed satellite link, on one clock.`);
     this.#risk.value = String(risk);
+    this.#watched.value = String(watchedSeconds);
     this.#addPlayer.disabled = players.length >= MAX_PLAYERS;
   }
 

@@ -2,7 +2,7 @@
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { type Choice, formatChoice, parseChoice } from './choice.ts';
+import { type Choice, choiceOf, formatChoice, parseChoice } from './choice.ts';
 import { addOwnAlgorithms, competitors, playerOf } from './competitors.ts';
 import { Controls } from './controls.ts';
 import { byId, nextTask } from './dom.ts';
@@ -19,6 +19,8 @@ import { Timeline } from './timeline-model.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
+/** A smaller lead in QoE is none. */
+const LEAST_LEAD = 0.1;
 /** The drawing period where the viewer prefers reduced motion. */
 const CALM_DRAW_MS = 1000;
 /** Room on the timeline beyond the media's duration: for startup and stalls. */
@@ -64,6 +66,7 @@ export class DemoPage {
     this.#watch = new OriginWatch(origin, notices);
     this.#controls = new Controls({
       onChoice: (change) => this.#choose(change),
+      onScene: (scene) => this.#setChoice(choiceOf(scene, this.#choice)),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
       onStop: () => this.#stop(),
@@ -135,7 +138,12 @@ export class DemoPage {
   }
 
   #setPlayers(players: readonly string[]): void {
-    this.#choice = { ...this.#choice, players };
+    this.#setChoice({ ...this.#choice, players });
+  }
+
+  /** With other players than before. */
+  #setChoice(choice: Choice): void {
+    this.#choice = choice;
     this.#makePanels();
     void this.#start();
   }
@@ -175,7 +183,7 @@ export class DemoPage {
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this.#panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, watchedSeconds } = this.#choice;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
@@ -195,7 +203,8 @@ export class DemoPage {
       await nextStep();
       const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
       const newPlayer = newPlayers[place]!;
-      const record = panel.prepare({ newPlayer, session, neighbours, scenario, risk, forecaster });
+      const options = { scenario, risk, forecaster, watchedSeconds };
+      const record = panel.prepare({ newPlayer, session, neighbours, ...options });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -204,7 +213,8 @@ export class DemoPage {
     }
     await nextStep();
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-    return { trace, scenario, startSeconds, link, risk, timeline, players, ended: false };
+    const chosen = { startSeconds, link, risk, watchedSeconds };
+    return { ...chosen, trace, scenario, timeline, players, ended: false };
   }
 
   #stop(): void {
@@ -239,7 +249,14 @@ export class DemoPage {
     const run = this.#run;
     if (run === undefined) return;
     run.timeline.extendTo(nowSecondsOf(run));
-    for (const panel of this.#panels) panel.draw(!run.ended);
+    const scores = this.#panels.map(({ qoe }) => qoe ?? Number.NEGATIVE_INFINITY);
+    const [best = 0, next = best] = [...scores].sort((a, b) => b - a);
+    for (const [i, panel] of this.#panels.entries()) {
+      panel.draw(
+        !run.ended,
+        scores[i] === best && Number.isFinite(next) && best - next >= LEAST_LEAD ? best - next : undefined,
+      );
+    }
     this.#controls.canStop = !run.ended;
     this.#views.draw();
   }

@@ -29,6 +29,11 @@ export function decimal(value: number, digits = 1): string {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
+/** `97 %` with a no-break space: a probability or share; only what is certain has 100 %. */
+export function percent(share: number): string {
+  return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}\u00a0%`;
+}
+
 /** `12:34:56`, in UTC. */
 export function utcClock(utcMs: number): string {
   return new Date(utcMs).toISOString().slice(11, 19);

@@ -40,6 +40,7 @@ export interface PanelSession {
   risk: number;
   /** Of `forecaster()`. */
   forecaster: Forecaster | undefined;
+  watchedSeconds: number;
 }
 
 /** What a player does not do live. */
@@ -55,8 +56,9 @@ export class PlayerPanel {
   readonly #video = element('video', { muted: true, playsinline: true, width: 352, height: 198 });
   readonly #algorithmChoice: HTMLSelectElement;
   readonly #state = element('span', { class: 'state' }, 'loading');
+  readonly #lead = element('strong', { class: 'lead', hidden: true });
   readonly #fault = element('p', { class: 'fault', hidden: true });
-  readonly #about = element('p', { class: 'about' });
+  readonly #about = element('p', {});
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
   readonly #forecasts: LaneForecasts;
@@ -85,12 +87,13 @@ export class PlayerPanel {
     library.append(...options(libraries, playerOf(panel.algorithm)));
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
     const remove = button(() => panel.onRemove(), removal, '×');
-    const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#playButton);
+    const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
     this.root = element(
       'article',
       { class: `player place-${panel.place}` },
-      element('header', {}, swatch(), this.#algorithmChoice, library, remove),
-      element('div', { class: 'player-body' }, picture, this.#figures, this.#about, this.#fault),
+      element('header', {}, swatch(), this.#algorithmChoice, remove),
+      element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
+      element('details', { class: 'about' }, element('summary', {}, 'How it plays'), library, this.#about),
     );
     this.#forecasts = new LaneForecasts(this.root, number, {
       serviceProblem: panel.serviceProblem,
@@ -121,7 +124,7 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, neighbours, scenario, risk, forecaster } = prepared;
+    const { newPlayer, session, neighbours, scenario, risk, forecaster, watchedSeconds } = prepared;
     this.#session = prepared;
     this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
@@ -135,6 +138,7 @@ export class PlayerPanel {
       session,
       risk,
       forecaster,
+      watchedSeconds,
       // The first request of all starts the clock of a shared link.
       nowSeconds: () => Math.max(recorder.nowSeconds, ...neighbours.map((one) => one.nowSeconds)),
     });
@@ -192,9 +196,18 @@ export class PlayerPanel {
     this.#recorder?.sample();
   }
 
-  draw(isRunning: boolean): void {
+  /** The QoE so far; undefined before there is one. */
+  get qoe(): number | undefined {
+    const record = this.#recorder?.record;
+    return record?.startupSeconds === undefined ? undefined : qoeSoFar(record, this.#session!.scenario);
+  }
+
+  /** `lead`: of this player's score over that of the next one; undefined unless it is the best. */
+  draw(isRunning: boolean, lead?: number): void {
     const record = this.#recorder?.record;
     if (record === undefined) return;
+    setText(this.#lead, lead === undefined ? '' : `ahead by ${decimal(lead)}`);
+    this.#lead.hidden = lead === undefined;
     const [text, kind] = stateOf(record, isRunning);
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
@@ -235,26 +248,23 @@ export class PlayerPanel {
   }
 }
 
-/** The figures beside the picture, by name: the score so far. */
+/** The score beside the picture, by name. */
 function figuresOf(record: SessionRecord, scenario: Scenario): Record<string, string> {
   const orNone = <T>(value: T | undefined, text: (value: T) => string) => (value === undefined ? '–' : text(value));
-  const parts = linearSoFar(record, scenario);
-  const live = record.startupSeconds === undefined ? undefined : liveSoFar(record, scenario);
+  const isPlaying = record.startupSeconds !== undefined;
+  const live = isPlaying ? liveSoFar(record, scenario) : undefined;
+  const soFar = isPlaying ? qoeSoFar(record, scenario) : undefined;
   const { stalls, stallSeconds } = record;
   return {
     'On screen': orNone(record.shownBitrateBps, (bps) => `${bitrate(bps)} Mbit/s`),
-    'QoE so far': orNone(qoeSoFar(record, scenario), decimal),
+    Bitrate: orNone(linearSoFar(record, scenario), ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
+    'Stood still':
+      stalls.length === 0 ? 'never' : `${stalls.length}\u202f×, ${seconds(stallSeconds, stallSeconds < 0.1 ? 2 : 1)}`,
     ...(scenario.live
-      ? {
-          'Mean latency': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)),
-          'Not at normal speed': orNone(live?.offRateShare, (share) => `${Math.round(100 * share)}\u00a0%`),
-        }
-      : {
-          'Mean bitrate': orNone(parts, ({ quality }) => `${megabits(quality * 1e6)} Mbit/s`),
-          Switches: orNone(parts, ({ switches }) => decimal(-switches)),
-          Waiting: orNone(parts, ({ stall }) => decimal(-stall)),
-        }),
-    Stalls: stalls.length === 0 ? 'none' : `${stalls.length}, ${seconds(stallSeconds)}`,
+      ? { 'Behind live': orNone(live?.latencySecondsMean, (value) => seconds(value, 2)) }
+      : { 'Began after': orNone(record.startupSeconds, seconds) }),
+    'QoE, 1st min.': orNone(record.firstMinuteQoe ?? soFar, decimal),
+    'QoE so far': orNone(soFar, decimal),
   };
 }
 
@@ -263,7 +273,7 @@ function stateOf(record: SessionRecord, isRunning: boolean): [text: string, kind
   if (!isRunning) return ['stopped', 'finished'];
   if (record.startupSeconds === undefined) return ['starting', 'waiting'];
   if (record.isStalled) {
-    return [`stalled ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
+    return [`stands still ${seconds(record.nowSeconds - record.stalls.at(-1)!.startSeconds)}`, 'stalled'];
   }
   return ['playing', 'playing'];
 }

@@ -7,6 +7,7 @@ import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecast
 import { SubSecond } from '../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../replay/browser/algorithms.ts';
 import { splitPlayer } from '../replay/forecasters.ts';
+import { CLOCK_UNCERTAINTY_SECONDS, informedForecaster, knownHandover } from '../replay/known-handover.ts';
 import { oracleForecaster, oracleForm } from '../replay/oracle/oracle-forecaster.ts';
 import { ownAlgorithm } from './competitors.ts';
 import type { OriginSession } from './origin-client.ts';
@@ -20,6 +21,8 @@ export interface PluginSession {
   risk: number;
   /** MPC-L asks it before its own. */
   forecaster: Forecaster | undefined;
+  /** For how long before the session MPC-L has seen the link, and learnt when its handovers are. */
+  watchedSeconds: number;
 }
 
 /** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player, with any forecasts, not its ablations. */
@@ -27,13 +30,10 @@ export function isTunable(algorithm: string): boolean {
   return /^mpc-l(@service|@onnx(:.*)?)?$/.test(splitPlayer(algorithm).name);
 }
 
-/** The origin runs on this machine or on one nearby. */
-const CLOCK_UNCERTAINTY_SECONDS = 0.01;
-
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
-  { session, nowSeconds, risk, forecaster: first }: PluginSession,
+  { session, nowSeconds, risk, forecaster: first, watchedSeconds }: PluginSession,
 ): LeoAbrOptions | undefined {
   const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
@@ -51,7 +51,10 @@ export function pluginOptions(
   };
   if (isTunable(algorithm)) {
     // Without a prior: compared sessions must not learn from earlier ones.
-    return { ...common, risk, prior: false, forecasters: first === undefined ? [] : [first] };
+    const { startSeconds } = link;
+    const traffic = { link: new PiecewisePath(link), startSeconds, utcMsAtStart: startUtcMs, watchedSeconds };
+    const informed = watchedSeconds > 0 ? [informedForecaster(knownHandover(traffic))] : [];
+    return { ...common, risk, prior: false, forecasters: [...(first === undefined ? [] : [first]), ...informed] };
   }
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {

@@ -157,6 +157,7 @@ const run: Run = {
   startSeconds: 0,
   link: 'own',
   risk: 0.1,
+  watchedSeconds: 0,
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
     {

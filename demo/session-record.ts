@@ -8,6 +8,7 @@ import { type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
 import { playbackHistory } from '../replay/browser/playback-history.ts';
 import { segmentRows, totalSeconds } from '../replay/browser/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../replay/browser/session-record.ts';
+import type { AnnouncedHandover, PlayedSession } from '../replay/evaluation/handover-moment.ts';
 import { liveMetrics } from '../replay/evaluation/live-metrics.ts';
 import type { LiveMetrics, SessionResult } from '../replay/results.ts';
 import type { Scenario } from '../replay/scenarios.ts';
@@ -28,6 +29,11 @@ export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> 
   reason: string;
   forecast?: Forecast | undefined;
 }
+
+/** The opening that most viewers see. */
+export const FIRST_MINUTE_SECONDS = 60;
+/** Two announcements of a handover differ by less. */
+const SAME_HANDOVER_SECONDS = 3;
 
 /** How a live stream plays from then on, as the controller wants it. */
 export interface PaceNote {
@@ -52,6 +58,8 @@ export class SessionRecord {
   /** Of a live stream: each change of the rate or of the target latency. */
   readonly paces: PaceNote[] = [];
   readonly samples: PlaybackSample[] = [];
+  /** The handovers that the controller planned with, in order. */
+  readonly handovers: AnnouncedHandover[] = [];
   /** The last one may be open. */
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
@@ -65,6 +73,8 @@ export class SessionRecord {
   jumps = 0;
   /** The playhead moves on from each at its rate until the next one, except in stalls. */
   positions: PositionRecord[] = [];
+  /** The QoE so far, when the first minute was over. */
+  firstMinuteQoe: number | undefined;
   endedBy: SessionResult['endedBy'] | undefined;
 
   /** `downloads`: in order of the requests. */
@@ -81,6 +91,19 @@ export class SessionRecord {
   /** One that goes on ends now. */
   get stallsSoFar(): StallRecord[] {
     return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
+  }
+
+  /** Counts a handover that the forecast in force announces. */
+  announce({ atSeconds, confidence }: Omit<AnnouncedHandover, 'sinceSeconds'>, nowSeconds: number): void {
+    const last = this.handovers.at(-1);
+    if (last !== undefined && Math.abs(last.atSeconds - atSeconds) < SAME_HANDOVER_SECONDS) {
+      Object.assign(last, { atSeconds, confidence });
+    } else this.handovers.push({ atSeconds, confidence, sinceSeconds: nowSeconds });
+  }
+
+  /** What the player did, in the form in which moments are looked for. */
+  get played(): PlayedSession {
+    return { stalls: this.stallsSoFar, rates: this.positions, requests: this.downloads };
   }
 
   get startupSoFarSeconds(): number {

@@ -1,6 +1,6 @@
 /** Turns the requests of a player, the events of its media element and of the plugin into a SessionRecord. */
 
-import type { DecisionEvent, LeoAbrHandle } from 'leo-abr';
+import type { DecisionEvent, Forecast, LeoAbrHandle } from 'leo-abr';
 import { PlaybackEnd } from '../replay/browser/page/playback-end.ts';
 import { meterOf, type PlaybackMeter } from '../replay/browser/page/playback-meter.ts';
 import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../replay/browser/page/request-recorder.ts';
@@ -9,7 +9,7 @@ import { totalSeconds } from '../replay/browser/segment-rows.ts';
 import type { RequestRecord } from '../replay/browser/session-record.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionSecondsOf } from './run.ts';
-import { SessionRecord, type StallNote } from './session-record.ts';
+import { FIRST_MINUTE_SECONDS, qoeSoFar, SessionRecord, type StallNote } from './session-record.ts';
 
 /** Shorter stalls are jitter of the clock. */
 const SHORTEST_STALL_SECONDS = 0.02;
@@ -42,8 +42,10 @@ export class SessionRecorder extends RequestRecorder {
     handle.on('decision', (event) => {
       if (!this.isOver) this.#decided(event, this.bitrateOf(representationId(event.representationId)));
     });
-    handle.on('pace', ({ pace: { reason }, playbackRate, state }) => {
-      if (!this.isOver) this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason });
+    handle.on('pace', ({ pace: { reason }, playbackRate, state, forecast }) => {
+      if (this.isOver) return;
+      this.record.paces.push({ atSeconds: this.#secondsOf(state), playbackRate, reason });
+      this.#announce(forecast, state);
     });
   }
 
@@ -86,6 +88,7 @@ export class SessionRecorder extends RequestRecorder {
           }),
       });
     }
+    if (now >= FIRST_MINUTE_SECONDS) record.firstMinuteQoe ??= qoeSoFar(record, this.#scenario);
     const isOver = live ? now >= sessionSecondsOf(this.#scenario) : this.#playback.isOver(now);
     if (record.endedBy !== undefined || !isOver) return;
     record.endedBy = 'end';
@@ -126,6 +129,7 @@ export class SessionRecorder extends RequestRecorder {
     const { ladderBps } = this.#scenario;
     const atSeconds = this.#secondsOf(state);
     const zeroSeconds = atSeconds - state.nowSeconds;
+    this.#announce(forecast, state);
     this.record.decisions.push({
       ...rest,
       atSeconds,
@@ -140,6 +144,15 @@ export class SessionRecorder extends RequestRecorder {
       bufferLevelSeconds: state.bufferLevelSeconds,
       forecast: forecast && { ...forecast, issuedAtMs: forecast.issuedAtMs + zeroSeconds * 1000 },
     });
+  }
+
+  /** Records the next handover of a forecast. */
+  #announce(forecast: Forecast | undefined, state: DecisionEvent['state']): void {
+    const { utcMs } = state;
+    const next = utcMs === undefined ? undefined : forecast?.handovers.find(({ atMs }) => atMs > utcMs);
+    if (next === undefined) return;
+    const now = this.#secondsOf(state);
+    this.record.announce({ atSeconds: now + (next.atMs - utcMs!) / 1000, confidence: next.confidence }, now);
   }
 
   /** Of a state of the plugin, on the session's clock. */

@@ -44,13 +44,14 @@ function utilisationOf({ players, timeline }: Run): number {
   return downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0) / linkBits;
 }
 
-/** The name in the results: not the benchmark's if the algorithm had another risk. */
-function nameOf(algorithm: string, { risk }: Run): string {
+/** The name in the results: not the benchmark's if the algorithm had another risk or a hint. */
+function nameOf(algorithm: string, { risk, watchedSeconds }: Run): string {
   if (!isTunable(algorithm)) return algorithm;
   const { name, player } = splitPlayer(algorithm);
   const inPlayer = player === undefined ? '' : `@${player}`;
   const [controller, source = ''] = name.split('@');
-  return `${controller}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${source && `@${source}`}${inPlayer}`;
+  const watched = watchedSeconds === 0 ? '' : `:watched-${watchedSeconds}`;
+  return `${controller}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${source && `@${source}`}${inPlayer}`;
 }
 
 function fileName({ trace, scenario, startSeconds }: Run): string {

@@ -94,6 +94,32 @@ export function paintCrosses(u: uPlot, points: readonly { seconds: number; value
   });
 }
 
+/** A ruled line across the plot with a label, if any, at its top, on the side that has room. */
+export function paintRule(
+  u: uPlot,
+  seconds: number,
+  { text, colour, background }: { text: string; colour: string; background: string },
+): void {
+  clipped(u, (ctx) => {
+    const { left, top, width, height } = u.bbox;
+    const ratio = uPlot.pxRatio;
+    const x = Math.round(u.valToPos(seconds, 'x', true));
+    if (x < left || x > left + width) return;
+    ctx.fillStyle = colour;
+    ctx.fillRect(x - ratio, top, 2 * ratio, height);
+    if (text === '') return;
+    ctx.font = `${12 * ratio}px system-ui, sans-serif`;
+    const labelWidth = ctx.measureText(text).width + 8 * ratio;
+    const from = x + labelWidth > left + width ? x - labelWidth - 3 * ratio : x + 3 * ratio;
+    ctx.fillStyle = background;
+    ctx.fillRect(from, top, labelWidth, 18 * ratio);
+    ctx.fillStyle = colour;
+    ctx.textBaseline = 'middle';
+    ctx.textAlign = 'left';
+    ctx.fillText(text, from + 4 * ratio, top + 9 * ratio);
+  });
+}
+
 export function paintFuture(u: uPlot, nowSeconds: number, { veil, line }: { veil: string; line: string }): void {
   const { ctx, bbox } = u;
   const future = across(u, nowSeconds, Number.MAX_SAFE_INTEGER);

@@ -4,7 +4,7 @@ import type { Forecast } from 'leo-abr';
 import uPlot from 'uplot';
 import { encoderEdgeSeconds } from '../replay/scenarios.ts';
 import { element, nextTask } from './dom.ts';
-import { bitrate, clock } from './format.ts';
+import { bitrate, clock, percent } from './format.ts';
 import { nowSecondsOf, type Run } from './run.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, type Timeline, type Track } from './timeline-model.ts';
@@ -16,11 +16,14 @@ import {
   paintDashes,
   paintFan,
   paintFuture,
+  paintRule,
 } from './timeline-painters.ts';
 
 /** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
 const GUTTER = 46;
 const AXIS_HEIGHT = 26;
+/** Width in CSS pixels below which labels are short. */
+const NARROW = 600;
 /** Room above the highest value of a lane. */
 const HEADROOM = 1.05;
 /** By place of the player, so that lines differ by more than colour. */
@@ -40,6 +43,8 @@ interface LaneContent {
   dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
   /** The time axis is below it. */
   hasTimes?: boolean;
+  /** A row per player, in place of values. */
+  hasRows?: boolean;
   below?: (u: uPlot) => void;
   above?: (u: uPlot) => void;
   /** Above the veil over the future. */
@@ -67,6 +72,8 @@ export class TimelineView {
   markedSeconds: number | undefined;
   /** Those that are drawn. */
   forecasts: readonly { place: number; forecast: Forecast | undefined }[] = [];
+  /** The part of the session in view. */
+  window = { fromSeconds: 0, toSeconds: 60 };
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
   #lanes: Lane[] = [];
@@ -100,9 +107,12 @@ export class TimelineView {
     const palette = readPalette();
     const contents = [
       linkLane(run, palette, () => this.forecasts),
-      bitrateLane(run, palette),
-      ...levelsOf(run).map((level) => levelLane(run, palette, level)),
       stallLane(run, palette),
+      bitrateLane(run, palette),
+      ...levelsOf(run).map((level, i, { length }) => ({
+        ...levelLane(run, palette, level),
+        ...(i === length - 1 && { hasTimes: true, height: level.height + AXIS_HEIGHT }),
+      })),
     ];
     const lanes: Lane[] = [];
     this.#lanes = lanes;
@@ -125,7 +135,7 @@ export class TimelineView {
     for (const { plot, content } of this.#lanes) {
       plot.batch(() => {
         plot.setData(content.dataOf(timeline, tracks), false);
-        plot.setScale('x', { min: 0, max: timeline.endSeconds });
+        plot.setScale('x', { min: this.window.fromSeconds, max: this.window.toSeconds });
       });
     }
     this.#placeMarker();
@@ -150,7 +160,7 @@ export class TimelineView {
     };
     const values: uPlot.Axis = {
       ...axis,
-      grid: { show: !hasTimes, stroke: palette.grid, width: 1 },
+      grid: { show: content.hasRows !== true, stroke: palette.grid, width: 1 },
       size: GUTTER,
       gap: 6,
       space: 26,
@@ -199,15 +209,15 @@ export class TimelineView {
 
 /** The link's capacity, and each player's throughput and forecast. */
 function linkLane(
-  { timeline, link, scenario, players }: Run,
+  { timeline, link, players }: Run,
   palette: Palette,
   forecasts: () => TimelineView['forecasts'],
 ): LaneContent {
   const topMbps = Math.max(1, ...timeline.capacityBps) / 1e6;
   const capacity = link === 'shared' ? 'Capacity of the shared link' : 'Link capacity';
   return {
-    title: `${capacity}, and ${scenario.live ? 'rate' : 'throughput'} of each download (Mbit/s)`,
-    height: 170,
+    title: `${capacity} and downloads (Mbit/s)`,
+    height: 120,
     range: [0, topMbps * HEADROOM],
     series: [
       { stroke: palette.capacityLine, fill: palette.capacity, width: 1, paths: uPlot.paths.stepped!({ align: 1 }) },
@@ -222,6 +232,15 @@ function linkLane(
       for (const { place, forecast } of forecasts()) {
         const colour = palette.players[place]!;
         paintFan(u, forecastFan(forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
+      }
+      for (const { place, title, record } of players) {
+        for (const { atSeconds, confidence } of record.handovers) {
+          const sure = percent(confidence);
+          const isPast = record.nowSeconds > atSeconds;
+          const short = isPast ? '' : `expected, ${sure}`;
+          const text = u.width < NARROW ? short : `${title} expects a handover, ${sure}`;
+          paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
+        }
       }
     },
   };
@@ -271,20 +290,22 @@ function levelLane({ players }: Run, palette: Palette, { series, range, target, 
   };
 }
 
-/** A row per player, numbered from the top: pale during startup, red in stalls. */
-function stallLane({ players }: Run, palette: Palette): LaneContent {
+/** A row per player, numbered from the top: pale during startup, red in stalls, striped while slower than normal. */
+function stallLane({ players, scenario: { live } }: Run, palette: Palette): LaneContent {
   const rows = players.length;
   return {
-    title: 'Stalls',
+    title: live ? 'Stands still (red), plays slower (its colour)' : 'Stands still (red)',
     height: rows * 16 + AXIS_HEIGHT + 4,
     hasTimes: true,
+    hasRows: true,
     range: [0, rows],
     splits: players.map((_, row) => rows - row - 0.5),
     label: (value) => String(rows - value + 0.5),
     series: [{ show: false }],
     dataOf: ({ times }) => [times, times.map(() => null)],
     below: (u) => {
-      players.forEach(({ record }, row) => {
+      players.forEach(({ place, record }, row) => {
+        paintBands(u, slowBands(record), withAlpha(palette.players[place]!, 0.35), { row, rows });
         const startup = { startSeconds: 0, endSeconds: record.startupSoFarSeconds };
         paintBands(u, record.nowSeconds > 0 ? [startup] : [], palette.startup, { row, rows });
         paintBands(u, stallsOf(record), palette.stall, { row, rows });
@@ -325,6 +346,14 @@ function stallsOf({ stalls, nowSeconds }: SessionRecord): Band[] {
   return stalls.map(({ startSeconds, endSeconds = nowSeconds }) => ({ startSeconds, endSeconds }));
 }
 
+/** Where playback was slower than normal. */
+function slowBands({ positions, nowSeconds }: SessionRecord): Band[] {
+  return positions.flatMap(({ atSeconds, rate }, i) => {
+    const endSeconds = positions[i + 1]?.atSeconds ?? nowSeconds;
+    return rate < 1 ? [{ startSeconds: atSeconds, endSeconds }] : [];
+  });
+}
+
 function lineOf(place: number, palette: Palette): uPlot.Series {
   return {
     stroke: palette.players[place]!,
@@ -348,6 +377,7 @@ function readPalette() {
     handover: read('handover'),
     stall: read('stall'),
     startup: read('startup'),
+    panel: read('panel'),
     veil: withAlpha(read('panel'), 0.62),
   };
 }

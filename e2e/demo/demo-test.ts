@@ -104,6 +104,18 @@ export async function openSettings(page: Page): Promise<void> {
   await page.getByText('Settings', { exact: true }).click();
 }
 
+export async function openDecisions(page: Page): Promise<void> {
+  await page.getByText('What each player decided, and why').click();
+}
+
+/** Opens what a lane says about its player and algorithm, with the choice of the library. */
+export async function openLane(page: Page, number: number): Promise<void> {
+  await page
+    .getByRole('article', { name: `Player ${number}` })
+    .getByText('How it plays')
+    .click();
+}
+
 export async function expectNoAxeViolations(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);

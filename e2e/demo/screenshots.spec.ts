@@ -11,7 +11,7 @@
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { type FoundBrowser, findBrowser } from '../../replay/browser/find-browser.ts';
-import { expect, openSettings, test } from './demo-test.ts';
+import { expect, openDecisions, openSettings, test } from './demo-test.ts';
 
 const PACKAGED: FoundBrowser['source'] = '@sparticuz/chromium';
 const { executablePath, args, env, source } = await findBrowser();
@@ -53,6 +53,7 @@ test('before the first request', async ({ page, open }) => {
   // Never answered: players wait and their clocks stand still.
   await page.route('**/manifest.mpd', () => {});
   await open('?players=mpc-d,mpc-l,mpc-o&trace=driving-motorway&scenario=hd-16&start=30');
+  await openDecisions(page);
   await expect(page.getByRole('region', { name: 'Decisions of MPC-O' })).toContainText('No decision yet.');
   await openSettings(page);
   await compare(page, [
@@ -68,6 +69,8 @@ test('a finished run', async ({ page, open }) => {
     route.fulfill({ contentType: 'text/javascript', body: "import '/recorded-run.fixture.ts';" }),
   );
   await open();
+  await openDecisions(page);
+  await page.getByRole('button', { name: 'Whole run' }).click();
   await page.getByRole('slider', { name: 'Moment to read' }).fill('55');
   await compare(page, [
     ['timeline', region(page, 'Timeline'), ['wide dark', 'narrow light']],

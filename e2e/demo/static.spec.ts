@@ -43,6 +43,14 @@ const test = base.extend<object, { site: string }>({
   ],
 });
 
+test('a bare address plays the first scene, whose handover MPC-L expects', async ({ page, site }) => {
+  await page.goto(site);
+  await expect(page.locator('video')).toHaveCount(2);
+  // A live stream joins 20 s after its start.
+  await untilPlayed(page, 20);
+  await expect(page.locator('#story')).toHaveText(/^MPC-L expects a handover in \d+\ss \(9\d\s% sure\)/);
+});
+
 test('three players race on the service worker, which follows the trace', async ({ page, site }) => {
   const errors: string[] = [];
   page.on('console', (message) => {

@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import { handoverMoment } from '../replay/evaluation/handover-moment.ts';
+import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
+import { MOMENT_RULES, playScene, SCENE_SECONDS, searchLink } from '../replay/simulator/moment-search.ts';
+import { firstChoice, sceneOf } from './choice.ts';
+import { SCENES } from './scenes.ts';
+
+const traces = synthesizeShippedTraces();
+
+describe.each(SCENES.filter(({ name }) => name === 'live'))('the scene $name', (scene) => {
+  const rules = MOMENT_RULES[scene.name]!;
+  const trace = traces.find(({ name }) => name === scene.trace)!;
+
+  test('has its moment in the simulator', () => {
+    expect(scene).toMatchObject({ scenario: rules.scenario, watchedSeconds: rules.watchedSeconds });
+    const { startSeconds } = scene;
+    const own = playScene(trace, rules, { algorithm: 'mpc-l', startSeconds });
+    const other = playScene(trace, rules, { algorithm: rules.rival, startSeconds });
+    const [handover] = own.handovers.filter(({ atSeconds }) => atSeconds > 5);
+    expect(handover!.atSeconds).toBeLessThan(SCENE_SECONDS - 2);
+    expect(handover!.confidence).toBeGreaterThan(0.9);
+    expect(handoverMoment(handover!, own.played, other.played)).toMatchObject({ ownSeconds: 0, slowed: {} });
+    expect(own.qoe).toBeGreaterThan(other.qoe);
+  });
+});
+
+test('on demand, MPC-L gives up a download and plays on where the other player stalls', () => {
+  const { trace: name, startSeconds, scenario, watchedSeconds } = SCENES.find((one) => one.name === 'on-demand')!;
+  const trace = traces.find((one) => one.name === name)!;
+  const rules = { ...MOMENT_RULES['on-demand']!, watchedSeconds };
+  expect(scenario).toBe(rules.scenario);
+  const [own, other] = ['mpc-l', rules.rival].map((algorithm) => playScene(trace, rules, { algorithm, startSeconds }));
+  expect(own!.played.stalls).toEqual([]);
+  expect(other!.result.stallSeconds).toBeGreaterThan(1);
+  expect(own!.result.segments.some(({ abandonedBits }) => abandonedBits > 0)).toBe(true);
+  expect(own!.qoe).toBeGreaterThan(other!.qoe);
+});
+
+test('an empty address opens the first scene, with whatever else the origin offers', () => {
+  const listed = traces.map(({ name, durationSeconds }) => ({ name, durationSeconds }));
+  const choice = firstChoice({ traces: listed });
+  expect(choice).toMatchObject({ players: ['dynamic', 'mpc-l'], link: 'own', service: '' });
+  expect(sceneOf(choice)).toBe(SCENES[0]);
+  expect(sceneOf({ ...choice, startSeconds: choice.startSeconds + 1 })).toBeUndefined();
+  expect(firstChoice({ traces: listed.slice(0, 1) }).trace).toBe(listed[0]!.name);
+});
+
+test('the search finds the shipped scene on its link', () => {
+  const { startSeconds, trace } = SCENES[0]!;
+  const whole = traces.find(({ name }) => name === trace)!;
+  const { found, starts } = searchLink(whole, MOMENT_RULES['live']!, [startSeconds - 1, startSeconds + 1]);
+  expect(found.map((one) => one.startSeconds)).toContain(startSeconds);
+  // Of a start at second 76 the handover is too early.
+  expect(starts).toBe(2);
+});
