@@ -386,11 +386,11 @@ describe('wrong usage and input: status 2; the message has place, expectation an
   test.each<[Record<string, string | true>, string | RegExp]>([
     [{ algorithms: 'mpc-x' }, /--algorithms: expected one of mpc-d, .*mpc-o.*, got "mpc-x"/],
     [{ algorithms: 'mpc-d,mpc-d' }, /each once, got "mpc-d,mpc-d"/],
-    [{ algorithms: 'dynamic' }, /got "dynamic", a rule of dash.js, .*leo-abr bench/],
+    [{ algorithms: 'l2a' }, /got "l2a", a rule of dash.js, .*leo-abr bench/],
     [{ algorithms: 'mpc-d@tea' }, /expected one of mpc-d@oracle.*, got "mpc-d@tea"/],
     [{ algorithms: 'mpc-d:lolp-catch-up' }, '--algorithms: expected a catch-up only in a live scenario'],
     [{ baseline: 'mcp-d' }, /--baseline: expected one of .*, got "mcp-d"/],
-    [{ algorithms: 'l2a' }, /got "l2a", a rule of dash.js, .*leo-abr bench/],
+    [{ baseline: 'mpc-d:lolp-catch-up' }, '--baseline: expected a catch-up only in a live scenario'],
     [{ scenario: 'uhd-9' }, /--scenario: expected one of uhd-8, .*, got "uhd-9"/],
     [{ scenario: './none.json' }, /--scenario: expected a readable file, got .*none/],
     [{ household: 'three' }, '--household: expected one of two'],
