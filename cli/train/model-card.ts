@@ -155,8 +155,8 @@ function dataTable(sources: readonly DataSource[]): string[] {
     '|---|---|---|---|---|',
     ...sources.map(
       ({ dataset, recordings, seconds, groups, licences }) =>
-        `| ${dataset} | ${recordings} | ${(seconds / 3600).toFixed(2)} | ${groups.join(', ')} | ` +
-        `${licences.join('; ')} |`,
+        `| ${dataset} | ${recordings} | ${(seconds / 3600).toFixed(2)} | ` +
+        `${groups.length > 12 ? groups.length : groups.join(', ')} | ${licences.join('; ')} |`,
     ),
   ];
 }

@@ -48,7 +48,9 @@ test('a bare address plays the first scene, whose handover MPC-L expects', async
   await expect(page.locator('video')).toHaveCount(2);
   // A live stream joins 20 s after its start.
   await untilPlayed(page, 20);
-  await expect(page.locator('#story')).toHaveText(/^MPC-L expects a handover in \d+\ss \(9\d\s% sure\)/);
+  await expect(page.locator('#story')).toHaveText(/^MPC-L expects a handover in \d+\ss \(9\d\s% sure\)/, {
+    timeout: 15_000,
+  });
 });
 
 test('three players race on the service worker, which follows the trace', async ({ page, site }) => {
