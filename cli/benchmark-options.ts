@@ -162,19 +162,8 @@ export async function prepareBenchmark(
   const perLine = household?.players.length ?? 1;
   const progress = flags.resume === true ? resumed(plan, perLine, { out, scenario, tool, stderr }) : undefined;
   return {
-    ...{
-      scenario,
-      household,
-      algorithms,
-      own,
-      onnx,
-      foldModels,
-      timings: flags.timings === true,
-      out,
-      plan,
-      perLine,
-      tool,
-    },
+    ...{ scenario, household, algorithms, own, onnx, foldModels, out, plan, perLine, tool },
+    timings: flags.timings === true,
     ...(progress ?? { done: [], remains: plan.sessions }),
   };
 }
@@ -262,11 +251,12 @@ export function finishBenchmark(
       : `${out} holds the finished sessions, --resume continues it`;
   stderr.write(`${why}: ${hint}\n`);
   if (lost.length > 0) {
-    const placeOfLost = ({ trace, startSeconds }: PlannedSession) =>
-      JSON.stringify([trace.metadata.dataset, trace.name, startSeconds]);
-    const places = new Set(lost.map(placeOfLost));
-    const kept = (all: readonly SessionResult[]) =>
-      all.filter(({ dataset, trace, startSeconds }) => !places.has(JSON.stringify([dataset, trace, startSeconds])));
+    const isLost = ({ dataset, trace: name, startSeconds }: SessionResult) =>
+      lost.some(
+        ({ trace, ...at }) =>
+          trace.name === name && trace.metadata.dataset === dataset && at.startSeconds === startSeconds,
+      );
+    const kept = (all: readonly SessionResult[]) => all.filter((session) => !isLost(session));
     const names = lost.map(
       ({ algorithm, trace, startSeconds }) => `${algorithm} on ${trace.name} at ${startSeconds} s`,
     );

@@ -7,7 +7,7 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
-import { wholeNumber } from './options.ts';
+import { collect, wholeNumber } from './options.ts';
 import { readInput } from './results-file.ts';
 
 export function addListenOptions(command: Command, defaultPort: number): Command {
@@ -15,6 +15,36 @@ export function addListenOptions(command: Command, defaultPort: number): Command
   return command
     .option('--host <address>', host, '127.0.0.1')
     .option('--port <n>', 'port to listen on, 0 for any free one', String(defaultPort));
+}
+
+/** Who may use a server. */
+export interface AccessFlags {
+  host: string;
+  port: string;
+  allowHost: string[];
+  allowOrigin: string[];
+  trustProxy: string[];
+  tokenFile?: string;
+}
+
+export function addAccessOptions(command: Command): Command {
+  const proxy = 'proxy whose X-Forwarded-For names the client (repeatable); default: the header is ignored';
+  return command
+    .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
+    .option('--allow-origin <origin>', 'origin of pages that may use it, besides loopback (repeatable)', collect, [])
+    .option('--trust-proxy <address|cidr>', proxy, collect, [])
+    .option('--token-file <file>', 'file with the bearer token that requests must send');
+}
+
+export function accessOf({ host, port, allowHost, allowOrigin, trustProxy, tokenFile }: AccessFlags) {
+  return {
+    host,
+    port: portOption(port),
+    allowedHosts: allowHost,
+    allowedOrigins: allowOrigin.map(originOption),
+    trustedProxies: trustProxy.map(proxyOption),
+    token: tokenFile === undefined ? undefined : tokenOption(tokenFile),
+  };
 }
 
 /** Starts a server. Throws an `InputError` of `--port` for an address or port that it cannot listen on. */
@@ -63,7 +93,7 @@ export function portOption(text: string): number {
 }
 
 /** A web origin, as browsers write it. */
-export function originOption(text: string): string {
+function originOption(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // `new URL` accepts paths and default ports, which browsers leave out.
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text) return text;
@@ -72,7 +102,7 @@ export function originOption(text: string): string {
 }
 
 /** An IP address, or a network in CIDR notation; not `/0`, which is all addresses. */
-export function proxyOption(text: string): string {
+function proxyOption(text: string): string {
   const [address = '', prefix = '1', ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
   if (isIP(address) !== 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= most && rest.length === 0) return text;

@@ -75,7 +75,7 @@ describe('serve', () => {
 
   test.each<[Record<string, string>, string]>([
     [{ LEO_ABR_SERVE_PORT: '70000' }, 'LEO_ABR_SERVE_PORT: expected a whole number from 0'],
-    [{ LEO_ABR_SERVE_PROT: '1' }, 'LEO_ABR_SERVE_PROT: expected one of host, port, dish, trace, '],
+    [{ LEO_ABR_SERVE_PROT: '1' }, 'LEO_ABR_SERVE_PROT: expected one of host, port, allow-host, '],
     [{ LEO_ABR_SERVE_TOKEN_FILE: 'package.json' }, 'package.json: LEO_ABR_SERVE_TOKEN'],
   ])('names the variable of %j', async (env, message) => {
     const { status, stderr } = await run(['serve'], undefined, env);

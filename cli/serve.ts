@@ -9,19 +9,18 @@ import { placeOf } from '../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_DONE, ExitWith } from './exit-status.ts';
-import { collect, positiveNumber } from './options.ts';
+import { positiveNumber } from './options.ts';
 import { readInput, readJson } from './results-file.ts';
 import {
+  type AccessFlags,
+  accessOf,
+  addAccessOptions,
   addListenOptions,
   closed,
   dishAddressOption,
   interrupted,
   listening,
   locationOption,
-  originOption,
-  portOption,
-  proxyOption,
-  tokenOption,
 } from './serve-options.ts';
 import { dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { takeEnvironment } from './settings.ts';
@@ -33,16 +32,10 @@ const PREFIX = 'LEO_ABR_SERVE_';
 /** Largest file of a configuration, certificate or token. */
 const MOST_BYTES = 2 ** 20;
 
-interface ServeFlags extends ScriptFlags {
+interface ServeFlags extends ScriptFlags, AccessFlags {
   dish?: string;
   location?: string;
   exactLocation?: boolean;
-  host: string;
-  port: string;
-  allowHost: string[];
-  allowOrigin: string[];
-  trustProxy: string[];
-  tokenFile?: string;
   tlsCert?: string;
   tlsKey?: string;
   tle?: string;
@@ -56,7 +49,7 @@ interface ServeFlags extends ScriptFlags {
 }
 
 export function serveCommand(io: CommandIo): Command {
-  return addListenOptions(new Command('serve'), DEFAULT_PORT)
+  return addAccessOptions(addListenOptions(new Command('serve'), DEFAULT_PORT))
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',
@@ -66,15 +59,6 @@ export function serveCommand(io: CommandIo): Command {
     .option('--seed <n>', 'seed of a simulated dish', '1')
     .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
-    .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
-    .option('--allow-origin <origin>', 'origin of pages that may use it, besides loopback (repeatable)', collect, [])
-    .option(
-      '--trust-proxy <address|cidr>',
-      'proxy whose X-Forwarded-For names the client (repeatable); default: the header is ignored',
-      collect,
-      [],
-    )
-    .option('--token-file <file>', 'file with the bearer token that requests must send')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'key of the certificate (PEM)')
     .option(
@@ -110,12 +94,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   const running = await listening(
     {
       version: TOOL_VERSION,
-      host: flags.host,
-      port: portOption(flags.port),
-      allowedHosts: flags.allowHost,
-      allowedOrigins: flags.allowOrigin.map(originOption),
-      trustedProxies: flags.trustProxy.map(proxyOption),
-      token: flags.tokenFile === undefined ? undefined : tokenOption(flags.tokenFile),
+      ...accessOf(flags),
       tls: tlsOption(flags),
       dish: await dishOption(flags, io),
       location: flags.location === undefined ? undefined : locationOption(flags.location),

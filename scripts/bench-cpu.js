@@ -8,7 +8,7 @@ import { bundledSources } from './bundled-sources.js';
 import { commandLine } from './command-line.js';
 
 const { values: flags, refuse } = commandLine(
-  `usage: npm run build:plugin && npm run bench:cpu -- [--live] [--seconds 30] [--throttle 1,6,20] [--heap-minutes 0]
+  `usage: npm run build:plugin && npm run bench:cpu -- [--live] [--seconds 30] [--throttle 1,6,20]
 
 Plays a stream with dash.js in Chromium, without the plugin and with it, with the CPU slowed down by each factor, and
 samples the main thread. On demand: 4 s segments, a buffer of up to 18 s, and a link with a dip every 15 s. --live: 2 s
@@ -20,22 +20,19 @@ segments in chunks of 0.25 s, played 1 s behind the capture. Times are per 30 s 
   tick         duration of one call of the plugin's timer, in ms
   heap         JavaScript heap in MB after garbage collection, at the end
 
---heap-minutes N plays N more minutes at full speed before the last figure. --dist <folder>: other builds of the plugin.`,
+--dist <folder>: other builds of the plugin.`,
   {
     options: {
       live: { type: 'boolean', default: false },
       seconds: { type: 'string', default: '30' },
       throttle: { type: 'string', default: '1,6,20' },
-      'heap-minutes': { type: 'string', default: '0' },
       dist: { type: 'string', default: fileURLToPath(new URL('../dist/', import.meta.url)) },
     },
   },
 );
 const seconds = Number(flags.seconds);
-const heapSeconds = 60 * Number(flags['heap-minutes']);
 const factors = flags.throttle.split(',').map(Number);
 if (!(seconds > 0)) refuse(`--seconds: expected a number > 0, got ${flags.seconds}`);
-if (!(heapSeconds >= 0)) refuse(`--heap-minutes: expected a number >= 0, got ${flags['heap-minutes']}`);
 if (!factors.every((factor) => factor >= 1)) refuse(`--throttle: expected numbers >= 1, got ${flags.throttle}`);
 
 /** Between two samples of the main thread. */
@@ -84,14 +81,12 @@ async function measure(factor, hasPlugin) {
   for (const domain of ['Profiler', 'HeapProfiler']) await cdp.send(`${domain}.enable`);
   await cdp.send('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: factor });
-  const session = origin.createSession(streamOf(seconds + heapSeconds + 60));
+  const session = origin.createSession(streamOf(seconds + 60));
   await cdp.send('Profiler.start');
   await page.evaluate(play, { manifest: origin.manifestUrl(session), hasPlugin });
   await page.waitForTimeout(1000 * seconds);
   const { profile } = await cdp.send('Profiler.stop');
   const { tickMillis, played, faults } = await page.evaluate(() => window.seen());
-  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 });
-  await page.waitForTimeout(1000 * heapSeconds);
   await cdp.send('HeapProfiler.collectGarbage');
   const { usedSize } = await cdp.send('Runtime.getHeapUsage');
   await page.close();

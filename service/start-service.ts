@@ -1,8 +1,7 @@
 /** Assembles the service: parts, timers, HTTP. */
 
-import type { AddressInfo } from 'node:net';
 import type { Model } from '../predictor/forecast/model-file.ts';
-import { type ApiLimits, DEFAULT_LIMITS } from './api/http-server.ts';
+import { type ApiLimits, DEFAULT_LIMITS, type ListenOptions, listen } from './api/http-server.ts';
 import { roundedDegrees } from './api/security.ts';
 import { type ApiOptions, createApi } from './api/server.ts';
 import type { DishStateName } from './api/wire.ts';
@@ -21,11 +20,7 @@ import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
 import { type MetricValues, Triggers } from './triggers/triggers.ts';
 import { Webhook } from './triggers/webhook.ts';
 
-export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'version' | 'tls' | 'onFault'> {
-  /** Default: 127.0.0.1. */
-  host?: string;
-  /** 0: any free port. */
-  port: number;
+export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'version' | 'onFault'>, ListenOptions {
   /** Allowed names in the Host header, in addition to `localhost` and IP addresses. Default: none. */
   allowedHosts?: readonly string[];
   /** Allowed origins of pages, in addition to those on loopback. Default: none. */
@@ -69,16 +64,7 @@ const SETTLED_MS = 10_000;
 
 /** Rejects if it cannot listen, or if the recordings' folder is unusable. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const {
-    version,
-    port,
-    host = '127.0.0.1',
-    tls,
-    clock = REAL_CLOCK,
-    log = NO_LOG,
-    dish,
-    onFault = () => {},
-  } = options;
+  const { version, clock = REAL_CLOCK, log = NO_LOG, dish, onFault = () => {} } = options;
   const service = new PredictionService({ clock, version, model: options.model });
   logProblems(service, log);
   let monitor: { location?: LocationReading | undefined } = {};
@@ -104,7 +90,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (options.recording !== undefined) parts.push(await record(options.recording, around));
     const app = await apiOf(service, options);
     parts.push({ close: () => app.close() }, service.stream);
-    await app.listen({ host, port });
+    const { url, port } = await listen(app, options);
     parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
     if (options.elements !== undefined) parts.push(watchSky(options.elements, around));
     if (dish !== undefined) {
@@ -112,11 +98,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       monitor = watched.monitor;
       parts.push(watched);
     }
-    const address = app.server.address() as AddressInfo;
-    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    const url = `${tls === undefined ? 'http' : 'https'}://${name}:${address.port}`;
     parts.push(every(TICK_MS, () => service.tick(), onFault));
-    return { url, port: address.port, service, close };
+    return { url, port, service, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;

@@ -1,6 +1,5 @@
 /** `leo-abr datasets`: fetches public data sets and converts them to traces. */
 
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
@@ -9,6 +8,7 @@ import type { CommandIo } from '../command-io.ts';
 import { EXIT_FAULT, ExitWith } from '../exit-status.ts';
 import { withProgress } from '../progress.ts';
 import { count } from '../report/format.ts';
+import { cacheFolder } from '../tool.ts';
 import { fetchDataset } from './fetch-dataset.ts';
 import { folderPlace, WebPlace } from './places.ts';
 
@@ -54,8 +54,7 @@ async function fetchAll(names: readonly string[], flags: FetchFlags, io: Command
     for (const recipe of recipes) io.stderr.write(`${recipe.name}\n${terms(recipe)}`);
     throw new InputError('--accept-licences', 'the flag, once the licences above have been read', undefined, 'none');
   }
-  const { XDG_CACHE_HOME: caches = join(homedir(), '.cache') } = io.env ?? {};
-  const { cache = join(caches, 'leo-abr', 'datasets') } = flags;
+  const { cache = join(cacheFolder(io.env), 'datasets') } = flags;
   const place = from === undefined ? new WebPlace(cache, mirror) : folderPlace(from);
   const failed: string[] = [];
   for (const recipe of recipes) {

@@ -30,7 +30,8 @@ interface FetchOptions extends Required<Watched> {
  */
 export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<number> {
   const { place, out, signal, onNote } = options;
-  const lock = readLock(out);
+  const lockFile = join(out, LOCK_FILE);
+  const lock = existsSync(lockFile) ? (readJson(lockFile, '--out') as Lock) : {};
   const files: { source: Source; path: string }[] = [];
   for (const source of recipe.sources) {
     const found = await place.list(source, signal);
@@ -60,22 +61,15 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
   if (recordings === 0) throw new InputError(recipe.name, 'recordings', undefined, 'none');
   writeFilesAtomically([
     ...Array.from(written, ([name, content]) => [join(out, recipe.name, name), content] as const),
-    [join(out, LOCK_FILE), `${JSON.stringify(lock, Object.keys(lock).sort(), 2)}\n`],
+    [lockFile, `${JSON.stringify(lock, Object.keys(lock).sort(), 2)}\n`],
   ]);
   return recordings;
-}
-
-const keyOf = ({ repository, commit }: Source, path: string) => `${repository}@${commit}:${path}`;
-
-function readLock(out: string): Lock {
-  const file = join(out, LOCK_FILE);
-  return existsSync(file) ? (readJson(file, '--out') as Lock) : {};
 }
 
 /** Compares with the recipe and the lock, or adds to the lock. */
 function check(bytes: Uint8Array, source: Source, path: string, lock: Lock): void {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const key = keyOf(source, path);
+  const key = `${source.repository}@${source.commit}:${path}`;
   for (const [origin, expected] of [
     ['SHA-256', source.sha256],
     [`SHA-256 of ${LOCK_FILE}`, lock[key]],

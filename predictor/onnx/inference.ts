@@ -70,13 +70,11 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
 
   scope.addEventListener('message', ({ data }) => {
     answer(data)
-      .catch((error: unknown): FromWorker => ({ kind: 'failed', message: errorText(error) }))
+      .catch(
+        (error): FromWorker => ({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }),
+      )
       .then((reply) => scope.postMessage(reply));
   });
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Rejects for a missing file, a file that is not a model, and a card that does not fit the model or this version. */

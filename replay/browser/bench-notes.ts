@@ -2,6 +2,7 @@
 
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import type { PlayerName } from '../forecasters.ts';
+import type { SessionResult } from '../results.ts';
 
 export interface BenchNotes {
   tier: string;
@@ -26,35 +27,26 @@ export interface BenchPart {
   endedAt: string;
   /** Accepted sessions. */
   sessions: number;
-  environment: BenchEnvironment;
+  /** The machine and the programs. */
+  environment: {
+    node: string;
+    /** Kernel, its release and the architecture. */
+    system: string;
+    processor: string;
+    /** Threads that this process can use at a time. */
+    cores: number;
+    memoryBytes: number;
+    /** The browser's version. */
+    browser: string;
+    browserSource: string;
+  };
   /** The system's load averages (1, 5, 15 minutes) before and after, and the highest 1-minute load. */
   load: { before: number[]; after: number[]; highest: number };
-  rejections: Rejection[];
-}
-
-/** The machine and the programs. */
-export interface BenchEnvironment {
-  node: string;
-  /** Kernel, its release and the architecture. */
-  system: string;
-  processor: string;
-  /** Threads that this process can use at a time. */
-  cores: number;
-  memoryBytes: number;
-  /** The browser's version. */
-  browser: string;
-  browserSource: string;
-}
-
-/** A rejected run of a session. */
-export interface Rejection {
-  dataset: string;
-  trace: string;
-  startSeconds: number;
-  algorithm: string;
-  /** From 1. */
-  attempt: number;
-  reason: string;
+  /** Rejected runs of sessions; `attempt` counts from 1. */
+  rejections: (Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'> & {
+    attempt: number;
+    reason: string;
+  })[];
 }
 
 /** The notes of a call that begins now; `updatePart` sets the end and the load to the current ones. */

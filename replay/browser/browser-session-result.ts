@@ -39,7 +39,8 @@ export function browserSessionResult(
     ...sessionTotals(
       {
         segments,
-        startupSeconds: record.startupSeconds ?? lastMoment(record),
+        startupSeconds:
+          record.startupSeconds ?? Math.max(0, ...record.requests.map(({ endedAtSeconds }) => endedAtSeconds)),
         stallCount: record.stalls.length,
         // A live session has the segments that came into being, less those that it jumped over.
         ...(live === undefined && { segmentCount }),
@@ -66,8 +67,4 @@ export function browserSessionResult(
 /** The reason of the last decision on the segment; '' if dash.js decided. */
 function reasonOf(index: number, { decisions }: SessionRecord): string {
   return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
-}
-
-function lastMoment({ requests }: SessionRecord): number {
-  return Math.max(0, ...requests.map(({ endedAtSeconds }) => endedAtSeconds));
 }

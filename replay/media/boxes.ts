@@ -58,11 +58,9 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-const ascii = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
-
 /** The 8 bytes in front of `contentBytes` of content. */
 export function boxHeader(type: string, contentBytes: number): Uint8Array {
-  return concatBytes([u32(8 + contentBytes), ascii(type)]);
+  return concatBytes([u32(8 + contentBytes), new TextEncoder().encode(type)]);
 }
 
 export function box(type: string, ...content: readonly Uint8Array[]): Uint8Array {

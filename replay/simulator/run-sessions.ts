@@ -5,8 +5,7 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ModelFile } from '../../predictor/forecast/model-file.ts';
-import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.ts';
 import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
@@ -122,17 +121,8 @@ async function runInWorkers(
   results: (SessionResult[] | undefined)[],
   { workers, workerFile }: { workers: number; workerFile: string },
 ): Promise<void> {
-  const {
-    sessions,
-    scenario,
-    timings = false,
-    models = {},
-    own = [],
-    onnx,
-    signal,
-    onProgress,
-    keep = (played) => played,
-  } = options;
+  const { sessions, scenario, timings = false, models = {}, own = [], onnx } = options;
+  const { signal, onProgress, keep = (played) => played } = options;
   const traces = [...new Set(sessions.map((session) => session.trace))];
   const indexOfTrace = new Map(traces.map((trace, index) => [trace, index]));
   let next = 0;

@@ -1,5 +1,6 @@
 /** The HTTP server of the service and of the collector: its limits, who may use it, and how it refuses. */
 
+import type { AddressInfo } from 'node:net';
 import cors from '@fastify/cors';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
@@ -45,6 +46,13 @@ export interface HttpOptions {
   onFault?: ((error: Error) => void) | undefined;
 }
 
+export interface ListenOptions extends Pick<HttpOptions, 'tls'> {
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** 0: any free port. */
+  port: number;
+}
+
 /** What a server adds to what all have. */
 export interface HttpUse {
   clock: Clock;
@@ -88,6 +96,14 @@ export async function newHttpServer(options: HttpOptions, use: HttpUse): Promise
   app.setNotFoundHandler(notFound);
   answerErrors(app, options.onFault ?? (() => {}));
   return app;
+}
+
+/** Listens, and returns the port and the address as a URL without a trailing slash. */
+export async function listen(app: FastifyInstance, { host = '127.0.0.1', port, tls }: ListenOptions) {
+  await app.listen({ host, port });
+  const { address, family, port: listening } = app.server.address() as AddressInfo;
+  const name = family === 'IPv6' ? `[${address}]` : address;
+  return { port: listening, url: `${tls === undefined ? 'http' : 'https'}://${name}:${listening}` };
 }
 
 function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyInstance {

@@ -1,10 +1,17 @@
 /** The collector of session reports: checks what pages post, and answers once it is in a file. */
 
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { InputError } from '../../abr/errors.ts';
 import { MAX_REPORT_BYTES, validSessionReport } from '../../abr/session-report.ts';
-import { type ApiLimits, DEFAULT_LIMITS, HEALTH, type HttpOptions, newHttpServer } from '../api/http-server.ts';
+import {
+  type ApiLimits,
+  DEFAULT_LIMITS,
+  HEALTH,
+  type HttpOptions,
+  type ListenOptions,
+  listen,
+  newHttpServer,
+} from '../api/http-server.ts';
 import { refusalLog, refuse } from '../api/refusals.ts';
 import type { SecurityOptions } from '../api/security.ts';
 import { type Clock, REAL_CLOCK } from '../clock.ts';
@@ -13,12 +20,9 @@ import { FolderFullError, ReportFiles, type ReportFilesOptions } from './report-
 
 export interface CollectorOptions
   extends Pick<HttpOptions, 'trustedProxies' | 'onFault'>,
+    Omit<ListenOptions, 'tls'>,
     Partial<SecurityOptions>,
     Pick<ReportFilesOptions, 'directory' | 'maxBytes' | 'files'> {
-  /** Default: 127.0.0.1. */
-  host?: string;
-  /** 0: any free port. */
-  port: number;
   limits?: Partial<ApiLimits>;
   /** Receives refusals, without the addresses of clients. Default: none of it is logged. */
   log?: Log;
@@ -47,16 +51,15 @@ const LIMITS: ApiLimits = {
 
 /** Rejects if it cannot listen, or if the folder is unusable. */
 export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
-  const { host = '127.0.0.1', port, clock = REAL_CLOCK, directory, maxBytes, files } = options;
+  const { clock = REAL_CLOCK, directory, maxBytes, files } = options;
   const folder = new ReportFiles({ directory, maxBytes, clock, ...(files && { files }) });
   await folder.open();
   const counts = { accepted: 0 };
   const app = await newApp(options, clock);
   takeReports(app, folder, counts);
-  await app.listen({ host, port });
-  const { address, family, port: listening } = app.server.address() as AddressInfo;
+  const { url } = await listen(app, options);
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${listening}`,
+    url,
     get accepted() {
       return counts.accepted;
     },

@@ -22,12 +22,6 @@ export class FolderFullError extends Error {
   override readonly name = 'FolderFullError';
 }
 
-interface Waiting {
-  text: string;
-  done: () => void;
-  failed: (error: unknown) => void;
-}
-
 const NAME = /^reports-(\d{4}-\d\d-\d\d)_(\d+)\.ndjson$/;
 /** A file is followed by another one at this size. */
 const FILE_BYTES = 256e6;
@@ -39,9 +33,8 @@ export class ReportFiles {
   #file: { path: string; day: string; bytes: number } | undefined;
   #folderBytes = 0;
   #countedMs = Number.NEGATIVE_INFINITY;
-  #waiting: Waiting[] = [];
-  #waitingBytes = 0;
-  #writing: Promise<void> | undefined;
+  /** Of all lines so far; never rejects. */
+  #written: Promise<void> = Promise.resolve();
 
   constructor(options: ReportFilesOptions) {
     this.#options = { files: nodeFiles, ...options };
@@ -63,42 +56,22 @@ export class ReportFiles {
    * Resolves when the lines (with their ends) are in a file. Rejects if the disk does not take them, and with a
    * `FolderFullError` at the limit: none of them is in a file then.
    */
-  async append(text: string): Promise<void> {
-    const bytes = Buffer.byteLength(text);
-    const { maxBytes, clock } = this.#options;
-    const isFull = () => this.#folderBytes + this.#waitingBytes + bytes > maxBytes;
-    if (isFull() && clock.monotonicMs() - this.#countedMs >= RECOUNT_MS) await this.#count();
-    if (isFull()) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
-    this.#waitingBytes += bytes;
-    const written = new Promise<void>((done, failed) => this.#waiting.push({ text, done, failed }));
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
-    });
+  append(text: string): Promise<void> {
+    const written = this.#written.then(() => this.#append(Buffer.from(text)));
+    this.#written = written.catch(() => {});
     return written;
   }
 
   /** Resolves when all lines have been written or refused. */
-  async close(): Promise<void> {
-    await this.#writing;
-  }
-
-  /** What has come during a write is written together. Never rejects. */
-  async #write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const lines = this.#waiting.splice(0);
-      const bytes = Buffer.from(lines.map(({ text }) => text).join(''));
-      try {
-        await this.#append(bytes);
-        for (const { done } of lines) done();
-      } catch (error) {
-        for (const { failed } of lines) failed(error);
-      }
-      this.#waitingBytes -= bytes.length;
-    }
+  close(): Promise<void> {
+    return this.#written;
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    const { files, clock } = this.#options;
+    const { files, clock, maxBytes } = this.#options;
+    const isFull = () => this.#folderBytes + bytes.length > maxBytes;
+    if (isFull() && clock.monotonicMs() - this.#countedMs >= RECOUNT_MS) await this.#count();
+    if (isFull()) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
     const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
     if (this.#file?.day !== day || this.#file.bytes >= FILE_BYTES) this.#file = await this.#create(day);
     const file = this.#file;

@@ -67,7 +67,7 @@ export function readHistory(raw: unknown): HistoryReading | undefined {
   const history = record(raw);
   const current = numberOf(history?.['current'], { max: Number.MAX_SAFE_INTEGER }, 0) ?? 0;
   const names = ['pop_ping_latency_ms', 'pop_ping_drop_rate', 'downlink_throughput_bps', 'uplink_throughput_bps'];
-  const columns = names.map((name) => numbers(history?.[name]));
+  const columns = names.map((name): unknown[] => (Array.isArray(history?.[name]) ? history[name] : []));
   const { length } = columns[0]!;
   if (length === 0 || length > MOST_HISTORY || !Number.isInteger(current)) return undefined;
   return {
@@ -121,8 +121,4 @@ function record(value: unknown): Record<string, unknown> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined;
-}
-
-function numbers(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

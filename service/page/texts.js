@@ -41,7 +41,7 @@ export function lostText(silentSeconds, why) {
 export function problemTexts({ problems }) {
   return problems.map(({ part, message, sinceMs }) => {
     const since = new Date(sinceMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-    return `${capital(part)}: ${message} (since ${since})`;
+    return `${part.slice(0, 1).toUpperCase()}${part.slice(1)}: ${message} (since ${since})`;
   });
 }
 
@@ -161,9 +161,4 @@ function megabits(bps, unit = '') {
 function compass(degrees) {
   const names = ['north', 'northeast', 'east', 'southeast', 'south', 'southwest', 'west', 'northwest'];
   return names[Math.round(degrees / 45) % 8];
-}
-
-/** @param {string} text */
-function capital(text) {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -98,9 +98,7 @@ export class Reporter implements SessionReports {
     const { leoAbr, url } = options;
     const window = globalThis as unknown as EventTarget;
     this.#undo.add(this.#guard(() => player.listen(this.#playerListener, this.#guard)) ?? (() => {}));
-    if (has(window, ...DOM_METHODS)) {
-      this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, this.#guard));
-    }
+    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, this.#guard));
     if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => this.#guard(() => this.#decided(event))));
     if (url !== undefined) sendKept(url);
   }
@@ -264,14 +262,8 @@ function reportable(report: SessionReport): SessionReport {
       return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
     }
     if (rule.type === 'text' && !rule.pattern.test(value as string) && rule.pattern === REPORT_NAME) {
-      return [
-        [
-          name,
-          String(value)
-            .replace(/[^\w .:+-]/g, '_')
-            .slice(0, 64) || 'unknown',
-        ],
-      ];
+      const text = String(value).replace(/[^\w .:+-]/g, '_');
+      return [[name, text.slice(0, 64) || 'unknown']];
     }
     return [[name, rule.type === 'texts' ? (value as string[]).slice(0, rule.most) : value]];
   });

@@ -48,14 +48,18 @@ def head(outputs: np.ndarray, levels: int) -> np.ndarray:
     return quantiles
 
 
+def values_of(parameters: Parameters, features: np.ndarray) -> list[np.ndarray]:
+    """The features, and the outputs of each layer, the last one's raw."""
+    values = [features]
+    for layer in range(0, len(parameters), 2):
+        sums = values[-1] @ parameters[layer] + parameters[layer + 1]
+        values.append(np.where(sums > 0, sums, LEAK * sums) if layer < len(parameters) - 2 else sums)
+    return values
+
+
 def quantiles_of(parameters: Parameters, features: np.ndarray, levels: int) -> np.ndarray:
     """Quantiles [row, step, level] for features [row, feature]."""
-    values = features
-    for layer in range(0, len(parameters), 2):
-        values = values @ parameters[layer] + parameters[layer + 1]
-        if layer < len(parameters) - 2:
-            values = np.where(values > 0, values, LEAK * values)
-    return head(values, levels)
+    return head(values_of(parameters, features)[-1], levels)
 
 
 def pinball(quantiles: np.ndarray, targets: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -96,14 +100,8 @@ def loss_gradient(
     levels: np.ndarray,
 ) -> tuple[float, Parameters]:
     """Mean pinball loss of a batch, weighted by row, and its gradient. Ignores unknown targets (NaN)."""
-    activations = [features]
-    values = features
-    for layer in range(0, len(parameters), 2):
-        values = values @ parameters[layer] + parameters[layer + 1]
-        if layer < len(parameters) - 2:
-            values = np.where(values > 0, values, LEAK * values)
-            activations.append(values)
-    loss, delta = _head_loss(values, targets, weights, levels)
+    *activations, outputs = values_of(parameters, features)
+    loss, delta = _head_loss(outputs, targets, weights, levels)
     gradient: Parameters = [np.empty(0)] * len(parameters)
     for layer in range(len(parameters) - 2, -1, -2):
         inputs = activations[layer // 2]
