@@ -19,7 +19,9 @@ describe.each(SCENES.filter(({ name }) => name === 'live'))('the scene $name', (
     const [handover] = own.handovers.filter(({ atSeconds }) => atSeconds > 5);
     expect(handover!.atSeconds).toBeLessThan(SCENE_SECONDS - 2);
     expect(handover!.confidence).toBeGreaterThan(0.9);
-    expect(handoverMoment(handover!, own.played, other.played)).toMatchObject({ ownSeconds: 0, slowed: {} });
+    const moment = handoverMoment(handover!, own.played, other.played);
+    expect(moment).toMatchObject({ slowed: {} });
+    expect(moment?.ownSeconds).toBeLessThan(0.05);
     expect(own.qoe).toBeGreaterThan(other.qoe);
   });
 });
