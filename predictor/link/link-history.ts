@@ -69,7 +69,8 @@ export class LinkHistory {
   #lastSeenSeconds = Number.NEGATIVE_INFINITY;
   /** Downloading so far. */
   observedSeconds = 0;
-  #changes = 0;
+  /** How often the link changed. What was before is forgotten: forecasts from it would be wrong for a minute. */
+  changes = 0;
 
   /** Returns whether the observation is a possible one of throughput; others are ignored. */
   observe(observation: Observation): boolean {
@@ -96,11 +97,6 @@ export class LinkHistory {
     return true;
   }
 
-  /** How often the link changed. What was before is forgotten: forecasts from it would be wrong for a minute. */
-  get changes(): number {
-    return this.#changes;
-  }
-
   #hasChanged(): boolean {
     const count = Math.min(this.#binCount, BINS);
     if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
@@ -122,7 +118,7 @@ export class LinkHistory {
     this.#busy.fill(0);
     for (const log of logs) this.#average(Math.exp(log) * BIN_SECONDS, BIN_SECONDS);
     this.observedSeconds = CHANGED_BINS * BIN_SECONDS;
-    this.#changes++;
+    this.changes++;
   }
 
   /** The reference rate; undefined before the first bits. */
