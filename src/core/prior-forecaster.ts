@@ -145,10 +145,8 @@ function today(): number {
 
 /** `https://host:port` of the manifest; undefined if it has no URL. */
 function originOf(port: Pick<PlayerPort, 'manifestUrl'>): string | undefined {
-  try {
+  return attempt(() => {
     const url = port.manifestUrl();
     return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
