@@ -131,10 +131,6 @@ export function isFrom(least: number, most: number): Check {
   return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
 }
 
-export function isPositive(value: unknown): boolean {
-  return Number.isFinite(value) && (value as number) > 0;
-}
-
 function isWhole(least: number, most: number): Check {
   return [
     `a whole number from ${least} to ${most}`,
