@@ -91,7 +91,13 @@ export function createHandle<O extends object>(
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
       const { session, clock, pacing } = installation?.adaptation ?? {};
-      const { number = 0, requestedBits = 0, wastedBits = 0, decision, forecast }: Partial<SessionRecord> = session?.record ?? {};
+      const {
+        number = 0,
+        requestedBits = 0,
+        wastedBits = 0,
+        decision,
+        forecast,
+      }: Partial<SessionRecord> = session?.record ?? {};
       return {
         status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
         controller: resolved.controllerName,
