@@ -1,6 +1,6 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
-import { check, isPositive } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import type { SegmentRequest } from './player-port.ts';
 
 /** The learnt ratio is the mean over this many latest segments of a representation. */
@@ -24,7 +24,7 @@ export function parseSizes(value: unknown): SizesFile {
   for (const [id, bytes] of entries) {
     const field = `sizes.representations.${id}`;
     check(Array.isArray(bytes), field, 'an array of bytes', bytes);
-    for (const [i, size] of bytes.entries()) check(isPositive(size), `${field}[${i}]`, 'bytes > 0', size);
+    for (const [i, size] of bytes.entries()) check(Number.isFinite(size) && size > 0, `${field}[${i}]`, 'bytes > 0', size);
   }
   return file as SizesFile;
 }
