@@ -52,10 +52,11 @@ export class PriorForecaster implements Forecaster {
   readonly name = 'prior';
   #origin: string | undefined;
   #past: Statistics | undefined;
-  #ratesBps: number[] = [];
-  #binCount = 0;
-  #bits = 0;
-  #seconds = 0;
+  // `start` sets them.
+  #ratesBps!: number[];
+  #binCount!: number;
+  #bits!: number;
+  #seconds!: number;
 
   constructor(private readonly options: PriorForecasterOptions) {}
 

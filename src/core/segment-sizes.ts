@@ -29,9 +29,9 @@ export function parseSizes(value: unknown): SizesFile {
   return file as SizesFile;
 }
 
-/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. */
+/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. Others are valid. */
 export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
-  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return parseSizes(sizes);
+  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return sizes;
   const response = await fetch(sizes);
   if (!response.ok) throw new Error(`${sizes} answered ${response.status}`);
   return parseSizes(await response.json());
