@@ -134,6 +134,6 @@ export function isFrom(least: number, most: number): Check {
 function isWhole(least: number, most: number): Check {
   return [
     `a whole number from ${least} to ${most}`,
-    (value) => Number.isInteger(value) && isBetween(value, least, most),
+    (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
   ];
 }

@@ -24,7 +24,8 @@ export function parseSizes(value: unknown): SizesFile {
   for (const [id, bytes] of entries) {
     const field = `sizes.representations.${id}`;
     check(Array.isArray(bytes), field, 'an array of bytes', bytes);
-    for (const [i, size] of bytes.entries()) check(Number.isFinite(size) && size > 0, `${field}[${i}]`, 'bytes > 0', size);
+    for (const [i, size] of bytes.entries())
+      check(Number.isFinite(size) && size > 0, `${field}[${i}]`, 'bytes > 0', size);
   }
   return file as SizesFile;
 }
