@@ -159,7 +159,7 @@ function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: Q
     const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
     const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
     const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
-    return { endSeconds, middleBps: Math.max(1, row[middle]!), power: Math.sqrt(1 - share) };
+    return { middleBps: Math.max(1, row[middle]!), power: Math.sqrt(1 - share) };
   });
 }
 
