@@ -86,8 +86,7 @@ export class HandoverClock {
   #logOtherDips = 0;
   /** Weight of all cells / weight of the hypotheses without epochs. */
   #ratio = 1;
-  /** Whether the evidence suffices to plan with handovers. */
-  isLeo = false;
+  #isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
   /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
@@ -220,6 +219,11 @@ export class HandoverClock {
     this.#settle();
   }
 
+  /** Whether the evidence suffices to plan with handovers. */
+  get isLeo(): boolean {
+    return this.#isLeo;
+  }
+
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   get leoProbability(): number {
     return 1 / (1 + 1 / this.#ratio);
@@ -284,7 +288,7 @@ export class HandoverClock {
     this.#ratio = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, sum(this.#epochs) / sum(this.#without)));
     normalise(this.#epochs, 1);
     normalise(this.#without, 1 / this.#ratio);
-    this.isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.isLeo ? 0.5 : 1);
+    this.#isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.#isLeo ? 0.5 : 1);
   }
 }
 
