@@ -41,7 +41,7 @@ export function requireInteger(value: unknown, field: string, { min, max }: { mi
 
 /** Returns `value` if it is a finite number > 0, else throws. */
 export function requirePositive(value: unknown, field: string): number {
-  check(Number.isFinite(value) && (value as number) > 0, field, 'a finite number > 0', value);
+  check(isPositive(value), field, 'a finite number > 0', value);
   return value as number;
 }
 
@@ -96,4 +96,9 @@ export function requireAscending(value: unknown, field: string, limit: number, m
 /** Whether `value` is a number from `min` to `max`. */
 export function isFrom(value: unknown, min: number, max: number): value is number {
   return typeof value === 'number' && value >= min && value <= max;
+}
+
+/** Whether `value` is a finite number > 0. */
+export function isPositive(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) > 0;
 }

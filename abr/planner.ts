@@ -300,7 +300,7 @@ export class SegmentPlanner implements PathPlanner {
   }
 
   #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    return bestPlan(state, path, { ...this.optionsOf(state, path), ...first });
+    return new PlanSearch(state, path, { ...this.optionsOf(state, path), ...first }).best();
   }
 }
 

@@ -29,6 +29,8 @@ const MAX_CORRELATION = 0.99;
 export class Futures {
   /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
   readonly marginal: Float64Array;
+  /** The plan's transitions of ranks, by their correlation in hundredths, once it has computed them. */
+  readonly transitions: Float64Array[];
   /** The forecast that the futures are of. */
   #forecast: QuantileForecast | undefined;
   /** Number of steps, their ends, and the seconds since their second 0. */
@@ -53,6 +55,7 @@ export class Futures {
     seed: number,
   ) {
     this.marginal = new Float64Array(MAX_STEPS * bins);
+    this.transitions = [];
     this.#rates = new Float64Array(count * MAX_STEPS);
     this.#binOf = new Uint8Array(count * MAX_STEPS);
     this.#innovations = drawInnovations(count, seed);
@@ -195,7 +198,7 @@ const LEAST_NEW_SHARE = 0.1;
 function drawInnovations(count: number, seed: number): Float64Array {
   const random = minimalStandard(seed);
   const table = new Float64Array(count * MAX_STEPS);
-  const shuffled = Float64Array.from({ length: count }, (_, i) => normalQuantile((i + 0.5) / count));
+  const shuffled = binScores(count);
   table.set(shuffled);
   const length = dot(shuffled, shuffled);
   for (let step = 1; step < MAX_STEPS; step++) {

@@ -10,26 +10,10 @@ import type { ResolvedMpcLOptions } from './options.ts';
 import { rankTransitions } from './rank-chain.ts';
 import type { ValueProblem } from './value-function.ts';
 
-/** Transitions are cached for correlations rounded to 1 / this; 1 itself is excluded, so that ranks mix. */
-const CORRELATION_STEPS = 100;
+/** Largest correlation of ranks, in hundredths: below 1, so that ranks mix. */
+const LARGEST_HUNDREDTHS = 99;
 /** Less likely transitions are ignored. */
 const NEGLIGIBLE = 1e-4;
-
-/** By the options, which do not change, and the correlation. */
-const MATRICES = new WeakMap<ResolvedMpcLOptions, Map<number, Float64Array>>();
-
-function transitionsFor(options: ResolvedMpcLOptions, correlation: number): Float64Array {
-  const { bins, tailShare } = options.tuning;
-  const rounded = Math.min(CORRELATION_STEPS - 1, Math.round(correlation * CORRELATION_STEPS)) / CORRELATION_STEPS;
-  const matrices = MATRICES.get(options) ?? new Map();
-  const matrix =
-    matrices.get(rounded) ??
-    rankTransitions(bins, rounded, { weight: tailWeightOf(options), tail: tailShare }).map((p) =>
-      p < NEGLIGIBLE ? 0 : p,
-    );
-  MATRICES.set(options, matrices.set(rounded, matrix));
-  return matrix;
-}
 
 /** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
 export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {
@@ -50,7 +34,8 @@ export function laterSegments(
 ): ValueProblem {
   const { tuning } = options;
   const { ladderBps, weights, playbackRate, segmentsRemaining } = state;
-  const { bins } = tuning;
+  const { bins, tailShare } = tuning;
+  const tail = { weight: tailWeightOf(options), tail: tailShare };
   const segmentSeconds = state.segmentSeconds / playbackRate;
   const qualities = ladderBps.map((bps) => weights.quality(bps));
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
@@ -65,8 +50,13 @@ export function laterSegments(
     bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
     stages: Array.from({ length: count }, (_, i) => {
       const seconds = (i + 1) * segmentSeconds;
+      const correlation = futures.correlationBetween(seconds - segmentSeconds, seconds);
+      const hundredths = Math.min(LARGEST_HUNDREDTHS, Math.round(correlation * 100));
+      futures.transitions[hundredths] ??= rankTransitions(bins, hundredths / 100, tail).map((p) =>
+        p < NEGLIGIBLE ? 0 : p,
+      );
       return {
-        transitions: transitionsFor(options, futures.correlationBetween(seconds - segmentSeconds, seconds)),
+        transitions: futures.transitions[hundredths]!,
         sizesBits: sizesAt(state, i + 1),
         watchShare: shares[i + 1]! / shares[i]!,
       };

@@ -1,6 +1,6 @@
 /** Options of MPC-L, validated into a fully resolved object. */
 
-import { requireFrom, requireInteger } from '../errors.ts';
+import { check, isFrom, requireFrom } from '../errors.ts';
 import { MAX_HORIZON } from '../planner.ts';
 import { DEFAULT_WATCH_SECONDS } from '../watch-time.ts';
 
@@ -112,7 +112,8 @@ export function resolveMpcLOptions({
   name = 'mpc-l',
   tuning,
 }: MpcLOptions) {
-  if (horizon !== undefined) requireInteger(horizon, 'options.horizon', { min: 1, max: MAX_HORIZON });
+  const isHorizon = horizon === undefined || (Number.isInteger(horizon) && isFrom(horizon, 1, MAX_HORIZON));
+  check(isHorizon, 'options.horizon', `a whole number from 1 to ${MAX_HORIZON}`, horizon);
   requireFrom(risk, 'options.risk', 0, 1);
   requireFrom(watchSeconds, 'options.watchSeconds', 1, Number.POSITIVE_INFINITY);
   requireFrom(maxWastedShare, 'options.maxWastedShare', 0, 1);

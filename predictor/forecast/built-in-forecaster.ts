@@ -4,7 +4,7 @@
  * memory; no clock and no I/O.
  */
 
-import type { Forecast, Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
 import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
@@ -32,20 +32,15 @@ export class BuiltInForecaster extends ModelSession implements Forecaster {
 
   constructor({ model, ...options }: BuiltInForecasterOptions) {
     super(options);
-    this.setModel(model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model);
+    this.useModel(model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model);
   }
 
   /** Also during a session, whose history stays. */
-  protected setModel(model: Model): void {
+  override useModel(model: Model): void {
     this.#model = model;
     this.#values = new Float64Array(model.stepEndsSeconds.length * model.levels.length);
     this.#newest = undefined;
-    this.useModel(model);
-  }
-
-  override start(context: SessionContext): void {
-    this.#newest = undefined;
-    super.start(context);
+    super.useModel(model);
   }
 
   latest(nowSeconds: number): Forecast | undefined {

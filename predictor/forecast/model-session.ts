@@ -72,10 +72,10 @@ export class ModelSession {
   /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
     this.handoverClock?.observe(observation);
-    const { changes } = this.#history;
-    if (!this.#history.observe(observation) || observation.kind !== 'throughput') return;
-    // The errors of forecasts for the previous link say nothing about this one.
-    if (this.#history.changes > changes) this.useModel(this.#outline!);
+    const { observedSeconds } = this.#history;
+    if (!this.#history.observe(observation)) return;
+    // It falls after a change of link: the errors of forecasts for the previous one say nothing about this one.
+    if (this.#history.observedSeconds < observedSeconds) this.#recalibration = new Recalibration(this.#outline!);
     const { startSeconds, endSeconds, bits } = observation;
     this.#recalibration?.observe(startSeconds, endSeconds, bits);
     if (this.#subSecond === undefined) return;

@@ -67,12 +67,14 @@ export class LinkHistory {
   #openBusy = 0;
   #silence = 0;
   #lastSeenSeconds = Number.NEGATIVE_INFINITY;
-  /** Downloading so far. */
+  /**
+   * Downloading so far on this link. What was before a change of link is forgotten: forecasts from it would be wrong for a
+   * minute.
+   */
   observedSeconds = 0;
-  #changes = 0;
 
   /** Returns whether the observation is a possible one of throughput; others are ignored. */
-  observe(observation: Observation): boolean {
+  observe(observation: Observation): observation is Extract<Observation, { kind: 'throughput' }> {
     if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
     const duration = endSeconds - startSeconds;
@@ -96,11 +98,6 @@ export class LinkHistory {
     return true;
   }
 
-  /** How often the link changed. What was before is forgotten: forecasts from it would be wrong for a minute. */
-  get changes(): number {
-    return this.#changes;
-  }
-
   #hasChanged(): boolean {
     const count = Math.min(this.#binCount, BINS);
     if (count < CHANGED_BINS + LEAST_EARLIER_BINS) return false;
@@ -122,7 +119,6 @@ export class LinkHistory {
     this.#busy.fill(0);
     for (const log of logs) this.#average(Math.exp(log) * BIN_SECONDS, BIN_SECONDS);
     this.observedSeconds = CHANGED_BINS * BIN_SECONDS;
-    this.#changes++;
   }
 
   /** The reference rate; undefined before the first bits. */

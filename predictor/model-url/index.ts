@@ -67,7 +67,7 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
       const text = await response.text();
       check(text.length <= LONGEST_FILE, String(this.modelUrl), `at most ${LONGEST_FILE} characters`, text.length);
       const model = parseModel(JSON.parse(text), String(this.modelUrl));
-      this.setModel(model);
+      this.useModel(model);
       this.name = `model:${model.name}`;
       this.status = 'ready';
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Events for the listeners of a handle: decisions, paces of live streams, and faults, each reported once. */
 
 import type { Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 
 /** A decision on a segment with all its inputs, so that it can be recomputed. */
@@ -115,7 +115,7 @@ export class Events {
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
     const set = this.#listeners[type] as Set<Listener<K>> | undefined;
-    if (set === undefined) throw new InputError('event', 'decision, pace or fault', type);
+    check(set !== undefined, 'event', 'decision, pace or fault', type);
     set.add(listener);
     return () => set.delete(listener);
   }

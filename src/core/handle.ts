@@ -1,7 +1,7 @@
 /** The handle of an attachment, for any player. */
 
 import type { Decision, Pace } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
@@ -76,9 +76,8 @@ export function createHandle<O extends object>(
   return {
     set(change) {
       for (const [name, value] of Object.entries(change)) {
-        if (!(CHANGEABLE as readonly string[]).includes(name)) {
-          throw new InputError(`options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
-        }
+        const isChangeable = (CHANGEABLE as readonly string[]).includes(name);
+        check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
       }
       const changed = { ...options, ...change } as O;
       Object.assign(resolved, resolve(changed));
@@ -92,7 +91,13 @@ export function createHandle<O extends object>(
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
       const { session, clock, pacing } = installation?.adaptation ?? {};
-      const { number = 0, wastedBits = 0, decision, forecast }: Partial<SessionRecord> = session?.record ?? {};
+      const {
+        number = 0,
+        requestedBits = 0,
+        wastedBits = 0,
+        decision,
+        forecast,
+      }: Partial<SessionRecord> = session?.record ?? {};
       return {
         status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
         controller: resolved.controllerName,
@@ -101,7 +106,7 @@ export function createHandle<O extends object>(
         decision,
         pace: pacing?.pace,
         forecast,
-        requestedBits: session ? session.record.requestedBits : 0,
+        requestedBits,
         wastedBits,
         faults: [...events.faults],
       };

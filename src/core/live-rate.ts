@@ -1,6 +1,7 @@
 /** The playback rate of a live stream: its bounds, and the element's rate in place of the player's own catch-up. */
 
-import { type Checks, isFrom, isPositive, type LiveOptions } from './options.ts';
+import { isPositive } from '../../abr/errors.ts';
+import { type Checks, isFrom, type LiveOptions } from './options.ts';
 import type { LivePosition, RatePort } from './player-port.ts';
 
 export const LIVE_CHECKS: Checks<LiveOptions> = {

@@ -8,10 +8,7 @@ import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
-import {
-  type BuiltInForecasterOptions,
-  createBuiltInForecaster,
-} from '../../predictor/forecast/built-in-forecaster.ts';
+import { BuiltInForecaster, type BuiltInForecasterOptions } from '../../predictor/forecast/built-in-forecaster.ts';
 import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from './forecasting.ts';
@@ -145,7 +142,7 @@ export function resolveOptions(
     controllerName: MPC_L,
     newController: () => createController(controllerOptions),
     newForecasting({ events, port }) {
-      const builtIn = createBuiltInForecaster({ handover, newSubSecond });
+      const builtIn = new BuiltInForecaster({ handover, newSubSecond });
       const statistics = prior ? new PriorForecaster({ port, storage: () => globalThis.localStorage }) : undefined;
       return new Forecasting({
         events,

@@ -73,7 +73,7 @@ export const SWITCH: Check = ['true or false', (value) => typeof value === 'bool
 
 export const COMMON_CHECKS: Checks<CommonOptions> = {
   horizon: isWhole(1, 20),
-  qoe: oneOf('linear', 'log'),
+  qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', (value) => typeof value === 'string' || has(value)],
   live: ['an object', (value) => has(value)],
@@ -131,17 +131,9 @@ export function isFrom(least: number, most: number): Check {
   return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
 }
 
-export function isPositive(value: unknown): boolean {
-  return Number.isFinite(value) && (value as number) > 0;
-}
-
 function isWhole(least: number, most: number): Check {
   return [
     `a whole number from ${least} to ${most}`,
-    (value) => Number.isInteger(value) && isBetween(value, least, most),
+    (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
   ];
-}
-
-function oneOf(...values: string[]): Check {
-  return [values.join(' or '), (value) => values.includes(value as string)];
 }

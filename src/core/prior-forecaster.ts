@@ -52,10 +52,11 @@ export class PriorForecaster implements Forecaster {
   readonly name = 'prior';
   #origin: string | undefined;
   #past: Statistics | undefined;
-  #ratesBps: number[] = [];
-  #binCount = 0;
-  #bits = 0;
-  #seconds = 0;
+  // `start` sets them.
+  #ratesBps!: number[];
+  #binCount!: number;
+  #bits!: number;
+  #seconds!: number;
 
   constructor(private readonly options: PriorForecasterOptions) {}
 
@@ -145,10 +146,8 @@ function today(): number {
 
 /** `https://host:port` of the manifest; undefined if it has no URL. */
 function originOf(port: Pick<PlayerPort, 'manifestUrl'>): string | undefined {
-  try {
+  return attempt(() => {
     const url = port.manifestUrl();
     return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }

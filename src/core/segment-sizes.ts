@@ -1,6 +1,6 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
-import { InputError } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import type { SegmentRequest } from './player-port.ts';
 
 /** The learnt ratio is the mean over this many latest segments of a representation. */
@@ -20,20 +20,19 @@ export interface SizesFile {
 export function parseSizes(value: unknown): SizesFile {
   const file = value as Partial<SizesFile> | null | undefined;
   const entries = Object.entries(file?.representations ?? {});
-  if (entries.length === 0) throw new InputError('sizes.representations', 'arrays of bytes by id', file);
+  check(entries.length > 0, 'sizes.representations', 'arrays of bytes by id', file);
   for (const [id, bytes] of entries) {
     const field = `sizes.representations.${id}`;
-    if (!Array.isArray(bytes)) throw new InputError(field, 'an array of bytes', bytes);
-    bytes.forEach((size, i) => {
-      if (!(Number.isFinite(size) && size > 0)) throw new InputError(`${field}[${i}]`, 'bytes > 0', size);
-    });
+    check(Array.isArray(bytes), field, 'an array of bytes', bytes);
+    for (const [i, size] of bytes.entries())
+      check(Number.isFinite(size) && size > 0, `${field}[${i}]`, 'bytes > 0', size);
   }
   return file as SizesFile;
 }
 
-/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. */
+/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. Others are valid. */
 export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
-  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return parseSizes(sizes);
+  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return sizes;
   const response = await fetch(sizes);
   if (!response.ok) throw new Error(`${sizes} answered ${response.status}`);
   return parseSizes(await response.json());

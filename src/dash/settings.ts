@@ -52,16 +52,12 @@ export function overrideSettings(player: DashPlayer, wanted: readonly Setting[])
   const restores = wanted
     .filter(([path]) => setting(player, path) !== undefined)
     .map(([path, value]) => {
-      const set = (one: unknown) => update(player, path, one);
+      const keys = ['streaming', ...path.split('.')];
+      const set = (one: unknown) =>
+        player.updateSettings(keys.reduceRight<object>((inner, key) => ({ [key]: inner }), one as object));
       return override(value, () => setting(player, path), set);
     });
   return () => {
     for (const restore of restores) restore();
   };
-}
-
-function update(player: DashPlayer, path: string, value: unknown): void {
-  player.updateSettings(
-    `streaming.${path}`.split('.').reduceRight<object>((inner, key) => ({ [key]: inner }), value as object),
-  );
 }

@@ -7,8 +7,6 @@ import type { LiveState } from '../../controller.ts';
 import { FINE_CHANGE, isNoticed } from '../../off-rate.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { abs, ceil, floor, max, min, round } = Math;
-
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
 const GRID_SECONDS = 0.005;
@@ -59,16 +57,16 @@ export function planRate(problem: LatencyProblem): number {
   const { live, presentRate, segmentSeconds, aversion } = problem;
   const { playbackRates, offRateShare = 0 } = live;
   // A clock that is wrong may give a latency below 0.
-  const now = max(0, live.latencySeconds);
+  const now = Math.max(0, live.latencySeconds);
   const target = aversion === undefined ? live.targetLatencySeconds : now;
-  const lowest = min(target, now) - BELOW_SECONDS;
+  const lowest = Math.min(target, now) - BELOW_SECONDS;
   const highest = target + ABOVE_SECONDS;
   if (now >= highest) {
     const isOffAllowed = offRateShare < MOST_OFF || now >= target + FAR_SECONDS;
-    return isOffAllowed ? playbackRates.max : min(playbackRates.max, 1 + FINE_CHANGE);
+    return isOffAllowed ? playbackRates.max : Math.min(playbackRates.max, 1 + FINE_CHANGE);
   }
-  const offCost = OFF_COST / max(1e-9, 1 - offRateShare / MOST_OFF);
-  const cells = ceil((highest - lowest) / GRID_SECONDS) + 1;
+  const offCost = OFF_COST / Math.max(1e-9, 1 - offRateShare / MOST_OFF);
+  const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
   const stalls = stallCosts(problem, lowest, cells);
   const slots = stalls.length / cells;
   const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
@@ -86,7 +84,7 @@ export function planRate(problem: LatencyProblem): number {
   });
   let values = new Float64Array(cells);
   let later = latencyCosts.map((cost, cell) => {
-    if (aversion === undefined) return (cost * abs(lowest + cell * GRID_SECONDS - target)) / 2 / RETURN_SPEED;
+    if (aversion === undefined) return (cost * Math.abs(lowest + cell * GRID_SECONDS - target)) / 2 / RETURN_SPEED;
     let stalled = 0;
     for (let slot = 0; slot < slots; slot++) stalled += stalls[slot * cells + cell]!;
     return REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
@@ -94,14 +92,14 @@ export function planRate(problem: LatencyProblem): number {
   // Without futures no stall would end a drift away from the target.
   const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
   let best = 1;
-  const present = round((now - lowest) / GRID_SECONDS);
+  const present = Math.round((now - lowest) / GRID_SECONDS);
   for (let slot = slots - 1; slot >= 0; slot--) {
     const isNow = slot === 0;
     for (let cell = isNow ? present : 0; cell < (isNow ? present + 1 : cells); cell++) {
       let least = Number.POSITIVE_INFINITY;
       for (let r = 0; r < rates.length; r++) {
-        const to = min(cells - 1.001, max(0, cell + moves[r]!));
-        const low = floor(to);
+        const to = Math.min(cells - 1.001, Math.max(0, cell + moves[r]!));
+        const low = Math.floor(to);
         let cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!);
         if (isNow && rates[r] !== presentRate) cost += changeCost;
         if (cost >= least) continue;
@@ -119,21 +117,21 @@ export function planRate(problem: LatencyProblem): number {
 function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Float64Array {
   const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
   const { chunkSeconds } = live;
-  const slots = max(1, ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
+  const slots = Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
   const costs = new Float64Array(slots * cells);
   const futures = needed.length / chunks;
-  const reach = ceil(SAME_STALL_SECONDS / chunkSeconds);
+  const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
   for (let f = 0; f < futures; f++) {
     for (let i = 0; i < chunks; i++) {
       const need = needed[f * chunks + i]!;
       if (need <= lowest) continue;
       let before = lowest;
-      for (let j = max(0, i - reach); j < i; j++) before = max(before, needed[f * chunks + j]!);
+      for (let j = Math.max(0, i - reach); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
       if (need <= before) continue;
-      const slot = min(slots - 1, floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
-      const end = min(cells, ceil((need - lowest) / GRID_SECONDS));
+      const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
+      const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
       for (let cell = 0; cell < end; cell++) {
-        const latency = max(before, lowest + cell * GRID_SECONDS);
+        const latency = Math.max(before, lowest + cell * GRID_SECONDS);
         costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
       }
     }

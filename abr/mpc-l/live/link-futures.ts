@@ -12,8 +12,6 @@ import { Futures, MAX_STEPS } from '../futures.ts';
 import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { floor, max, min, round } = Math;
-
 /** Each future of the forecast gets this many fluctuations. */
 const COPIES = 2;
 /** A handover may still be under way this long after it began. */
@@ -48,11 +46,11 @@ export class LinkFutures {
     const count = steps * COPIES;
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);
-    const normal = () => normalQuantile(max(1e-9, random()));
+    const normal = () => normalQuantile(Math.max(1e-9, random()));
     this.#innovations = Float64Array.from({ length: count * CELLS }, normal);
     // The second copy of a future mirrors the first, so that few futures stand for the distribution.
     this.#innovations.forEach((innovation, i, all) => {
-      if (floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
+      if (Math.floor(i / CELLS) % COPIES === 0) all[i + CELLS] = -innovation;
     });
     this.#places = new Uint8Array(count * CELLS);
     this.#rates = new Float64Array(count * MAX_STEPS);
@@ -61,13 +59,16 @@ export class LinkFutures {
 
   /** Draws the futures of a forecast into `paths`, which it returns. */
   draw(state: PlayerState, forecast: QuantileForecast): LinkPaths {
-    const ageSeconds = max(0, ageSecondsOf(forecast, state.nowSeconds));
+    const ageSeconds = Math.max(0, ageSecondsOf(forecast, state.nowSeconds));
     if (this.#futures.draw(forecast, 0)) this.#prepare(forecast);
     const { bits, count } = this.paths;
     const ends = forecast.stepEndsSeconds.slice(0, MAX_STEPS);
     // The capacity of each cell, in bit/s, in the place of the bits at its end.
     for (let k = 0, from = 0, end = 0; k < ends.length; k++, from = end) {
-      end = k === ends.length - 1 ? CELLS : max(from, min(CELLS, round((ends[k]! - ageSeconds) / CELL_SECONDS)));
+      end =
+        k === ends.length - 1
+          ? CELLS
+          : Math.max(from, Math.min(CELLS, Math.round((ends[k]! - ageSeconds) / CELL_SECONDS)));
       for (let f = 0; f < count; f++) {
         const rate = this.#rates[f * MAX_STEPS + k]!;
         const row = f * (CELLS + 1) + 1;
@@ -80,7 +81,7 @@ export class LinkFutures {
     for (let f = 0; f < count; f++) {
       const row = f * (CELLS + 1);
       for (let cell = 1; cell <= CELLS; cell++) {
-        bits[row + cell] = bits[row + cell - 1]! + max(LEAST_CELL_BPS, bits[row + cell]!) * CELL_SECONDS;
+        bits[row + cell] = bits[row + cell - 1]! + Math.max(LEAST_CELL_BPS, bits[row + cell]!) * CELL_SECONDS;
       }
     }
     return this.paths;
@@ -92,18 +93,18 @@ export class LinkFutures {
     const ratioAt = fluctuation && quantileFunction(fluctuation.levels, fluctuation.ratios);
     const ratios = this.#ratios;
     for (let i = 0; i < ratios.length; i++) ratios[i] = ratioAt?.((i - RATIO_MIDDLE) / RATIOS_PER_SCORE) ?? 1;
-    const correlation = round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP;
+    const correlation = Math.round((fluctuation?.correlation ?? 0) / CORRELATION_STEP) * CORRELATION_STEP;
     const spread = Math.sqrt(1 - correlation ** 2);
     let score = 0;
     for (let i = 0; correlation !== this.#correlation && i < this.#places.length; i++) {
       const fresh = this.#innovations[i]!;
       score = i % CELLS === 0 ? fresh : correlation * score + spread * fresh;
-      this.#places[i] = max(0, min(ratios.length - 1, RATIO_MIDDLE + round(score * RATIOS_PER_SCORE)));
+      this.#places[i] = Math.max(0, Math.min(ratios.length - 1, RATIO_MIDDLE + Math.round(score * RATIOS_PER_SCORE)));
     }
     this.#correlation = correlation;
     for (const [k, { middleBps, power }] of narrowedSteps(forecast).slice(0, MAX_STEPS).entries()) {
       for (let f = 0; f < this.paths.count; f++) {
-        const rate = this.#futures.stepBps(floor(f / COPIES), k);
+        const rate = this.#futures.stepBps(Math.floor(f / COPIES), k);
         this.#rates[f * MAX_STEPS + k] = middleBps * (rate / middleBps) ** power;
       }
     }
@@ -134,10 +135,10 @@ export class LinkFutures {
   }
 
   #lower(future: number, fromSeconds: number, toSeconds: number, depth: number): void {
-    const last = min(CELLS - 1, floor(toSeconds / CELL_SECONDS));
-    for (let cell = max(0, floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
+    const last = Math.min(CELLS - 1, Math.floor(toSeconds / CELL_SECONDS));
+    for (let cell = Math.max(0, Math.floor(fromSeconds / CELL_SECONDS)); cell <= last; cell++) {
       const start = cell * CELL_SECONDS;
-      const seconds = min(toSeconds, start + CELL_SECONDS) - max(fromSeconds, start);
+      const seconds = Math.min(toSeconds, start + CELL_SECONDS) - Math.max(fromSeconds, start);
       this.paths.bits[future * (CELLS + 1) + cell + 1]! *= 1 - (depth * seconds) / CELL_SECONDS;
     }
   }
@@ -154,11 +155,11 @@ function narrowedSteps({ stepEndsSeconds, levels, quantilesBps, fluctuation }: Q
   const variance = ratios.reduce((sum, ratio, i) => sum + (ratio - 1) ** 2 * levelShare(shares, i), 0);
   return stepEndsSeconds.map((endSeconds, k) => {
     const row = quantilesBps[k]!;
-    const cells = max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
-    const explained = (variance * min(cells, (1 + correlation) / (1 - correlation))) / cells;
-    const spread = width > 0 ? Math.log(max(1, row[high]!) / max(1, row[low]!)) / width : 0;
-    const share = spread > 0 ? min(MOST_EXPLAINED, explained / spread ** 2) : 0;
-    return { endSeconds, middleBps: max(1, row[middle]!), power: Math.sqrt(1 - share) };
+    const cells = Math.max(1, (endSeconds - (stepEndsSeconds[k - 1] ?? 0)) / CELL_SECONDS);
+    const explained = (variance * Math.min(cells, (1 + correlation) / (1 - correlation))) / cells;
+    const spread = width > 0 ? Math.log(Math.max(1, row[high]!) / Math.max(1, row[low]!)) / width : 0;
+    const share = spread > 0 ? Math.min(MOST_EXPLAINED, explained / spread ** 2) : 0;
+    return { middleBps: Math.max(1, row[middle]!), power: Math.sqrt(1 - share) };
   });
 }
 

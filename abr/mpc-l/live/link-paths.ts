@@ -3,12 +3,10 @@
 import type { CapacityPath } from '../../capacity-path.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { floor, max, min, round } = Math;
-
 export const CELL_SECONDS = 0.1;
 /** Capacity is tabulated for this long from now on: one epoch. Later it goes on as on average. */
 export const DRAWN_SECONDS = 15;
-export const CELLS = round(DRAWN_SECONDS / CELL_SECONDS);
+export const CELLS = Math.round(DRAWN_SECONDS / CELL_SECONDS);
 /** Stands for a dead link and keeps divisions finite. */
 export const LEAST_CELL_BPS = 1e3;
 
@@ -26,14 +24,14 @@ export class LinkPaths {
   sample(path: CapacityPath): void {
     const { bits } = this;
     for (let cell = 1; cell <= CELLS; cell++) {
-      bits[cell] = max(bits[cell - 1]! + LEAST_CELL_BPS * CELL_SECONDS, path.cumulativeBits(cell * CELL_SECONDS));
+      bits[cell] = Math.max(bits[cell - 1]! + LEAST_CELL_BPS * CELL_SECONDS, path.cumulativeBits(cell * CELL_SECONDS));
     }
   }
 
   /** Bits from now to `seconds` from now. */
   bitsUntil(future: number, seconds: number): number {
-    const at = min(CELLS, max(0, seconds / CELL_SECONDS));
-    const cell = min(CELLS - 1, floor(at));
+    const at = Math.min(CELLS, Math.max(0, seconds / CELL_SECONDS));
+    const cell = Math.min(CELLS - 1, Math.floor(at));
     const i = future * (CELLS + 1) + cell;
     return this.bits[i]! + (at - cell) * (this.bits[i + 1]! - this.bits[i]!);
   }
@@ -49,7 +47,7 @@ export class LinkPaths {
     const all = this.bits[row + CELLS]!;
     const until = this.bitsUntil(future, fromSeconds) + bits;
     if (until >= all) {
-      return max(fromSeconds, DRAWN_SECONDS) + (min(bits, until - all) / all) * DRAWN_SECONDS;
+      return Math.max(fromSeconds, DRAWN_SECONDS) + (Math.min(bits, until - all) / all) * DRAWN_SECONDS;
     }
     let cell = this.#cell;
     while (this.bits[row + cell + 1]! < until) cell++;

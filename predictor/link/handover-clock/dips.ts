@@ -5,8 +5,6 @@
 
 import type { Observation } from '../../../abr/forecast.ts';
 
-const { abs, exp, floor, log, max, min } = Math;
-
 export const SLOTS_PER_SECOND = 10;
 /** Longer pieces hide a dip. */
 const LONGEST_PIECE_SECONDS = 0.12;
@@ -52,7 +50,7 @@ export class Dips {
   /** `startSeconds` to `endSeconds` are possible, and not before those of the last call. */
   observe({ startSeconds, endSeconds, bits }: Extract<Observation, { kind: 'throughput' }>): void {
     if (endSeconds - startSeconds > LONGEST_PIECE_SECONDS) return;
-    const slot = floor(((startSeconds + endSeconds) / 2) * SLOTS_PER_SECOND);
+    const slot = Math.floor(((startSeconds + endSeconds) / 2) * SLOTS_PER_SECOND);
     if (slot !== this.#slot) {
       if (this.#seconds >= LEAST_BUSY_SECONDS) this.#close();
       this.#slot = slot;
@@ -65,14 +63,14 @@ export class Dips {
 
   #close(): void {
     const slot = this.#slot;
-    const keep = exp(-max(0, slot - this.#comparedSlot) / SLOTS_PER_SECOND / REFERENCE_SECONDS);
+    const keep = Math.exp(-Math.max(0, slot - this.#comparedSlot) / SLOTS_PER_SECOND / REFERENCE_SECONDS);
     this.#referenceBits *= keep;
     this.#referenceSeconds *= keep;
     this.#comparedSlot = slot;
     if (this.#referenceSeconds >= LEAST_REFERENCE_SECONDS && this.#referenceBits > 0) {
       const rate = this.#bits / this.#seconds;
-      const distance = log(max(rate / (this.#referenceBits / this.#referenceSeconds), Number.MIN_VALUE));
-      const depth = max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance);
+      const distance = Math.log(Math.max(rate / (this.#referenceBits / this.#referenceSeconds), Number.MIN_VALUE));
+      const depth = Math.max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance);
       // A dip ends well above the least depth, or else noise would end a step of the rate.
       if (distance < (this.#dipSlot === undefined ? -depth : -END_SHARE * depth)) this.#dipSlot ??= slot;
       else {
@@ -81,8 +79,8 @@ export class Dips {
         this.#dipSlot = undefined;
         this.#count(slot, false);
       }
-      const memory = min(++this.#slots, DISTANCE_MEMORY_SLOTS);
-      this.#distance += (min(abs(distance), LARGEST_DISTANCE) - this.#distance) / memory;
+      const memory = Math.min(++this.#slots, DISTANCE_MEMORY_SLOTS);
+      this.#distance += (Math.min(Math.abs(distance), LARGEST_DISTANCE) - this.#distance) / memory;
     }
     this.#referenceBits += this.#bits;
     this.#referenceSeconds += this.#seconds;
@@ -120,7 +118,7 @@ export class RegularDips {
   /** The position that a slot is evidence on: with `offset` 0 the one after it, 1 its own, 2 the one before it. */
   position(slot: number, offset: number): number {
     const at = slot + 1 - offset;
-    return at - this.#slots * floor(at / this.#slots);
+    return at - this.#slots * Math.floor(at / this.#slots);
   }
 
   /**
@@ -134,7 +132,7 @@ export class RegularDips {
     const probability = (part * (FIRST_DIPS + dips)) / (FIRST_DIPS + FIRST_MISSES + trials);
     const keep = 1 - FORGOTTEN * part;
     this.#dips[position] = dips * keep + (isDip ? part / OFFSET_SHARES[1] : 0);
-    this.#trials[position] = max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
+    this.#trials[position] = Math.max(this.#dips[position]!, trials * keep + part / OFFSET_SHARES[1]);
     return isDip ? 1 + (probability * (1 - share)) / share : 1 - probability;
   }
 }
@@ -162,13 +160,13 @@ export class OtherPeriods {
       for (let offset = 0; offset < OFFSETS; offset++) {
         const position = dips.position(slot, offset);
         const ratio = dips.observe(position, offset, isDip, share);
-        const weight = max(weights[position]! * ratio, LEAST_SHARE * first * before);
+        const weight = Math.max(weights[position]! * ratio, LEAST_SHARE * first * before);
         this.#total += weight - weights[position]!;
         weights[position] = weight;
       }
     }
-    const logRatio = log(this.#total / before);
-    if (abs(log(this.#total)) > LARGEST_LOG_TOTAL) {
+    const logRatio = Math.log(this.#total / before);
+    if (Math.abs(Math.log(this.#total)) > LARGEST_LOG_TOTAL) {
       for (const { weights } of this.#periods) {
         for (let i = 0; i < weights.length; i++) weights[i]! /= this.#total;
       }

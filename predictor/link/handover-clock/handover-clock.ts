@@ -11,8 +11,6 @@ import { REPEAT_SECONDS, Repeats } from './repeats.ts';
 import { CELLS, LATENCY_PARAMETERS, type Measurement, RATE_PARAMETERS, StateFilters } from './state-filters.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
-const { abs, exp, floor, hypot, log, log1p, max, min, round, sqrt } = Math;
-
 export interface HandoverEstimate {
   /** The next three, ascending; empty unless `isLeo`. `confidence`: probability within a second of the time, 0 to 1. */
   nextHandovers: { atSeconds: number; confidence: number }[];
@@ -43,10 +41,10 @@ const UNCERTAINTY_DEVIATIONS = 1.5;
 const WRONG_TIME_SHARE = 0.2;
 const DEFAULT_UNCERTAINTY_SECONDS = 2;
 /** Positions stay above this share of the likeliest, so that a leap is found within a few epochs. */
-const LEAST_SHARE = exp(-7);
+const LEAST_SHARE = Math.exp(-7);
 /** Limits of the evidence for epochs, so that a change of network is noticed. */
-const LEAST_RATIO = exp(-5);
-const GREATEST_RATIO = exp(9);
+const LEAST_RATIO = Math.exp(-5);
+const GREATEST_RATIO = Math.exp(9);
 /** The limit of a `Date`. */
 const LATEST_UTC_MS = 8.64e15;
 /** Times with a smaller difference are equal. */
@@ -88,8 +86,7 @@ export class HandoverClock {
   #logOtherDips = 0;
   /** Weight of all cells / weight of the hypotheses without epochs. */
   #ratio = 1;
-  /** Whether the evidence suffices to plan with handovers. */
-  isLeo = false;
+  #isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
   /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
@@ -111,26 +108,26 @@ export class HandoverClock {
    * hypotheses are kept until evidence decides.
    */
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds = DEFAULT_UNCERTAINTY_SECONDS): void {
-    if (!isMoment(atSeconds) || !(abs(utcMs) < LATEST_UTC_MS) || !(uncertaintySeconds >= 0)) return;
+    if (!isMoment(atSeconds) || !(Math.abs(utcMs) < LATEST_UTC_MS) || !(uncertaintySeconds >= 0)) return;
     const utcSecondsAtStart = utcMs / 1000 - atSeconds;
     const leapSeconds = utcSecondsAtStart - this.#utcSecondsAtStart;
-    const sameSource = abs(uncertaintySeconds - this.#utcUncertaintySeconds) < SAME_TIME_SECONDS;
-    if (sameSource && abs(leapSeconds) < SAME_TIME_SECONDS) return;
+    const sameSource = Math.abs(uncertaintySeconds - this.#utcUncertaintySeconds) < SAME_TIME_SECONDS;
+    if (sameSource && Math.abs(leapSeconds) < SAME_TIME_SECONDS) return;
     // Two sources may differ by their uncertainties.
     const leastLeap = sameSource ? LEAST_LEAP_SECONDS : uncertaintySeconds + this.#utcUncertaintySeconds;
     this.#utcSecondsAtStart = utcSecondsAtStart;
     this.#utcUncertaintySeconds = uncertaintySeconds;
     const expected = HANDOVER_SECOND - modulo(utcSecondsAtStart, EPOCH_SECONDS);
     const [near, far] = SCHEDULE_SPREADS_SECONDS.map((spread) =>
-      nearness(expected, hypot(spread, uncertaintySeconds / UNCERTAINTY_DEVIATIONS)),
+      nearness(expected, Math.hypot(spread, uncertaintySeconds / UNCERTAINTY_DEVIATIONS)),
     ) as [Float64Array, Float64Array];
     const weights = this.positionProbabilities();
-    const leapt = abs(leapSeconds) >= leastLeap;
+    const leapt = Math.abs(leapSeconds) >= leastLeap;
     for (let cell = 0; cell < CELLS; cell++) {
       const share = (((1 - WRONG_TIME_SHARE) * (near[cell]! + far[cell]!)) / 2 + WRONG_TIME_SHARE) / CELLS;
       const corrected = (weights[cell]! * share) / this.#prior[cell]!;
       // If the session's clock leapt, all cells are shifted.
-      const moved = leapt ? weights[modulo(cell + round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
+      const moved = leapt ? weights[modulo(cell + Math.round(leapSeconds / CELL_SECONDS), CELLS)]! : corrected;
       this.#epochs[cell] = (corrected + moved) / 2;
       this.#prior[cell] = share;
     }
@@ -144,11 +141,11 @@ export class HandoverClock {
    */
   hint(atSeconds: number, uncertaintySeconds: number, confidence: number): void {
     if (!isMoment(atSeconds) || !(uncertaintySeconds >= 0) || !(confidence > 0 && confidence <= 1)) return;
-    const news = min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
+    const news = Math.min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
     if (!(news > 0)) return;
     this.#lastHintSeconds = this.#lastSeconds;
-    const sure = min(confidence, SUREST_HINT);
-    const near = nearness(atSeconds, hypot(uncertaintySeconds, CELL_SECONDS));
+    const sure = Math.min(confidence, SUREST_HINT);
+    const near = nearness(atSeconds, Math.hypot(uncertaintySeconds, CELL_SECONDS));
     for (let cell = 0; cell < CELLS; cell++) {
       this.#epochs[cell]! *= (1 - sure + sure * near[cell]!) ** news;
     }
@@ -161,7 +158,7 @@ export class HandoverClock {
     if (observation.kind === 'request-latency') {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
-      this.#addLatency({ atSeconds, seconds: latencySeconds, value: log(latencySeconds) });
+      this.#addLatency({ atSeconds, seconds: latencySeconds, value: Math.log(latencySeconds) });
     } else if (this.#bins.observe(observation) && observation.kind === 'throughput') {
       this.#dips.observe(observation);
     }
@@ -179,7 +176,7 @@ export class HandoverClock {
     const { within, ...position } = this.#position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
-    const confidence = min(1, within) * leoProbability;
+    const confidence = Math.min(1, within) * leoProbability;
     const ahead = isLeo ? [0, EPOCH_SECONDS, 2 * EPOCH_SECONDS] : [];
     const nextHandovers = ahead.map((seconds) => ({ atSeconds: next + seconds, confidence }));
     return { nextHandovers, ...position, leoProbability, isLeo };
@@ -193,7 +190,7 @@ export class HandoverClock {
     for (let i = 0; i < this.#repeats.length; i++) {
       const logDensity = this.#repeats[i]!.observe(bin);
       this.#weights[densities.length + i]! *=
-        logDensity === undefined ? densities[CELLS]! : exp(logDensity * RATE_PARAMETERS.weight);
+        logDensity === undefined ? densities[CELLS]! : Math.exp(logDensity * RATE_PARAMETERS.weight);
     }
     this.#settle();
   }
@@ -202,12 +199,15 @@ export class HandoverClock {
     for (let offset = 0; offset < OFFSETS; offset++) {
       const cell = this.#handoverDips.position(slot, offset);
       const before = this.#logDips[cell]!;
-      this.#logDips[cell] = max(LEAST_LOG_DIPS, before + log(this.#handoverDips.observe(cell, offset, isDip, share)));
-      this.#epochs[cell]! *= exp(orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before));
+      this.#logDips[cell] = Math.max(
+        LEAST_LOG_DIPS,
+        before + Math.log(this.#handoverDips.observe(cell, offset, isDip, share)),
+      );
+      this.#epochs[cell]! *= Math.exp(orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before));
     }
     const before = this.#logOtherDips;
-    this.#logOtherDips = max(LEAST_LOG_DIPS, before + this.#otherDips.observe(slot, isDip, share));
-    scale(this.#without, exp(orWithoutDips(this.#logOtherDips) - orWithoutDips(before)));
+    this.#logOtherDips = Math.max(LEAST_LOG_DIPS, before + this.#otherDips.observe(slot, isDip, share));
+    scale(this.#without, Math.exp(orWithoutDips(this.#logOtherDips) - orWithoutDips(before)));
     this.#settle();
   }
 
@@ -217,6 +217,11 @@ export class HandoverClock {
     for (let cell = 0; cell < CELLS; cell++) this.#epochs[cell]! *= this.#latencies.densities[cell]!;
     scale(this.#epochs, 1 / sum(this.#epochs));
     this.#settle();
+  }
+
+  /** Whether the evidence suffices to plan with handovers. */
+  get isLeo(): boolean {
+    return this.#isLeo;
   }
 
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
@@ -231,14 +236,14 @@ export class HandoverClock {
     // Without what `normalise` has added.
     const added = LEAST_SHARE * greatest(epochs);
     for (let i = 0; i < weights.length; i++) {
-      weights[i] = max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
+      weights[i] = Math.max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
     }
     let most = 0;
     let best = 0;
     for (let cell = 0; cell < CELLS; cell++) {
       let near = 0;
       for (let offset = -NEAR_CELLS; offset <= NEAR_CELLS; offset++) {
-        near += weights[cell + WINDOW_CELLS + offset]! * (NEAR_CELLS + 1 - abs(offset));
+        near += weights[cell + WINDOW_CELLS + offset]! * (NEAR_CELLS + 1 - Math.abs(offset));
       }
       if (near <= most) continue;
       most = near;
@@ -247,7 +252,7 @@ export class HandoverClock {
     let weight = 0;
     let moment = 0;
     for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
-      const share = weights[best + WINDOW_CELLS + offset]! * (1 - abs(offset) / (WINDOW_CELLS + 1));
+      const share = weights[best + WINDOW_CELLS + offset]! * (1 - Math.abs(offset) / (WINDOW_CELLS + 1));
       weight += share;
       moment += share * offset;
     }
@@ -260,8 +265,8 @@ export class HandoverClock {
     let squaredWithin = 0;
     for (let cell = 0; cell < CELLS; cell++) {
       const share = weights[cell + WINDOW_CELLS]!;
-      const apart = abs(cell * CELL_SECONDS - phaseSeconds);
-      const distance = min(apart, EPOCH_SECONDS - apart);
+      const apart = Math.abs(cell * CELL_SECONDS - phaseSeconds);
+      const distance = Math.min(apart, EPOCH_SECONDS - apart);
       total += share;
       squared += share * distance * distance;
       if (distance > 1) continue;
@@ -270,8 +275,8 @@ export class HandoverClock {
     }
     return {
       phaseSeconds,
-      uncertaintySeconds: hypot(sqrt(squared / total), LEAST_SPREAD_SECONDS),
-      spreadSeconds: sqrt(squaredWithin / within),
+      uncertaintySeconds: Math.hypot(Math.sqrt(squared / total), LEAST_SPREAD_SECONDS),
+      spreadSeconds: Math.sqrt(squaredWithin / within),
       within: within / total,
     };
   }
@@ -280,10 +285,10 @@ export class HandoverClock {
   #settle(): void {
     this.#position = undefined;
     // Computed before `normalise`, whose lifts would otherwise add up to evidence for epochs.
-    this.#ratio = min(GREATEST_RATIO, max(LEAST_RATIO, sum(this.#epochs) / sum(this.#without)));
+    this.#ratio = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, sum(this.#epochs) / sum(this.#without)));
     normalise(this.#epochs, 1);
     normalise(this.#without, 1 / this.#ratio);
-    this.isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.isLeo ? 0.5 : 1);
+    this.#isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.#isLeo ? 0.5 : 1);
   }
 }
 
@@ -301,7 +306,7 @@ function distanceTo(seconds: number, cell: number): number {
 function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   const density = new Float64Array(CELLS);
   for (let cell = 0; cell < CELLS; cell++)
-    density[cell] = exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
+    density[cell] = Math.exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
   const mean = sum(density) / CELLS;
   for (let cell = 0; cell < CELLS; cell++) density[cell]! /= mean;
   return density;
@@ -309,7 +314,7 @@ function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
 
 /** ln of the evidence on a link that may have dips of a kind or not, which is equally likely; up to a constant. */
 function orWithoutDips(logDips: number): number {
-  return max(0, logDips) + log1p(exp(-abs(logDips)));
+  return Math.max(0, logDips) + Math.log1p(Math.exp(-Math.abs(logDips)));
 }
 
 /** Raises each weight to at least `LEAST_SHARE` of the greatest, and scales them to add up to `total`. */
@@ -336,5 +341,5 @@ function scale(values: Float64Array, factor: number): void {
 }
 
 function modulo(value: number, by: number): number {
-  return value - by * floor(value / by);
+  return value - by * Math.floor(value / by);
 }

@@ -3,8 +3,6 @@
 import type { Observation } from '../../../abr/forecast.ts';
 import type { Measurement } from './state-filters.ts';
 
-const { abs, log } = Math;
-
 /** Downloading per bin: shorter bins would show the sender's pauses rather than the link. */
 export const BIN_SECONDS = 0.5;
 /** A longer pause closes a bin early; the pause between two segments is a round trip. */
@@ -41,7 +39,7 @@ export class RateBins {
     if (!(bits >= 0 && bits < Number.POSITIVE_INFINITY)) return false;
     const pause = startSeconds - this.#latestSeconds;
     if (pause < -SLACK_SECONDS && pause > -SET_BACK_SECONDS) return false;
-    if (abs(pause) > SLACK_SECONDS) {
+    if (Math.abs(pause) > SLACK_SECONDS) {
       this.#tail.length = 0;
       if (pause > MAX_PAUSE_SECONDS || pause < 0) this.#close();
     }
@@ -67,7 +65,7 @@ export class RateBins {
       this.emit({
         atSeconds: (this.#startSeconds + this.#endSeconds) / 2,
         seconds: this.#busySeconds,
-        value: log(this.#bits / this.#busySeconds + 1),
+        value: Math.log(this.#bits / this.#busySeconds + 1),
       });
     }
     this.#busySeconds = 0;
@@ -77,5 +75,5 @@ export class RateBins {
 
 /** Whether it is a possible time of a session's clock: a number within 30 years. */
 export function isMoment(seconds: number): boolean {
-  return abs(seconds) < 1e9;
+  return Math.abs(seconds) < 1e9;
 }

@@ -12,8 +12,6 @@ import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
 import { SLOTS_PER_SECOND } from './dips.ts';
 
 // Local bindings, because the loop over the cells dominates the cost.
-const { floor, max, min, sqrt } = Math;
-
 /** Hypotheses on the boundary's position in the epoch, 0.1 s apart. */
 export const CELLS = EPOCH_SECONDS * SLOTS_PER_SECOND;
 
@@ -114,8 +112,8 @@ export class StateFilters {
     const dip = (dipDepth * this.#volatility) / seconds;
     for (let cell = 0; cell < CELLS; cell++) {
       const epochs = (atSeconds - lagSeconds) / EPOCH_SECONDS - cell / CELLS;
-      const epoch = floor(epochs);
-      const crossed = epoch !== floor(epochs - elapsed / EPOCH_SECONDS);
+      const epoch = Math.floor(epochs);
+      const crossed = epoch !== Math.floor(epochs - elapsed / EPOCH_SECONDS);
       const middle = (epochs - epoch) * EPOCH_SECONDS;
       // The last bin of an epoch may overlap the next dip.
       const dipped = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
@@ -127,8 +125,8 @@ export class StateFilters {
       squared = this.#update(CELLS + i, value, ownDrift * elapsed, ownNoise);
     }
     const { volatilityLimit, volatilityMemory } = this.#parameters;
-    const change = (min(squared, volatilityLimit) - 1) / min(this.#count, volatilityMemory);
-    this.#volatility = max(LEAST_VOLATILITY, this.#volatility * sqrt(1 + change));
+    const change = (Math.min(squared, volatilityLimit) - 1) / Math.min(this.#count, volatilityMemory);
+    this.#volatility = Math.max(LEAST_VOLATILITY, this.#volatility * Math.sqrt(1 + change));
   }
 
   /** One step of one filter; returns the squared innovation / the expected one. */
@@ -138,10 +136,10 @@ export class StateFilters {
     const innovation = value - this.#states[i]!;
     const squared = (innovation / this.#volatility) ** 2 / expected;
     // Student's density with 3 degrees of freedom. A root is a fifth of the cost of a power.
-    const density = 1 / (sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
+    const density = 1 / (Math.sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
     const { weight } = this.#parameters;
-    this.densities[i] = weight === 0.5 ? sqrt(density) : density ** weight;
-    const gain = (variance / expected) * min(1, 4 / (3 + squared));
+    this.densities[i] = weight === 0.5 ? Math.sqrt(density) : density ** weight;
+    const gain = (variance / expected) * Math.min(1, 4 / (3 + squared));
     this.#states[i]! += gain * innovation;
     this.#variances[i] = variance * (1 - gain);
     return squared;
@@ -150,5 +148,5 @@ export class StateFilters {
 
 /** How much of the `seconds` around `middle` is within [0, until]. */
 function overlap(middle: number, seconds: number, until: number): number {
-  return max(0, min(until, middle + seconds / 2) - max(0, middle - seconds / 2));
+  return Math.max(0, Math.min(until, middle + seconds / 2) - Math.max(0, middle - seconds / 2));
 }
