@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { preparation, stallSecondsWithin } from '../replay/evaluation/handover-moment.ts';
+import { preparation } from '../replay/evaluation/handover-moment.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { MOMENT_RULES, playScene, SCENE_SECONDS, searchLink } from '../replay/simulator/moment-search.ts';
 import { firstChoice, sceneOf } from './choice.ts';
@@ -22,7 +22,6 @@ describe.each(SCENES.filter(({ name }) => name === 'live'))('the scene $name', (
     // In Chromium the other one stalls in the dip, too (e2e/demo/moment.spec.ts).
     const { atSeconds } = handover!;
     expect(preparation(own.played, atSeconds - 8, atSeconds)).toMatchObject({ slowed: {} });
-    expect(stallSecondsWithin(own.played, 0, atSeconds + 2)).toBeLessThan(0.1);
     expect(own.qoe).toBeGreaterThan(other.qoe);
   });
 });
