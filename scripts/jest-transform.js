@@ -3,7 +3,7 @@ import swc from '@swc/jest';
 
 const LOCAL = 'const Math = globalThis.Math; ';
 
-export function createTransformer(options) {
+function createTransformer(options) {
   const { process, processAsync, ...rest } = swc.createTransformer(options);
   const withLocal = (result) => ({ ...result, code: LOCAL + result.code });
   return {
@@ -14,4 +14,5 @@ export function createTransformer(options) {
   };
 }
 
+// biome-ignore lint/style/noDefaultExport: Jest requires one.
 export default { createTransformer };
