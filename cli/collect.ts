@@ -1,7 +1,6 @@
 /** `leo-abr collect`: receives the session reports of pages with the plugin, and appends them to files. */
 
 import { Command } from 'commander';
-import { startCollector } from '../service/index.ts';
 import type { CommandIo } from './command-io.ts';
 import { positiveNumber } from './options.ts';
 import {
@@ -12,7 +11,6 @@ import {
   interrupted,
   listening,
 } from './serve-options.ts';
-import { serviceLog } from './service-log.ts';
 
 const DEFAULT_PORT = 8791;
 
@@ -32,6 +30,8 @@ export function collectCommand(io: CommandIo): Command {
 }
 
 async function collectReports(flags: CollectFlags, io: CommandIo): Promise<void> {
+  const { startCollector } = await import('../service/index.ts');
+  const { serviceLog } = await import('./service-log.ts');
   const log = serviceLog(io.stderr);
   const perSecond = positiveNumber(flags.rate, '--rate');
   const running = await listening(
