@@ -72,8 +72,9 @@ strong { font-weight: 700; }
   figure, tr { break-inside: avoid; }
   .table { overflow: visible; }
   caption { position: static; max-width: none; }
-  table { font-size: 7pt; }
-  th, td { padding: 2pt 3pt; }
+  table { font-size: 5.5pt; }
+  th, td { padding: 2pt 1.5pt; overflow-wrap: anywhere; }
+  th { white-space: normal; }
   .interval { white-space: normal; max-width: 15mm; margin-left: auto; }
   .figures { grid-template-columns: 1fr 1fr; }
   .plot, .table { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
