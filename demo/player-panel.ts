@@ -88,19 +88,26 @@ export class PlayerPanel {
     const removal = { class: 'quiet', 'aria-label': `Remove player ${number}`, hidden: !panel.isRemovable };
     const remove = button(() => panel.onRemove(), removal, '×');
     const picture = element('div', { class: 'picture' }, this.#video, this.#state, this.#lead, this.#playButton);
+    const details = element(
+      'details',
+      { class: 'about' },
+      element('summary', {}, 'How it plays'),
+      library,
+      this.#about,
+    );
     this.root = element(
       'article',
       { class: `player place-${panel.place}` },
       element('header', {}, swatch(), this.#algorithmChoice, remove),
       element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
-      element('details', { class: 'about' }, element('summary', {}, 'How it plays'), library, this.#about),
+      details,
     );
     this.#forecasts = new LaneForecasts(this.root, number, {
       serviceProblem: panel.serviceProblem,
       choice: (name) => this.#choose(name),
       fault: (message) => this.showFault(message),
     });
-    this.root.append(this.#forecasts.root);
+    details.append(this.#forecasts.root);
     this.#showAlgorithm();
   }
 

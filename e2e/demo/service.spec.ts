@@ -21,6 +21,7 @@ test('the service on the replayed link is used, and ends with the run; so does a
   }
 
   const asked = page.waitForRequest(/\/v1\/forecast/);
+  await lane.getByText('How it plays').click();
   await page.getByRole('combobox', { name: 'Forecasts of player 1' }).selectOption('a service on this link');
   expect([parameter('players'), parameter('risk')]).toEqual(['mpc-l@service', '0']);
   const service = new URL((await asked).url()).origin;
@@ -43,6 +44,7 @@ test('a lane plans on an ONNX model, then on a file of the viewer, whose card is
   test.setTimeout(120_000);
   const page = await open('?players=mpc-l@onnx,mpc-d&trace=stationary-typical&scenario=hd-16&start=0');
   const lane = page.getByRole('article', { name: 'Player 1' });
+  await lane.getByText('How it plays').click();
   const forecasts = page.getByRole('combobox', { name: 'Forecasts of player 1' });
   await expect(forecasts).toHaveValue('mpc-l@onnx');
   await expect(page.getByRole('combobox', { name: 'Forecasts of player 2' })).toBeHidden();
