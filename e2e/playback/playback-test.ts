@@ -292,7 +292,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await page.goto(`${origin.url}/${playerName === 'dash' ? '' : `${slug(playerName)}.html`}`);
     await use(page);
     if (info.tags.includes(FAULTS.tag) || info.errors.length > 0) return;
-    const faults = await page.evaluate(() => window.lab.players.flatMap((lab) => lab.faults));
+    // A test may have left the page.
+    const faults = await page.evaluate(
+      () => (window as Partial<Window>).lab?.players.flatMap((lab) => lab.faults) ?? [],
+    );
     expect(faults.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
   },
 
