@@ -66,6 +66,7 @@ test('three players race on the service worker, which follows the trace', async 
   const service = page.getByLabel('Forecasts of player 1').getByRole('option', { name: 'a service on this link' });
   await expect(service).toBeDisabled();
   await expect(service).toHaveAttribute('title', /A service needs a server/);
+  await page.getByRole('article', { name: 'Player 1' }).getByText('How it plays').click();
   await page.getByLabel('Forecasts of player 1').selectOption('an ONNX model');
   await expect(page.getByRole('article', { name: 'Player 1' })).toContainText('model:leo-abr built-in', {
     timeout: 60_000,
