@@ -58,6 +58,7 @@ function chosenText({ shows, watchedSeconds, searched: { links, starts, moments 
   }
   return (
     `Chosen: ${moments} of ${all} have such a moment, if MPC-L has seen the link for ${watchedSeconds} s before. ` +
-    `Typical here: ${rule!.title} stalls at ${rule!.share} of the handovers, ${own!.title} at ${own!.share}.`
+    `Typical here: ${rule!.title} stalls at ${rule!.share} of the handovers, ${own!.title} at ${own!.share}; ` +
+    `per minute they stand still ${rule!.still} and ${own!.still} in all.`
   );
 }
