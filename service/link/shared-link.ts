@@ -54,7 +54,6 @@ export interface SharedLinkOptions {
 }
 
 export class SharedLink {
-  readonly #options: SharedLinkOptions;
   readonly #players = new Map<string, Player>();
   /** First bin that has not been emitted. */
   #open: number | undefined;
@@ -63,9 +62,7 @@ export class SharedLink {
   /** End of the newest download of any player; -Infinity before the first one. */
   lastBusySeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(options: SharedLinkOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SharedLinkOptions) {}
 
   /** Players that have reported within the last 10 s. */
   get players(): number {
@@ -88,7 +85,7 @@ export class SharedLink {
     const isAnyAccepted = verdicts.includes('accepted');
     const known = this.#players.get(name);
     if (known === undefined && !isAnyAccepted) return verdicts;
-    if (known === undefined && this.#players.size >= this.#options.mostPlayers) return undefined;
+    if (known === undefined && this.#players.size >= this.options.mostPlayers) return undefined;
     const player = known ?? newPlayer();
     if (isAnyAccepted) {
       this.#players.set(name, player);
@@ -158,7 +155,7 @@ export class SharedLink {
 
   #add(player: Player, { observation, first, open }: { observation: Reported; first: number; open: number }): void {
     if (observation.kind === 'request-latency') {
-      this.#options.emit(observation);
+      this.options.emit(observation);
       return;
     }
     const { startSeconds, endSeconds } = observation;
@@ -196,7 +193,7 @@ export class SharedLink {
     const endSeconds = startSeconds + (busySeconds > 0 ? busySeconds : BIN_SECONDS);
     if (busySeconds > 0) this.lastBusySeconds = endSeconds;
     const when = { startSeconds, endSeconds };
-    this.#options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
+    this.options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
   }
 }
 

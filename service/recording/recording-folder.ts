@@ -30,13 +30,10 @@ const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/
 const TAIL_BYTES = 2 ** 20;
 
 export class RecordingFolder {
-  readonly #options: RecordingFolderOptions;
   #nextOrder = 1;
   deletedFiles = 0;
 
-  constructor(options: RecordingFolderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RecordingFolderOptions) {}
 
   /** Removes last lines without a newline, which a crash leaves. Returns when the folder's recordings ended, UTC in ms. */
   async repair(): Promise<number> {
@@ -49,7 +46,7 @@ export class RecordingFolder {
   /** Path of a new recording, without its extension. */
   newStem(kind: 'records' | 'trace', beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
-    return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
+    return join(this.options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
   /** Deletes the oldest recordings until `most` bytes are left, without those of `open` stems, which are kept. */
@@ -60,7 +57,7 @@ export class RecordingFolder {
       if (bytes <= most) break;
       bytes -= one.bytes;
       for (const path of one.files) {
-        await this.#options.files.unlink(path);
+        await this.options.files.unlink(path);
         this.deletedFiles++;
       }
     }
@@ -68,7 +65,7 @@ export class RecordingFolder {
 
   /** Oldest first. */
   async #list(): Promise<Recording[]> {
-    const { directory } = this.#options;
+    const { directory } = this.options;
     const found = new Map<string, Recording>();
     for (const name of await nodeFiles.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];

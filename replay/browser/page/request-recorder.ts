@@ -20,15 +20,13 @@ export class RequestRecorder {
   readonly requests: RequestNote[] = [];
   /** Receives the trace's second at which a request reached the origin, and the session's at which it left the page. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
-  readonly #element: HTMLMediaElement;
-  readonly #ladderBps: readonly number[];
   readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
   #zeroMs: number | undefined;
 
-  constructor(element: HTMLMediaElement, ladderBps: readonly number[]) {
-    this.#element = element;
-    this.#ladderBps = ladderBps;
-  }
+  constructor(
+    private readonly element: HTMLMediaElement,
+    private readonly ladderBps: readonly number[],
+  ) {}
 
   /** Seconds since the clock's start; 0 before. */
   get nowSeconds(): number {
@@ -56,7 +54,7 @@ export class RequestRecorder {
     const note: RequestNote = {
       ...{ index, representationId, bitrateBps: this.bitrateOf(representationId) },
       requestedAtSeconds: (nowMs - this.#zeroMs!) / 1000 + delaySeconds,
-      bufferLevelSeconds: Math.max(0, bufferedAhead(this.#element) - delaySeconds * this.#element.playbackRate),
+      bufferLevelSeconds: Math.max(0, bufferedAhead(this.element) - delaySeconds * this.element.playbackRate),
       ...{ endedAtSeconds: undefined, receivedBits: 0, outcome: 'active' },
     };
     this.requests.push(note);
@@ -97,7 +95,7 @@ export class RequestRecorder {
 
   /** Of `video-<n>`. */
   protected bitrateOf(representationId: string): number {
-    return this.#ladderBps[Number(representationId.replace('video-', ''))]!;
+    return this.ladderBps[Number(representationId.replace('video-', ''))]!;
   }
 }
 
