@@ -32,8 +32,6 @@ export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> 
 
 /** The opening that most viewers see. */
 export const FIRST_MINUTE_SECONDS = 60;
-/** Two announcements of a handover differ by less. */
-const SAME_HANDOVER_SECONDS = 3;
 
 /** How a live stream plays from then on, as the controller wants it. */
 export interface PaceNote {
@@ -91,14 +89,6 @@ export class SessionRecord {
   /** One that goes on ends now. */
   get stallsSoFar(): StallRecord[] {
     return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
-  }
-
-  /** Counts a handover that the forecast in force announces. */
-  announce({ atSeconds, confidence }: Omit<AnnouncedHandover, 'sinceSeconds'>, nowSeconds: number): void {
-    const last = this.handovers.at(-1);
-    if (last !== undefined && Math.abs(last.atSeconds - atSeconds) < SAME_HANDOVER_SECONDS) {
-      Object.assign(last, { atSeconds, confidence });
-    } else this.handovers.push({ atSeconds, confidence, sinceSeconds: nowSeconds });
   }
 
   /** What the player did, in the form in which moments are looked for. */
