@@ -45,7 +45,6 @@ import { summaryTable } from './report/summary-table.ts';
 import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
-/** The flags as commander hands them over. */
 interface Flags {
   traces: string[];
   algorithms: string;
@@ -69,9 +68,7 @@ export interface Benchmark {
   scenario: ResolvedScenario;
   household: Household | undefined;
   algorithms: readonly string[];
-  /** Those algorithms that are the user's files. */
   own: readonly OwnAlgorithm[];
-  /** The models of algorithms with `@onnx`. */
   onnx: OnnxModels | undefined;
   plan: BenchmarkPlan;
   /** Sessions that a line of the plan plays. */
@@ -115,7 +112,6 @@ interface Surroundings {
   requireAlgorithm(name: string, asked: { own: OwnControllers; flag: string }): void;
   /** The name in plan and results of a name in a flag. Default: the same. */
   nameOf?(name: string): string;
-  /** For notes to the user. */
   stderr: Output;
 }
 
@@ -288,7 +284,6 @@ function workDigest(
   return hash.digest('hex');
 }
 
-/** The scenario with the flags that change it. */
 function scenarioOf({ scenario: named, segments, playbackRate: rate = '1', targetLatency }: Flags): ResolvedScenario {
   const scenario = { ...scenarioOption(named) };
   const { name, live, segmentCount, segmentSeconds } = scenario;

@@ -9,7 +9,6 @@ import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenari
 import type { Trace } from '../replay/trace.ts';
 import { readInput, readJson } from './results-file.ts';
 
-/** For a flag that may be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
 }

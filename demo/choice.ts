@@ -13,7 +13,6 @@ import { SCENES, type Scene } from './scenes.ts';
  */
 export const MAX_PLAYERS = 4;
 
-/** A link each, or one link for all players. */
 export type LinkSharing = 'own' | 'shared';
 
 export interface Choice {
@@ -30,7 +29,6 @@ export interface Choice {
   watchedSeconds: number;
 }
 
-/** What the origin offers. */
 export interface Catalogue {
   traces: readonly { name: string; durationSeconds: number }[];
 }
@@ -42,14 +40,12 @@ const DEFAULT_SCENARIO = 'hd-16';
 export const MOST_WATCHED_SECONDS = 300;
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
-/** The first scene, which an empty query opens. */
 export function firstChoice(catalogue: Catalogue): Choice {
   const otherwise = defaultChoice(catalogue);
   const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
   return scene === undefined ? otherwise : choiceOf(scene, otherwise);
 }
 
-/** The choice for what a query leaves open. */
 export function defaultChoice({ traces }: Catalogue): Choice {
   return {
     players: DEFAULT_PLAYERS,

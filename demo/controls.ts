@@ -10,7 +10,6 @@ import { SCENES, type Scene } from './scenes.ts';
 export interface ControlsOptions {
   onChoice(change: Partial<Choice>): void;
   onScene(scene: Scene): void;
-  /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
   onRestart(): void;
   onStop(): void;
@@ -26,7 +25,6 @@ export class Controls {
   readonly #watched = byId<HTMLInputElement>('watched');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
-  /** A button per scene. */
   readonly #scenes: readonly HTMLButtonElement[];
 
   constructor({ onChoice, onScene, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {

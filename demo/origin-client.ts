@@ -100,7 +100,6 @@ export class OriginClient {
   }
 }
 
-/** GETs JSON, or POSTs `body` as JSON. */
 async function answerOf(url: string, body?: object): Promise<unknown> {
   let response: Response;
   let answer: unknown;

@@ -13,7 +13,6 @@ export function serviceProblem({ isWorker }: { isWorker: boolean }): string | un
 
 export class ServiceLink {
   #clients: ServiceForecaster[] = [];
-  /** Sessions whose links have a service. */
   #links = new Set<string>();
   /** Counts the runs: a service that starts after the end of its run is stopped again. */
   #run = 0;

@@ -30,7 +30,6 @@ export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> 
   forecast?: Forecast | undefined;
 }
 
-/** The opening that most viewers see. */
 export const FIRST_MINUTE_SECONDS = 60;
 
 /** How a live stream plays from then on, as the controller wants it. */
@@ -58,7 +57,6 @@ export class SessionRecord {
   readonly samples: PlaybackSample[] = [];
   /** The handovers that the controller planned with, in order. */
   readonly handovers: AnnouncedHandover[] = [];
-  /** The last one may be open. */
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
   startupSeconds: number | undefined;
@@ -75,7 +73,6 @@ export class SessionRecord {
   firstMinuteQoe: number | undefined;
   endedBy: SessionResult['endedBy'] | undefined;
 
-  /** `downloads`: in order of the requests. */
   constructor(readonly downloads: DownloadNote[] = []) {}
 
   get isStalled(): boolean {
@@ -86,7 +83,6 @@ export class SessionRecord {
     return totalSeconds(this.stallsSoFar);
   }
 
-  /** One that goes on ends now. */
   get stallsSoFar(): StallRecord[] {
     return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
   }

@@ -147,17 +147,14 @@ export class SessionRecorder extends RequestRecorder {
     });
   }
 
-  /** Records the next handover of a forecast. */
   #announce(forecast: Forecast | undefined, state: DecisionEvent['state']): void {
     announce(this.record.handovers, forecast, { ...state, nowSeconds: this.#secondsOf(state) });
   }
 
-  /** Of a state of the plugin, on the session's clock. */
   #secondsOf({ nowSeconds }: DecisionEvent['state']): number {
     return (this.#firstRequestSeconds ?? this.nowSeconds) + nowSeconds;
   }
 
-  /** With the one that goes on. */
   #stalls(now: number): readonly StallNote[] {
     const { stalls, startedAtSeconds } = this.#meter;
     if (startedAtSeconds === undefined) return stalls;

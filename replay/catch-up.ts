@@ -35,7 +35,6 @@ export interface CatchUpSituation {
   bufferLevelSeconds: number;
   /** Bounds of the playback rate, around 1. */
   rates: { min: number; max: number };
-  /** The present rate. */
   presentRate: number;
 }
 

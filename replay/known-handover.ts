@@ -11,7 +11,6 @@ import { SubSecond } from '../predictor/link/sub-second.ts';
 
 /** The origin's clock, and that of a device synchronised with a time server. */
 export const CLOCK_UNCERTAINTY_SECONDS = 0.01;
-/** How finely downloads are observed. */
 const PIECE_SECONDS = 0.1;
 
 export interface KnownHandover {
@@ -26,7 +25,6 @@ export interface EarlierTraffic {
   link: Pick<CapacityPath, 'cumulativeBits'>;
   /** Of the trace: where the session begins. */
   startSeconds: number;
-  /** UTC of the session's start. */
   utcMsAtStart: number;
   /** A download filled the link for this long until the start, or from the trace's beginning. */
   watchedSeconds: number;

@@ -10,13 +10,11 @@ import { describeValue, InputError } from '../abr/errors.ts';
 export type CreateController = (options: { seed: number }) => Controller;
 
 export interface OwnAlgorithm {
-  /** The path as given. */
   name: string;
   /** The file with all its imports, as one ES module. */
   source: string;
 }
 
-/** By name. */
 export type OwnControllers = ReadonlyMap<string, CreateController>;
 
 /** Whether a controller's name is the path of a file. */
@@ -58,7 +56,6 @@ function created(name: string, create: () => unknown): Controller {
   throw new InputError(name, expected, controller, keys ? `{ ${keys} }` : describeValue(controller));
 }
 
-/** An error with the line that threw it. */
 function thrown(error: unknown): string {
   const where = error instanceof Error && /^ +at .*$/m.exec(error.stack ?? '')?.[0].trim();
   return where ? `${error} ${where}` : String(error);

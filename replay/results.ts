@@ -37,7 +37,6 @@ export interface SessionResult {
   algorithm: string;
   seed: number;
   endedBy: 'end' | 'cutoff' | 'fault';
-  /** The error, if `endedBy` is `fault`. */
   fault?: string;
   segments: SegmentRow[];
   qoe: QoeForms;
@@ -48,9 +47,7 @@ export interface SessionResult {
   switches: number;
   switchBps: number;
   wastedBits: number;
-  /** Of a live scenario. */
   live?: LiveMetrics;
-  /** Of a session with others on its link. */
   household?: SeatInHousehold;
   /** Simulator: the session's second at which a forecast first named handovers; absent if none did. */
   handoversAtSeconds?: number;
@@ -123,7 +120,6 @@ export interface LiveMetrics {
  * the formulas.
  */
 export interface FirstMinute {
-  /** Of the media of the first 30 and 60 s. */
   qoeFirst30Seconds: number;
   qoeFirst60Seconds: number;
   /** Of the whole session, each segment counted by the share of viewers who still watch it. */
@@ -189,7 +185,6 @@ export interface BaselineComparison {
   /** Null unless the baseline's mean is clearly positive. */
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;
-  /** Of `severeShare`. */
   severeShareDiff: Estimate;
   /** At most 1. Null without `mpc-o`, where it is below the algorithm, and if its gain is below 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
@@ -221,7 +216,6 @@ export interface LeftOutStart {
   reason: string;
 }
 
-/** The command that made the results, and its flags. */
 export interface ToolInfo {
   name: string;
   version: string;
@@ -237,7 +231,6 @@ export interface ToolInfo {
   work?: string;
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
-  /** Who shared the links. */
   household?: Household;
   /** The starts without room for a session; absent if there are none. */
   leftOut?: readonly LeftOutStart[];

@@ -16,13 +16,11 @@ export interface Scenario {
   /** Cost of a second of stall in units of QoE-linear (Mbit/s): the top bitrate. */
   mu: number;
   lambda: number;
-  /** Share of the link's capacity that carries media. */
   payloadShare: number;
   /** The factor of the trace's rates, or the mean in bit/s to which each trace is scaled. */
   traceScale: { factor: number } | { meanBps: number };
   /** Standard deviation of the ln of the seeded size factors per segment; their mean is 1. */
   sizeSpread: number;
-  /** Seed of the sizes, the same for all sessions. */
   sizeSeed: number;
   browser: BrowserModel;
   /** A live stream. Default: on demand. */
@@ -69,7 +67,6 @@ export interface BrowserModel {
   requestGapSeconds: number;
   /** Size of the initialisation segment, which the first use of each representation requests (and one RTT). */
   initSegmentBits: number;
-  /** The buffer level at which the media element stalls. */
   stallLevelSeconds: number;
   /** From the last byte of a segment to its place in the buffer. */
   appendSeconds: number;

@@ -16,7 +16,6 @@ export interface TraceMetadata {
   handoverPhaseSeconds?: number;
   location?: string;
   licence?: string;
-  /** All other fields of the sidecar, unchanged. */
   other?: Readonly<Record<string, unknown>>;
 }
 

@@ -75,7 +75,6 @@ function isChosen(name) {
   return isAsked && canRun;
 }
 
-/** Returns the number of differences. */
 async function compareOrUpdate(name, folder) {
   const without = missingIn(name).map((one) => basename(one));
   let count = 0;

@@ -14,7 +14,6 @@ import { join } from 'node:path';
 /** The file of a folder of results that describes the run. */
 export const MANIFEST = 'manifest.json';
 
-/** Sets by name. */
 export function readSteps(folder) {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return Object.fromEntries(

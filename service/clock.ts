@@ -26,16 +26,13 @@ const LEAP_MS = 100;
 export interface Leap {
   /** Change of UTC; positive: forwards. */
   seconds: number;
-  /** UTC after it. */
   atMs: number;
 }
 
 /** Runs evenly: if UTC leaps, only its offset to UTC changes. */
 export class SessionClock {
   readonly #clock: Clock;
-  /** At second 0. */
   readonly #startMonotonicMs: number;
-  /** UTC of second 0. */
   #utcMsAtStart: number;
 
   /** The second at which the service started; earlier ones are for what is known from before. Default 0. */

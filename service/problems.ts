@@ -7,7 +7,6 @@ export interface Problem {
   part: string;
   /** Kind of problem within the part, in kebab case. */
   code: string;
-  /** For a person. */
   message: string;
   /** First report, UTC in ms. */
   sinceMs: number;

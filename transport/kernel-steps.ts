@@ -6,7 +6,6 @@ import { seededRandom } from '../abr/random.ts';
 import { type Scenario, traceScaleOf } from '../replay/scenarios.ts';
 import { handoverPhaseOf, linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 
-/** The link until `endSeconds` of the session. */
 interface KernelStep {
   endSeconds: number;
   bps: number;
@@ -35,7 +34,6 @@ export interface Impairment {
   keepsRecordedLoss: boolean;
   /** Each 20 ms the round trip is longer by another time, uniform up to this. Packets stay in order. */
   jitterSeconds: number;
-  /** Whether handovers add `HANDOVER`. */
   hasHandovers: boolean;
   queueBytes: number;
 }

@@ -51,7 +51,6 @@ export function transportObstacle(): string | undefined {
   return missingProgram(['cargo', 'clang', 'cmake', 'patch']);
 }
 
-/** The same for the tier `quic`. */
 export function quicTierObstacle(): string | undefined {
   return kernelTierObstacle() ?? transportObstacle() ?? missingProgram(['chrt']);
 }
@@ -136,7 +135,6 @@ function built(name: string, sources: readonly string[], build: (folder: string,
   return program;
 }
 
-/** Returns standard output. */
 function run(program: string, args: string[], cwd: string): string {
   const { status, stdout, error } = spawnSync(program, args, {
     cwd,

@@ -42,7 +42,6 @@ export interface DownloadOptions {
 export interface SweepRow {
   dataset: string;
   trace: string;
-  /** Recording group. */
   group: string;
   startSeconds: number;
   seed: number;
@@ -51,7 +50,6 @@ export interface SweepRow {
   result: DownloadResult;
 }
 
-/** The setting that others are compared with. */
 const DEFAULT_SETTING = 'bbr2';
 
 /** A grid of BBRv2's parameters, and the other congestion controls. */

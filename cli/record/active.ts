@@ -24,7 +24,6 @@ export interface Surroundings {
   /** Calls `act` every `ms`; the result ends that. */
   every(ms: number, act: () => void): () => void;
   interrupted: Promise<void>;
-  /** Receives lines for the user. */
   note(line: string): unknown;
 }
 
@@ -81,7 +80,6 @@ function webAddress(text: string, flag: string): URL {
 /** Times are monotonic ms unless their names say otherwise. */
 class ActiveMeasurements {
   readonly #usedFile: string;
-  /** Downloaded bytes of a UTC day. */
   #used = { day: '', bytes: 0 };
   #now: { beganMs: number; abort: AbortController } | undefined;
   /** What the newest measurement has received in each tick, and their ends. The last tick is not over. */
@@ -90,11 +88,9 @@ class ActiveMeasurements {
   #busyMs: number;
   /** The newest usage, or connection. */
   #usageMs = Number.NEGATIVE_INFINITY;
-  /** When the next measurement may begin. */
   #dueMs = Number.NEGATIVE_INFINITY;
   #events: AbortController | undefined;
   #retryMs = Number.NEGATIVE_INFINITY;
-  /** The newest fault that the user knows. */
   #reported = '';
 
   constructor(
@@ -125,7 +121,6 @@ class ActiveMeasurements {
     this.#end();
   }
 
-  /** Reads events until the service is lost. */
   async #follow(): Promise<void> {
     const { service, headers } = this.settings;
     const { clock, fetch } = this.around;

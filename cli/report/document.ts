@@ -29,7 +29,6 @@ export type Block =
 export interface Table {
   kind: 'table';
   caption: string;
-  /** Titles of the columns. */
   names: string[];
   numbers?: string[];
   /** The last column of names holds long text, which may wrap. */
@@ -74,7 +73,6 @@ export function cellOf<Row>({ of, digits = 0, isDifference = false }: Column<Row
   return typeof value === 'object' ? estimateCell(value, { digits, isDifference }) : fixed(value, digits);
 }
 
-/** The table with a line per row. */
 export function tableOf<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Table {
   const [names, numbers] = [false, true].map((isNumber) =>
     columns.filter(({ digits }) => (digits !== undefined) === isNumber).map(({ title }) => title),

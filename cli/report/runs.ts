@@ -23,14 +23,12 @@ export interface Run {
   scenario: ResolvedScenario;
   /** Names as readers see them. */
   files: string[];
-  /** `tool` of each file. */
   tools: ToolInfo[];
   results: Results;
   /** In order of appearance. */
   algorithms: string[];
   datasets: string[];
   baseline: string;
-  /** Digits to show of a QoE. */
   digits: number;
 }
 
@@ -79,12 +77,10 @@ function tierOf(tool: ToolInfo): string {
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 
-/** The sessions of a data set, or all of them. */
 export function sessionsOf({ sessions }: Results, dataset: string): SessionResult[] {
   return dataset === ALL_DATASETS ? sessions : sessions.filter((session) => session.dataset === dataset);
 }
 
-/** Sessions by algorithm, in the run's order. */
 export function byAlgorithm(sessions: readonly SessionResult[]): Map<string, SessionResult[]> {
   return groupBy(sessions, ({ algorithm }) => algorithm);
 }

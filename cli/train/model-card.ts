@@ -10,7 +10,6 @@ import type { Trace } from '../../replay/trace.ts';
 
 /** Scores of one data set, per step of the forecast. */
 export interface DatasetScores {
-  /** Scored moments. */
   rows: number;
   /** Mean over the quantile levels, of natural logarithms of rates. */
   pinball: number[];
@@ -57,7 +56,6 @@ export interface DescribedModel extends ModelFile {
   card: ModelCard;
 }
 
-/** The data sets of the recordings, by name. */
 export function dataSources(traces: readonly Trace[]): DataSource[] {
   const byName = groupBy(traces, ({ metadata }) => metadata.dataset);
   return [...byName.keys()].sort().map((dataset) => {

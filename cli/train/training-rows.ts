@@ -34,7 +34,6 @@ const ROWS_FORMAT = 'leo-abr training rows';
 const ROWS_VERSION = 1;
 /** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/forecast/recalibration.ts. */
 const LEAST_RATIO = 0.003;
-/** Least time between two rows of a session. */
 const ROW_SECONDS = 0.45;
 /** Least length of the recording after a row. Later steps may exceed the recording; they are unknown. */
 const LEAST_FUTURE_SECONDS = 12;
@@ -57,7 +56,6 @@ const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as cons
 
 export interface RowSession {
   trace: Trace;
-  /** Label of the data set in reports. */
   dataset: string;
   startSeconds: number;
   segmentCount: number;
@@ -150,7 +148,6 @@ export interface WriteRowsOptions extends Watched {
   folder: string;
 }
 
-/** Simulates the sessions and writes their rows. */
 export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const { traces, seed, leftOut = [], folder } = options;
   const sessions = rowSessions(traces, seed);

@@ -15,11 +15,9 @@ import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
 export interface ReplayOriginOptions {
   /** Trace files and folders, in the order in which the page lists them. */
   traces: readonly string[];
-  /** Files with the user's own algorithms. */
   algorithms: readonly string[];
 }
 
-/** The content of `origin.json`. */
 export interface OriginAddress {
   /** The origin's own server, without a slash at its end. The page's server forwards to it too. */
   url?: string;

@@ -37,7 +37,6 @@ const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catc
   lolp: { rules: { ...NO_RULES, loLPRule: true }, catchUp: 'lolp' },
 };
 
-/** The algorithms in dash.js. */
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
 
 /** The own ABR of the other players, by name: the player that has it. */

@@ -29,7 +29,6 @@ export interface FoundBrowser {
   source: 'CHROME_PATH' | 'playwright' | 'system' | '@sparticuz/chromium';
 }
 
-/** No usable browser; the message says what to install. */
 export class BrowserNotFoundError extends Error {
   override readonly name = 'BrowserNotFoundError';
 }
@@ -101,7 +100,6 @@ function printsVersion(path: string): boolean {
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }
 
-/** Playwright's own Chromium. */
 async function playwrightBrowser(): Promise<string | undefined> {
   const { chromium } = await import('playwright-core');
   try {

@@ -44,7 +44,6 @@ export interface BenchOptions
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
-/** The most runs of a session. */
 const MOST_ATTEMPTS = 4;
 const PAGE_PATH = '/page/';
 const RUNTIME_PATH = '/onnxruntime/';
@@ -159,7 +158,6 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
-  /** Of the origin, as the browser reaches it. */
   url: string;
   link: EmulatedLink | undefined;
   options: BenchOptions;

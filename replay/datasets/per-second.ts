@@ -52,7 +52,6 @@ export function secondRows({ minSeconds = 1, maxOutageSeconds = Infinity, ...opt
   };
 }
 
-/** Zeros in a row. */
 function longestOutage(ratesMbps: readonly number[]): number {
   let longest = 0;
   let length = 0;

@@ -21,7 +21,6 @@ export interface Recording {
   startUtcMs?: number | undefined;
   /** Second of the minute of second 0, where the UTC itself is unknown. */
   epochPhaseSeconds?: number | undefined;
-  /** Further fields of the sidecar. */
   other?: Readonly<Record<string, unknown>>;
 }
 

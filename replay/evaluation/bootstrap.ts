@@ -8,11 +8,9 @@ import { seededRandom } from '../../abr/random.ts';
 import type { Estimate } from '../results.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Resamples per interval. */
 export const RESAMPLES = 4000;
 
 const LEVEL = 0.975;
-/** The normal distribution's quantile at `LEVEL`. */
 const NORMAL_QUANTILE = 1.959964;
 
 /**

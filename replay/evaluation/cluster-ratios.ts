@@ -35,7 +35,6 @@ export interface Contrast {
   effectiveSessions: number;
 }
 
-/** What multiplicity and planning change. */
 export interface IntervalOptions {
   /** One minus the confidence. Default 0.05. */
   alpha?: number;

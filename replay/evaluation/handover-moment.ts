@@ -16,7 +16,6 @@ export interface PlayedSession {
 
 export interface AnnouncedHandover {
   atSeconds: number;
-  /** When it was announced first. */
   sinceSeconds: number;
   /** The newest one, 0 to 1. */
   confidence: number;
@@ -33,7 +32,6 @@ export interface HandoverMoment {
   lostSeconds: number;
 }
 
-/** What counts as ahead of a handover, and as its dip. */
 const AHEAD_SECONDS = 8;
 export const DIP = { beforeSeconds: 0.3, afterSeconds: 2 };
 /** Less media saved is no preparation, and shorter stalls hardly show. */
@@ -89,7 +87,6 @@ export function stallSecondsWithin({ stalls }: Pick<PlayedSession, 'stalls'>, fr
   }, 0);
 }
 
-/** In the dip of a handover. */
 export function stallSecondsInDip(played: PlayedSession, atSeconds: number): number {
   return stallSecondsWithin(played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds);
 }

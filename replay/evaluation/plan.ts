@@ -20,7 +20,6 @@ export interface PlannedSession extends SessionStart {
   household?: Household;
 }
 
-/** One part of a benchmark, from 1 to `count`. */
 interface Shard {
   index: number;
   count: number;
@@ -31,11 +30,8 @@ interface BenchmarkOptions {
   scenario: Scenario;
   starts: StartsRule;
   algorithms: readonly string[];
-  /** The seeds of sessions derive from it. */
   seed: number;
-  /** Default: all sessions. */
   shard?: Shard;
-  /** Default: each session has its link for itself. */
   household?: Household;
 }
 

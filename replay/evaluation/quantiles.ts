@@ -16,7 +16,6 @@ export function decisionMicros(millis: readonly number[]): { decisionMicros?: { 
   return { decisionMicros: { p50: quantile(ascending, 0.5), p99: quantile(ascending, 0.99) } };
 }
 
-/** The share of a sample that is its tail. */
 const TAIL_SHARE = 0.05;
 
 /** The number of values in the tail of a sample: ceil(5 %). */
@@ -52,7 +51,6 @@ export class UnitSample {
     }
   }
 
-  /** The number of values in the resample. */
   sizeOf(counts: ArrayLike<number>): number {
     let size = 0;
     for (let unit = 0; unit < this.unitSizes.length; unit++) size += counts[unit]! * this.unitSizes[unit]!;

@@ -8,7 +8,6 @@ const FEWEST_GROUPS = 8;
 
 type Place = Pick<SessionResult, 'dataset' | 'trace' | 'group'>;
 
-/** How a data set is resampled. */
 export interface DatasetUnits {
   resampledBy: 'groups' | 'recordings';
   nameOf(session: Place): string;

@@ -41,7 +41,6 @@ export function tierAgreement(
   });
 }
 
-/** Share of segments with the same representation. */
 function sameShare(browser: SessionResult, simulated: SessionResult): number {
   const bitrates = new Map(simulated.segments.map(({ index, bitrateBps }) => [index, bitrateBps]));
   const same = browser.segments.filter(({ index, bitrateBps }) => bitrates.get(index) === bitrateBps).length;

@@ -4,7 +4,6 @@ import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
 import { ORACLE } from './comparison.ts';
 import { groupBy } from './group-by.ts';
 
-/** Fewer sessions of an algorithm decide nothing. */
 const FEWEST_SESSIONS = 8;
 
 /**

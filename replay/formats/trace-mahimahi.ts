@@ -9,10 +9,8 @@ import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
-/** The size of one delivery opportunity. */
 const MAHIMAHI_PACKET_BITS = 1500 * 8;
 
-/** The steps of parsed traces. */
 const READ_STEP_MS = 100;
 
 /** The trace in a mahimahi text, in steps of 0.1 s; the last one ends at the last line. @throws {InputError} */

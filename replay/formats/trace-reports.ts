@@ -7,7 +7,6 @@ import { type SessionReport, validSessionReport } from '../../abr/session-report
 import type { Trace } from '../trace.ts';
 import { type TraceSource, tracesFromSamples } from './samples.ts';
 
-/** The data set of all reports. */
 const REPORTS_DATASET = 'reports';
 /** Viewers and days are in so many folds each; a recording group is a fold of both. */
 const FOLDS = 3;

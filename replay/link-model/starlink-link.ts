@@ -38,7 +38,6 @@ export interface StarlinkLinkOptions {
   stepSeconds?: number;
 }
 
-/** The columns of a synthetic link and its start. */
 export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds'> {
   rttSeconds: Float64Array;
   loss: Float64Array;

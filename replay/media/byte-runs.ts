@@ -24,10 +24,8 @@ function fillBlock(fill: number): Uint8Array {
 
 const lengthOf = (run: ByteRun): number => (run instanceof Uint8Array ? run.length : run.count);
 
-/** An immutable sequence of runs. */
 export class ByteRuns {
   readonly length: number;
-  /** Where each run begins. */
   private readonly starts: number[] = [];
 
   constructor(private readonly runs: readonly ByteRun[]) {
@@ -72,7 +70,6 @@ export class ByteRuns {
     return concatBytes([...this.read()]);
   }
 
-  /** Index of the run that holds byte `at`. */
   private runAt(at: number): number {
     let low = 0;
     let high = this.runs.length;

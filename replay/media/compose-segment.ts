@@ -34,7 +34,6 @@ const FREE_BOX_HEADER_BYTES = 8;
 /** Length (4), header (1) and trailing bits (1) of a filler-data NAL unit. */
 const FILLER_OVERHEAD_BYTES = 6;
 const FILLER_NAL_TYPE = 12;
-/** The least padding of each kind. */
 const SMALLEST_EXTRA_BYTES = { 'free-box': FREE_BOX_HEADER_BYTES, mdat: 1, 'filler-data': FILLER_OVERHEAD_BYTES };
 
 /**
@@ -106,12 +105,10 @@ function fillerUnit(bytes: number): ByteRun[] {
   return [head, { fill: 0xff, count: bytes - FILLER_OVERHEAD_BYTES }, Uint8Array.of(0x80)];
 }
 
-/** The segment's bytes without padding. */
 export function naturalSegmentBytes(request: SegmentRequest): number {
   return sum(chunksOf(request).map(naturalBytes));
 }
 
-/** Of each chunk, whether it begins with a sync sample. */
 export function syncChunks(request: SegmentRequest): boolean[] {
   return chunksOf(request).map(({ samples }) => samples[0]!.isSync);
 }

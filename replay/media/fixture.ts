@@ -6,7 +6,6 @@ export interface Sample {
   bytes: Uint8Array;
   /** In units of the clip's timescale. */
   durationTicks: number;
-  /** ISO BMFF sample flags. */
   flags: number;
   isSync: boolean;
 }

@@ -41,7 +41,6 @@ export interface PresentationOptions {
    * `template`. Default: 1.
    */
   periods?: number;
-  /** Adds an audio track. Default: false. */
   audio?: boolean;
   /** Default: `free-box`; of a live stream `mdat`. */
   padding?: Padding;
@@ -75,7 +74,6 @@ export interface Presentation {
   find(path: string): MediaFile | undefined;
 }
 
-/** A track's media. */
 interface Source {
   id: string;
   clip: Clip;
@@ -85,7 +83,6 @@ interface Source {
   segment(index: number): ByteRuns[];
 }
 
-/** What all segments have in common. */
 type Common = Pick<SegmentRequest, 'segmentSeconds' | 'padding'> & { chunkSeconds: number };
 
 const SESSION_START: PresentationTime = { sessionSeconds: 0, utcMs: 0 };

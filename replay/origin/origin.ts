@@ -22,7 +22,6 @@ export interface OriginOptions {
   acceptTraces?: boolean;
   /** Scenarios that clients may name when they create a session. Default: `SCENARIOS`. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
-  /** Default: real time. */
   clock?: Clock;
   /** Path below which the origin lies, with a slash at its end. Default `/`. */
   folder?: string;
@@ -46,10 +45,8 @@ const PREFLIGHT_HEADERS = {
 };
 /** Beyond this number the oldest session without a transfer is deleted. */
 const MOST_SESSIONS = 1000;
-/** Beyond this number the oldest upload is deleted. */
 const MOST_UPLOADED = 50;
 
-/** A response with status 4xx. */
 class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -97,7 +94,6 @@ export class Origin {
     this.#sessions.delete(id);
   }
 
-  /** Whether a path is one of the origin's. */
   owns(path: string): boolean {
     const [root, id] = this.#partsOf(path);
     return root === 'session' || (root === 'traces' && id === undefined);
@@ -154,7 +150,6 @@ export class Origin {
     return json(added.map(describeTrace), 201);
   }
 
-  /** Adds or replaces an upload. */
   #addTrace(trace: Trace): void {
     if (this.#ownTraces.has(trace.name)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
     this.#traces.delete(trace.name);
@@ -276,7 +271,6 @@ function textResponse(contentType: string, body: string, { status = 200, headers
 
 const json = (value: unknown, status = 200): Response => textResponse(JSON_TYPE, JSON.stringify(value), { status });
 
-/** `{"error": "..."}`. */
 function refusal(error: unknown): Response {
   const isInput = error instanceof InputError || error instanceof RangeError;
   const { status, headers } = error instanceof Refusal ? error : { status: isInput ? 400 : 500, headers: {} };

@@ -31,7 +31,6 @@ interface Flow {
 export class PacedLink {
   private readonly link = new SharedLink();
   private readonly path: PiecewisePath;
-  /** When a request last ended. */
   private latestEndSeconds = 0;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
@@ -115,7 +114,6 @@ export class PacedLink {
     return flow;
   }
 
-  /** Delivers the bytes that are due by now. */
   tick(): void {
     const { link } = this;
     link.advanceTo(this.nowSeconds);

@@ -64,14 +64,12 @@ export interface RequestLogEntry {
   sentBytes: number;
   requestedAtSeconds: number;
   firstByteAtSeconds?: number;
-  /** When the last byte was taken. */
   endedAtSeconds?: number;
   /** When the last byte was due, given the trace and the link's other transfers. */
   prescribedEndSeconds?: number;
   outcome: 'active' | 'complete' | 'aborted';
 }
 
-/** A response that has begun. */
 export interface PacedResponse {
   /** On the link's clock; 0 before its start. */
   requestedAtSeconds: number;
@@ -80,13 +78,11 @@ export interface PacedResponse {
 
 /** Clocks of players are a little fast: a live segment may be requested this long before its first chunk exists. */
 const EARLY_SECONDS = 0.25;
-/** The rate of an unpaced session. */
 const UNPACED_BPS = 1e12;
 
 export class ReplaySession {
   readonly presentation: Presentation;
   readonly startSeconds: number;
-  /** In the order of arrival. */
   readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
   private active = 0;
@@ -127,7 +123,6 @@ export class ReplaySession {
     return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + this.nowSeconds) * 1000;
   }
 
-  /** The content of `manifest.mpd` now. */
   manifest(): string {
     this.joinLive();
     return this.presentation.manifest(this.now);

@@ -19,7 +19,6 @@ import { linkOf } from './session-setup.ts';
 import { playSession } from './simulate-session.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
-/** One session of a benchmark. */
 export interface SessionTask
   extends Required<Pick<SimulationOptions, 'trace' | 'startSeconds' | 'segmentCount' | 'seed' | 'timings'>>,
     Pick<SimulationOptions, 'access'> {
@@ -30,7 +29,6 @@ export interface SessionTask
   onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
 
-/** Plays a session. */
 export type SimulatedAlgorithm = (task: SessionTask) => Process<SessionResult>;
 
 type NewForecaster = (task: SessionTask, controller: string) => Forecaster;
@@ -54,7 +52,6 @@ const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>
   shipped: (task) => builtIn({ ...task, model: undefined }),
 };
 
-/** Of a player and its page. */
 const PAGE_BITS = 8e6;
 /** A page that takes longer is observed from here on. */
 const LONGEST_LOAD_SECONDS = 30;
@@ -72,7 +69,6 @@ function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionCont
   return { bits: bitsIn(seconds), seconds };
 }
 
-/** Unpacked once for all sessions. */
 let shipped: Model | undefined;
 
 function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions = {}): Forecaster {
@@ -96,7 +92,6 @@ const DASHJS_OWN: ReadonlyMap<string, () => Controller> = new Map([
 /** Rules of dash.js that are not rebuilt. */
 const BROWSER_ONLY: readonly string[] = ['l2a', 'lolp'];
 
-/** The names of the simulator's controllers. */
 const NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
 /**

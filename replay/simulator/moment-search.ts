@@ -26,7 +26,6 @@ export { synthesizeShippedTraces, synthesizeTrace };
 
 /** What the viewer opens: the players' links and the start are the search's result. */
 export interface SceneRules {
-  /** A scenario by name. */
   scenario: string;
   /** The player's own rule. */
   rival: string;
@@ -49,7 +48,6 @@ export const MOMENT_RULES: Readonly<Record<string, SceneRules & { link: Omit<Syn
   },
 };
 
-/** How long a visitor looks. */
 export const SCENE_SECONDS = 20;
 /** Seconds of the session at which the handover is to be: late enough to see its preparation, early enough to see its end. */
 const HANDOVERS_AT = [11, 12, 13, 14, 15, 16];
@@ -104,7 +102,6 @@ export interface TypicalRow {
 
 export interface Typical {
   starts: number;
-  /** Of each session. */
   seconds: number;
   rows: readonly TypicalRow[];
 }

@@ -29,15 +29,12 @@ export interface RunSessionsOptions {
   timings?: boolean;
   /** Models of the built-in forecaster. Default: the shipped one. */
   models?: ModelsByGroup;
-  /** For algorithms with `@onnx`. */
   onnx?: OnnxModels | undefined;
-  /** The algorithms that are files. */
   own?: readonly OwnAlgorithm[];
   /** Threads. Default 1: this one. */
   jobs?: number;
   /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
-  /** Ends the run early. */
   signal?: AbortSignal;
   /** Receives the sessions of each line of the plan as they end; what it returns is kept. Default: the sessions. */
   keep?(sessions: SessionResult[]): SessionResult[];

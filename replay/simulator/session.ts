@@ -67,7 +67,6 @@ export function playAlone<Result>(process: Process<Result>): Result {
   }
 }
 
-/** A request of a segment. */
 export interface Attempt<F extends Airborne> {
   flight: F;
   representation: number;
@@ -90,7 +89,6 @@ export abstract class Session<F extends Airborne> {
   protected readonly link: PiecewisePath;
   private readonly access: Sender;
   private previousBitrateBps: number | undefined;
-  /** The segment that is waited for or in flight. */
   private index = 0;
   private handoversAtSeconds: number | undefined;
   /** `[k][representation]`: sizes of this segment (k = 0) and the following ones. */
@@ -258,7 +256,6 @@ export abstract class Session<F extends Airborne> {
     return { flight, outcome, sizeBits, receivedBits };
   }
 
-  /** The player's UTC. */
   protected utcMs(nowSeconds: number): number {
     return this.utcMsAtStart + nowSeconds * 1000;
   }
@@ -302,7 +299,6 @@ export abstract class Session<F extends Airborne> {
     return this.access.shareOf(link);
   }
 
-  /** Loads the representation's initialisation segment. */
   private *initialise(representation: number): Process<boolean> {
     this.initialised[representation] = true;
     const { rows, downloads, scenario, playback, access } = this;
@@ -393,7 +389,6 @@ export abstract class Session<F extends Airborne> {
     return this.forecast;
   }
 
-  /** The running download as the controller sees it. */
   protected inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
     return {
       segmentIndex: this.index,
@@ -429,7 +424,6 @@ export abstract class Session<F extends Airborne> {
     return answer;
   }
 
-  /** Asks a controller that has `pace`. */
   protected pace(): Pace {
     const state = this.state();
     this.report(false);

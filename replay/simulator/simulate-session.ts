@@ -25,7 +25,6 @@ export function simulateSession(options: SimulationOptions): SessionResult {
   return playAlone(playSession(options));
 }
 
-/** `simulateSession` as a process. */
 export function* playSession(options: SimulationOptions): Process<SessionResult> {
   const { live } = options.scenario;
   if (live !== undefined) return yield* new LiveSession(options, live).play();

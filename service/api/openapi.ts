@@ -23,7 +23,6 @@ const ERRORS: Record<number, { description: string; headers?: Json }> = {
 };
 
 interface Operation extends Omit<FastifySchema, 'response'> {
-  /** The reply with status 200. */
   reply: readonly [description: string, schema: unknown];
   /** Media type of the reply. Default: JSON. */
   type?: string;

@@ -28,7 +28,6 @@ const reply = <Properties extends TProperties>(properties: Properties) =>
 const about = <Properties extends TProperties>(description: string, properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, description });
 
-/** Named components of the document. */
 export const COMPONENTS: TSchema[] = [];
 function component<Schema extends TSchema>($id: string, schema: Schema) {
   COMPONENTS.push({ ...schema, $id });
@@ -57,7 +56,6 @@ const requestLatency = Type.Object(
   },
   { description: 'The first byte of a response arrived at `atMs`' },
 );
-/** By `kind`. */
 export const OBSERVATION_KINDS: ReadonlyMap<unknown, TObject> = new Map<unknown, TObject>([
   ['throughput', throughput],
   ['idle', idle],

@@ -241,7 +241,6 @@ type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
 
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
-/** The state of a dish, and since when. */
 export class CurrentState {
   state: DishStateName = 'connecting';
   #sinceMonotonicMs: number;
@@ -256,7 +255,6 @@ export class CurrentState {
     return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
   }
 
-  /** The state that an answer of the dish shows. */
   show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
     const detail = outage?.toLowerCase().replaceAll('_', ' ');
     if (outage === 'BOOTING') this.enter('rebooting', detail);

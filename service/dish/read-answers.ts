@@ -22,13 +22,11 @@ export interface StatusReading {
 export interface HistoryReading {
   /** Number of the newest second; 0: none yet. */
   current: number;
-  /** Number of the oldest second in the buffer. */
   oldest: number;
   /** `number`: from `oldest` to `current`. */
   second(number: number): Omit<TelemetrySecond, 'atMs'>;
 }
 
-/** Of a dish. */
 export interface LocationReading {
   latitudeDegrees: number;
   longitudeDegrees: number;

@@ -42,7 +42,6 @@ export interface SyntheticOptions {
 
 const EPOCH_MS = EPOCH_SECONDS * 1000;
 const PHASE_MS = HANDOVER_SECOND * 1000;
-/** Share of epochs with an obstruction. */
 const OBSTRUCTED_SHARE = 0.03;
 /** Shares of handovers with lost pings, and with raised latency. */
 const LOSSY_SHARE = 0.3;

@@ -15,7 +15,6 @@ const HISTORY_MS = 900_000;
 
 export class SimulatedMonitor {
   readonly #clock: Clock;
-  /** End of the newest second. */
   #newestMs: number;
   readonly #current: CurrentState;
   #second: SimulatedSecond | undefined;

@@ -14,7 +14,6 @@ import type { SessionClock } from '../clock.ts';
 const UTC_UNCERTAINTY_SECONDS = 0.5;
 /** No forecast if the link was not observed for this long. */
 const STALE_SECONDS = 60;
-/** Largest delay of reports. */
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
@@ -22,13 +21,10 @@ const SLACK_SECONDS = 0.05;
 export class LinkForecaster {
   readonly #clock: SessionClock;
   readonly #capacity: BuiltInForecaster;
-  /** End of the newest throughput observation. */
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
   #issuedSeconds = 0;
-  /** Seconds of throughput observed so far. */
   observedSeconds = 0;
 
-  /** `model`: default the shipped one. */
   constructor(clock: SessionClock, model?: Model) {
     this.#clock = clock;
     this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), ...(model && { model }) });

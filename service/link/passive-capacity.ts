@@ -9,7 +9,6 @@ import type { Observation } from '../../abr/forecast.ts';
 const BUSY_SHARE = 0.5;
 /** and from this rate: less is web browsing. */
 const LEAST_BUSY_BPS = 10e6;
-/** Window of the maximum. */
 const MEMORY_SECONDS = 180;
 /** Ignore the usage for this long after a player's report, which is more accurate. */
 const PLAYERS_KNOW_SECONDS = 5;

@@ -22,7 +22,6 @@ const BINS = 200;
 const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
-/** Silence after which a player is forgotten. */
 const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
@@ -55,16 +54,13 @@ export interface SharedLinkOptions {
 
 export class SharedLink {
   readonly #players = new Map<string, Player>();
-  /** First bin that has not been emitted. */
   #open: number | undefined;
-  /** Bits of all players, per emitted bin. */
   readonly #allBits = new Float64Array(BINS);
   /** End of the newest download of any player; -Infinity before the first one. */
   lastBusySeconds = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: SharedLinkOptions) {}
 
-  /** Players that have reported within the last 10 s. */
   get players(): number {
     return this.#players.size;
   }
@@ -146,7 +142,6 @@ export class SharedLink {
     return bins >= LEAST_SHARE_BINS && own > 0 ? Math.min(1, own / all) : 1 / (others + 1);
   }
 
-  /** The players, in the order of their first reports. */
   eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
     return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
       return { share: this.share(name), isDownloading, lastSeenSeconds };

@@ -16,7 +16,6 @@ import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from '.
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files'> {
-  /** Limit of all recordings together. */
   maxBytes: number;
   clock: Clock;
   problems: Problems;
@@ -39,7 +38,6 @@ interface RecordingFile {
   /** Complete lines that are not in the file yet. */
   waiting: string[];
   writtenBytes: number;
-  /** No more lines follow. */
   isEnded: boolean;
 }
 
@@ -57,7 +55,6 @@ export class Recorder {
   #newestPing: TelemetrySecond | undefined;
   #records: RecordingFile | undefined;
   #rows = new TraceRows();
-  /** Created with the first row. */
   #trace: RecordingFile | undefined;
   /** Files to which lines will be written, in the order of their beginning. */
   readonly #open = new Set<RecordingFile>();

@@ -43,7 +43,6 @@ export class RecordingFolder {
     return Math.max(...all.map(({ changedMs }) => changedMs));
   }
 
-  /** Path of a new recording, without its extension. */
   newStem(kind: 'records' | 'trace', beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
     return join(this.options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);

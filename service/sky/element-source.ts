@@ -17,9 +17,7 @@ import { type ElementSet, parseElements } from './elements.ts';
 export interface ElementSourceOptions {
   /** A file or an http(s) URL without name and password. */
   source: string;
-  /** Folder for copies of downloaded elements. */
   cacheDirectory: string;
-  /** Largest age of the newest epoch. */
   maxAgeDays: number;
   clock: Clock;
   problems: Problems;
@@ -34,7 +32,6 @@ const TIMEOUT_MS = 30_000;
 
 export class ElementSource {
   readonly #url: URL | undefined;
-  /** For messages. */
   readonly #name: string;
   /** Path of the copy, one per URL. */
   readonly #copy: string;

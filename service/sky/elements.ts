@@ -5,7 +5,6 @@ import { InputError } from '../../abr/errors.ts';
 
 export interface Elements {
   name: string;
-  /** The orbit, as SGP4 takes it. */
   orbit: SatRec;
   /** UTC in ms. */
   epochMs: number;

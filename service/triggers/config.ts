@@ -28,9 +28,7 @@ const triggerSchema = Type.Object(
     metric: Type.Enum(METRICS),
     comparison: Type.Enum(['>', '>=', '<', '<=']),
     threshold: Type.Union([Type.Number(), mean]),
-    /** Length of a window. */
     windowSeconds: Type.Integer({ minimum: 1, maximum: 3600, default: 1 }),
-    /** Shortest time between two firings. */
     holdOffSeconds: Type.Number({ minimum: 0, maximum: 86_400, default: 15 }),
   },
   closed,

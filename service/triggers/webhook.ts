@@ -15,7 +15,6 @@ export interface WebhookOptions {
 const TIMEOUT_MS = 5000;
 const TRIES = 3;
 const RETRY_MS = 2000;
-/** Longest queue; further triggers are dropped. */
 const MOST_WAITING = 50;
 
 export class Webhook {

@@ -17,7 +17,6 @@ export class PlaybackMeter {
   readonly stalls: StallRecord[] = [];
   /** The playhead moves on from each at its rate until the next one, except in stalls. */
   readonly positions: PositionRecord[] = [];
-  /** Seeks to the live edge. */
   jumps = 0;
   /** Media that seeks skipped or repeated. */
   jumpedSeconds = 0;
@@ -42,7 +41,6 @@ export class PlaybackMeter {
     this.rate = element.playbackRate || 1;
   }
 
-  /** Total time of startup and stalls so far. */
   waitedSeconds(nowSeconds: number): number {
     if (this.startedAtSeconds === undefined) return nowSeconds;
     const stalled = this.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);

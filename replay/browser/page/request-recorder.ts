@@ -10,13 +10,11 @@ export interface RequestedSegment {
   loadedBytes?(): number;
   /** The player holds the request back for so long. Default 0. */
   delaySeconds?: number;
-  /** Why the player's own ABR chose the representation. */
   ownReason(): string;
 }
 
 /** Requests are the player's own objects. */
 export class RequestRecorder {
-  /** In order of the requests. */
   readonly requests: RequestNote[] = [];
   /** Receives the trace's second at which a request reached the origin, and the session's at which it left the page. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
@@ -42,7 +40,6 @@ export class RequestRecorder {
     return this.#zeroMs !== undefined;
   }
 
-  /** Records active requests as abandoned. */
   abandonAll(): RequestRecord[] {
     for (const request of this.#active.keys()) this.ended(request, 'abandoned');
     return this.requests as RequestRecord[];
