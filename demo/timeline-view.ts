@@ -361,7 +361,13 @@ function lineOf(place: number, palette: Palette): uPlot.Series {
 /** The style sheet's current colours. */
 function readPalette() {
   const style = getComputedStyle(document.documentElement);
-  const read = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+  // A build for older browsers has replaced `light-dark()`, so that there is one colour.
+  const read = (name: string) =>
+    style
+      .getPropertyValue(`--${name}`)
+      .match(/#\w+/g)!
+      .at(isDark ? -1 : 0)!;
   return {
     players: DASHES.map((_, place) => read(`player-${place}`)),
     axis: read('text-soft'),
@@ -376,9 +382,10 @@ function readPalette() {
   };
 }
 
-/** A `#rrggbb` colour with an alpha of 0 to 1. */
+/** A colour, which a build may have shortened to `#rgb`, with an alpha of 0 to 1. */
 function withAlpha(colour: string, alpha: number): string {
-  return `${colour}${Math.round(alpha * 255)
+  const hex = colour.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
+  return `${hex}${Math.round(alpha * 255)
     .toString(16)
     .padStart(2, '0')}`;
 }
