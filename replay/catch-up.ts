@@ -1,6 +1,4 @@
-/**
- * The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js). Pure and browser-safe.
- */
+/** The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js). */
 
 /** dash.js's `liveCatchupModeDefault` or `liveCatchupModeLoLP`. */
 export type CatchUp = 'default' | 'lolp';

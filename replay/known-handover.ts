@@ -1,8 +1,4 @@
-/**
- * What a page knows about its link's handovers from earlier traffic. The plugin announces none before its session has
- * shown two or three, half a minute or more; a page whose viewer has watched before, or a service beside the dish, knows
- * them at once. Browser-safe.
- */
+/** The handovers that a page knows from earlier traffic, before its session shows them. Browser-safe. */
 
 import type { CapacityPath, Forecaster, SessionContext } from '../abr/index.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';

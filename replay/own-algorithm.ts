@@ -1,7 +1,4 @@
-/**
- * The user's own algorithms: a file instead of a name (docs/own-algorithm.md), passed on as the text of one module, so
- * that threads and pages import the same code. Browser-safe.
- */
+/** A user's file instead of an algorithm's name, passed on as the text of one module. Browser-safe. */
 
 import type { Controller } from '../abr/controller.ts';
 import { describeValue, InputError } from '../abr/errors.ts';

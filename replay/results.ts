@@ -90,10 +90,7 @@ export interface HouseholdResult {
   linkUtilisation: number;
 }
 
-/**
- * What a viewer of a live stream experienced from the first picture to the end of the session. Latency counts from the
- * capture of a picture.
- */
+/** Of a live stream from the first picture to the end; latency counts from the capture of a picture. */
 export interface LiveMetrics {
   /**
    * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin x
@@ -115,10 +112,7 @@ export interface LiveMetrics {
   jumps: number;
 }
 
-/**
- * What viewers of a session on demand see first. QoE-linear in Mbit/s of undisturbed 4 s segments; replay/evaluation has
- * the formulas.
- */
+/** On demand. QoE-linear in Mbit/s of undisturbed 4 s segments; replay/evaluation has the formulas. */
 export interface FirstMinute {
   qoeFirst30Seconds: number;
   qoeFirst60Seconds: number;

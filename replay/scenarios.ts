@@ -27,10 +27,7 @@ export interface Scenario {
   live?: LiveStream;
 }
 
-/**
- * When the media of a live stream comes into being. Second 0 of the session is the join; latency counts from the
- * capture of a picture. `segmentCount` includes the segments before the join.
- */
+/** Second 0 of the session is the join. `segmentCount` includes the segments before it. */
 export interface LiveStream {
   /** A divisor of the segment's duration. Equal to it: plain live, whole segments. */
   chunkSeconds: number;
@@ -57,9 +54,7 @@ export interface EncoderPause {
   seconds: number;
 }
 
-/**
- * The delays that dash.js in Chromium adds to the textbook player; replay/simulator/README.md explains each.
- */
+/** What dash.js in Chromium adds to the textbook player; replay/simulator/README.md explains each. */
 export interface BrowserModel {
   /** Delay of a request after the buffer has room for it, if the buffer was full. */
   requestLatenessSeconds: number;
@@ -159,10 +154,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'live-uhd-3': { ...LIVE_UHD, name: 'live-uhd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
 };
 
-/**
- * Sizes in bits, `[segment][representation]`, whole bytes: bitrate x duration x a seeded factor per segment with mean
- * 1. All representations of a segment have the same factor, because a complex scene is complex at every bitrate.
- */
+/** `[segment][representation]`; one factor per segment, because a complex scene is so at every bitrate. */
 export function segmentSizesBits(scenario: Scenario): number[][] {
   const random = seededRandom(scenario.sizeSeed ^ seedOf('segment sizes'));
   const factors = Array.from({ length: scenario.segmentCount }, () =>

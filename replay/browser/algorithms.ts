@@ -26,10 +26,7 @@ const NO_RULES = {
   abandonRequestsRule: false,
 };
 
-/**
- * dash.js's default rules, which alternate between throughput and BOLA, the same with BOLA alone, and its rules for low
- * latency.
- */
+/** dash.js's default rules, the same with BOLA alone, and its rules for low latency. */
 const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catchUp'>>> = {
   dynamic: {},
   'bola-e': { rules: { throughputRule: false } },

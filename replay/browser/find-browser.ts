@@ -1,7 +1,4 @@
-/**
- * Finds a Chromium for the benchmark and the browser tests, in this order: `CHROME_PATH`, Playwright's own, the
- * system's chromium or chrome, the one of the npm package `@sparticuz/chromium` (so `npm ci` suffices).
- */
+/** Finds a Chromium: `CHROME_PATH`, Playwright's, the system's, the npm package `@sparticuz/chromium`. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {

@@ -28,10 +28,7 @@ export interface SessionConfig {
   serviceUrl?: string;
 }
 
-/**
- * One request for a segment of video; times are of the session's clock. 0 is the first request, of a live stream the
- * origin's second 0, or the join of a household's player.
- */
+/** A request for a segment of video; 0 is the first request, the origin's second 0 (live), or the join. */
 export interface RequestNote {
   index: number;
   representationId: string;

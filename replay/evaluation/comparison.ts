@@ -58,10 +58,7 @@ interface Pair {
   startDiff: FirstMinute | undefined;
 }
 
-/**
- * Compares every other algorithm with the baseline, all on the same resamples. Algorithms without pairs are absent.
- * Cost: resamples x (units + sessions) per algorithm.
- */
+/** Every other algorithm with the baseline, on the same resamples; absent without pairs. */
 export function compareWithBaseline(frame: ComparisonFrame): Map<string, BaselineComparison> {
   const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
   const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));

@@ -28,10 +28,7 @@ export function tailMean(ascending: Float64Array): number {
   return mean(ascending.subarray(ascending.length - tailSize(ascending.length)));
 }
 
-/**
- * Statistics of resamples of a fixed sample. Each value belongs to a unit (a recording group, a recording), and unit u
- * counts `counts[u]` times. The sample is sorted once; a tail mean needs at most one pass.
- */
+/** Statistics of resamples: unit u, with all its values, counts `counts[u]` times. Sorts only once. */
 export class UnitSample {
   private readonly descending: Float64Array;
   private readonly unitOfDescending: Uint32Array;

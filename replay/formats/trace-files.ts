@@ -109,10 +109,7 @@ export function traceFileName(trace: Trace): string {
   return `${trace.name.replaceAll('#', '-')}.csv`;
 }
 
-/**
- * Writes a trace as CSV and its sidecar into a folder, atomically. Returns the trace's path.
- * @throws {InputError} if it cannot be written.
- */
+/** Writes CSV and sidecar, atomically; returns the CSV's path. */
 export function writeTrace(trace: Trace, folder: string): string {
   const file = join(folder, traceFileName(trace));
   writeFileAtomically(sidecarOf(file), formatSidecar(trace.metadata));

@@ -1,7 +1,4 @@
-/**
- * mahimahi's traces (Netravali et al., USENIX ATC'15): each line is the time of an opportunity to deliver one packet of
- * 1500 bytes, in whole milliseconds, ascending, with repetitions. The trace repeats after its last line. Browser-safe.
- */
+/** mahimahi's traces (ATC'15): a line per opportunity to deliver 1500 bytes, in ms. Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';

@@ -1,7 +1,4 @@
-/**
- * A link that several flights share: it is divided equally among those that have bits to send (processor sharing).
- * Exact and without a clock: the caller advances its time. A single flight takes exactly the path's `downloadSeconds`.
- */
+/** Divides a link equally among the flights that have bits to send, exactly; the caller advances its time. */
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';

@@ -1,7 +1,4 @@
-/**
- * The bytes of a file that is mostly padding: real bytes and runs of one repeated byte. A 60 MB segment takes a few kB
- * of memory, and any range of it can be read.
- */
+/** A file that is mostly padding: real bytes and runs of one repeated byte, any range of which can be read. */
 
 import { concatBytes } from './boxes.ts';
 

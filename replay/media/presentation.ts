@@ -31,15 +31,9 @@ export interface PresentationOptions {
   segmentSeconds: number;
   /** `[segment][representation]`, whole bytes. */
   segmentSizesBits: readonly (readonly number[])[];
-  /**
-   * `template` (default): a file per segment, by number; `timeline`: the same by time, listed in the manifest; `base`:
-   * one file per representation with a `sidx` index, not of a live stream.
-   */
+  /** A file per segment by number (default) or by listed time, or one with a `sidx` index (not live). */
   addressing?: 'template' | 'timeline' | 'base';
-  /**
-   * Number of periods, with nearly equal numbers of segments; more than one not with `base`, in a live stream only with
-   * `template`. Default: 1.
-   */
+  /** Number of periods, by default 1; more not with `base`, in a live stream only with `template`. */
   periods?: number;
   audio?: boolean;
   /** Default: `free-box`; of a live stream `mdat`. */

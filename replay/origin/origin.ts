@@ -1,7 +1,4 @@
-/**
- * The origin as a handler of web requests: many sessions, each below `session/<id>/`; README.md lists the paths. Runs in
- * Node (`node/server.ts`), service workers and pages.
- */
+/** The origin as a handler of web requests; README.md lists the paths. Runs in Node, workers and pages. */
 
 import { InputError } from '../../abr/errors.ts';
 import { UTC_PATH } from '../media/manifest.ts';
@@ -99,10 +96,7 @@ export class Origin {
     return root === 'session' || (root === 'traces' && id === undefined);
   }
 
-  /**
-   * Responds; 404 for a path that is not the origin's. Media responses resolve at their first byte, and reject only if
-   * the request's signal aborts before.
-   */
+  /** 404 for a foreign path. Media resolve at the first byte; rejects only if the request aborts before. */
   async fetch(request: Request): Promise<Response> {
     try {
       return await this.#answer(request);
@@ -231,10 +225,7 @@ function blockingReload({ url }: Request): BlockingReload | undefined {
   return mediaSequence === undefined ? undefined : { mediaSequence, ...(part !== undefined && { part }) };
 }
 
-/**
- * A single range as in RFC 9110, `end` exclusive; the whole file if there is no range, an invalid one or several.
- * Throws a 416 for a range outside the file.
- */
+/** A single range (RFC 9110), `end` exclusive, else the whole file. Throws a 416 for one outside it. */
 function parseRange(header: string | null, length: number): ByteRange & { isPart: boolean } {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if ((from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {

@@ -56,10 +56,7 @@ const PAGE_BITS = 8e6;
 /** A page that takes longer is observed from here on. */
 const LONGEST_LOAD_SECONDS = 30;
 
-/**
- * The page's 1 MB came over the same link and was complete at the session's start. Before the trace's beginning the link
- * is that of its end.
- */
+/** 1 MB over the same link, complete at the session's start. Before a trace's begin the link is that of its end. */
 function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
   const link = linkOf(trace, scenario);
   const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;
@@ -94,11 +91,7 @@ const BROWSER_ONLY: readonly string[] = ['l2a', 'lolp'];
 
 const NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
-/**
- * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
- * a catch-up (`<controller>:lolp-catch-up`), or one of `own`.
- * @throws {InputError} with the known names.
- */
+/** The algorithm of a name (`splitAlgorithm`), or one of `own`. @throws {InputError} with the known names. */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),

@@ -1,7 +1,4 @@
-/**
- * Searches links for the moment of the demo (../evaluation/handover-moment.ts), in sessions of its first twenty seconds.
- * demo/README.md has the criterion. Browser-safe.
- */
+/** Searches links for the moment of the demo; demo/README.md has the criterion. Browser-safe. */
 
 import { createDynamic } from '../../abr/dash-js/dash-rules.ts';
 import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/index.ts';

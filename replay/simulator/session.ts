@@ -1,7 +1,4 @@
-/**
- * What sessions on demand and live ones share: segments in order, each decided on, requested and perhaps abandoned, the
- * questions to the controller, the books and the result. Subclasses are the player around it.
- */
+/** What sessions on demand and live ones share: decisions, requests, books. Subclasses are the player. */
 
 import {
   type Controller,
@@ -53,10 +50,7 @@ export type Airborne = SharedFlight &
   Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'> &
   Partial<Pick<Flight, 'lastBitsAtSeconds'>>;
 
-/**
- * A session as a process: it yields a second of its clock, and continues when that has come, or when the download in
- * flight ends, if that is earlier.
- */
+/** Yields a second of its clock, and continues then, or when the download in flight ends, if earlier. */
 export type Process<Result> = Generator<number, Result, void>;
 
 /** Plays a session that has its link for itself, so that nothing happens while it waits. */

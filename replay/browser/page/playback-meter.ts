@@ -1,8 +1,4 @@
-/**
- * Measures startup, stalls and jumps of a media element. Its events (`waiting`, `playing`) are late, but `currentTime`
- * is exact: it advances by the playback rate per second. So events detect a stall, and the lag of `currentTime` behind
- * the clock gives its start and duration.
- */
+/** Events detect a stall, late; the lag of `currentTime`, which is exact, gives its start and duration. */
 
 import type { PositionRecord, StallRecord } from '../session-record.ts';
 

@@ -70,10 +70,7 @@ export class RequestRecorder {
     if (note !== undefined) note.receivedBits += bytes * 8;
   }
 
-  /**
-   * `traceSeconds`: the response's header `x-trace-seconds`. `sentAtMs`: when the request left, on `performance.now()`;
-   * default, when it was reported.
-   */
+  /** `sentAtMs`: when the request left, on `performance.now()`; default, when it was reported. */
   responded(request: object, traceSeconds: string | null | undefined, sentAtMs?: number): void {
     const note = this.#active.get(request)?.note;
     if (note === undefined) return;

@@ -41,10 +41,7 @@ export function playElement({ video, onFault, onNotAllowed }: PlayerContext): vo
 export const REQUEST_TIMEOUT_MS = 15 * 60_000;
 export const BUFFER_BEHIND_SECONDS = 4;
 
-/**
- * The level up to which hls.js and Shaka Player request segments. The scenario's buffer holds the next segment too, as
- * dash.js counts it.
- */
+/** Of hls.js and Shaka Player; the scenario's buffer, as dash.js counts it, holds the next segment too. */
 export function bufferGoalSeconds({ bufferCapSeconds, segmentSeconds }: SessionConfig['scenario']): number {
   return bufferCapSeconds - segmentSeconds;
 }
