@@ -222,11 +222,7 @@ interface Missing {
   lost?: readonly PlannedSession[];
 }
 
-/**
- * Writes the results and their table. If sessions are missing, writes partial results (not to standard output, where
- * nothing could resume them) and ends the command with `status`; `why` says what happened. Without the `lost` ones the
- * table has the places that every algorithm has, so that its means are of the same links.
- */
+/** Missing sessions make the results partial and end the command with `status`; `why` says what happened. */
 export function finishBenchmark(
   benchmark: Benchmark,
   played: readonly SessionResult[],

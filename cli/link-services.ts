@@ -1,7 +1,4 @@
-/**
- * Prediction services on the replayed link of a session of the origin. The demo's page starts and stops its own:
- * `POST` and `DELETE` of `/link-service/<id of the session>`.
- */
+/** Prediction services on the link of a demo's session: `POST` and `DELETE` of `/link-service/<session>`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplaySession } from '../replay/origin/index.ts';

@@ -7,10 +7,7 @@ import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
-/**
- * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
- * two: for a playlist and for media.
- */
+/** Browsers open six connections to an origin, and live, hls.js takes two. */
 export const MAX_PLAYERS = 4;
 
 export type LinkSharing = 'own' | 'shared';

@@ -21,10 +21,7 @@ export class ServiceLink {
     addEventListener('pagehide', () => this.rest());
   }
 
-  /**
-   * A forecaster for a player on the link of this session. It is new in each run, because what a client has learnt about
-   * a service is of another replay. Rejects with the reason if no service can be started.
-   */
+  /** New in each run, because what a client has learnt about a service is of another replay. */
   async forecasterFor(session: { id: string }): Promise<ServiceForecaster> {
     const run = this.#run;
     const { url } = await requestService(session.id, 'POST');

@@ -1,7 +1,4 @@
-/**
- * The record of one player's session, on the session's clock: seconds since its first media request, of a live stream
- * since its request for the manifest. All views read it. Pure.
- */
+/** What all views read of a player's session, on its clock: since its first (media) request. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
 import { type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';

@@ -53,10 +53,7 @@ export async function rowsNow({ files, columns, rows }, folder) {
   });
 }
 
-/**
- * Compares a table's rows with those of `rowsNow`. If data sets were not played (`without`), their rows and those over
- * several sets are left out. Throws an Error if another row is missing.
- */
+/** Without the rows of data sets that were not played. Throws if another row is missing. */
 export function differences({ columns, rows, compare }, now, without = []) {
   const names = Object.keys(columns);
   const place = names.indexOf('recordings');

@@ -1,7 +1,4 @@
-/**
- * The two clocks of the service: UTC, which may leap (somebody sets the clock, the machine wakes up), and a monotonic
- * one; and the session clock, which forecasters use. Tests use their own clocks.
- */
+/** UTC, which may leap, a monotonic clock, and the session clock, which forecasters use. */
 
 export interface Clock {
   /** ms since 1970; leaps when a person or NTP sets the system clock. */

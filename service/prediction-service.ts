@@ -1,7 +1,4 @@
-/**
- * The core of the service, without network and timers: it turns players' reports and the dish's telemetry into
- * forecasts, handovers and state.
- */
+/** The core, without network and timers: players' reports and telemetry become forecasts and state. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
 import type { Model } from '../predictor/forecast/model-file.ts';

@@ -38,10 +38,7 @@ export interface Impairment {
   queueBytes: number;
 }
 
-/**
- * Duration of a handover, and what it adds to the loss and to the round trip: the middle of measurements on Starlink,
- * +30 to 50 ms for 35 to 50 ms (Huston, APNIC 2024).
- */
+/** The middle of measurements on Starlink: +30 to 50 ms for 35 to 50 ms (Huston, APNIC 2024). */
 const HANDOVER = { seconds: 0.045, loss: 0.01, delaySeconds: 0.04 };
 
 export const NO_IMPAIRMENT: Impairment = {
@@ -66,10 +63,7 @@ const CHANGES: Readonly<Record<string, (value: number) => Partial<Impairment>>> 
   'queue-kb': (kilobytes) => ({ queueBytes: kilobytes * 1e3 }),
 };
 
-/**
- * The values of `--impairment`: `starlink` or `none`, or these with changes: `starlink,loss=0.02`.
- * @throws {InputError} of that flag
- */
+/** `starlink` or `none`, or these with changes: `starlink,loss=0.02`. @throws {InputError} */
 export function impairmentNamed(text: string): Impairment {
   const expected = (what: string, found: string) => new InputError('--impairment', what, found);
   const [name = '', ...changes] = text.split(',');
@@ -85,11 +79,7 @@ export function impairmentNamed(text: string): Impairment {
   return impairment;
 }
 
-/**
- * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's, including headers: the
- * kernel's own headers replace `payloadShare`. A trace without a clock has no handovers. `seed`, by default 1,
- * determines the jitter.
- */
+/** From `startSeconds` of the trace, cyclic; the kernel's own headers replace `payloadShare`. */
 export function kernelSteps(
   trace: Trace,
   scenario: Scenario,

@@ -1,8 +1,4 @@
-/**
- * `leo-abr trace record --active`: measures the link by downloads, by schedule and within a daily budget, only while
- * nobody uses it (scavenger mode of LEOScope, T3P section 6.2). The events of the prediction service show players and
- * the dish's usage.
- */
+/** `leo-abr trace record --active`: downloads while nobody uses the link (LEOScope's scavenger mode). */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

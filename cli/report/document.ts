@@ -54,10 +54,7 @@ export interface SeriesStyle {
   symbol: 'circle' | 'square' | 'triangle' | 'diamond' | 'star' | 'cross' | 'wye';
 }
 
-/**
- * A column of a table: its title with the unit, and a row's value. Columns without `digits` hold text; those of numbers
- * follow them. A difference has a sign, and is strong where its interval excludes 0.
- */
+/** Text without `digits`. A difference has a sign, and is strong where its interval excludes 0. */
 export interface Column<Row> {
   title: string;
   digits?: number;

@@ -32,10 +32,7 @@ export interface Run {
   digits: number;
 }
 
-/**
- * Runs in order of their first file. Throws an `InputError` if files of one scenario and tier cannot be merged
- * (`mergeResults`).
- */
+/** In order of their first file; those of one scenario and tier are merged. */
 export function runsOf(files: readonly ResultsFile[]): Run[] {
   const groups: { files: ResultsFile[]; tier: string }[] = [];
   for (const one of files) {

@@ -1,7 +1,4 @@
-/**
- * The card of a model: inputs, outputs, training data with licences, scores. Programs find it in the model's file,
- * people beside it as Markdown.
- */
+/** The card of a model, in its file for programs and beside it for people. */
 
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { FEATURES, type Feature } from '../../predictor/link/features.ts';

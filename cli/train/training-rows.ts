@@ -1,8 +1,4 @@
-/**
- * Training rows: simulates sessions on the recordings. A row holds, at a moment when a controller may decide, the
- * features of the session's observations so far and the capacity of the link after it. predictor/training fits the
- * network to them.
- */
+/** Features of simulated sessions when a controller may decide, and the link's capacity after that. */
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,10 +62,7 @@ export interface RowSession {
   seed: number;
 }
 
-/**
- * Label of each recording in reports: its data set, followed by its transport if the data set has several, because a
- * saturating UDP flow and a TCP flow see different links.
- */
+/** A recording's data set, and its transport if there are several: UDP and TCP see different links. */
 function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   const transportOf = ({ metadata }: Trace) => /^[a-z]+/i.exec(String(metadata.other?.['transport'] ?? ''))?.[0] ?? '';
   const byDataset = groupBy(traces, ({ metadata }) => metadata.dataset);
@@ -185,10 +178,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
 }
 
-/**
- * For each group, the others that a model without it must not be trained on: of reports, those with the same viewers or
- * days.
- */
+/** The groups that a model must not be trained on either: of reports, those with the same viewers or days. */
 export function groupsApart(traces: readonly Trace[], groups: readonly string[]): number[][] {
   const foldsOf = groups.map(
     (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other,
@@ -212,9 +202,7 @@ interface RecorderOptions {
   plannedOn: Forecaster | undefined;
 }
 
-/**
- * Observes as a forecaster does. Adds a row at requests for a forecast and at observations, every half second at most.
- */
+/** Adds a row at requests for a forecast and at observations, every half second at most. */
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];

@@ -1,7 +1,4 @@
-/**
- * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server, serves its address as
- * `origin.json`, and starts prediction services on its links. In the built page, for servers of files, that file names the service worker instead. Node only.
- */
+/** Vite plugin: runs the paced origin beside the server; in the built page, `origin.json` names its worker. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter } from 'node:path';

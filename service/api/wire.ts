@@ -1,7 +1,4 @@
-/**
- * JSON schemas of the API. The TypeScript types, the validation of requests and the components of the OpenAPI document
- * derive from them. Times are the service's UTC in ms.
- */
+/** JSON schemas of the API, for types, validation and OpenAPI. Times are the service's UTC in ms. */
 
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';

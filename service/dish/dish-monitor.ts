@@ -1,7 +1,4 @@
-/**
- * Polls a dish: status and history every second, location every ten minutes. A dish that is
- * unreachable, asleep or booting is a state in the reply, never an error.
- */
+/** Polls a dish; that it is unreachable, asleep or booting is a state, never an error. */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply, DishStateName } from '../api/wire.ts';
@@ -151,10 +148,7 @@ export class DishMonitor {
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
-  /**
-   * Reports the seconds that are new. The history identifies them: because answers come late, two statuses may show the
-   * same second or skip one. Without a history, the status alone is reported.
-   */
+  /** By the history, since late answers repeat or skip a second; without one by the status. */
   #reportSeconds(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
     const { clock, onSecond } = this.options;
     const nowMs = clock.monotonicMs();

@@ -1,8 +1,4 @@
-/**
- * Synthetic telemetry of a dish, second by second: epochs that begin at seconds 12, 27, 42 and 57 of the minute, a base
- * latency per epoch, lost pings at handovers, occasional obstructions, and the traffic of a household. A second depends
- * only on the seed and its time.
- */
+/** Synthetic telemetry of a dish; a second depends only on the seed and its time. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { OutageCause } from '../dish/device-api.ts';

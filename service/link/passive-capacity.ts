@@ -1,7 +1,4 @@
-/**
- * Estimates capacity from the dish's usage when no player reports. Usage is a lower bound of the capacity and close to
- * it during bulk downloads: seconds whose usage is near the maximum of the last minutes count as busy.
- */
+/** Without players: seconds whose usage is near the maximum of the last minutes show the capacity. */
 
 import type { Observation } from '../../abr/forecast.ts';
 

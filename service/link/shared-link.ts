@@ -1,18 +1,11 @@
-/**
- * Merges the reports of all players into one throughput timeline of the link: it adds them up in bins of 0.1 s, holds
- * each bin back until all downloading players have reported, and emits bins in order. It also computes each player's
- * share.
- */
+/** One timeline of all players, in bins of 0.1 s that wait for all who download; and their shares. */
 
 import type { Observation } from '../../abr/forecast.ts';
 
 /** An observation of one player, on the session clock. */
 export type Reported = Observation;
 
-/**
- * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it
- * is reversed or longer than 10 s.
- */
+/** `late`: older than all open bins. `ahead`: ends in the future. `impossible`: reversed or over 10 s. */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
 const BIN_SECONDS = 0.1;
@@ -65,10 +58,7 @@ export class SharedLink {
     return this.#players.size;
   }
 
-  /**
-   * One verdict per observation, or undefined for a player too many. A report without an accepted observation neither registers a player nor keeps it.
-   * `isDownloading`: after its observations. Default: if the newest one is of throughput.
-   */
+  /** A verdict each, or undefined for a player too many. `isDownloading`: afterwards. */
   report(
     name: string,
     observations: readonly Reported[],
@@ -120,10 +110,7 @@ export class SharedLink {
     if (this.#players.size === 0) this.#open = undefined;
   }
 
-  /**
-   * Share of the capacity that a player may expect, above 0 and at most 1: its share of all bits while it was
-   * downloading, or an equal share until that is known.
-   */
+  /** Its share of all bits while it was downloading, or an equal one until that is known. */
   share(name: string): number {
     const player = this.#players.get(name);
     const others = this.#players.size - (player === undefined ? 0 : 1);

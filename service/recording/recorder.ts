@@ -1,8 +1,4 @@
-/**
- * Records what the service observes in a folder: all records as lines of `records-<UTC>_<n>.jsonl`, and the reported
- * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. If a write
- * fails (full disk), its lines wait for the next one.
- */
+/** Records observations as JSON lines and traces. If a write fails, its lines wait for the next one. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The folder of recordings: names and orders them, and deletes the oldest ones when there are too many. Their order is a
- * number in the name, because the clock may have been wrong when they were created.
- */
+/** Deletes the oldest recordings, by a number in the name: the clock may have been wrong. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';

@@ -61,10 +61,7 @@ export const BUILT_IN_TRIGGERS: readonly Trigger[] = [
   { ...above0, name: 'handover', metric: 'handover', holdOffSeconds: 5 },
 ];
 
-/**
- * Parses the text of a config file. A trigger replaces a built-in one of the same name; `{"builtIn": false}` disables
- * all built-in ones. Throws an `InputError` with file and field.
- */
+/** A trigger replaces a built-in one of its name; `{"builtIn": false}` disables them. @throws {InputError} */
 export function parseConfig(text: string, file: string): ServiceConfig {
   let json: unknown;
   try {
