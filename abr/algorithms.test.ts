@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { ALGORITHM_NAMES, type ControllerOptions, createController } from './algorithms.ts';
 import type { Controller } from './controller.ts';
 import { InputError } from './errors.ts';
+import { forAll } from './property.fixture.ts';
 import { anyDownloads, anyQuestion, anyState, type Question } from './random-states.fixture.ts';
 
 describe('createController', () => {
@@ -36,32 +37,26 @@ describe('createController', () => {
     for (let second = 0; second < 60; second++) {
       used.pace?.({ ...before, nowSeconds: before.nowSeconds + second, playbackRate: 2 }, undefined);
     }
-    fc.assert(
-      fc.property(anyQuestion(), ({ state, inFlight, forecast }) => {
-        const questions: ((controller: Controller) => unknown)[] = [
-          (controller) => controller.decide(state, forecast),
-          (controller) => controller.reconsider?.(state, inFlight, forecast),
-          (controller) => state.live && controller.pace?.(state, inFlight, forecast),
-          (controller) => state.live && controller.pace?.(state, undefined, forecast),
-        ];
-        const before = JSON.stringify([state, inFlight, forecast]);
-        for (const answerOf of questions) expect(answerOf(used)).toEqual(answerOf(createController(name)));
-        expect(JSON.stringify([state, inFlight, forecast])).toBe(before);
-      }),
-      // A smaller example would be none: what `used` remembers is not in it.
-      { numRuns: 15, seed: 2, endOnFailure: true },
-    );
+    // A smaller example would be none: what `used` remembers is not in it.
+    forAll([anyQuestion()], { numRuns: 15, seed: 2, endOnFailure: true }, ({ state, inFlight, forecast }) => {
+      const questions: ((controller: Controller) => unknown)[] = [
+        (controller) => controller.decide(state, forecast),
+        (controller) => controller.reconsider?.(state, inFlight, forecast),
+        (controller) => state.live && controller.pace?.(state, inFlight, forecast),
+        (controller) => state.live && controller.pace?.(state, undefined, forecast),
+      ];
+      const before = JSON.stringify([state, inFlight, forecast]);
+      for (const answerOf of questions) expect(answerOf(used)).toEqual(answerOf(createController(name)));
+      expect(JSON.stringify([state, inFlight, forecast])).toBe(before);
+    });
   });
 
   test.each(ALGORITHM_NAMES)('%s needs the last 16 downloads only', (name) => {
     const controller = createController(name);
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads(40) }), (state) => {
-        const shortened = { ...state, downloads: state.downloads.slice(-16) };
-        expect(controller.decide(shortened)).toEqual(controller.decide(state));
-      }),
-      { numRuns: 50, seed: 3 },
-    );
+    forAll([anyState({ downloads: anyDownloads(40) })], { numRuns: 50, seed: 3 }, (state) => {
+      const shortened = { ...state, downloads: state.downloads.slice(-16) };
+      expect(controller.decide(shortened)).toEqual(controller.decide(state));
+    });
   });
 
   test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and lists the known names', (name) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath, type PiecewisePathOptions, ShiftedPath } from './capacity-path.ts';
+import { forAll } from './property.fixture.ts';
 import { anyNumber, anyPath } from './random-states.fixture.ts';
 
 const seconds = anyNumber(0, 60);
@@ -44,18 +45,15 @@ describe('PiecewisePath', () => {
 
   test("the receiver's time for a response comes after the last bit and takes nothing from the link", () => {
     const response = { seconds: 0.01, secondsPerBit: 1e-9 };
-    fc.assert(
-      fc.property(anySteps, seconds, sizeBits, seconds, (steps, start, bits, origin) => {
-        const options = { ...steps, latencySeconds: 0.05 };
-        const plain = new PiecewisePath(options).from(origin);
-        const path = new PiecewisePath({ ...options, response }).from(origin);
-        const expected = plain.downloadSeconds(start, bits) + (0.01 + 1e-9 * bits);
-        expect(path.downloadSeconds(start, bits)).toBe(expected);
-        expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
-        expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
-      }),
-      { seed: 5, numRuns: 200 },
-    );
+    forAll([anySteps, seconds, sizeBits, seconds], { seed: 5, numRuns: 200 }, (steps, start, bits, origin) => {
+      const options = { ...steps, latencySeconds: 0.05 };
+      const plain = new PiecewisePath(options).from(origin);
+      const path = new PiecewisePath({ ...options, response }).from(origin);
+      const expected = plain.downloadSeconds(start, bits) + (0.01 + 1e-9 * bits);
+      expect(path.downloadSeconds(start, bits)).toBe(expected);
+      expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
+      expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
+    });
   });
 
   test('never ends on a dead link', () => {
@@ -64,44 +62,38 @@ describe('PiecewisePath', () => {
   });
 
   test('downloadSeconds is the inverse of cumulativeBits', () => {
-    fc.assert(
-      fc.property(anySteps, seconds, sizeBits, (steps, at, bits) => {
-        const path = new PiecewisePath(steps);
-        const end = at + path.downloadSeconds(at, bits);
-        if (end === Number.POSITIVE_INFINITY) return;
-        const arrived = path.cumulativeBits(end) - path.cumulativeBits(at);
-        expect(Math.abs(arrived - bits)).toBeLessThan(1e-9 * path.cumulativeBits(end) + 1e-3);
-      }),
-      { numRuns: 3000, seed: 1 },
-    );
+    forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 1 }, (steps, at, bits) => {
+      const path = new PiecewisePath(steps);
+      const end = at + path.downloadSeconds(at, bits);
+      if (end === Number.POSITIVE_INFINITY) return;
+      const arrived = path.cumulativeBits(end) - path.cumulativeBits(at);
+      expect(Math.abs(arrived - bits)).toBeLessThan(1e-9 * path.cumulativeBits(end) + 1e-3);
+    });
   });
 
   test('look-ups equal those of a plain walk over the steps', () => {
-    fc.assert(
-      fc.property(anySteps, seconds, sizeBits, (steps, at, bits) => {
-        // The last step outlasts the download.
-        const stepEndsSeconds = [...Array.from(steps.stepEndsSeconds), 2000];
-        const ratesBps = [...Array.from(steps.ratesBps), 1e6];
-        const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
-        let start = 0;
-        let passed = 0;
-        let left = bits;
-        let end = Number.NaN;
-        for (let i = 0; i < stepEndsSeconds.length && Number.isNaN(end); i++) {
-          const stepEnd = stepEndsSeconds[i]!;
-          const rate = ratesBps[i]!;
-          passed += rate * Math.max(0, Math.min(stepEnd, at) - start);
-          const from = Math.max(start, at);
-          const possible = rate * Math.max(0, stepEnd - from);
-          if (rate > 0 && stepEnd > from && possible >= left) end = from + left / rate;
-          else if (stepEnd > from) left -= rate > 0 ? possible : 0;
-          start = stepEnd;
-        }
-        expect(path.cumulativeBits(at) / (passed || 1)).toBeCloseTo(passed === 0 ? 0 : 1, 9);
-        expect(path.downloadSeconds(at, bits)).toBeCloseTo(end - at, 6);
-      }),
-      { numRuns: 3000, seed: 2 },
-    );
+    forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 2 }, (steps, at, bits) => {
+      // The last step outlasts the download.
+      const stepEndsSeconds = [...Array.from(steps.stepEndsSeconds), 2000];
+      const ratesBps = [...Array.from(steps.ratesBps), 1e6];
+      const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
+      let start = 0;
+      let passed = 0;
+      let left = bits;
+      let end = Number.NaN;
+      for (let i = 0; i < stepEndsSeconds.length && Number.isNaN(end); i++) {
+        const stepEnd = stepEndsSeconds[i]!;
+        const rate = ratesBps[i]!;
+        passed += rate * Math.max(0, Math.min(stepEnd, at) - start);
+        const from = Math.max(start, at);
+        const possible = rate * Math.max(0, stepEnd - from);
+        if (rate > 0 && stepEnd > from && possible >= left) end = from + left / rate;
+        else if (stepEnd > from) left -= rate > 0 ? possible : 0;
+        start = stepEnd;
+      }
+      expect(path.cumulativeBits(at) / (passed || 1)).toBeCloseTo(passed === 0 ? 0 : 1, 9);
+      expect(path.downloadSeconds(at, bits)).toBeCloseTo(end - at, 6);
+    });
   });
 
   test('is periodic', () => {
@@ -120,31 +112,25 @@ describe('PiecewisePath', () => {
   });
 
   test('a path from a later origin is the same link, and origins add up', () => {
-    fc.assert(
-      fc.property(anySteps, seconds, seconds, sizeBits, (steps, origin, at, bits) => {
-        const path = new PiecewisePath({ ...steps, latencySeconds: 0.04 });
-        for (const seen of [path.from(origin), path.from(origin, 1).from(0, 0.04), new ShiftedPath(path, origin)]) {
-          expect(seen.cumulativeBits(at)).toBe(path.cumulativeBits(origin + at) - path.cumulativeBits(origin));
-          expect(seen.downloadSeconds(at, bits)).toBe(path.downloadSeconds(origin + at, bits));
-        }
-        const again = path.from(1).from(origin);
-        expect(again.cumulativeBits(at)).toBe(path.from(1 + origin).cumulativeBits(at));
-      }),
-      { numRuns: 1000, seed: 5 },
-    );
+    forAll([anySteps, seconds, seconds, sizeBits], { numRuns: 1000, seed: 5 }, (steps, origin, at, bits) => {
+      const path = new PiecewisePath({ ...steps, latencySeconds: 0.04 });
+      for (const seen of [path.from(origin), path.from(origin, 1).from(0, 0.04), new ShiftedPath(path, origin)]) {
+        expect(seen.cumulativeBits(at)).toBe(path.cumulativeBits(origin + at) - path.cumulativeBits(origin));
+        expect(seen.downloadSeconds(at, bits)).toBe(path.downloadSeconds(origin + at, bits));
+      }
+      const again = path.from(1).from(origin);
+      expect(again.cumulativeBits(at)).toBe(path.from(1 + origin).cumulativeBits(at));
+    });
   });
 });
 
 describe('any path', () => {
   test('is first in, first out: a later request never ends earlier', () => {
-    fc.assert(
-      fc.property(anyPath(), seconds, seconds, sizeBits, (path, a, b, bits) => {
-        const [early, late] = a < b ? [a, b] : [b, a];
-        const earlyEnd = early + path.downloadSeconds(early, bits);
-        const lateEnd = late + path.downloadSeconds(late, bits);
-        expect(earlyEnd).toBeLessThanOrEqual(lateEnd + 1e-9 * (1 + lateEnd));
-      }),
-      { numRuns: 3000, seed: 6 },
-    );
+    forAll([anyPath(), seconds, seconds, sizeBits], { numRuns: 3000, seed: 6 }, (path, a, b, bits) => {
+      const [early, late] = a < b ? [a, b] : [b, a];
+      const earlyEnd = early + path.downloadSeconds(early, bits);
+      const lateEnd = late + path.downloadSeconds(late, bits);
+      expect(earlyEnd).toBeLessThanOrEqual(lateEnd + 1e-9 * (1 + lateEnd));
+    });
   });
 });

@@ -4,6 +4,7 @@ import { ConstantPath } from './capacity-path.ts';
 import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './planner.ts';
+import { forAll } from './property.fixture.ts';
 import { anyDownloads, anyState, downloadsOf, stateOf as runningState, scaledState } from './random-states.fixture.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
@@ -12,17 +13,14 @@ describe('mpc-d', () => {
   test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {
     const states = anyState({ downloads: anyDownloads() }).filter(({ downloads }) => downloads.length > 0);
     const horizons = fc.constantFrom(undefined, 1, 2, 3, 4);
-    fc.assert(
-      fc.property(states, horizons, fc.boolean(), (state, horizon, bufferCap) => {
-        const controller = createMpcD({ bufferCap, ...(horizon !== undefined && { horizon }) });
-        const { representation, plannedThroughputBps } = controller.decide(state);
-        const bps = robustThroughput(state.downloads)!.robustBps;
-        expect(plannedThroughputBps).toBe(bps);
-        const plan = bestPlan(state, new ConstantPath(bps), { horizon: horizon ?? 5, bufferCap });
-        expect(representation).toBe(plan.representation);
-      }),
-      { numRuns: 1000, seed: 1 },
-    );
+    forAll([states, horizons, fc.boolean()], { numRuns: 1000, seed: 1 }, (state, horizon, bufferCap) => {
+      const controller = createMpcD({ bufferCap, ...(horizon !== undefined && { horizon }) });
+      const { representation, plannedThroughputBps } = controller.decide(state);
+      const bps = robustThroughput(state.downloads)!.robustBps;
+      expect(plannedThroughputBps).toBe(bps);
+      const plan = bestPlan(state, new ConstantPath(bps), { horizon: horizon ?? 5, bufferCap });
+      expect(representation).toBe(plan.representation);
+    });
   });
 
   test('takes the lowest before the first measurement, with that reason', () => {

@@ -8,6 +8,7 @@ import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
+import { forAll } from './property.fixture.ts';
 import { alongPath, anyDownloads, anyPath, anyState, quantilesOf, stateOf } from './random-states.fixture.ts';
 import { watchShares } from './watch-time.ts';
 
@@ -15,34 +16,28 @@ describe('mpc-o', () => {
   const controller = createMpcO({ watchSeconds: Number.POSITIVE_INFINITY });
 
   test('plans all segments that are left on the true path with the buffer cap, if they are few', () => {
-    fc.assert(
-      fc.property(anyState(), anyPath(), (state, path) => {
-        fc.pre(state.segmentsRemaining <= LARGEST_HORIZON);
-        const plan = bestPlan(state, path, { horizon: LARGEST_HORIZON, bufferCap: true });
-        const decision = controller.decide(state, alongPath(path, state.nowSeconds));
-        expect(decision.representation).toBe(plan.representation);
-        expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });
-      }),
-      { numRuns: 500, seed: 1 },
-    );
+    forAll([anyState(), anyPath()], { numRuns: 500, seed: 1 }, (state, path) => {
+      fc.pre(state.segmentsRemaining <= LARGEST_HORIZON);
+      const plan = bestPlan(state, path, { horizon: LARGEST_HORIZON, bufferCap: true });
+      const decision = controller.decide(state, alongPath(path, state.nowSeconds));
+      expect(decision.representation).toBe(plan.representation);
+      expect(decision).toMatchObject({ controller: 'mpc-o', forecastSource: 'oracle', forecastAgeSeconds: 0 });
+    });
   });
 
   test('counts later segments by the viewers who still watch', () => {
     let changed = 0;
-    fc.assert(
-      fc.property(anyState(), anyPath(), (any, path) => {
-        fc.pre(any.segmentsRemaining <= LARGEST_HORIZON);
-        // Most viewers leave at the start.
-        const state = { ...any, nowSeconds: 0 };
-        const options = { horizon: state.segmentsRemaining, bufferCap: true };
-        const shares = watchShares(state, state.segmentsRemaining - 1, 1);
-        const plan = bestPlan(state, path, { ...options, watchShares: shares });
-        const decision = createMpcO({ watchSeconds: 1 }).decide(state, alongPath(path, state.nowSeconds));
-        expect(decision.representation).toBe(plan.representation);
-        if (plan.representation !== bestPlan(state, path, options).representation) changed++;
-      }),
-      { numRuns: 200, seed: 1 },
-    );
+    forAll([anyState(), anyPath()], { numRuns: 200, seed: 1 }, (any, path) => {
+      fc.pre(any.segmentsRemaining <= LARGEST_HORIZON);
+      // Most viewers leave at the start.
+      const state = { ...any, nowSeconds: 0 };
+      const options = { horizon: state.segmentsRemaining, bufferCap: true };
+      const shares = watchShares(state, state.segmentsRemaining - 1, 1);
+      const plan = bestPlan(state, path, { ...options, watchShares: shares });
+      const decision = createMpcO({ watchSeconds: 1 }).decide(state, alongPath(path, state.nowSeconds));
+      expect(decision.representation).toBe(plan.representation);
+      if (plan.representation !== bestPlan(state, path, options).representation) changed++;
+    });
     expect(changed).toBeGreaterThan(0);
   });
 
@@ -76,31 +71,25 @@ describe('mpc-o', () => {
   ])('plans $horizon segments, as mpc-l does, with a cap of $bufferCapSeconds s', ({ horizon, ...sizes }) => {
     const futures = new Futures(24, 8, 1);
     const path = new PiecewisePath({ stepEndsSeconds: [5, 10], ratesBps: [5e6, 2e6] });
-    fc.assert(
-      fc.property(anyState(), (any) => {
-        const state = { ...any, ...sizes, segmentsRemaining: 48 };
-        const forecast = alongPath(path, state.nowSeconds);
-        futures.draw(quantilesOf(1e6), 0);
-        const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
-        expect(stages).toHaveLength(horizon - 1);
-        expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
-        expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);
-      }),
-      { numRuns: 20, seed: 4 },
-    );
+    forAll([anyState()], { numRuns: 20, seed: 4 }, (any) => {
+      const state = { ...any, ...sizes, segmentsRemaining: 48 };
+      const forecast = alongPath(path, state.nowSeconds);
+      futures.draw(quantilesOf(1e6), 0);
+      const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
+      expect(stages).toHaveLength(horizon - 1);
+      expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
+      expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);
+    });
   });
 
   test('plans from now on a path of an earlier forecast', () => {
-    fc.assert(
-      fc.property(anyState(), fc.integer({ min: 0, max: 60 }), (state, age) => {
-        const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6] });
-        const old = controller.decide(state, alongPath(path, state.nowSeconds - age));
-        const fresh = controller.decide(state, alongPath(path.from(age), state.nowSeconds));
-        expect(old.representation).toBe(fresh.representation);
-        expect(old.forecastAgeSeconds).toBe(age);
-      }),
-      { numRuns: 200, seed: 2 },
-    );
+    forAll([anyState(), fc.integer({ min: 0, max: 60 })], { numRuns: 200, seed: 2 }, (state, age) => {
+      const path = new PiecewisePath({ stepEndsSeconds: [7, 15, 31], ratesBps: [9e6, 1e6, 4e6] });
+      const old = controller.decide(state, alongPath(path, state.nowSeconds - age));
+      const fresh = controller.decide(state, alongPath(path.from(age), state.nowSeconds));
+      expect(old.representation).toBe(fresh.representation);
+      expect(old.forecastAgeSeconds).toBe(age);
+    });
   });
 
   test('decides as mpc-d unless the forecast is a path', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { PlayerState } from './controller.ts';
 import { bestPlan, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
+import { forAll } from './property.fixture.ts';
 import { sessionQoe } from './qoe.ts';
 import { anyNumber, anyPath, anyState, stateOf as runningState } from './random-states.fixture.ts';
 
@@ -83,27 +84,24 @@ const anyWish = fc.record({
 describe('bestPlan', () => {
   test.each([false, true])('equals brute force in 4,000 random states, ties included; with a cap: %p', (bufferCap) => {
     let ties = 0;
-    fc.assert(
-      fc.property(anyState(), anyPath(), anyWish, (state, path, { wished, share, stay }) => {
-        const horizon = affordable(wished, state.ladderBps.length);
-        const watchShares = Array.from({ length: horizon }, (_, k) => stay ** k);
-        const bufferValuePerSecond = share * watchShares.at(-1)! * state.weights.mu;
-        const options = { horizon, bufferCap, bufferValuePerSecond, watchShares };
-        const expected = bruteForce(state, path, options);
-        const best = Math.max(...expected.values);
-        if (best > Number.NEGATIVE_INFINITY && expected.values.filter((value) => isClose(value, best)).length > 1) {
-          ties++;
-        }
-        const plan = bestPlan(state, path, options);
-        const values = expected.values.map((_, first) => bestPlan(state, path, { ...options, first }).value);
-        const isRight =
-          plan.representation === expected.representation &&
-          isClose(plan.value, best) &&
-          expected.values.every((value, r) => isClose(values[r]!, value));
-        if (!isRight) expect({ ...plan, values: [...values] }).toEqual({ ...expected, value: best });
-      }),
-      { numRuns: 4000, seed: 1 },
-    );
+    forAll([anyState(), anyPath(), anyWish], { numRuns: 4000, seed: 1 }, (state, path, { wished, share, stay }) => {
+      const horizon = affordable(wished, state.ladderBps.length);
+      const watchShares = Array.from({ length: horizon }, (_, k) => stay ** k);
+      const bufferValuePerSecond = share * watchShares.at(-1)! * state.weights.mu;
+      const options = { horizon, bufferCap, bufferValuePerSecond, watchShares };
+      const expected = bruteForce(state, path, options);
+      const best = Math.max(...expected.values);
+      if (best > Number.NEGATIVE_INFINITY && expected.values.filter((value) => isClose(value, best)).length > 1) {
+        ties++;
+      }
+      const plan = bestPlan(state, path, options);
+      const values = expected.values.map((_, first) => bestPlan(state, path, { ...options, first }).value);
+      const isRight =
+        plan.representation === expected.representation &&
+        isClose(plan.value, best) &&
+        expected.values.every((value, r) => isClose(values[r]!, value));
+      if (!isRight) expect({ ...plan, values: [...values] }).toEqual({ ...expected, value: best });
+    });
     // The generator produces ties.
     expect(ties).toBeGreaterThan(200);
   });
@@ -114,16 +112,13 @@ describe('bestPlan', () => {
     { count: 2, horizon: 16, numRuns: 8 },
   ])('equals brute force: $count representations, $horizon segments', ({ count, horizon, numRuns }) => {
     const states = anyState().filter((state) => state.ladderBps.length === count && state.segmentsRemaining >= horizon);
-    fc.assert(
-      fc.property(states, anyPath(), fc.boolean(), anyShare, (state, path, bufferCap, share) => {
-        const options = { horizon, bufferCap, bufferValuePerSecond: share * state.weights.mu };
-        const plan = bestPlan(state, path, options);
-        const expected = bruteForce(state, path, options);
-        expect(plan.representation).toBe(expected.representation);
-        expect(isClose(plan.value, Math.max(...expected.values))).toBe(true);
-      }),
-      { numRuns, seed: 5 },
-    );
+    forAll([states, anyPath(), fc.boolean(), anyShare], { numRuns, seed: 5 }, (state, path, bufferCap, share) => {
+      const options = { horizon, bufferCap, bufferValuePerSecond: share * state.weights.mu };
+      const plan = bestPlan(state, path, options);
+      const expected = bruteForce(state, path, options);
+      expect(plan.representation).toBe(expected.representation);
+      expect(isClose(plan.value, Math.max(...expected.values))).toBe(true);
+    });
   });
 
   test('reports the stalls of its plan', () => {

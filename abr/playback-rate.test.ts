@@ -11,6 +11,7 @@ import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
 import { bestPlan } from './planner.ts';
+import { forAll } from './property.fixture.ts';
 import {
   alongPath,
   anyDownloads,
@@ -103,34 +104,27 @@ describe('a higher rate', () => {
   const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
 
   test('never makes a fixed plan stall less', () => {
-    fc.assert(
-      fc.property(anyState(), anyPath(), rates, (state, path, [slow, factor]) => {
-        // A ladder of one leaves one plan.
-        const fixed = {
-          ...state,
-          ladderBps: [state.ladderBps[0]!],
-          upcomingSizesBits: state.upcomingSizesBits.map((row) => [row[0]!]),
-        };
-        const stallAt = (playbackRate: number) =>
-          bestPlan({ ...fixed, playbackRate }, path, { horizon: 8 }).stallSeconds;
-        expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-9);
-      }),
-      { ...SEED, numRuns: 500 },
-    );
+    forAll([anyState(), anyPath(), rates], { ...SEED, numRuns: 500 }, (state, path, [slow, factor]) => {
+      // A ladder of one leaves one plan.
+      const fixed = {
+        ...state,
+        ladderBps: [state.ladderBps[0]!],
+        upcomingSizesBits: state.upcomingSizesBits.map((row) => [row[0]!]),
+      };
+      const stallAt = (playbackRate: number) => bestPlan({ ...fixed, playbackRate }, path, { horizon: 8 }).stallSeconds;
+      expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-9);
+    });
   });
 
   test('never makes MPC-L expect a shorter stall', () => {
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), rates, (state, [slow, factor]) => {
-        const stallsAt = (playbackRate: number) =>
-          evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
-        const atSlow = stallsAt(slow);
-        stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
-          expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
-        });
-      }),
-      { ...SEED, numRuns: 200 },
-    );
+    forAll([anyState({ downloads: anyDownloads() }), rates], { ...SEED, numRuns: 200 }, (state, [slow, factor]) => {
+      const stallsAt = (playbackRate: number) =>
+        evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
+      const atSlow = stallsAt(slow);
+      stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
+        expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
+      });
+    });
   });
 
   test('lowers the bitrate that a link sustains, for each controller', () => {
@@ -158,16 +152,13 @@ describe('a paused player', () => {
 
   test('never stalls', () => {
     const states = anyState({ downloads: anyDownloads() });
-    fc.assert(
-      fc.property(states, fc.constantFrom(...controllers), (state, controller) => {
-        const paused = { ...state, isPaused: true };
-        const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
-        const { candidates, reason } = controller.decide(paused, forecast);
-        for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
-        expect(reason).not.toMatch(/NaN|undefined|Infinity/);
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    forAll([states, fc.constantFrom(...controllers)], { ...SEED, numRuns: 300 }, (state, controller) => {
+      const paused = { ...state, isPaused: true };
+      const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+      const { candidates, reason } = controller.decide(paused, forecast);
+      for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
+      expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+    });
   });
 
   test('abandons nothing', () => {

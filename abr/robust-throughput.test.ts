@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Download } from './controller.ts';
+import { forAll } from './property.fixture.ts';
 import { anyDownloads, downloadsOf } from './random-states.fixture.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
@@ -17,56 +18,47 @@ describe('robustThroughput', () => {
   });
 
   test('equals the mean and its errors over the whole history, in which the first has none', () => {
-    fc.assert(
-      fc.property(anyDownloads(), (downloads) => {
-        fc.pre(downloads.length > 0);
-        const means: number[] = [];
-        const errors: number[] = [];
-        downloads.forEach(({ receivedBits, downloadSeconds }, i) => {
-          const bps = receivedBits / downloadSeconds;
-          errors.push(i === 0 ? 0 : Math.abs(means.at(-1)! - bps) / bps);
-          const last = downloads.slice(Math.max(0, i - 4), i + 1);
-          means.push(last.length / last.reduce((sum, one) => sum + one.downloadSeconds / one.receivedBits, 0));
-        });
-        const [meanBps, maxError] = [means.at(-1)!, Math.max(...errors.slice(-5))];
-        const estimate = robustThroughput(downloads)!;
-        expect(estimate.meanBps / meanBps).toBeCloseTo(1, 12);
-        expect(estimate.maxError).toBeCloseTo(maxError, 9);
-        expect(estimate.robustBps / (meanBps / (1 + maxError))).toBeCloseTo(1, 9);
-      }),
-      { seed: 2, numRuns: 500 },
-    );
+    forAll([anyDownloads()], { seed: 2, numRuns: 500 }, (downloads) => {
+      fc.pre(downloads.length > 0);
+      const means: number[] = [];
+      const errors: number[] = [];
+      downloads.forEach(({ receivedBits, downloadSeconds }, i) => {
+        const bps = receivedBits / downloadSeconds;
+        errors.push(i === 0 ? 0 : Math.abs(means.at(-1)! - bps) / bps);
+        const last = downloads.slice(Math.max(0, i - 4), i + 1);
+        means.push(last.length / last.reduce((sum, one) => sum + one.downloadSeconds / one.receivedBits, 0));
+      });
+      const [meanBps, maxError] = [means.at(-1)!, Math.max(...errors.slice(-5))];
+      const estimate = robustThroughput(downloads)!;
+      expect(estimate.meanBps / meanBps).toBeCloseTo(1, 12);
+      expect(estimate.maxError).toBeCloseTo(maxError, 9);
+      expect(estimate.robustBps / (meanBps / (1 + maxError))).toBeCloseTo(1, 9);
+    });
   });
 
   test('constant in, constant out', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 1e3, max: 1e9, noNaN: true }), anyDownloads(), (rateBps, downloads) => {
-        fc.pre(downloads.length > 0);
-        const constant = downloads.map((download) => {
-          const bits = rateBps * download.downloadSeconds;
-          return { ...download, receivedBits: bits, sizeBits: bits };
-        });
-        const { meanBps, maxError, robustBps } = robustThroughput(constant)!;
-        expect(meanBps / rateBps).toBeCloseTo(1, 12);
-        expect(maxError).toBeCloseTo(0, 12);
-        expect(robustBps / rateBps).toBeCloseTo(1, 12);
-      }),
-      { seed: 1 },
-    );
+    forAll([fc.double({ min: 1e3, max: 1e9, noNaN: true }), anyDownloads()], { seed: 1 }, (rateBps, downloads) => {
+      fc.pre(downloads.length > 0);
+      const constant = downloads.map((download) => {
+        const bits = rateBps * download.downloadSeconds;
+        return { ...download, receivedBits: bits, sizeBits: bits };
+      });
+      const { meanBps, maxError, robustBps } = robustThroughput(constant)!;
+      expect(meanBps / rateBps).toBeCloseTo(1, 12);
+      expect(maxError).toBeCloseTo(0, 12);
+      expect(robustBps / rateBps).toBeCloseTo(1, 12);
+    });
   });
 
   test('never above the slowest and the fastest measurement', () => {
-    fc.assert(
-      fc.property(anyDownloads(5), (downloads) => {
-        fc.pre(downloads.length > 0);
-        const rates = downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds);
-        const { meanBps, robustBps } = robustThroughput(downloads)!;
-        expect(meanBps).toBeLessThanOrEqual(Math.max(...rates) * (1 + 1e-12));
-        expect(meanBps).toBeGreaterThanOrEqual(Math.min(...rates) * (1 - 1e-12));
-        expect(robustBps).toBeLessThanOrEqual(meanBps);
-      }),
-      { seed: 3 },
-    );
+    forAll([anyDownloads(5)], { seed: 3 }, (downloads) => {
+      fc.pre(downloads.length > 0);
+      const rates = downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds);
+      const { meanBps, robustBps } = robustThroughput(downloads)!;
+      expect(meanBps).toBeLessThanOrEqual(Math.max(...rates) * (1 + 1e-12));
+      expect(meanBps).toBeGreaterThanOrEqual(Math.min(...rates) * (1 - 1e-12));
+      expect(robustBps).toBeLessThanOrEqual(meanBps);
+    });
   });
 
   test('all attempts at one segment are one measurement', () => {

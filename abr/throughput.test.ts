@@ -1,19 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { highestWithin } from './ladder.ts';
+import { forAll } from './property.fixture.ts';
 import { anyDownloads, anyLadder, anyState } from './random-states.fixture.ts';
 import { createThroughput } from './throughput.ts';
 
 describe('highestWithin', () => {
   test('is the highest bitrate that fits, else the lowest', () => {
-    fc.assert(
-      fc.property(anyLadder(), fc.integer({ min: 0, max: 20 }), (ladderBps, mbps) => {
-        const r = highestWithin(ladderBps, mbps * 1e6);
-        if (r > 0) expect(ladderBps[r]!).toBeLessThanOrEqual(mbps * 1e6);
-        if (r < ladderBps.length - 1) expect(ladderBps[r + 1]!).toBeGreaterThan(mbps * 1e6);
-      }),
-      { seed: 1 },
-    );
+    forAll([anyLadder(), fc.integer({ min: 0, max: 20 })], { seed: 1 }, (ladderBps, mbps) => {
+      const r = highestWithin(ladderBps, mbps * 1e6);
+      if (r > 0) expect(ladderBps[r]!).toBeLessThanOrEqual(mbps * 1e6);
+      if (r < ladderBps.length - 1) expect(ladderBps[r + 1]!).toBeGreaterThan(mbps * 1e6);
+    });
   });
 });
 
@@ -21,12 +19,9 @@ describe('throughput', () => {
   const controller = createThroughput();
 
   test('takes the lowest before the first measurement', () => {
-    fc.assert(
-      fc.property(anyState(), (state) => {
-        expect(controller.decide(state).representation).toBe(0);
-      }),
-      { numRuns: 50, seed: 1 },
-    );
+    forAll([anyState()], { numRuns: 50, seed: 1 }, (state) => {
+      expect(controller.decide(state).representation).toBe(0);
+    });
   });
 
   test('a link of constant rate gets the bitrate that 0.9 of it carries', () => {

@@ -7,6 +7,7 @@ import type { QuantileForecast } from './forecast.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
+import { forAll } from './property.fixture.ts';
 import { alongPath, DIP, FLUCTUATION, stateOf } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';
 
@@ -74,34 +75,31 @@ test('law: a valid forecast gives futures of the link whose bits are finite and 
   const state = stateOf([1e6, 4e6, 8e6], { utcMs: UTC_MS });
   const controllers = [createController('mpc-l:no-rate'), createController('mpc-l')];
   let valid = 0;
-  fc.assert(
-    fc.property(FORECAST, within(0, 2 * DRAWN_SECONDS), (forecast, fromSeconds) => {
-      // Only the last step may be without a rate above 0.
-      if (!(forecast.quantilesBps.at(-1)!.at(-1)! > 0)) return;
-      valid++;
-      for (const controller of controllers) {
-        const { representation, reason } = controller.decide(state, validForecast(forecast as QuantileForecast));
-        expect(state.ladderBps[representation]).toBeDefined();
-        expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+  forAll([FORECAST, within(0, 2 * DRAWN_SECONDS)], { seed: 7, numRuns: 500 }, (forecast, fromSeconds) => {
+    // Only the last step may be without a rate above 0.
+    if (!(forecast.quantilesBps.at(-1)!.at(-1)! > 0)) return;
+    valid++;
+    for (const controller of controllers) {
+      const { representation, reason } = controller.decide(state, validForecast(forecast as QuantileForecast));
+      expect(state.ladderBps[representation]).toBeDefined();
+      expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+    }
+    futures.draw(forecast, NOW_SECONDS - forecast.issuedAtMs / 1000);
+    link.draw(state, forecast);
+    const wrong: number[][] = [];
+    for (let future = 0; future < link.paths.count; future++) {
+      let before = 0;
+      for (let seconds = 0.05; seconds < DRAWN_SECONDS; seconds += 0.5) {
+        const bits = link.paths.bitsUntil(future, seconds);
+        if (!(bits >= before && bits < Number.POSITIVE_INFINITY)) wrong.push([future, seconds, bits]);
+        before = bits;
       }
-      futures.draw(forecast, NOW_SECONDS - forecast.issuedAtMs / 1000);
-      link.draw(state, forecast);
-      const wrong: number[][] = [];
-      for (let future = 0; future < link.paths.count; future++) {
-        let before = 0;
-        for (let seconds = 0.05; seconds < DRAWN_SECONDS; seconds += 0.5) {
-          const bits = link.paths.bitsUntil(future, seconds);
-          if (!(bits >= before && bits < Number.POSITIVE_INFINITY)) wrong.push([future, seconds, bits]);
-          before = bits;
-        }
-        link.paths.begin();
-        const arrives = link.paths.arrivalSeconds(future, fromSeconds, 1e6);
-        if (!(arrives >= fromSeconds - 1e-6 && arrives < Number.POSITIVE_INFINITY)) wrong.push([future, arrives]);
-      }
-      expect(wrong).toEqual([]);
-    }),
-    { seed: 7, numRuns: 500 },
-  );
+      link.paths.begin();
+      const arrives = link.paths.arrivalSeconds(future, fromSeconds, 1e6);
+      if (!(arrives >= fromSeconds - 1e-6 && arrives < Number.POSITIVE_INFINITY)) wrong.push([future, arrives]);
+    }
+    expect(wrong).toEqual([]);
+  });
   expect(valid).toBeGreaterThan(400);
 });
 

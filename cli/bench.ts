@@ -135,7 +135,6 @@ async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
   if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
 }
 
-/** Checks every flag before the first session. */
 async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
   const { tier, player } = flags;
   const benchmark = await prepareBenchmark('bench', flags, {
@@ -193,7 +192,6 @@ class SessionSink {
     this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
   }
 
-  /** The benchmark with the notes so far. */
   get withNotes(): Benchmark {
     return { ...this.benchmark, tool: { ...this.benchmark.tool, bench: this.notes } };
   }
@@ -225,7 +223,6 @@ class SessionSink {
   }
 }
 
-/** Prints what went wrong in a session. */
 function report({ planned, attempt, rejected, result, inconsistencies }: PlayedSession, { stderr }: CommandIo): void {
   const { household } = result;
   const seat = household ? ` as player ${household.player} of ${household.name}` : '';

@@ -45,7 +45,6 @@ import { summaryTable } from './report/summary-table.ts';
 import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
-/** The flags as commander hands them over. */
 interface Flags {
   traces: string[];
   algorithms: string;
@@ -69,9 +68,7 @@ export interface Benchmark {
   scenario: ResolvedScenario;
   household: Household | undefined;
   algorithms: readonly string[];
-  /** Those algorithms that are the user's files. */
   own: readonly OwnAlgorithm[];
-  /** The models of algorithms with `@onnx`. */
   onnx: OnnxModels | undefined;
   plan: BenchmarkPlan;
   /** Sessions that a line of the plan plays. */
@@ -115,7 +112,6 @@ interface Surroundings {
   requireAlgorithm(name: string, asked: { own: OwnControllers; flag: string }): void;
   /** The name in plan and results of a name in a flag. Default: the same. */
   nameOf?(name: string): string;
-  /** For notes to the user. */
   stderr: Output;
 }
 
@@ -226,11 +222,7 @@ interface Missing {
   lost?: readonly PlannedSession[];
 }
 
-/**
- * Writes the results and their table. If sessions are missing, writes partial results (not to standard output, where
- * nothing could resume them) and ends the command with `status`; `why` says what happened. Without the `lost` ones the
- * table has the places that every algorithm has, so that its means are of the same links.
- */
+/** Missing sessions make the results partial and end the command with `status`; `why` says what happened. */
 export function finishBenchmark(
   benchmark: Benchmark,
   played: readonly SessionResult[],
@@ -288,7 +280,6 @@ function workDigest(
   return hash.digest('hex');
 }
 
-/** The scenario with the flags that change it. */
 function scenarioOf({ scenario: named, segments, playbackRate: rate = '1', targetLatency }: Flags): ResolvedScenario {
   const scenario = { ...scenarioOption(named) };
   const { name, live, segmentCount, segmentSeconds } = scenario;

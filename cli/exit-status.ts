@@ -3,7 +3,6 @@
 export const EXIT_DONE = 0;
 /** A fault of the program, or of a controller under test. */
 export const EXIT_FAULT = 1;
-/** Wrong usage or input. */
 export const EXIT_WRONG_INPUT = 2;
 /** Done, but lines of the recording were lost because the disk could not take them. */
 export const EXIT_LINES_LOST = 3;

@@ -1,7 +1,4 @@
-/**
- * Prediction services on the replayed link of a session of the origin. The demo's page starts and stops its own:
- * `POST` and `DELETE` of `/link-service/<id of the session>`.
- */
+/** Prediction services on the link of a demo's session: `POST` and `DELETE` of `/link-service/<session>`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplaySession } from '../replay/origin/index.ts';
@@ -14,13 +11,10 @@ const PATH = /^\/link-service\/(\w+)$/;
 const MOST_SERVICES = 8;
 
 export class LinkServices {
-  readonly #session: (id: string) => ReplaySession | undefined;
   /** By the session's id, in the order of their starts. */
   readonly #services = new Map<string, Promise<RunningService>>();
 
-  constructor(session: (id: string) => ReplaySession | undefined) {
-    this.#session = session;
-  }
+  constructor(private readonly session: (id: string) => ReplaySession | undefined) {}
 
   /** Responds to requests for its path, and returns whether it did. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
@@ -43,7 +37,7 @@ export class LinkServices {
       return [200, { url: '' }];
     }
     if (method !== 'POST') return [405, { error: `expected POST or DELETE, got ${method}` }];
-    const session = this.#session(id);
+    const session = this.session(id);
     if (session === undefined) return [404, { error: `no session "${id}"` }];
     try {
       const { url } = await this.#start(id, session);
@@ -58,7 +52,7 @@ export class LinkServices {
     const known = this.#services.get(id);
     if (known !== undefined) return known;
     const ids = [...this.#services.keys()];
-    const gone = ids.filter((one) => this.#session(one) === undefined);
+    const gone = ids.filter((one) => this.session(one) === undefined);
     const unneeded = gone.length === 0 && ids.length >= MOST_SERVICES ? ids.slice(0, 1) : gone;
     for (const one of unneeded) void this.#stop(one);
     const started = serviceOn(session);

@@ -40,7 +40,6 @@ export function mergeCommand(io: CommandIo): Command {
     });
 }
 
-/** Missing shards, and files with partial results. */
 function missingParts(files: readonly ResultsFile[]): string[] {
   const partial = files
     .filter(({ results }) => results.tool['complete'] === false)
@@ -63,7 +62,6 @@ function mixedShards(files: readonly ResultsFile[]): string[] {
   );
 }
 
-/** What the shards of a run have in common. */
 function commonOf(tool: ToolInfo): Record<string, unknown> {
   const bench = benchNotesOf(tool);
   return {

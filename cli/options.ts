@@ -9,7 +9,6 @@ import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenari
 import type { Trace } from '../replay/trace.ts';
 import { readInput, readJson } from './results-file.ts';
 
-/** For a flag that may be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
 }
@@ -48,10 +47,7 @@ export function positiveNumber(text: string, flag: string): number {
   return decimalNumber(text, flag, { expected: 'a number above 0', holds: (value) => value > 0 });
 }
 
-/**
- * `--scenario`: the name of a scenario, or a JSON file (form: replay/scenario-file.ts), which ends in `.json` or contains
- * a `/`. The scenario with its segment sizes.
- */
+/** `--scenario`: a name, or a JSON file, which ends in `.json` or contains a `/`. */
 export function scenarioOption(value: string): ResolvedScenario {
   if (!value.endsWith('.json') && !value.includes('/')) return resolveScenario(scenarioNamed(value));
   return parseScenario(readInput(value, '--scenario'), value);

@@ -31,7 +31,6 @@ export class Progress {
     this.show(done, done > 0 ? `, ${duration(secondsEach * (this.total - done))} left` : '');
   }
 
-  /** Writes the last line. */
   end(done: number): void {
     this.show(done, ` in ${duration((this.nowMs() - this.startedAtMs) / 1000)}`);
     if (this.output.isTTY === true) this.output.write('\n');

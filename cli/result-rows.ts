@@ -67,10 +67,7 @@ function sessionRows({ sessions, summary, scenario, tool }: Results): ResultRow[
   );
 }
 
-/**
- * Of the baseline: which other algorithm has the highest QoE, the baseline's lead over it, and the shortest tail of any.
- * Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle.
- */
+/** Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle. */
 function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRow[]): ResultRow {
   const [family] = algorithm.split(':');
   const rivals = rows.filter(

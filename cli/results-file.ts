@@ -17,7 +17,6 @@ export function requireWritable(out: string, field = '--out'): void {
   if (out !== STANDARD_OUTPUT) tryOut(out, { field, kind: 'file', folder: dirname(out) });
 }
 
-/** The same for an output folder. */
 export function requireWritableFolder(out: string, field = '--out'): void {
   tryOut(out, { field, kind: 'folder', folder: out });
 }

@@ -17,7 +17,6 @@ export function addListenOptions(command: Command, defaultPort: number): Command
     .option('--port <n>', 'port to listen on, 0 for any free one', String(defaultPort));
 }
 
-/** Who may use a server. */
 export interface AccessFlags {
   host: string;
   port: string;
@@ -92,7 +91,6 @@ export function portOption(text: string): number {
   return wholeNumber(text, '--port', { max: 65535 });
 }
 
-/** A web origin, as browsers write it. */
 function originOption(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // `new URL` accepts paths and default ports, which browsers leave out.
@@ -110,7 +108,6 @@ function proxyOption(text: string): string {
   throw new InputError('--trust-proxy', expected, text);
 }
 
-/** `host:port` of a dish. */
 export function dishAddressOption(text: string, expected = 'a host and a port like 192.168.100.1:9200'): string {
   const [, port] = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
   if (Number(port) >= 1 && Number(port) <= 65535) return text;

@@ -27,7 +27,6 @@ import { takeEnvironment } from './settings.ts';
 import { cacheFolder, TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
-/** Of environment variables. */
 const PREFIX = 'LEO_ABR_SERVE_';
 /** Largest file of a configuration, certificate or token. */
 const MOST_BYTES = 2 ** 20;

@@ -11,10 +11,7 @@ export interface EnvironmentOptions {
   except: readonly string[];
 }
 
-/**
- * Sets flags from their variables; empty ones count as not set. Returns a function that names the variable, instead of
- * its flag, in the message of an `InputError`, and returns the error.
- */
+/** Sets flags from their variables. The result names the variable in an `InputError` of a flag. */
 export function takeEnvironment(
   command: Command,
   { env, prefix, except }: EnvironmentOptions,

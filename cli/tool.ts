@@ -24,10 +24,7 @@ export function builtFolder(name: string, file: string, inCheckout = name): stri
   return found;
 }
 
-/**
- * The checkout's commit, followed by `-dirty` if tracked files have changed. Null without git, and where this package
- * is installed from npm, even inside another repository.
- */
+/** With `-dirty` if tracked files have changed; null without git and for an installed package. */
 export function toolCommit(): string | null {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', TOOL_FOLDER, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -7,13 +7,9 @@ import { SCENARIOS } from '../replay/scenarios.ts';
 import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
-/**
- * Browsers open six connections to an origin: with more players, requests would wait for one another. Live, hls.js takes
- * two: for a playlist and for media.
- */
+/** Browsers open six connections to an origin, and live, hls.js takes two. */
 export const MAX_PLAYERS = 4;
 
-/** A link each, or one link for all players. */
 export type LinkSharing = 'own' | 'shared';
 
 export interface Choice {
@@ -30,7 +26,6 @@ export interface Choice {
   watchedSeconds: number;
 }
 
-/** What the origin offers. */
 export interface Catalogue {
   traces: readonly { name: string; durationSeconds: number }[];
 }
@@ -42,14 +37,12 @@ const DEFAULT_SCENARIO = 'hd-16';
 export const MOST_WATCHED_SECONDS = 300;
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
-/** The first scene, which an empty query opens. */
 export function firstChoice(catalogue: Catalogue): Choice {
   const otherwise = defaultChoice(catalogue);
   const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
   return scene === undefined ? otherwise : choiceOf(scene, otherwise);
 }
 
-/** The choice for what a query leaves open. */
 export function defaultChoice({ traces }: Catalogue): Choice {
   return {
     players: DEFAULT_PLAYERS,

@@ -15,7 +15,6 @@ export interface Competitor {
   name: string;
   /** With the player where it is not dash.js. */
   title: string;
-  /** How it decides, in one sentence. */
   about: string;
 }
 
@@ -51,10 +50,8 @@ const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
 
 export const PLAYER_TITLES: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka' };
 
-/** The player's own ABR: its default. */
 const OWN_ABR: Readonly<Record<PlayerName, string>> = { dash: 'dynamic', hls: 'hls', shaka: 'shaka' };
 
-/** The user's own algorithms, by path. */
 const OWN = new Map<string, CreateController>();
 
 /** Adds the user's own algorithms. Throws an `InputError` for a file that exports none. */
@@ -67,7 +64,6 @@ export function ownAlgorithm(controller: string): CreateController | undefined {
   return OWN.get(controller);
 }
 
-/** All algorithms of a player, the user's own last. */
 export function competitors(player: PlayerName): readonly Competitor[] {
   const inPlayer = [...Object.keys(KNOWN), ...OWN.keys()].map((name) => nameInPlayer(name, player));
   return inPlayer.filter(isCompetitor).map(competitor);

@@ -10,40 +10,38 @@ import { SCENES, type Scene } from './scenes.ts';
 export interface ControlsOptions {
   onChoice(change: Partial<Choice>): void;
   onScene(scene: Scene): void;
-  /** The viewer opened or dropped files. */
   onFiles(files: readonly File[]): void;
   onRestart(): void;
   onStop(): void;
   onAddPlayer(): void;
 }
 
+/** The inputs by id: what a new value chooses, and the value that shows a choice. */
+const INPUTS: Readonly<
+  Record<string, readonly [chosen: (value: string) => Partial<Choice>, shown: (choice: Choice) => string | number]>
+> = {
+  trace: [(trace) => ({ trace, startSeconds: 0 }), ({ trace }) => trace],
+  scenario: [(scenario) => ({ scenario }), ({ scenario }) => scenario],
+  start: [(start) => ({ startSeconds: Number(start) }), ({ startSeconds }) => startSeconds],
+  sharing: [(link) => ({ link: link as Choice['link'] }), ({ link }) => link],
+  risk: [(risk) => ({ risk: Number(risk) }), ({ risk }) => risk],
+  watched: [(watched) => ({ watchedSeconds: Number(watched) }), ({ watchedSeconds }) => watchedSeconds],
+};
+
 export class Controls {
   readonly #trace = byId<HTMLSelectElement>('trace');
-  readonly #start = byId<HTMLInputElement>('start');
-  readonly #scenario = byId<HTMLSelectElement>('scenario');
-  readonly #sharing = byId<HTMLSelectElement>('sharing');
-  readonly #risk = byId<HTMLInputElement>('risk');
-  readonly #watched = byId<HTMLInputElement>('watched');
   readonly #stop = byId<HTMLButtonElement>('stop');
   readonly #addPlayer = byId<HTMLButtonElement>('add-player');
-  /** A button per scene. */
   readonly #scenes: readonly HTMLButtonElement[];
 
   constructor({ onChoice, onScene, onFiles, onRestart, onStop, onAddPlayer }: ControlsOptions) {
     const scenarios = Object.values(SCENARIOS).map((one) => ({ value: one.name, label: scenarioLabel(one) }));
-    this.#scenario.replaceChildren(...options(scenarios, ''));
+    byId('scenario').replaceChildren(...options(scenarios, ''));
 
-    const choose = (from: HTMLSelectElement | HTMLInputElement, changeOf: (value: string) => Partial<Choice>) =>
-      from.addEventListener('change', () => {
-        if (from.reportValidity()) onChoice(changeOf(from.value));
-      });
-    choose(this.#trace, (trace) => ({ trace, startSeconds: 0 }));
-    choose(this.#scenario, (scenario) => ({ scenario }));
-    choose(this.#start, (start) => ({ startSeconds: Number(start) }));
-    choose(this.#sharing, (link) => ({ link: link as Choice['link'] }));
-    choose(this.#risk, (risk) => ({ risk: Number(risk) }));
-    choose(this.#watched, (watched) => ({ watchedSeconds: Number(watched) }));
-
+    for (const [id, [chosen]] of Object.entries(INPUTS)) {
+      const input = byId<HTMLSelectElement | HTMLInputElement>(id);
+      input.addEventListener('change', () => input.reportValidity() && onChoice(chosen(input.value)));
+    }
     this.#scenes = SCENES.map((scene) => button(() => onScene(scene), {}, scene.title));
     byId('scenes').replaceChildren(...this.#scenes);
     byId('controls').addEventListener('submit', (event) => event.preventDefault());
@@ -67,7 +65,7 @@ export class Controls {
   }
 
   show(choice: Choice, traces: readonly TraceListing[]): void {
-    const { trace, scenario, startSeconds, link, risk, watchedSeconds, players } = choice;
+    const { trace, link, players } = choice;
     const shownScene = sceneOf(choice);
     for (const [i, scene] of SCENES.entries())
       this.#scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
@@ -76,18 +74,13 @@ export class Controls {
       label: `${name} (${clock(durationSeconds)})`,
     }));
     // Replacing the options would close an open list: only where they changed.
-    const shown = [...this.#trace.options].map(({ text }) => text);
-    if (listed.map(({ label }) => label).join() !== shown.join())
+    const texts = [...this.#trace.options].map(({ text }) => text);
+    if (listed.map(({ label }) => label).join() !== texts.join())
       this.#trace.replaceChildren(...options(listed, trace));
-    this.#trace.value = trace;
-    this.#scenario.value = scenario;
-    this.#start.value = String(startSeconds);
-    this.#start.max = String(latestStart({ traces }, trace));
-    this.#sharing.value = link;
+    for (const [id, [, shown]] of Object.entries(INPUTS)) byId<HTMLInputElement>(id).value = String(shown(choice));
+    byId<HTMLInputElement>('start').max = String(latestStart({ traces }, trace));
     const note = link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
     setText(byId('link-note'), `${note} replayed satellite link, on one clock.`);
-    this.#risk.value = String(risk);
-    this.#watched.value = String(watchedSeconds);
     this.#addPlayer.disabled = players.length >= MAX_PLAYERS;
   }
 

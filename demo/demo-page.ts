@@ -41,7 +41,6 @@ export class DemoPage {
   #starts = 0;
   #drawnAtMs = 0;
 
-  /** Opens the page, or shows why that failed. */
   static async open(): Promise<void> {
     const notices = new Notices(byId('notices'));
     try {
@@ -80,13 +79,11 @@ export class DemoPage {
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
 
-  /** Applies a change: all players start again. */
   #choose(change: Partial<Choice>): void {
     this.#choice = { ...this.#choice, ...change };
     void this.#start();
   }
 
-  /** Replays a trace of the viewer. */
   async #openTrace(files: readonly File[]): Promise<void> {
     this.#notices.clear('trace');
     try {
@@ -141,7 +138,6 @@ export class DemoPage {
     this.#setChoice({ ...this.#choice, players });
   }
 
-  /** With other players than before. */
   #setChoice(choice: Choice): void {
     this.#choice = choice;
     this.#makePanels();

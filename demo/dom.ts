@@ -34,7 +34,6 @@ export function swatch(): HTMLSpanElement {
   return element('span', { class: 'swatch', 'aria-hidden': 'true' });
 }
 
-/** A button that calls `run` when pressed. */
 export function button(
   run: () => void,
   attributes: Record<string, string | boolean>,
@@ -57,7 +56,6 @@ export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-/** An `<option>` per choice. */
 export function options(choices: readonly { value: string; label: string }[], chosen: string): HTMLOptionElement[] {
   return choices.map(({ value, label }) => element('option', { value, selected: value === chosen }, label));
 }

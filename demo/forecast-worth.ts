@@ -4,10 +4,7 @@ import type { PiecewisePath } from '../abr/capacity-path.ts';
 import type { DecisionNote } from './session-record.ts';
 import { forecastFan } from './timeline-model.ts';
 
-/**
- * Of the first steps of all decisions' forecasts that are over, how many had the link's mean capacity within their
- * quantiles at 10 and 90 %. `link`: from the session's second 0.
- */
+/** How many first steps that are over had the link's mean within their quantiles at 10 and 90 %. */
 export function fanWorth(
   decisions: readonly Pick<DecisionNote, 'forecast'>[],
   link: Pick<PiecewisePath, 'cumulativeBits'>,

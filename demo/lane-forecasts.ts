@@ -23,7 +23,6 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 const FILE = 'file';
 
-/** The algorithm without a choice of forecasts. */
 export function withoutSource(algorithm: string): string {
   const { name } = splitPlayer(algorithm);
   const isChoice = name in SOURCES || /^mpc-l@onnx:/.test(name);
@@ -35,7 +34,6 @@ export interface LaneForecastsOptions {
   serviceProblem: string | undefined;
   /** The algorithm's name with the chosen forecasts. */
   choice(algorithm: string): void;
-  /** A file cannot be used. */
   fault(message: string): void;
 }
 
@@ -82,7 +80,6 @@ export class LaneForecasts {
     this.root = element('p', { class: 'small forecasts' }, label, this.#picker, ' ', this.#worth, ' ', this.#about);
   }
 
-  /** Shows the choice, where the algorithm has one. */
   show(algorithm: string): void {
     this.#algorithm = algorithm;
     const { name } = splitPlayer(algorithm);

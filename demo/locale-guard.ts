@@ -1,7 +1,4 @@
-/**
- * Import before uPlot: on import, it makes a number format for the browser's language and throws if that is not a valid
- * language tag, such as the `en-US@posix` of browsers started in a POSIX locale.
- */
+/** For uPlot, which throws on import where the browser's language is no valid tag (`en-US@posix`). */
 
 try {
   Intl.getCanonicalLocales(navigator.language);

@@ -10,12 +10,9 @@ export interface Notice {
 }
 
 export class Notices {
-  readonly #host: HTMLElement;
   readonly #shown = new Map<string, { root: HTMLElement; text: string }>();
 
-  constructor(host: HTMLElement) {
-    this.#host = host;
-  }
+  constructor(private readonly host: HTMLElement) {}
 
   show(name: string, { text, kind, action }: Notice): void {
     if (this.#shown.get(name)?.text === text) return;
@@ -24,7 +21,7 @@ export class Notices {
     if (action !== undefined) root.append(button(() => action.run(), {}, action.label));
     root.append(button(() => this.clear(name), { class: 'quiet', 'aria-label': 'Dismiss' }, '×'));
     this.#shown.set(name, { root, text });
-    this.#host.append(root);
+    this.host.append(root);
   }
 
   clear(name: string): void {

@@ -6,7 +6,6 @@ import shippedUrl from '../predictor/models/built-in.onnx?url';
 import { createOnnxForecaster, type OnnxForecaster } from '../predictor/onnx/index.ts';
 import workerUrl from '../predictor/onnx/worker.ts?worker&url';
 
-/** `modelUrl`: default the shipped model. */
 export function onnxForecaster(modelUrl = shippedUrl): OnnxForecaster {
   return createOnnxForecaster({ modelUrl, workerUrl, runtimeUrl, wasmUrl });
 }

@@ -75,10 +75,7 @@ export class OriginClient {
     return (await answerOf(`${this.url}/traces`, upload)) as TraceListing[];
   }
 
-  /**
-   * Creates `count` sessions, each with its own copy of the link and its own clock, or all on one link. Rejects with the
-   * reason if the origin refuses one. The origin removes old sessions itself.
-   */
+  /** On one link, or each on a copy with its own clock. Rejects with the reason of the origin. */
   async createSessions(spec: SessionSpec, count: number, sharing: LinkSharing): Promise<OriginSession[]> {
     const first = await this.#createSession(spec);
     const others = { ...spec, ...(sharing === 'shared' && { link: first.id }) };
@@ -100,7 +97,6 @@ export class OriginClient {
   }
 }
 
-/** GETs JSON, or POSTs `body` as JSON. */
 async function answerOf(url: string, body?: object): Promise<unknown> {
   let response: Response;
   let answer: unknown;

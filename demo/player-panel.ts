@@ -19,31 +19,25 @@ export interface PlayerPanelOptions {
   /** From 0; selects colour and dashes. */
   place: number;
   algorithm: string;
-  /** False for the only player. */
   isRemovable: boolean;
   /** Why no prediction service can be started; undefined if one can. */
   serviceProblem: string | undefined;
   /** The viewer chose another algorithm or player, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
-  /** The player reported an error. */
   onFault(message: string): void;
 }
 
 export interface PanelSession {
   newPlayer: (context: PlayerContext) => TestPlayer;
   session: OriginSession;
-  /** The other players on its link. */
   neighbours: readonly PlayerPanel[];
   scenario: Scenario;
-  /** MPC-L's option `risk`. */
   risk: number;
-  /** Of `forecaster()`. */
   forecaster: Forecaster | undefined;
   watchedSeconds: number;
 }
 
-/** What a player does not do live. */
 const LIVE_LIMITS: Readonly<Record<PlayerName, string>> = {
   dash: '',
   hls: ' hls.js never jumps to the live edge here.',
@@ -111,7 +105,6 @@ export class PlayerPanel {
     this.#showAlgorithm();
   }
 
-  /** The lane's forecaster for its next session. */
   forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
     return this.#forecasts.forecaster(ofService);
   }
@@ -182,7 +175,6 @@ export class PlayerPanel {
     player.start();
   }
 
-  /** Ends the session; the last picture stays. */
   stop(): void {
     this.#recorder?.stop();
     this.#player?.rest();
@@ -198,7 +190,6 @@ export class PlayerPanel {
     await this.#freed;
   }
 
-  /** Updates the record; call it several times a second. */
   sample(): void {
     this.#recorder?.sample();
   }
@@ -243,7 +234,6 @@ export class PlayerPanel {
     this.#options.onAlgorithm();
   }
 
-  /** Shows the algorithm among those of its player. */
   #showAlgorithm(): void {
     const name = withoutSource(this.#algorithm);
     this.#forecasts.show(this.#algorithm);

@@ -22,7 +22,6 @@ export interface Run extends Pick<Choice, 'startSeconds' | 'link' | 'risk' | 'wa
   scenario: Scenario;
   timeline: Timeline;
   players: readonly RunPlayer[];
-  /** Finished or stopped. */
   ended: boolean;
 }
 
@@ -31,7 +30,6 @@ export function sessionSecondsOf({ live, ...scenario }: Scenario): number {
   return live ? liveSessionSeconds({ ...scenario, live }) : scenario.segmentCount * scenario.segmentSeconds;
 }
 
-/** The latest second that any player has reached. */
 export function nowSecondsOf({ players }: Run): number {
   return Math.max(0, ...players.map(({ record }) => record.nowSeconds));
 }

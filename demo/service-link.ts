@@ -13,7 +13,6 @@ export function serviceProblem({ isWorker }: { isWorker: boolean }): string | un
 
 export class ServiceLink {
   #clients: ServiceForecaster[] = [];
-  /** Sessions whose links have a service. */
   #links = new Set<string>();
   /** Counts the runs: a service that starts after the end of its run is stopped again. */
   #run = 0;
@@ -22,10 +21,7 @@ export class ServiceLink {
     addEventListener('pagehide', () => this.rest());
   }
 
-  /**
-   * A forecaster for a player on the link of this session. It is new in each run, because what a client has learnt about
-   * a service is of another replay. Rejects with the reason if no service can be started.
-   */
+  /** New in each run, because what a client has learnt about a service is of another replay. */
   async forecasterFor(session: { id: string }): Promise<ServiceForecaster> {
     const run = this.#run;
     const { url } = await requestService(session.id, 'POST');

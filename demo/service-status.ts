@@ -2,7 +2,6 @@
 
 import type { ServiceForecasterState } from 'leo-abr/service';
 
-/** `failure`: why the service could not be started. */
 export function serviceStatus(state: ServiceForecasterState | undefined, failure?: string): string {
   if (state === undefined) return failure === undefined ? '' : `Not started: ${failure}.`;
   const { connection, detail, verdict, share, ageSeconds } = state;

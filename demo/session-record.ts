@@ -1,7 +1,4 @@
-/**
- * The record of one player's session, on the session's clock: seconds since its first media request, of a live stream
- * since its request for the manifest. All views read it. Pure.
- */
+/** What all views read of a player's session, on its clock: since its first (media) request. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
 import { type QoeBreakdown, qoeWeights, sessionQoe } from '../abr/qoe.ts';
@@ -30,10 +27,7 @@ export interface DecisionNote extends Partial<Omit<Decision, 'representation'>> 
   forecast?: Forecast | undefined;
 }
 
-/** The opening that most viewers see. */
 export const FIRST_MINUTE_SECONDS = 60;
-/** Two announcements of a handover differ by less. */
-const SAME_HANDOVER_SECONDS = 3;
 
 /** How a live stream plays from then on, as the controller wants it. */
 export interface PaceNote {
@@ -60,7 +54,6 @@ export class SessionRecord {
   readonly samples: PlaybackSample[] = [];
   /** The handovers that the controller planned with, in order. */
   readonly handovers: AnnouncedHandover[] = [];
-  /** The last one may be open. */
   stalls: readonly StallNote[] = [];
   /** Startup delay; undefined before the first picture moves. */
   startupSeconds: number | undefined;
@@ -77,7 +70,6 @@ export class SessionRecord {
   firstMinuteQoe: number | undefined;
   endedBy: SessionResult['endedBy'] | undefined;
 
-  /** `downloads`: in order of the requests. */
   constructor(readonly downloads: DownloadNote[] = []) {}
 
   get isStalled(): boolean {
@@ -88,17 +80,8 @@ export class SessionRecord {
     return totalSeconds(this.stallsSoFar);
   }
 
-  /** One that goes on ends now. */
   get stallsSoFar(): StallRecord[] {
     return this.stalls.map((stall) => ({ ...stall, endSeconds: stall.endSeconds ?? this.nowSeconds }));
-  }
-
-  /** Counts a handover that the forecast in force announces. */
-  announce({ atSeconds, confidence }: Omit<AnnouncedHandover, 'sinceSeconds'>, nowSeconds: number): void {
-    const last = this.handovers.at(-1);
-    if (last !== undefined && Math.abs(last.atSeconds - atSeconds) < SAME_HANDOVER_SECONDS) {
-      Object.assign(last, { atSeconds, confidence });
-    } else this.handovers.push({ atSeconds, confidence, sinceSeconds: nowSeconds });
   }
 
   /** What the player did, in the form in which moments are looked for. */

@@ -7,6 +7,7 @@ import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../replay
 import type { TestPlayer } from '../replay/browser/page/test-player.ts';
 import { totalSeconds } from '../replay/browser/segment-rows.ts';
 import type { RequestRecord } from '../replay/browser/session-record.ts';
+import { announce } from '../replay/evaluation/handover-moment.ts';
 import type { Scenario } from '../replay/scenarios.ts';
 import { sessionSecondsOf } from './run.ts';
 import { FIRST_MINUTE_SECONDS, qoeSoFar, SessionRecord, type StallNote } from './session-record.ts';
@@ -146,21 +147,14 @@ export class SessionRecorder extends RequestRecorder {
     });
   }
 
-  /** Records the next handover of a forecast. */
   #announce(forecast: Forecast | undefined, state: DecisionEvent['state']): void {
-    const { utcMs } = state;
-    const next = utcMs === undefined ? undefined : forecast?.handovers.find(({ atMs }) => atMs > utcMs);
-    if (next === undefined) return;
-    const now = this.#secondsOf(state);
-    this.record.announce({ atSeconds: now + (next.atMs - utcMs!) / 1000, confidence: next.confidence }, now);
+    announce(this.record.handovers, forecast, { ...state, nowSeconds: this.#secondsOf(state) });
   }
 
-  /** Of a state of the plugin, on the session's clock. */
   #secondsOf({ nowSeconds }: DecisionEvent['state']): number {
     return (this.#firstRequestSeconds ?? this.nowSeconds) + nowSeconds;
   }
 
-  /** With the one that goes on. */
   #stalls(now: number): readonly StallNote[] {
     const { stalls, startedAtSeconds } = this.#meter;
     if (startedAtSeconds === undefined) return stalls;

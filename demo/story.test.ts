@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { announce } from '../replay/evaluation/handover-moment.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { Run } from './run.ts';
 import { SessionRecord } from './session-record.ts';
@@ -22,17 +23,24 @@ function runAt(nowSeconds: number, hasClock = true): { run: Run; own: SessionRec
   return { run, own, other };
 }
 
+/** UTC is that of the session's clock. */
+function expectHandover(record: SessionRecord, next: { atSeconds: number; confidence: number }, nowSeconds: number) {
+  const { atSeconds, confidence } = next;
+  const handovers = [{ atMs: 1000 * atSeconds, confidence }];
+  announce(record.handovers, { handovers }, { utcMs: 1000 * nowSeconds, nowSeconds });
+}
+
 test('tells of the handover ahead, and then of what happened', () => {
   const ahead = runAt(10);
-  ahead.own.announce({ atSeconds: 15, confidence: 0.999 }, 4);
+  expectHandover(ahead.own, { atSeconds: 15, confidence: 0.999 }, 4);
   ahead.own.positions = [{ atSeconds: 1, mediaSeconds: 0, rate: 1 }];
   expect(storyOf(ahead.run)).toBe('MPC-L expects a handover in 5\u00a0s (99\u00a0% sure).');
   ahead.own.positions.push({ atSeconds: 9, mediaSeconds: 8, rate: 0.95 });
   expect(storyOf(ahead.run)).toMatch(/ and plays 5\u00a0% slower to be ready\.$/);
 
   const { run, own, other } = runAt(18);
-  own.announce({ atSeconds: 15, confidence: 0.9 }, 4);
-  own.announce({ atSeconds: 15.1, confidence: 0.95 }, 6);
+  expectHandover(own, { atSeconds: 15, confidence: 0.9 }, 4);
+  expectHandover(own, { atSeconds: 15.1, confidence: 0.95 }, 6);
   expect(own.handovers).toEqual([{ atSeconds: 15.1, confidence: 0.95, sinceSeconds: 4 }]);
   own.positions = ahead.own.positions;
   expect(storyOf(run)).toBe('Every 15 s the link moves to another satellite and may fail for a moment.');

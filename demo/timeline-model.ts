@@ -11,7 +11,6 @@ export const GRID_SECONDS = 0.25;
 /** A value per point of the grid, null for none. */
 export type Series = (number | null)[];
 
-/** A player's series. */
 export interface Track {
   /** Mean throughput of the download under way, from its request to its end. */
   throughputBps: Series;
@@ -45,7 +44,6 @@ export class Timeline {
     return this.times.at(-1) ?? 0;
   }
 
-  /** Extends the grid to this second at least. */
   extendTo(seconds: number): void {
     const { startSeconds } = this.link;
     for (let i = this.times.length; (i - 1) * GRID_SECONDS < seconds; i++) {

@@ -11,7 +11,6 @@ function across(u: uPlot, fromSeconds: number, toSeconds: number): { x: number; 
   return to > from ? { x: from, width: to - from } : undefined;
 }
 
-/** Clips `paint` to the plot. */
 function clipped(u: uPlot, paint: (context: CanvasRenderingContext2D) => void): void {
   const { ctx, bbox } = u;
   ctx.save();
@@ -65,7 +64,6 @@ export function paintBands(u: uPlot, bands: readonly Band[], colour: string, of?
   });
 }
 
-/** An area from the axis to a value. */
 export function paintBelow(u: uPlot, value: number, colour: string): void {
   clipped(u, (ctx) => {
     const y = u.valToPos(value, 'y', true);

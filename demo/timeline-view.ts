@@ -31,7 +31,6 @@ const DASHES: readonly number[][] = [[], [9, 4], [2, 3], [12, 3, 2, 3]];
 
 type Palette = ReturnType<typeof readPalette>;
 
-/** What a lane shows. */
 interface LaneContent {
   title: string;
   /** In CSS pixels. */
@@ -41,7 +40,6 @@ interface LaneContent {
   label?: (value: number) => string;
   series: uPlot.Series[];
   dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
-  /** The time axis is below it. */
   hasTimes?: boolean;
   /** A row per player, in place of values. */
   hasRows?: boolean;
@@ -68,9 +66,7 @@ interface Level extends Pick<LaneContent, 'title' | 'height' | 'splits'> {
 }
 
 export class TimelineView {
-  /** Undefined for none. */
   markedSeconds: number | undefined;
-  /** Those that are drawn. */
   forecasts: readonly { place: number; forecast: Forecast | undefined }[] = [];
   /** The part of the session in view. */
   window = { fromSeconds: 0, toSeconds: 60 };
@@ -314,7 +310,6 @@ function stallLane({ players, scenario: { live } }: Run, palette: Palette): Lane
   };
 }
 
-/** The levels of a run, from the top. */
 function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
   const buffer = { title: 'Buffer (s)', series: 'bufferSeconds', height: 110 } as const;
   if (live === undefined) return [{ ...buffer, range: [0, bufferCapSeconds * HEADROOM] }];
@@ -346,7 +341,6 @@ function stallsOf({ stalls, nowSeconds }: SessionRecord): Band[] {
   return stalls.map(({ startSeconds, endSeconds = nowSeconds }) => ({ startSeconds, endSeconds }));
 }
 
-/** Where playback was slower than normal. */
 function slowBands({ positions, nowSeconds }: SessionRecord): Band[] {
   return positions.flatMap(({ atSeconds, rate }, i) => {
     const endSeconds = positions[i + 1]?.atSeconds ?? nowSeconds;
@@ -367,7 +361,13 @@ function lineOf(place: number, palette: Palette): uPlot.Series {
 /** The style sheet's current colours. */
 function readPalette() {
   const style = getComputedStyle(document.documentElement);
-  const read = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+  // A build for older browsers has replaced `light-dark()`, so that there is one colour.
+  const read = (name: string) =>
+    style
+      .getPropertyValue(`--${name}`)
+      .match(/#\w+/g)!
+      .at(isDark ? -1 : 0)!;
   return {
     players: DASHES.map((_, place) => read(`player-${place}`)),
     axis: read('text-soft'),
@@ -382,9 +382,10 @@ function readPalette() {
   };
 }
 
-/** A `#rrggbb` colour with an alpha of 0 to 1. */
+/** A colour, which a build may have shortened to `#rgb`, with an alpha of 0 to 1. */
 function withAlpha(colour: string, alpha: number): string {
-  return `${colour}${Math.round(alpha * 255)
+  const hex = colour.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
+  return `${hex}${Math.round(alpha * 255)
     .toString(16)
     .padStart(2, '0')}`;
 }

@@ -6,10 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { InputError } from '../abr/errors.ts';
 import { importOwnAlgorithms, type OwnAlgorithm } from './own-algorithm.ts';
 
-/**
- * Bundles each file and its imports into one JavaScript module. Rejects with an `InputError` for a file that cannot be
- * read or bundled, or that creates no controller.
- */
+/** A JavaScript module of each file and its imports; an `InputError` for one that creates no controller. */
 export async function bundleAlgorithms(names: readonly string[]): Promise<OwnAlgorithm[]> {
   const algorithms = await Promise.all([...new Set(names)].map(bundled));
   const controllers = await importOwnAlgorithms(algorithms);

@@ -1,6 +1,4 @@
-/**
- * The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js). Pure and browser-safe.
- */
+/** The playback-rate laws of live streams, as dash.js 5.2.1 applies them (CatchupController.js). */
 
 /** dash.js's `liveCatchupModeDefault` or `liveCatchupModeLoLP`. */
 export type CatchUp = 'default' | 'lolp';
@@ -35,7 +33,6 @@ export interface CatchUpSituation {
   bufferLevelSeconds: number;
   /** Bounds of the playback rate, around 1. */
   rates: { min: number; max: number };
-  /** The present rate. */
   presentRate: number;
 }
 

@@ -18,7 +18,6 @@ const FORECASTER_NAMES = [
   'onnx',
   'service',
 ] as const;
-/** An ONNX file, with its path. */
 const ONNX_FILE = /^onnx:./;
 export type OnnxName = 'onnx' | `onnx:${string}`;
 export type ForecasterName = (typeof FORECASTER_NAMES)[number] | OnnxName;
@@ -27,7 +26,6 @@ export function isOnnx(forecaster: string | undefined): forecaster is OnnxName {
   return forecaster === 'onnx' || ONNX_FILE.test(forecaster ?? '');
 }
 
-/** dash.js, hls.js and Shaka Player. */
 export const PLAYERS = ['dash', 'hls', 'shaka'] as const;
 export type PlayerName = (typeof PLAYERS)[number];
 
@@ -38,7 +36,6 @@ function defaultForecaster(controller: string): ForecasterName | undefined {
   return /^mpc-l(?!:no-forecast$)/.test(controller) ? 'built-in' : undefined;
 }
 
-/** Splits the player at the end off. */
 export function splitPlayer(given: string): { name: string; player: PlayerName | undefined } {
   const player = PLAYERS.find((known) => given.endsWith(`@${known}`));
   return { name: player === undefined ? given : given.slice(0, -player.length - 1), player };

@@ -46,7 +46,6 @@ export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
 
-/** Dynamic itself. */
 export const BROWSER_HOUSEHOLDS: typeof HOUSEHOLDS = { ...HOUSEHOLDS, mixed: mixed('dynamic', 'dynamic') };
 
 /** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */

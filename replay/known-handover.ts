@@ -1,8 +1,4 @@
-/**
- * What a page knows about its link's handovers from earlier traffic. The plugin announces none before its session has
- * shown two or three, half a minute or more; a page whose viewer has watched before, or a service beside the dish, knows
- * them at once. Browser-safe.
- */
+/** The handovers that a page knows from earlier traffic, before its session shows them. Browser-safe. */
 
 import type { CapacityPath, Forecaster, SessionContext } from '../abr/index.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
@@ -11,7 +7,6 @@ import { SubSecond } from '../predictor/link/sub-second.ts';
 
 /** The origin's clock, and that of a device synchronised with a time server. */
 export const CLOCK_UNCERTAINTY_SECONDS = 0.01;
-/** How finely downloads are observed. */
 const PIECE_SECONDS = 0.1;
 
 export interface KnownHandover {
@@ -26,7 +21,6 @@ export interface EarlierTraffic {
   link: Pick<CapacityPath, 'cumulativeBits'>;
   /** Of the trace: where the session begins. */
   startSeconds: number;
-  /** UTC of the session's start. */
   utcMsAtStart: number;
   /** A download filled the link for this long until the start, or from the trace's beginning. */
   watchedSeconds: number;

@@ -1,7 +1,4 @@
-/**
- * The user's own algorithms: a file instead of a name (docs/own-algorithm.md), passed on as the text of one module, so
- * that threads and pages import the same code. Browser-safe.
- */
+/** A user's file instead of an algorithm's name, passed on as the text of one module. Browser-safe. */
 
 import type { Controller } from '../abr/controller.ts';
 import { describeValue, InputError } from '../abr/errors.ts';
@@ -10,13 +7,11 @@ import { describeValue, InputError } from '../abr/errors.ts';
 export type CreateController = (options: { seed: number }) => Controller;
 
 export interface OwnAlgorithm {
-  /** The path as given. */
   name: string;
   /** The file with all its imports, as one ES module. */
   source: string;
 }
 
-/** By name. */
 export type OwnControllers = ReadonlyMap<string, CreateController>;
 
 /** Whether a controller's name is the path of a file. */
@@ -58,7 +53,6 @@ function created(name: string, create: () => unknown): Controller {
   throw new InputError(name, expected, controller, keys ? `{ ${keys} }` : describeValue(controller));
 }
 
-/** An error with the line that threw it. */
 function thrown(error: unknown): string {
   const where = error instanceof Error && /^ +at .*$/m.exec(error.stack ?? '')?.[0].trim();
   return where ? `${error} ${where}` : String(error);

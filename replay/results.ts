@@ -37,7 +37,6 @@ export interface SessionResult {
   algorithm: string;
   seed: number;
   endedBy: 'end' | 'cutoff' | 'fault';
-  /** The error, if `endedBy` is `fault`. */
   fault?: string;
   segments: SegmentRow[];
   qoe: QoeForms;
@@ -48,9 +47,7 @@ export interface SessionResult {
   switches: number;
   switchBps: number;
   wastedBits: number;
-  /** Of a live scenario. */
   live?: LiveMetrics;
-  /** Of a session with others on its link. */
   household?: SeatInHousehold;
   /** Simulator: the session's second at which a forecast first named handovers; absent if none did. */
   handoversAtSeconds?: number;
@@ -93,10 +90,7 @@ export interface HouseholdResult {
   linkUtilisation: number;
 }
 
-/**
- * What a viewer of a live stream experienced from the first picture to the end of the session. Latency counts from the
- * capture of a picture.
- */
+/** Of a live stream from the first picture to the end; latency counts from the capture of a picture. */
 export interface LiveMetrics {
   /**
    * LoL+'s QoE in Mbit/s per 4 s of media: per segment of media, segment x R - |dR| - Rmax x stall - w x latency - Rmin x
@@ -118,12 +112,8 @@ export interface LiveMetrics {
   jumps: number;
 }
 
-/**
- * What viewers of a session on demand see first. QoE-linear in Mbit/s of undisturbed 4 s segments; replay/evaluation has
- * the formulas.
- */
+/** On demand. QoE-linear in Mbit/s of undisturbed 4 s segments; replay/evaluation has the formulas. */
 export interface FirstMinute {
-  /** Of the media of the first 30 and 60 s. */
   qoeFirst30Seconds: number;
   qoeFirst60Seconds: number;
   /** Of the whole session, each segment counted by the share of viewers who still watch it. */
@@ -189,7 +179,6 @@ export interface BaselineComparison {
   /** Null unless the baseline's mean is clearly positive. */
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;
-  /** Of `severeShare`. */
   severeShareDiff: Estimate;
   /** At most 1. Null without `mpc-o`, where it is below the algorithm, and if its gain is below 2 % of the top QoE. */
   oracleGapClosed: Estimate | null;
@@ -221,7 +210,6 @@ export interface LeftOutStart {
   reason: string;
 }
 
-/** The command that made the results, and its flags. */
 export interface ToolInfo {
   name: string;
   version: string;
@@ -237,7 +225,6 @@ export interface ToolInfo {
   work?: string;
   /** SHA-256 of the algorithms that are files, with their imports. */
   algorithmFiles?: Readonly<Record<string, string>>;
-  /** Who shared the links. */
   household?: Household;
   /** The starts without room for a session; absent if there are none. */
   leftOut?: readonly LeftOutStart[];

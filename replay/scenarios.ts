@@ -16,23 +16,18 @@ export interface Scenario {
   /** Cost of a second of stall in units of QoE-linear (Mbit/s): the top bitrate. */
   mu: number;
   lambda: number;
-  /** Share of the link's capacity that carries media. */
   payloadShare: number;
   /** The factor of the trace's rates, or the mean in bit/s to which each trace is scaled. */
   traceScale: { factor: number } | { meanBps: number };
   /** Standard deviation of the ln of the seeded size factors per segment; their mean is 1. */
   sizeSpread: number;
-  /** Seed of the sizes, the same for all sessions. */
   sizeSeed: number;
   browser: BrowserModel;
   /** A live stream. Default: on demand. */
   live?: LiveStream;
 }
 
-/**
- * When the media of a live stream comes into being. Second 0 of the session is the join; latency counts from the
- * capture of a picture. `segmentCount` includes the segments before the join.
- */
+/** Second 0 of the session is the join. `segmentCount` includes the segments before it. */
 export interface LiveStream {
   /** A divisor of the segment's duration. Equal to it: plain live, whole segments. */
   chunkSeconds: number;
@@ -59,9 +54,7 @@ export interface EncoderPause {
   seconds: number;
 }
 
-/**
- * The delays that dash.js in Chromium adds to the textbook player; replay/simulator/README.md explains each.
- */
+/** What dash.js in Chromium adds to the textbook player; replay/simulator/README.md explains each. */
 export interface BrowserModel {
   /** Delay of a request after the buffer has room for it, if the buffer was full. */
   requestLatenessSeconds: number;
@@ -69,7 +62,6 @@ export interface BrowserModel {
   requestGapSeconds: number;
   /** Size of the initialisation segment, which the first use of each representation requests (and one RTT). */
   initSegmentBits: number;
-  /** The buffer level at which the media element stalls. */
   stallLevelSeconds: number;
   /** From the last byte of a segment to its place in the buffer. */
   appendSeconds: number;
@@ -162,10 +154,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'live-uhd-3': { ...LIVE_UHD, name: 'live-uhd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
 };
 
-/**
- * Sizes in bits, `[segment][representation]`, whole bytes: bitrate x duration x a seeded factor per segment with mean
- * 1. All representations of a segment have the same factor, because a complex scene is complex at every bitrate.
- */
+/** `[segment][representation]`; one factor per segment, because a complex scene is so at every bitrate. */
 export function segmentSizesBits(scenario: Scenario): number[][] {
   const random = seededRandom(scenario.sizeSeed ^ seedOf('segment sizes'));
   const factors = Array.from({ length: scenario.segmentCount }, () =>

@@ -16,7 +16,6 @@ export interface TraceMetadata {
   handoverPhaseSeconds?: number;
   location?: string;
   licence?: string;
-  /** All other fields of the sidecar, unchanged. */
   other?: Readonly<Record<string, unknown>>;
 }
 
@@ -44,10 +43,7 @@ export function traceStartUtcMs(metadata: TraceMetadata): number {
   return metadata.startUtcMs ?? FALLBACK_START_UTC_MS + (metadata.epochPhaseSeconds ?? 0) * 1000;
 }
 
-/**
- * The handovers' second of the trace modulo 15, from the second of the minute at its second 0. The same difference is the
- * way back: that second modulo 15, from the handovers' second.
- */
+/** From the second of the minute at second 0 to the handovers' second modulo 15, and back. */
 export function handoverPhaseOf(epochPhaseSeconds: number): number {
   const phase = (((HANDOVER_SECOND - epochPhaseSeconds) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
   // Without rounding noise, which could also make 15 of a difference of almost 0.

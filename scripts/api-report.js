@@ -56,7 +56,6 @@ function parsed(path) {
 const files = new Map();
 const fileOf = (path) => files.get(path) ?? files.set(path, parsed(path)).get(path);
 
-/** Names that a file exports. */
 function exportsOf(path) {
   const { declared, imported, passed } = fileOf(path);
   const own = [...declared].filter(([, [line]]) => line.startsWith('export ')).map(([name]) => name);

@@ -72,7 +72,6 @@ try {
   await origin.close();
 }
 
-/** Plays once and prints a line. */
 async function measure(factor, hasPlugin) {
   const page = await browser.newPage();
   await page.addInitScript(timeTicks);

@@ -75,18 +75,8 @@ async function animate(page) {
       const next = frames[i + 1]?.timestamp ?? timestamp + 4;
       return ['-d', String(Math.round(1000 * (next - timestamp))), path];
     });
-    execFileSync('img2webp', [
-      '-loop',
-      '0',
-      '-lossy',
-      '-q',
-      String(ANIMATION.quality),
-      '-m',
-      '6',
-      ...inputs,
-      '-o',
-      file,
-    ]);
+    const options = `-loop 0 -lossy -q ${ANIMATION.quality} -m 6`.split(' ');
+    execFileSync('img2webp', [...options, ...inputs, '-o', file]);
   } finally {
     rmSync(folder, { recursive: true });
   }

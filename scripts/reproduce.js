@@ -75,7 +75,6 @@ function isChosen(name) {
   return isAsked && canRun;
 }
 
-/** Returns the number of differences. */
 async function compareOrUpdate(name, folder) {
   const without = missingIn(name).map((one) => basename(one));
   let count = 0;
@@ -92,10 +91,7 @@ async function compareOrUpdate(name, folder) {
   return flags.update ? 0 : count;
 }
 
-/**
- * Runs a step's commands, unless its manifest says that they were run with the same code and recordings; false if one
- * failed. Whatever was played with the same code and recordings stays, for the commands to resume.
- */
+/** Skips what its manifest says was run with the same code and recordings; false if a command failed. */
 function run(name, folder) {
   const { recordings } = steps[name];
   const commands = steps[name].commands.map((lines) => lines.join('\n'));

@@ -14,7 +14,6 @@ import { join } from 'node:path';
 /** The file of a folder of results that describes the run. */
 export const MANIFEST = 'manifest.json';
 
-/** Sets by name. */
 export function readSteps(folder) {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return Object.fromEntries(
@@ -54,10 +53,7 @@ export async function rowsNow({ files, columns, rows }, folder) {
   });
 }
 
-/**
- * Compares a table's rows with those of `rowsNow`. If data sets were not played (`without`), their rows and those over
- * several sets are left out. Throws an Error if another row is missing.
- */
+/** Without the rows of data sets that were not played. Throws if another row is missing. */
 export function differences({ columns, rows, compare }, now, without = []) {
   const names = Object.keys(columns);
   const place = names.indexOf('recordings');

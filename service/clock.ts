@@ -1,7 +1,4 @@
-/**
- * The two clocks of the service: UTC, which may leap (somebody sets the clock, the machine wakes up), and a monotonic
- * one; and the session clock, which forecasters use. Tests use their own clocks.
- */
+/** UTC, which may leap, a monotonic clock, and the session clock, which forecasters use. */
 
 export interface Clock {
   /** ms since 1970; leaps when a person or NTP sets the system clock. */
@@ -26,16 +23,13 @@ const LEAP_MS = 100;
 export interface Leap {
   /** Change of UTC; positive: forwards. */
   seconds: number;
-  /** UTC after it. */
   atMs: number;
 }
 
 /** Runs evenly: if UTC leaps, only its offset to UTC changes. */
 export class SessionClock {
   readonly #clock: Clock;
-  /** At second 0. */
   readonly #startMonotonicMs: number;
-  /** UTC of second 0. */
   #utcMsAtStart: number;
 
   /** The second at which the service started; earlier ones are for what is known from before. Default 0. */

@@ -1,7 +1,4 @@
-/**
- * The core of the service, without network and timers: it turns players' reports and the dish's telemetry into
- * forecasts, handovers and state.
- */
+/** The core, without network and timers: players' reports and telemetry become forecasts and state. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation } from '../abr/forecast.ts';
 import type { Model } from '../predictor/forecast/model-file.ts';
@@ -32,7 +29,6 @@ export interface PredictionServiceOptions {
   model?: Model | undefined;
 }
 
-/** Optional parts. */
 export interface Parts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
@@ -48,9 +44,7 @@ export interface Listener {
   telemetry?(second: TelemetrySecond): void;
   /** Observations of the whole link, in order of time on the session clock. */
   observation?(observation: Observation): void;
-  /** UTC has leapt. */
   leap?(): void;
-  /** A problem has appeared or ended. */
   problem?(problem: Readonly<Problem>, isOver: boolean): void;
 }
 
@@ -164,7 +158,6 @@ export class PredictionService {
     for (const listener of this.#listeners) listener.event?.(type, data);
   }
 
-  /** Publishes the state at the next tick. */
   stateChanged(): void {
     this.#isStateNew = true;
   }
@@ -303,7 +296,6 @@ function lastMinute(rates: readonly Rate[], nowSeconds: number): Rate[] {
   return rates.filter(({ atSeconds }) => atSeconds >= nowSeconds - CHART_SECONDS);
 }
 
-/** The next scheduled handover, UTC in ms. */
 function nextScheduled(utcMs: number): number {
   const period = EPOCH_SECONDS * 1000;
   return Math.ceil((utcMs - HANDOVER_SECOND * 1000) / period) * period + HANDOVER_SECOND * 1000;

@@ -7,7 +7,6 @@ export interface Problem {
   part: string;
   /** Kind of problem within the part, in kebab case. */
   code: string;
-  /** For a person. */
   message: string;
   /** First report, UTC in ms. */
   sinceMs: number;
@@ -17,19 +16,16 @@ export interface Problem {
 }
 
 export class Problems {
-  readonly #clock: Clock;
   /** With monotonic times. */
   readonly #problems = new Map<string, Problem>();
   /** Called when a problem appears or ends, not when it is reported again. */
   onChange: (problem: Readonly<Problem>, isOver: boolean) => void = () => {};
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   report(part: string, code: string, message: string): void {
     const key = `${part} ${code}`;
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.clock.monotonicMs();
     const known = this.#problems.get(key);
     if (known !== undefined) {
       known.count++;
@@ -55,7 +51,7 @@ export class Problems {
   }
 
   #inUtc(problem: Problem): Problem {
-    const [sinceMs, lastMs] = [problem.sinceMs, problem.lastMs].map((ms) => utcMsOf(ms, this.#clock));
+    const [sinceMs, lastMs] = [problem.sinceMs, problem.lastMs].map((ms) => utcMsOf(ms, this.clock));
     return { ...problem, sinceMs: sinceMs!, lastMs: lastMs! };
   }
 }

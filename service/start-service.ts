@@ -125,7 +125,6 @@ function shownPlace(exact: LocationReading | undefined, showExactly = false): Lo
   return { latitudeDegrees: roundedDegrees(latitudeDegrees), longitudeDegrees: roundedDegrees(longitudeDegrees) };
 }
 
-/** Logs each problem when it appears and when it ends. */
 function logProblems(service: PredictionService, log: Log): void {
   service.listen({
     problem({ part, code, message, sinceMs, count }, isOver) {
@@ -145,7 +144,6 @@ interface Surroundings {
   onFault: (error: Error) => void;
 }
 
-/** Calls `act` periodically and reports its errors. */
 function every(ms: number, act: () => unknown, onFault: (error: Error) => void): { close(): void } {
   const run = async () => await act();
   const timer = setInterval(() => void run().catch(onFault), ms);

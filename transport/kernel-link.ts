@@ -1,7 +1,4 @@
-/**
- * The link of the tiers `kernel` and `quic`: runs the link emulator, with a socket in the server's network namespace and
- * programs in the client's.
- */
+/** The link of the tiers `kernel` and `quic`: runs the link emulator and programs in its namespaces. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -163,10 +160,7 @@ export class KernelLink implements EmulatedLink {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /**
-   * The path of a script that runs an executable in one of the namespaces, with its arguments and streams. `isFirst`:
-   * before most others, so that a busy machine does not limit its throughput.
-   */
+  /** A script that runs an executable in a namespace. `isFirst`: before others on a busy machine. */
   program(side: 'server' | 'client', executable: string, { isFirst = false } = {}): string {
     const file = join(this.#folder, `${basename(executable)}-of-${side}`);
     const enter = `nsenter --net=${this.namespaces[side]} ${isFirst ? 'chrt -f 1 ' : ''}`;
@@ -175,10 +169,7 @@ export class KernelLink implements EmulatedLink {
     return file;
   }
 
-  /**
-   * Starts an HTTP/3 server at an address, which forwards requests to the server that listens in its namespace. Returns
-   * the hash of its key, for `--ignore-certificate-errors-spki-list`.
-   */
+  /** Forwards requests to the namespace's server; returns its key's hash for the browser. */
   async #serveHttp3(address: string): Promise<string> {
     const { congestionControl } = this.tier;
     const args = ['serve', address, congestionControl, `${SERVER_ADDRESS}:${SERVER_PORT}`];

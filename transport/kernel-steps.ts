@@ -6,7 +6,6 @@ import { seededRandom } from '../abr/random.ts';
 import { type Scenario, traceScaleOf } from '../replay/scenarios.ts';
 import { handoverPhaseOf, linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 
-/** The link until `endSeconds` of the session. */
 interface KernelStep {
   endSeconds: number;
   bps: number;
@@ -35,15 +34,11 @@ export interface Impairment {
   keepsRecordedLoss: boolean;
   /** Each 20 ms the round trip is longer by another time, uniform up to this. Packets stay in order. */
   jitterSeconds: number;
-  /** Whether handovers add `HANDOVER`. */
   hasHandovers: boolean;
   queueBytes: number;
 }
 
-/**
- * Duration of a handover, and what it adds to the loss and to the round trip: the middle of measurements on Starlink,
- * +30 to 50 ms for 35 to 50 ms (Huston, APNIC 2024).
- */
+/** The middle of measurements on Starlink: +30 to 50 ms for 35 to 50 ms (Huston, APNIC 2024). */
 const HANDOVER = { seconds: 0.045, loss: 0.01, delaySeconds: 0.04 };
 
 export const NO_IMPAIRMENT: Impairment = {
@@ -68,10 +63,7 @@ const CHANGES: Readonly<Record<string, (value: number) => Partial<Impairment>>> 
   'queue-kb': (kilobytes) => ({ queueBytes: kilobytes * 1e3 }),
 };
 
-/**
- * The values of `--impairment`: `starlink` or `none`, or these with changes: `starlink,loss=0.02`.
- * @throws {InputError} of that flag
- */
+/** `starlink` or `none`, or these with changes: `starlink,loss=0.02`. @throws {InputError} */
 export function impairmentNamed(text: string): Impairment {
   const expected = (what: string, found: string) => new InputError('--impairment', what, found);
   const [name = '', ...changes] = text.split(',');
@@ -87,11 +79,7 @@ export function impairmentNamed(text: string): Impairment {
   return impairment;
 }
 
-/**
- * The session's link from `startSeconds` of the trace, cyclic. Rates are the scaled trace's, including headers: the
- * kernel's own headers replace `payloadShare`. A trace without a clock has no handovers. `seed`, by default 1,
- * determines the jitter.
- */
+/** From `startSeconds` of the trace, cyclic; the kernel's own headers replace `payloadShare`. */
 export function kernelSteps(
   trace: Trace,
   scenario: Scenario,

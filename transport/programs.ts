@@ -51,7 +51,6 @@ export function transportObstacle(): string | undefined {
   return missingProgram(['cargo', 'clang', 'cmake', 'patch']);
 }
 
-/** The same for the tier `quic`. */
 export function quicTierObstacle(): string | undefined {
   return kernelTierObstacle() ?? transportObstacle() ?? missingProgram(['chrt']);
 }
@@ -61,10 +60,7 @@ function missingProgram(names: readonly string[]): string | undefined {
   return missing && `it needs ${missing}`;
 }
 
-/**
- * Allows a congestion control in namespaces by adding it to the machine's list, where it stays. Returns why this is not
- * possible, or undefined.
- */
+/** Adds it to the machine's list, where it stays. Returns why this is not possible, or undefined. */
 export function allowCongestionControl(name: string): string | undefined {
   const listIn = (file: string) => readFileSync(file, 'utf8').trim().split(/\s+/);
   const allowed = listIn(ALLOWED_FILE);
@@ -78,10 +74,7 @@ export function allowCongestionControl(name: string): string | undefined {
   }
 }
 
-/**
- * Returns the name of a congestion control of HTTP/3: `cubic`, `reno`, `bbr2`, or `bbr2:` with `probe-rtt=<ms>` or
- * `loss=<share>`, or both. @throws {InputError} of `field`
- */
+/** `cubic`, `reno`, `bbr2`, or `bbr2:` with `probe-rtt=<ms>`, `loss=<share>`. @throws {InputError} */
 export function quicCongestion(text: string, field = '--congestion'): string {
   const setting = 'probe-rtt=[1-9]\\d*|loss=0?\\.\\d+';
   if (new RegExp(`^(cubic|reno|bbr2(:(${setting})(,(${setting}))?)?)$`).test(text)) return text;
@@ -96,10 +89,7 @@ export function linkEmulator(): string {
   });
 }
 
-/**
- * The path of the Rust program, with the patched quiche. The first build downloads crates and takes minutes.
- * @throws {Error} if a step fails; cargo's messages go to standard error
- */
+/** The Rust program with the patched quiche. The first build downloads crates and takes minutes. */
 export function transportProgram(): string {
   const sources = readdirSync(join(SOURCE_FOLDER, 'src')).map((name) => `src/${name}`);
   sources.push('build.rs', 'Cargo.toml', 'Cargo.lock', 'quiche.patch');
@@ -136,7 +126,6 @@ function built(name: string, sources: readonly string[], build: (folder: string,
   return program;
 }
 
-/** Returns standard output. */
 function run(program: string, args: string[], cwd: string): string {
   const { status, stdout, error } = spawnSync(program, args, {
     cwd,

@@ -42,7 +42,6 @@ export interface DownloadOptions {
 export interface SweepRow {
   dataset: string;
   trace: string;
-  /** Recording group. */
   group: string;
   startSeconds: number;
   seed: number;
@@ -51,7 +50,6 @@ export interface SweepRow {
   result: DownloadResult;
 }
 
-/** The setting that others are compared with. */
 const DEFAULT_SETTING = 'bbr2';
 
 /** A grid of BBRv2's parameters, and the other congestion controls. */
@@ -62,10 +60,7 @@ export const DEFAULT_FLOWS = [
   ),
 ];
 
-/**
- * One flow on a link, which starts with it: quiche's congestion control `flows` in simulated time, so that the same
- * options give the same result. Builds the program at first use; rejects if it fails.
- */
+/** One flow in simulated time: the same options give the same result. Builds the program at first use. */
 export async function download(
   flows: string,
   { link, seed, rttSeconds, seconds }: DownloadOptions,
@@ -88,10 +83,7 @@ export async function download(
   return { result: { throughputBps: receivedBits / seconds, rttSecondsP95, lostShare: lost / sent }, samples };
 }
 
-/**
- * Downloads with each setting (`algorithm`) on each link of a plan, `jobs` at a time; the rows are in the plan's order.
- * Rejects when the signal aborts.
- */
+/** `jobs` at a time; the rows are in the plan's order. Rejects when the signal aborts. */
 export async function playSweep(
   plan: readonly PlannedSession[],
   options: {

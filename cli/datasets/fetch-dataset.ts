@@ -23,11 +23,7 @@ interface FetchOptions extends Required<Watched> {
   onNote: (note: string) => void;
 }
 
-/**
- * Returns the number of recordings written.
- * @throws {InputError} if a file is missing, differs from its checksum, or cannot be converted or written. Nothing is
- * written then.
- */
+/** Returns the number of recordings. If a file is missing or wrong, nothing is written. */
 export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promise<number> {
   const { place, out, signal, onNote } = options;
   const lockFile = join(out, LOCK_FILE);

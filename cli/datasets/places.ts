@@ -8,7 +8,6 @@ import type { Source } from '../../replay/datasets/recipes.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 
 export interface Place {
-  /** The paths of a source's files in its repository. */
   list(source: Source, signal: AbortSignal): Promise<string[]>;
   read(source: Source, path: string, signal: AbortSignal): Promise<Uint8Array>;
   /** Forgets a file with wrong content, so that it is downloaded again. */

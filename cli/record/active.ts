@@ -1,8 +1,4 @@
-/**
- * `leo-abr trace record --active`: measures the link by downloads, by schedule and within a daily budget, only while
- * nobody uses it (scavenger mode of LEOScope, T3P section 6.2). The events of the prediction service show players and
- * the dish's usage.
- */
+/** `leo-abr trace record --active`: downloads while nobody uses the link (LEOScope's scavenger mode). */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +20,6 @@ export interface Surroundings {
   /** Calls `act` every `ms`; the result ends that. */
   every(ms: number, act: () => void): () => void;
   interrupted: Promise<void>;
-  /** Receives lines for the user. */
   note(line: string): unknown;
 }
 
@@ -81,7 +76,6 @@ function webAddress(text: string, flag: string): URL {
 /** Times are monotonic ms unless their names say otherwise. */
 class ActiveMeasurements {
   readonly #usedFile: string;
-  /** Downloaded bytes of a UTC day. */
   #used = { day: '', bytes: 0 };
   #now: { beganMs: number; abort: AbortController } | undefined;
   /** What the newest measurement has received in each tick, and their ends. The last tick is not over. */
@@ -90,11 +84,9 @@ class ActiveMeasurements {
   #busyMs: number;
   /** The newest usage, or connection. */
   #usageMs = Number.NEGATIVE_INFINITY;
-  /** When the next measurement may begin. */
   #dueMs = Number.NEGATIVE_INFINITY;
   #events: AbortController | undefined;
   #retryMs = Number.NEGATIVE_INFINITY;
-  /** The newest fault that the user knows. */
   #reported = '';
 
   constructor(
@@ -125,7 +117,6 @@ class ActiveMeasurements {
     this.#end();
   }
 
-  /** Reads events until the service is lost. */
   async #follow(): Promise<void> {
     const { service, headers } = this.settings;
     const { clock, fetch } = this.around;

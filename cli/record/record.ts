@@ -1,7 +1,4 @@
-/**
- * `leo-abr trace record`: makes recordings of the user's link, for `leo-abr train`, of what `leo-abr serve --record` has
- * recorded, or measures the link itself.
- */
+/** `leo-abr trace record`: recordings of the user's link, for `leo-abr train`. */
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';

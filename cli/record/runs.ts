@@ -1,7 +1,4 @@
-/**
- * Recordings of players come in pieces: with a full buffer a player waits after each segment, and the waiting time has
- * no measurements. Here pieces with short pauses between them become one recording, with the pauses bridged.
- */
+/** A player with a full buffer waits after each segment: joins the pieces between, bridging the pauses. */
 
 import type { Trace } from '../../replay/trace.ts';
 
@@ -15,11 +12,7 @@ export interface Run {
 /** Approximate length of the steps in a bridged pause. */
 const STEP_SECONDS = 1;
 
-/**
- * Joins pieces of one file, in their order, across pauses of at most `longestPauseSeconds`. During a pause the rate
- * goes linearly from the last rate before it to the first rate after it. Pieces without `start_utc` are not joined,
- * because the length of their pauses is unknown.
- */
+/** The rate of a pause goes linearly from before to after it. Pieces without `start_utc` stay apart. */
 export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): Run[] {
   const groups: Trace[][] = [];
   for (const piece of pieces) {

@@ -1,7 +1,4 @@
-/**
- * The report's figures, drawn by Observable Plot as inline SVG when the report is written: the page needs no script and
- * no network, and can be printed. Plot needs a DOM; linkedom provides one without a browser.
- */
+/** Figures by Observable Plot as inline SVG, without script or network; linkedom is Plot's DOM. */
 
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';

@@ -29,7 +29,6 @@ export type Block =
 export interface Table {
   kind: 'table';
   caption: string;
-  /** Titles of the columns. */
   names: string[];
   numbers?: string[];
   /** The last column of names holds long text, which may wrap. */
@@ -55,10 +54,7 @@ export interface SeriesStyle {
   symbol: 'circle' | 'square' | 'triangle' | 'diamond' | 'star' | 'cross' | 'wye';
 }
 
-/**
- * A column of a table: its title with the unit, and a row's value. Columns without `digits` hold text; those of numbers
- * follow them. A difference has a sign, and is strong where its interval excludes 0.
- */
+/** Text without `digits`. A difference has a sign, and is strong where its interval excludes 0. */
 export interface Column<Row> {
   title: string;
   digits?: number;
@@ -74,7 +70,6 @@ export function cellOf<Row>({ of, digits = 0, isDifference = false }: Column<Row
   return typeof value === 'object' ? estimateCell(value, { digits, isDifference }) : fixed(value, digits);
 }
 
-/** The table with a line per row. */
 export function tableOf<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Table {
   const [names, numbers] = [false, true].map((isNumber) =>
     columns.filter(({ digits }) => (digits !== undefined) === isNumber).map(({ title }) => title),

@@ -2,7 +2,6 @@
 
 import type { Estimate } from '../../replay/results.ts';
 
-/** Of a table. */
 export type Cell = string | { text: string; strong: boolean };
 
 export function cellText(cell: Cell): string {

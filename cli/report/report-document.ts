@@ -18,10 +18,7 @@ const LIVE_QOE =
   'and per segment latency (0.05 of the lowest bitrate per second up to 1.1 s, else 0.1 of the top one) and |1 − rate| ' +
   'of the lowest bitrate, per 4 s of media.';
 
-/**
- * The files of a report, each in pieces that are made when they are written. `title` is by default the names of the
- * scenarios. Imports the plotting library.
- */
+/** Files in pieces that are made when they are written. Imports the plotting library. */
 export function reportFiles(runs: readonly Run[], title?: string): Record<string, Iterable<string>> {
   const document = reportDocument(runs, title);
   return { 'sessions.csv': sessionsCsv(runs), 'report.md': markdown(document), 'index.html': html(document) };

@@ -23,21 +23,16 @@ export interface Run {
   scenario: ResolvedScenario;
   /** Names as readers see them. */
   files: string[];
-  /** `tool` of each file. */
   tools: ToolInfo[];
   results: Results;
   /** In order of appearance. */
   algorithms: string[];
   datasets: string[];
   baseline: string;
-  /** Digits to show of a QoE. */
   digits: number;
 }
 
-/**
- * Runs in order of their first file. Throws an `InputError` if files of one scenario and tier cannot be merged
- * (`mergeResults`).
- */
+/** In order of their first file; those of one scenario and tier are merged. */
 export function runsOf(files: readonly ResultsFile[]): Run[] {
   const groups: { files: ResultsFile[]; tier: string }[] = [];
   for (const one of files) {
@@ -79,12 +74,10 @@ function tierOf(tool: ToolInfo): string {
   return `browser, ${notes.tier}${notes.kernel === undefined ? '' : ` with ${notes.kernel.congestionControl}`}`;
 }
 
-/** The sessions of a data set, or all of them. */
 export function sessionsOf({ sessions }: Results, dataset: string): SessionResult[] {
   return dataset === ALL_DATASETS ? sessions : sessions.filter((session) => session.dataset === dataset);
 }
 
-/** Sessions by algorithm, in the run's order. */
 export function byAlgorithm(sessions: readonly SessionResult[]): Map<string, SessionResult[]> {
   return groupBy(sessions, ({ algorithm }) => algorithm);
 }

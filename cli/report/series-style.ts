@@ -9,7 +9,6 @@ const COLOR_COUNT = 8;
 
 const SYMBOLS: readonly SeriesStyle['symbol'][] = ['circle', 'square', 'triangle', 'diamond', 'star', 'wye', 'cross'];
 
-/** A style per algorithm, in the order given. */
 export function seriesStyles(algorithms: readonly string[]): Map<string, SeriesStyle> {
   const colors = new Map(KNOWN_COLORS.map((name, color) => [name, color]));
   const variants = new Map<string, number>();

@@ -8,10 +8,7 @@ import { cellOf } from './document.ts';
 import { rowNames, shownRows, summaryFigures } from './figures.ts';
 import { cellText } from './format.ts';
 
-/**
- * A line per data set and algorithm, then what the differences are from, sessions that ended early, and data sets with too
- * few sessions. Ends with a line break; empty for an empty summary.
- */
+/** A line per data set and algorithm, then the notes; empty for an empty summary. */
 export function summaryTable({ summary, scenario }: Pick<Results, 'summary' | 'scenario'>): string {
   if (summary.length === 0) return '';
   const { means, differences } = summaryFigures(scenario);

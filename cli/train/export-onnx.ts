@@ -1,7 +1,4 @@
-/**
- * Exports a model of `leo-abr train` as an ONNX file with its card inside, for predictor/onnx or another ONNX runtime.
- * The graph computes the same as predictor/forecast/quantile-network.ts.
- */
+/** Exports a model as ONNX with its card; it computes the same as predictor/forecast/quantile-network.ts. */
 
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { LEAK } from '../../predictor/forecast/quantile-network.ts';

@@ -1,7 +1,4 @@
-/**
- * The card of a model: inputs, outputs, training data with licences, scores. Programs find it in the model's file,
- * people beside it as Markdown.
- */
+/** The card of a model, in its file for programs and beside it for people. */
 
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
 import { FEATURES, type Feature } from '../../predictor/link/features.ts';
@@ -10,7 +7,6 @@ import type { Trace } from '../../replay/trace.ts';
 
 /** Scores of one data set, per step of the forecast. */
 export interface DatasetScores {
-  /** Scored moments. */
   rows: number;
   /** Mean over the quantile levels, of natural logarithms of rates. */
   pinball: number[];
@@ -57,7 +53,6 @@ export interface DescribedModel extends ModelFile {
   card: ModelCard;
 }
 
-/** The data sets of the recordings, by name. */
 export function dataSources(traces: readonly Trace[]): DataSource[] {
   const byName = groupBy(traces, ({ metadata }) => metadata.dataset);
   return [...byName.keys()].sort().map((dataset) => {

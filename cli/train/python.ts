@@ -10,7 +10,6 @@ import type { CommandIo } from '../command-io.ts';
 import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
 import { builtFolder, cacheFolder } from '../tool.ts';
 
-/** The folder of the Python package. */
 export function trainingProject(): string {
   return builtFolder('training', 'pyproject.toml', 'predictor/training');
 }
@@ -20,13 +19,11 @@ const PYTHONS = ['python3.11', 'python3.12', 'python3.13', 'python3', 'python'];
 /** File with the hash of the requirements; with another hash the environment is rebuilt. */
 const STAMP = 'leo-abr-training.sha256';
 
-/** Default folder of the environment. */
 export function environmentFolder(): string {
   return join(cacheFolder(), 'training');
 }
 
 export interface PythonOptions {
-  /** Folder of the environment. */
   environment: string;
   /** An interpreter of Python 3.11 or later. Default: the first one of `PYTHONS`. */
   python?: string | undefined;

@@ -1,8 +1,4 @@
-/**
- * Training rows: simulates sessions on the recordings. A row holds, at a moment when a controller may decide, the
- * features of the session's observations so far and the capacity of the link after it. predictor/training fits the
- * network to them.
- */
+/** Features of simulated sessions when a controller may decide, and the link's capacity after that. */
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +30,6 @@ const ROWS_FORMAT = 'leo-abr training rows';
 const ROWS_VERSION = 1;
 /** Least ratio of a rate to the reference, because 0 has no logarithm; the same in predictor/forecast/recalibration.ts. */
 const LEAST_RATIO = 0.003;
-/** Least time between two rows of a session. */
 const ROW_SECONDS = 0.45;
 /** Least length of the recording after a row. Later steps may exceed the recording; they are unknown. */
 const LEAST_FUTURE_SECONDS = 12;
@@ -57,7 +52,6 @@ const SESSION_CONTROLLERS = ['mpc-o', 'mpc-d:abandon', 'mpc-d', 'mpc-o'] as cons
 
 export interface RowSession {
   trace: Trace;
-  /** Label of the data set in reports. */
   dataset: string;
   startSeconds: number;
   segmentCount: number;
@@ -68,10 +62,7 @@ export interface RowSession {
   seed: number;
 }
 
-/**
- * Label of each recording in reports: its data set, followed by its transport if the data set has several, because a
- * saturating UDP flow and a TCP flow see different links.
- */
+/** A recording's data set, and its transport if there are several: UDP and TCP see different links. */
 function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
   const transportOf = ({ metadata }: Trace) => /^[a-z]+/i.exec(String(metadata.other?.['transport'] ?? ''))?.[0] ?? '';
   const byDataset = groupBy(traces, ({ metadata }) => metadata.dataset);
@@ -150,7 +141,6 @@ export interface WriteRowsOptions extends Watched {
   folder: string;
 }
 
-/** Simulates the sessions and writes their rows. */
 export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const { traces, seed, leftOut = [], folder } = options;
   const sessions = rowSessions(traces, seed);
@@ -188,10 +178,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
   writeFileAtomically(join(folder, 'rows.json'), `${JSON.stringify(header, undefined, 2)}\n`);
 }
 
-/**
- * For each group, the others that a model without it must not be trained on: of reports, those with the same viewers or
- * days.
- */
+/** The groups that a model must not be trained on either: of reports, those with the same viewers or days. */
 export function groupsApart(traces: readonly Trace[], groups: readonly string[]): number[][] {
   const foldsOf = groups.map(
     (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other,
@@ -215,9 +202,7 @@ interface RecorderOptions {
   plannedOn: Forecaster | undefined;
 }
 
-/**
- * Observes as a forecaster does. Adds a row at requests for a forecast and at observations, every half second at most.
- */
+/** Adds a row at requests for a forecast and at observations, every half second at most. */
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];

@@ -1,7 +1,4 @@
-/**
- * Vite plugin: runs the paced origin (replay/origin) beside the dev or preview server, serves its address as
- * `origin.json`, and starts prediction services on its links. In the built page, for servers of files, that file names the service worker instead. Node only.
- */
+/** Vite plugin: runs the paced origin beside the server; in the built page, `origin.json` names its worker. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter } from 'node:path';
@@ -15,11 +12,9 @@ import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
 export interface ReplayOriginOptions {
   /** Trace files and folders, in the order in which the page lists them. */
   traces: readonly string[];
-  /** Files with the user's own algorithms. */
   algorithms: readonly string[];
 }
 
-/** The content of `origin.json`. */
 export interface OriginAddress {
   /** The origin's own server, without a slash at its end. The page's server forwards to it too. */
   url?: string;

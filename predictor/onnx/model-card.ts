@@ -1,7 +1,4 @@
-/**
- * The model card in the metadata of an ONNX file (JSON): inputs and outputs with order and unit, training data and
- * scores.
- */
+/** The card in an ONNX file: inputs and outputs with order and unit, training data, scores. */
 
 import {
   check,

@@ -44,10 +44,7 @@ export interface OnnxForecaster extends Forecaster {
 
 /** Without a call of `latest` for this long, the session is paused or over. */
 const REST_SECONDS = 15;
-/**
- * The period of requests. Timeouts count it, because on a page that was frozen or asleep all deadlines pass before it
- * receives the waiting messages.
- */
+/** Timeouts count it: after a page was frozen, all deadlines pass before the waiting messages come. */
 export const TICK_MS = 200;
 const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 /** 60 s: the runtime has 14 MB without compression. */

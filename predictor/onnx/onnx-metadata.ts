@@ -1,7 +1,4 @@
-/**
- * Reads the metadata of an ONNX file, to which onnxruntime-web gives no access. The file is a protocol buffer; only its
- * outermost message is parsed (onnx.proto: ModelProto.metadata_props = 14, of key = 1 and value = 2).
- */
+/** The metadata of an ONNX file (onnx.proto: ModelProto.metadata_props = 14, of key = 1 and value = 2). */
 
 import { InputError } from '../../abr/errors.ts';
 

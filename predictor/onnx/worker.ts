@@ -1,7 +1,4 @@
-/**
- * The module Worker, which imports onnxruntime-web from the page's URL, so that this file works with and without a
- * bundler and loads nothing before a page needs it.
- */
+/** The module Worker; it imports onnxruntime-web from the page's URL, so it needs no bundler. */
 
 import { type MessageScope, type Runtime, serveInference } from './inference.ts';
 

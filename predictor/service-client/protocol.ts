@@ -1,7 +1,4 @@
-/**
- * Versions of what client and service send each other, which may be updated at different times. Both use the newest
- * version that both speak. docs/service.md has the rule.
- */
+/** Both sides use the newest version that both speak; docs/service.md has the rule. */
 
 export interface ProtocolRange {
   oldest: number;
@@ -11,10 +8,7 @@ export interface ProtocolRange {
 /** What this client and this service speak. Raise `newest` for a change that the other side must know about. */
 export const PROTOCOL: ProtocolRange = { oldest: 1, newest: 1 };
 
-/**
- * Which side to update, because they have no version in common; undefined if they have one. Default: a service that
- * does not state its versions.
- */
+/** Which side to update; undefined if they share a version. Default: one that does not state any. */
 export function disagreement(client: ProtocolRange, service = { oldest: 1, newest: 1 }): string | undefined {
   const outdated = client.newest < service.oldest ? 'client' : client.oldest > service.newest ? 'service' : undefined;
   return outdated && `update the ${outdated}: client version ${client.newest}, service version ${service.newest}`;

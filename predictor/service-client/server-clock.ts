@@ -1,7 +1,4 @@
-/**
- * The offset between the clocks of service and page, by the midpoint method (Cristian 1989): the service reads its
- * clock between request and response, so the middle is wrong by at most half the round trip.
- */
+/** The offset of the service's clock by the midpoint method (Cristian 1989). */
 
 /** The most that the page's clock drifts against the service's. */
 const DRIFT_SHARE = 50e-6;

@@ -113,10 +113,7 @@ export class ServiceConnection {
     });
   }
 
-  /**
-   * Returns whether there was something to report. Nothing is reported before the first forecast, so that the session
-   * can compare it with its own measurements.
-   */
+  /** False without reports. None before the first forecast, which the session compares with its own. */
   async #report(signal: AbortSignal): Promise<boolean> {
     const { report, onShare } = this.#options;
     const soonMs = this.#reportedMs + SOON_MS - performance.now();

@@ -26,10 +26,7 @@ const NO_RULES = {
   abandonRequestsRule: false,
 };
 
-/**
- * dash.js's default rules, which alternate between throughput and BOLA, the same with BOLA alone, and its rules for low
- * latency.
- */
+/** dash.js's default rules, the same with BOLA alone, and its rules for low latency. */
 const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catchUp'>>> = {
   dynamic: {},
   'bola-e': { rules: { throughputRule: false } },
@@ -37,7 +34,6 @@ const DASHJS_OWN: Readonly<Record<string, Pick<BrowserAlgorithm, 'rules' | 'catc
   lolp: { rules: { ...NO_RULES, loLPRule: true }, catchUp: 'lolp' },
 };
 
-/** The algorithms in dash.js. */
 export const BROWSER_ALGORITHMS: readonly string[] = [...ALGORITHM_NAMES, ...Object.keys(DASHJS_OWN)];
 
 /** The own ABR of the other players, by name: the player that has it. */

@@ -8,7 +8,6 @@ export interface BenchNotes {
   tier: string;
   /** Of the tiers `kernel` and `quic`. */
   kernel?: { congestionControl: string; impairment: { loss: number } };
-  /** Concurrent sessions. */
   contexts: number;
   /** Sessions with more late downloads were rejected. */
   lateShare: number;
@@ -20,14 +19,11 @@ export interface BenchNotes {
   parts: BenchPart[];
 }
 
-/** One call of the command. */
 export interface BenchPart {
   /** UTC, ISO 8601. */
   startedAt: string;
   endedAt: string;
-  /** Accepted sessions. */
   sessions: number;
-  /** The machine and the programs. */
   environment: {
     node: string;
     /** Kernel, its release and the architecture. */
@@ -36,7 +32,6 @@ export interface BenchPart {
     /** Threads that this process can use at a time. */
     cores: number;
     memoryBytes: number;
-    /** The browser's version. */
     browser: string;
     browserSource: string;
   };

@@ -4,9 +4,7 @@ import { videoClip } from '../media/clips.ts';
 import type { LiveStream } from '../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/**
- * The most that stalled time, or latency, may differ between decisions and element, which look before and after a frame.
- */
+/** How far decisions and element may differ, which look before and after a frame. */
 const TOLERANCE_SECONDS = 0.2;
 
 interface Options {
@@ -65,10 +63,7 @@ function segmentDifferences(record: SessionRecord, index: number, { live, hasDec
 const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) =>
   Math.min(...requests.map(({ requestedAtSeconds }) => requestedAtSeconds));
 
-/**
- * Compares the stalled time at each decision: elapsed time minus played media (loaded media minus buffer) must equal
- * the duration of the element's stalls so far.
- */
+/** At each decision, elapsed time minus played media must equal the element's stalls so far. */
 function stallDifferences(record: SessionRecord, segmentSeconds: number): string[] {
   const { startupSeconds } = record;
   if (startupSeconds === undefined) return ['the playhead never moved'];
@@ -86,10 +81,7 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
   return [];
 }
 
-/**
- * Compares latencies with that of the element: dash.js's figure at the end, and those that decisions were based on
- * while it played. Other players count their latency differently.
- */
+/** The decisions' latencies and the last one; other players count their latency differently. */
 function latencyDifferences(
   record: SessionRecord,
   { positions, endSeconds, shownLatencySeconds }: NonNullable<SessionRecord['live']>,

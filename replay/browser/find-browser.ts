@@ -1,7 +1,4 @@
-/**
- * Finds a Chromium for the benchmark and the browser tests, in this order: `CHROME_PATH`, Playwright's own, the
- * system's chromium or chrome, the one of the npm package `@sparticuz/chromium` (so `npm ci` suffices).
- */
+/** Finds a Chromium: `CHROME_PATH`, Playwright's, the system's, the npm package `@sparticuz/chromium`. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -29,7 +26,6 @@ export interface FoundBrowser {
   source: 'CHROME_PATH' | 'playwright' | 'system' | '@sparticuz/chromium';
 }
 
-/** No usable browser; the message says what to install. */
 export class BrowserNotFoundError extends Error {
   override readonly name = 'BrowserNotFoundError';
 }
@@ -101,7 +97,6 @@ function printsVersion(path: string): boolean {
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }
 
-/** Playwright's own Chromium. */
 async function playwrightBrowser(): Promise<string | undefined> {
   const { chromium } = await import('playwright-core');
   try {

@@ -20,10 +20,7 @@ const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, sh
 /** A session with more late downloads than this is rejected, unless `--late-share` says otherwise. */
 export const TOLERATED_LATE_SHARE = 0.02;
 
-/**
- * Pairs the page's complete downloads with the origin's log, in the order of requests. The parts of a segment are one
- * download.
- */
+/** Pairs the page's complete downloads with the origin's log. The parts of a segment are one download. */
 export function downloadTimings(record: SessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
   const segments = log.filter(
     ({ kind, prescribedEndSeconds }) => kind === 'segment' && prescribedEndSeconds !== undefined,

@@ -1,7 +1,4 @@
-/**
- * Plays a plan's sessions in a browser, in concurrent batches: all pages of a batch are loaded before the first one
- * starts, starts are staggered, and a session with late downloads is played again. Node only.
- */
+/** Plays a plan's sessions in a browser, in concurrent batches with staggered starts. Node only. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
@@ -44,7 +41,6 @@ export interface BenchOptions
   onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
 }
 
-/** The most runs of a session. */
 const MOST_ATTEMPTS = 4;
 const PAGE_PATH = '/page/';
 const RUNTIME_PATH = '/onnxruntime/';
@@ -67,11 +63,7 @@ interface Task {
   attempt: number;
 }
 
-/**
- * Plays all sessions; resolves to those, or the households, that were rejected at every attempt. Rejects with an
- * `InputError` for an unknown algorithm, before it starts a browser, and with a `BrowserNotFoundError` if there is no
- * browser.
- */
+/** Resolves to the sessions that were rejected at every attempt. An unknown algorithm is an `InputError`. */
 export async function runBench(options: BenchOptions): Promise<PlannedSession[]> {
   const { sessions, scenario, signal } = options;
   for (const algorithm of new Set(sessions.map((session) => session.algorithm))) browserAlgorithm(algorithm);
@@ -159,7 +151,6 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
 interface Run {
   browser: Browser;
   origin: RunningOrigin;
-  /** Of the origin, as the browser reaches it. */
   url: string;
   link: EmulatedLink | undefined;
   options: BenchOptions;
@@ -290,10 +281,7 @@ function onnxUrls(model: Uint8Array, url: string): NonNullable<SessionConfig['on
   return { modelUrl, runtimeUrl: at(RUNTIME_FILE), wasmUrl: at(WASM_FILE) };
 }
 
-/**
- * Chromium can lose the result of a promise at a garbage collection (seen once in some hundred sessions, at the end of
- * one). The page keeps its record and returns it again.
- */
+/** Chromium can lose a promise's result at a garbage collection. The page returns its record again. */
 async function playIn(page: Page): Promise<SessionRecord> {
   const play = () => page.evaluate(() => window.leoAbrBench.play());
   return play().catch((error: unknown) => {

@@ -7,15 +7,12 @@ import type { ResolvedScenario } from '../results.ts';
 import { roundedSession } from '../simulator/session-result.ts';
 import type { PlayedSession } from './session-record.ts';
 
-/** One session of a line of the plan. */
 export interface Seat {
   planned: PlannedSession;
-  /** The player's own. */
   scenario: ResolvedScenario;
   joinSeconds: number;
 }
 
-/** One for a line without a household. */
 export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Seat[] {
   const { household, segmentCount, seed } = planned;
   const { live, segmentSeconds } = scenario;

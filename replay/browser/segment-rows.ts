@@ -8,7 +8,6 @@ import type { RequestNote, StallRecord } from './session-record.ts';
 type Request = Omit<RequestNote, 'representationId'>;
 
 interface PlayedRequests {
-  /** In order. */
   requests: readonly Request[];
   stalls: readonly StallRecord[];
 }

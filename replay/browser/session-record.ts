@@ -9,12 +9,10 @@ import type { SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { LinkStatistics } from './emulated-link.ts';
 
-/** One session for a page to play. */
 export interface SessionConfig {
   /** The session's folder at the origin, with a trailing slash. */
   sessionUrl: string;
   algorithm: string;
-  /** The file of an algorithm that is one. */
   own?: OwnAlgorithm;
   seed: number;
   scenario: Pick<
@@ -26,16 +24,11 @@ export interface SessionConfig {
   joinSeconds: number;
   /** The built-in forecaster's model. Default: the shipped one. */
   model?: ModelFile;
-  /** Of a forecaster with an ONNX model. */
   onnx?: { modelUrl: string; runtimeUrl: string; wasmUrl: string };
-  /** Of a forecaster that asks a prediction service. */
   serviceUrl?: string;
 }
 
-/**
- * One request for a segment of video; times are of the session's clock. 0 is the first request, of a live stream the
- * origin's second 0, or the join of a household's player.
- */
+/** A request for a segment of video; 0 is the first request, the origin's second 0 (live), or the join. */
 export interface RequestNote {
   index: number;
   representationId: string;
@@ -49,7 +42,6 @@ export interface RequestNote {
   outcome: 'active' | 'complete' | 'abandoned' | 'failed';
 }
 
-/** A request that has ended. */
 export interface RequestRecord extends RequestNote {
   endedAtSeconds: number;
   outcome: Exclude<RequestNote['outcome'], 'active'>;
@@ -70,7 +62,6 @@ export interface DecisionRecord {
 export interface StallRecord {
   startSeconds: number;
   endSeconds: number;
-  /** The position of the playhead. */
   mediaSeconds: number;
 }
 
@@ -91,7 +82,6 @@ export interface SessionRecord {
   /** From second 0 to the first movement of the playhead; absent if it never moved. */
   startupSeconds?: number;
   stalls: StallRecord[];
-  /** Of a live stream. */
   live?: {
     positions: PositionRecord[];
     jumps: number;
@@ -103,7 +93,6 @@ export interface SessionRecord {
   unaccountedSeconds: number;
   /** Per segment, the picture widths that were on screen. */
   widthsOnScreen: number[][];
-  /** Durations of the decisions. */
   decisionMillis: number[];
   /** What the algorithm's forecaster cost: until it was loaded, and of the main thread since. Absent in older records. */
   forecasterMillis?: { loading: number; main: number };
@@ -127,7 +116,6 @@ export interface DownloadTiming {
   prescribedSeconds: number;
 }
 
-/** One played session, accepted or not. */
 export interface PlayedSession {
   /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
   planned: PlannedSession;
@@ -138,7 +126,6 @@ export interface PlayedSession {
   result: SessionResult;
   record: SessionRecord;
   timings: DownloadTiming[];
-  /** From `consistency.ts`. */
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
   /** Of an emulated link, from its second 0 to the end of the session, or of the household's last. */

@@ -52,7 +52,6 @@ export function secondRows({ minSeconds = 1, maxOutageSeconds = Infinity, ...opt
   };
 }
 
-/** Zeros in a row. */
 function longestOutage(ratesMbps: readonly number[]): number {
   let longest = 0;
   let length = 0;
@@ -114,10 +113,7 @@ export const idpRows: Converter = (file) => {
   return recordings;
 };
 
-/**
- * Lines of a time in s and a rate in Mbit/s that holds until the next line, from the first line's time, of which
- * `seconds` are kept. `phases` are seconds of the minute of the first line, by recording.
- */
+/** Lines of a time in s and a rate in Mbit/s. `phases`: seconds of the minute of the first line. */
 export function timedLines({
   seconds,
   phases,

@@ -16,13 +16,11 @@ export interface Source {
   /** Name of the recording; with a pattern, a replacement such as `$1-$2`. Default: the file's name without ending. */
   name?: string;
   sha256?: string;
-  /** Fields of the sidecar that only this source has. */
   sidecar?: Readonly<Record<string, string>>;
 }
 
 export interface Recipe {
   name: string;
-  /** What it is, for lists. */
   about: string;
   licence: string;
   /** What to cite beside the repository. */

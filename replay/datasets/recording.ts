@@ -21,7 +21,6 @@ export interface Recording {
   startUtcMs?: number | undefined;
   /** Second of the minute of second 0, where the UTC itself is unknown. */
   epochPhaseSeconds?: number | undefined;
-  /** Further fields of the sidecar. */
   other?: Readonly<Record<string, unknown>>;
 }
 
@@ -112,10 +111,7 @@ export function compactUtc(utcMs: number): string {
   return new Date(utcMs).toISOString().replace(/[-:]|\..*/g, '');
 }
 
-/**
- * Rates in Mbit/s on a regular grid from readings of a counter, whose bits count as evenly spread between two readings.
- * NaN where two readings are more than three steps apart, and outside of the readings.
- */
+/** A counter's bits count as evenly spread between readings; NaN where these are over three steps apart. */
 export function ratesOnGrid(
   { timesSeconds, cumulativeBits }: { timesSeconds: ArrayLike<number>; cumulativeBits: ArrayLike<number> },
   { startSeconds, stepSeconds, count }: { startSeconds: number; stepSeconds: number; count: number },

@@ -97,10 +97,7 @@ export const nicCounter: Converter = (file) => {
 
 const UNITS_MBPS: Readonly<Record<string, number>> = { '': 1e-6, K: 1e-3, M: 1, G: 1e3 };
 
-/**
- * Stamped output of nuttcp (TCP) or iperf3 (UDP, with loss) in intervals of 0.5 s. The output is buffered, so the start
- * is the earliest that a line allows. The stamps are Eastern Daylight Time.
- */
+/** Stamped output of nuttcp or iperf3 (Eastern Daylight Time), buffered: the earliest possible start. */
 export const stampedOutput: Converter = (file) => {
   const ratesMbps: number[] = [];
   const loss: number[] = [];

@@ -5,9 +5,7 @@ import { householdsOf } from './household-figures.ts';
 import { orderSessions } from './plan.ts';
 import { summarise } from './summary.ts';
 
-/**
- * Sorts the sessions into the plan's order and adds the summary. `algorithms` gives their order (default: appearance).
- */
+/** In the plan's order, with a summary. `algorithms` gives their order (default: appearance). */
 export function assembleResults(options: {
   tool: ToolInfo;
   scenario: ResolvedScenario;

@@ -1,24 +1,16 @@
-/**
- * Confidence intervals by resampling whole units (recording groups or recordings), seeded, and stretched for small
- * numbers of units: the intervals of all comparisons. README.md describes the method, its sources and its coverage.
- */
+/** Confidence intervals by resampling whole units; README.md describes method, sources and coverage. */
 
 import { quantile } from '../../abr/quantile.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Estimate } from '../results.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Resamples per interval. */
 export const RESAMPLES = 4000;
 
 const LEVEL = 0.975;
-/** The normal distribution's quantile at `LEVEL`. */
 const NORMAL_QUANTILE = 1.959964;
 
-/**
- * Calls `visit` for each of `resamples` resamples of `unitCount` units with replacement: unit u is drawn `counts[u]`
- * times. The array is reused.
- */
+/** Calls `visit` for each resample with replacement: unit u is drawn `counts[u]` times. The array is reused. */
 export function forEachResample(
   options: { unitCount: number; seed: number; resamples?: number },
   visit: (counts: Uint32Array, resample: number) => void,
@@ -55,10 +47,7 @@ export function smallSampleStretch(units: number): number {
   return (Math.sqrt(n / (n - 1)) * studentQuantile(LEVEL, n - 1)) / NORMAL_QUANTILE;
 }
 
-/**
- * The 95 % interval of a statistic: the distances from the estimate to the resamples' 2.5 % and 97.5 % quantiles, each
- * multiplied by `stretch`. Null if 2.5 % of the resamples are not finite.
- */
+/** The 2.5 % and 97.5 % quantiles, stretched about the estimate; null if 2.5 % are not finite. */
 export function stretchedInterval(estimate: number, resampled: Float64Array, stretch: number): [number, number] | null {
   const finite = resampled.filter((value) => Number.isFinite(value)).sort();
   if (!Number.isFinite(estimate) || finite.length <= LEVEL * resampled.length) return null;
@@ -78,10 +67,7 @@ export interface Resampling {
   resamples?: number | undefined;
 }
 
-/**
- * Statistics with their 95 % intervals; none with fewer than two units. `statistics` gets how often each unit counts: once
- * in the sample itself. Cost: resamples x (units + `statistics`).
- */
+/** With 95 % intervals, none with fewer than two units. `statistics` gets how often each unit counts. */
 export function estimates<Name extends string>(
   { unitOf, unitCount, seed, resamples = RESAMPLES }: Resampling,
   statistics: (counts: ArrayLike<number>) => Readonly<Record<Name, number>>,

@@ -1,7 +1,4 @@
-/**
- * Means and ratios of many sessions from sums by cluster, their contrasts and intervals: nothing but sums is kept, so that
- * the sessions can be streamed. README.md has the formulas, their sources and their coverage.
- */
+/** Means and ratios of many sessions from sums by cluster; README.md has the formulas. */
 
 import { effectiveUnits } from './bootstrap.ts';
 import { studentQuantile } from './student-t.ts';
@@ -35,7 +32,6 @@ export interface Contrast {
   effectiveSessions: number;
 }
 
-/** What multiplicity and planning change. */
 export interface IntervalOptions {
   /** One minus the confidence. Default 0.05. */
   alpha?: number;
@@ -74,10 +70,7 @@ export function intervalOf(contrast: Contrast, alpha = 0.05): [number, number] |
   return around(contrast, studentQuantile(1 - alpha / 2, Math.max(1, contrast.clusters - 1)));
 }
 
-/**
- * The interval that holds at all looks together: it is what a mixture sequential probability ratio test does not reject.
- * Null also where there are too few clusters to exclude anything.
- */
+/** Holds at all looks together: what a mixture sequential probability ratio test does not reject. */
 export function alwaysValidInterval(
   contrast: Contrast,
   { alpha = 0.05, plannedSessions }: IntervalOptions,

@@ -11,7 +11,6 @@ export const ORACLE = 'mpc-o';
 
 /** A baseline is clearly positive if it exceeds this share of the top bitrate's QoE and its interval is above 0. */
 const POSITIVE_SHARE = 0.05;
-/** A session that stalls for longer is severe. */
 const SEVERE_STALL_SECONDS = 10;
 /** A gap below this share of the top bitrate's QoE is too small for `oracleGapClosed`. */
 const GAP_SHARE = 0.02;
@@ -50,7 +49,6 @@ interface ComparisonFrame {
   resamples?: number;
 }
 
-/** Sessions of the same place. */
 interface Pair {
   own: SessionResult;
   baseline: SessionResult;
@@ -60,10 +58,7 @@ interface Pair {
   startDiff: FirstMinute | undefined;
 }
 
-/**
- * Compares every other algorithm with the baseline, all on the same resamples. Algorithms without pairs are absent.
- * Cost: resamples x (units + sessions) per algorithm.
- */
+/** Every other algorithm with the baseline, on the same resamples; absent without pairs. */
 export function compareWithBaseline(frame: ComparisonFrame): Map<string, BaselineComparison> {
   const { sessionsByAlgorithm, baseline: baselineName, unitOf } = frame;
   const baselineAt = byPlace(sessionsByAlgorithm.get(baselineName));

@@ -3,6 +3,8 @@
  * on, while another player on the same link stalls in the dip. Pure; the search and the page share it.
  */
 
+import type { Forecast, PlayerState } from '../../abr/index.ts';
+
 /** A session up to now, in seconds since its start. */
 export interface PlayedSession {
   stalls: readonly { startSeconds: number; endSeconds: number }[];
@@ -14,7 +16,6 @@ export interface PlayedSession {
 
 export interface AnnouncedHandover {
   atSeconds: number;
-  /** When it was announced first. */
   sinceSeconds: number;
   /** The newest one, 0 to 1. */
   confidence: number;
@@ -31,7 +32,6 @@ export interface HandoverMoment {
   lostSeconds: number;
 }
 
-/** What counts as ahead of a handover, and as its dip. */
 const AHEAD_SECONDS = 8;
 export const DIP = { beforeSeconds: 0.3, afterSeconds: 2 };
 /** Less media saved is no preparation, and shorter stalls hardly show. */
@@ -48,9 +48,7 @@ export function handoverMoment(
   other: PlayedSession,
 ): HandoverMoment | undefined {
   const { atSeconds, sinceSeconds } = handover;
-  const dip = [atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds] as const;
-  const lostSeconds = stallSecondsWithin(other, ...dip);
-  const ownSeconds = stallSecondsWithin(own, ...dip);
+  const [ownSeconds, lostSeconds] = [stallSecondsInDip(own, atSeconds), stallSecondsInDip(other, atSeconds)];
   const isLost = lostSeconds >= LEAST_LOST_SECONDS && lostSeconds >= LEAST_LOST_RATIO * ownSeconds;
   if (!isLost || ownSeconds > MOST_OWN_STALL_SECONDS) return undefined;
   const { slowed, lowered } = preparation(own, Math.max(sinceSeconds, atSeconds - AHEAD_SECONDS), atSeconds);
@@ -87,4 +85,27 @@ export function stallSecondsWithin({ stalls }: Pick<PlayedSession, 'stalls'>, fr
   return stalls.reduce((sum, { startSeconds, endSeconds }) => {
     return sum + Math.max(0, Math.min(endSeconds, to) - Math.max(startSeconds, from));
   }, 0);
+}
+
+export function stallSecondsInDip(played: PlayedSession, atSeconds: number): number {
+  return stallSecondsWithin(played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds);
+}
+
+/** Two announcements of a handover differ by less. */
+const SAME_HANDOVER_SECONDS = 3;
+
+/** Notes the next handover of a forecast in force, at a state of the plugin whose `nowSeconds` are of the session's clock. */
+export function announce(
+  noted: AnnouncedHandover[],
+  forecast: Pick<Forecast, 'handovers'> | undefined,
+  { utcMs = Number.NaN, nowSeconds }: Pick<PlayerState, 'utcMs' | 'nowSeconds'>,
+): void {
+  const next = forecast?.handovers.find(({ atMs }) => atMs > utcMs);
+  if (next === undefined) return;
+  const { confidence } = next;
+  const atSeconds = nowSeconds + (next.atMs - utcMs) / 1000;
+  const last = noted[noted.length - 1];
+  if (last !== undefined && Math.abs(last.atSeconds - atSeconds) < SAME_HANDOVER_SECONDS) {
+    Object.assign(last, { atSeconds, confidence });
+  } else noted.push({ atSeconds, confidence, sinceSeconds: nowSeconds });
 }

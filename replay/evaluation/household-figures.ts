@@ -85,7 +85,6 @@ export function householdDifference(
   });
 }
 
-/** Means over households. */
 const MEANS = [
   ...(['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const),
 ];
@@ -94,7 +93,6 @@ export interface HouseholdSummary extends Record<(typeof MEANS)[number], number>
   /** Given to the players that have a choice. */
   algorithm: string;
   households: number;
-  /** The 5th percentile over all players. */
   qoeP5: number;
   /** Over players. */
   stallSecondsMean: number;

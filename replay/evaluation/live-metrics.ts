@@ -1,7 +1,4 @@
-/**
- * What a viewer of a live stream experienced, from the history of playback. Browser-safe; simulator and benchmark share
- * it.
- */
+/** What a viewer of a live stream experienced; simulator and benchmark share it. Browser-safe. */
 
 import { isNoticed } from '../../abr/off-rate.ts';
 import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
@@ -37,10 +34,7 @@ const LONGEST_STEP_SECONDS = 0.1;
 /** LoL+'s price of a second of latency: a share of the lowest bitrate up to the limit, of the top bitrate above it. */
 const LATENCY_PRICE = { limitSeconds: 1.1, shareOfLowest: 0.05, shareOfTop: 0.1 };
 
-/**
- * LoL+ prices latency and rate at each segment of media; here each segment has their mean price over the session.
- * @throws {RangeError} for an empty history.
- */
+/** LoL+ prices each segment's latency and rate; here each has their mean price over the session. */
 export function liveMetrics(stream: WatchedStream): LiveMetrics {
   const { history, bitratesBps, segmentSeconds, ladderBps, jumps } = stream;
   const lowest = ladderBps[0]! / 1e6;

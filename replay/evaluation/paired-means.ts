@@ -5,22 +5,18 @@ import { estimates } from './bootstrap.ts';
 import { UnitSample } from './quantiles.ts';
 import { type DatasetUnits, resamplingUnits } from './resampling-units.ts';
 
-/** Of pairs. */
 export interface PairedSample {
   pairs: number;
   resampledBy: ResampledBy;
-  /** Number of units with pairs. */
   units: number;
 }
 
 export interface Pairing<T, Name extends string> {
-  /** Pairs have the same. */
   keyOf(one: T): string;
   /** Of a pair; see `differences`. */
   valuesOf(one: T, other: T): Record<Name, number>;
   /** `unitsByDataset` of all sessions. */
   ways: ReadonlyMap<string, DatasetUnits>;
-  /** Of the resamples. */
   seed: number;
 }
 

@@ -129,7 +129,6 @@ function object(shape: Readonly<Record<string, Check>>): Check {
   };
 }
 
-/** The same check for several keys. */
 function each(item: Check, ...keys: string[]): Record<string, Check> {
   return Object.fromEntries(keys.map((key) => [key, item]));
 }

@@ -20,7 +20,6 @@ export interface PlannedSession extends SessionStart {
   household?: Household;
 }
 
-/** One part of a benchmark, from 1 to `count`. */
 interface Shard {
   index: number;
   count: number;
@@ -31,11 +30,8 @@ interface BenchmarkOptions {
   scenario: Scenario;
   starts: StartsRule;
   algorithms: readonly string[];
-  /** The seeds of sessions derive from it. */
   seed: number;
-  /** Default: all sessions. */
   shard?: Shard;
-  /** Default: each session has its link for itself. */
   household?: Household;
 }
 
@@ -56,11 +52,7 @@ export function parseShard(text: string, field = '--shard'): Shard {
   return { index, count };
 }
 
-/**
- * All sessions of a benchmark in order. Shards take turns by (trace, start), so that all algorithms of a start are in
- * the same shard.
- * @throws {InputError} for two traces of a data set with the same name, a repeated algorithm, or no sessions.
- */
+/** All sessions in order. Shards take turns by (trace, start), so that all algorithms share a start. */
 export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   const { scenario, starts, algorithms, seed, shard, household } = options;
   if (algorithms.length === 0 || new Set(algorithms).size < algorithms.length) {
@@ -116,12 +108,7 @@ function lineOf({ dataset, trace, startSeconds, algorithm, household }: Played, 
   return [dataset, trace, startSeconds, household?.algorithm ?? algorithm, ...(name === undefined ? [] : [name])];
 }
 
-/**
- * Splits a plan by an earlier, partial result of the same command: sessions that are `done` (in the plan's order) and
- * those that remain.
- * @throws {InputError} if the earlier result has another scenario or seed, or sessions outside the plan, which the new
- * result would lose.
- */
+/** Splits a plan into what an earlier, partial result has `done`, and the rest. */
 export function resumePlan(
   planned: readonly PlannedSession[],
   earlier: { file: string; results: Results },

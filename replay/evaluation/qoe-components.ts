@@ -11,10 +11,7 @@ import type { DatasetUnits } from './resampling-units.ts';
 /** In Mbit/s of undisturbed 4 s segments; `qoe = quality - stalls - startup - switches`. */
 export type QoeComponents = Record<'qoe' | 'quality' | 'stalls' | 'startup' | 'switches', number>;
 
-/**
- * The components of a session's QoE-linear (abr/qoe.ts), from its totals: mean bitrate (missing segments count as 0), and
- * costs >= 0. The planned number of segments of a session that ended early follows from its QoE.
- */
+/** From the totals: mean bitrate (missing segments count as 0), and costs >= 0 (abr/qoe.ts). */
 export function qoeComponents(
   { segments, startupSeconds, stallSeconds, switchBps, endedBy, qoe }: SessionResult,
   scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>,
@@ -41,10 +38,7 @@ export function qoeComponents(
 /** Means over pairs, algorithm minus baseline; costs are above 0 if the algorithm's are higher. */
 export type ComponentDifference = PairedSample & Record<keyof QoeComponents, Estimate>;
 
-/**
- * Pairs sessions by place; undefined without pairs. `ways` is `unitsByDataset` of all sessions. The benchmark's `seed`
- * and `label` (the data set) give the seed of the resamples.
- */
+/** Pairs sessions by place. `seed` and `label` (the data set) give the seed of the resamples. */
 export function componentDifference(
   algorithm: readonly SessionResult[],
   baseline: readonly SessionResult[],

@@ -16,7 +16,6 @@ export function decisionMicros(millis: readonly number[]): { decisionMicros?: { 
   return { decisionMicros: { p50: quantile(ascending, 0.5), p99: quantile(ascending, 0.99) } };
 }
 
-/** The share of a sample that is its tail. */
 const TAIL_SHARE = 0.05;
 
 /** The number of values in the tail of a sample: ceil(5 %). */
@@ -29,10 +28,7 @@ export function tailMean(ascending: Float64Array): number {
   return mean(ascending.subarray(ascending.length - tailSize(ascending.length)));
 }
 
-/**
- * Statistics of resamples of a fixed sample. Each value belongs to a unit (a recording group, a recording), and unit u
- * counts `counts[u]` times. The sample is sorted once; a tail mean needs at most one pass.
- */
+/** Statistics of resamples: unit u, with all its values, counts `counts[u]` times. Sorts only once. */
 export class UnitSample {
   private readonly descending: Float64Array;
   private readonly unitOfDescending: Uint32Array;
@@ -52,7 +48,6 @@ export class UnitSample {
     }
   }
 
-  /** The number of values in the resample. */
   sizeOf(counts: ArrayLike<number>): number {
     let size = 0;
     for (let unit = 0; unit < this.unitSizes.length; unit++) size += counts[unit]! * this.unitSizes[unit]!;

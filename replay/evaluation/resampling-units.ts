@@ -8,7 +8,6 @@ const FEWEST_GROUPS = 8;
 
 type Place = Pick<SessionResult, 'dataset' | 'trace' | 'group'>;
 
-/** How a data set is resampled. */
 export interface DatasetUnits {
   resampledBy: 'groups' | 'recordings';
   nameOf(session: Place): string;
@@ -29,10 +28,7 @@ export function unitsByDataset(sessions: readonly Place[]): Map<string, DatasetU
   return new Map(ways);
 }
 
-/**
- * The units of these sessions, numbered from 0 to `unitCount - 1` in order of appearance; `ways` is the result of
- * `unitsByDataset`.
- */
+/** These sessions' units, numbered in order of appearance; `ways` is of `unitsByDataset`. */
 export function resamplingUnits(sessions: readonly Place[], ways: ReadonlyMap<string, DatasetUnits>) {
   const nameOf = (session: Place) => JSON.stringify([session.dataset, ways.get(session.dataset)!.nameOf(session)]);
   const numbers = new Map([...new Set(sessions.map(nameOf))].map((name, number) => [name, number]));

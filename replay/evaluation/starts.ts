@@ -68,7 +68,6 @@ export function sessionStarts(
   return offered.filter((second) => second <= lastStartSeconds).map((startSeconds) => ({ startSeconds, segmentCount }));
 }
 
-/** The requirements of `sessionStarts`, for messages. */
 export function neededOfTraces(scenario: Scenario): string {
   const { name, live, segmentSeconds, playbackRate = 1 } = scenario;
   const mediaSeconds = (leastSegments(scenario) * segmentSeconds - (live?.timeShiftSeconds ?? 0)) / playbackRate;
@@ -88,7 +87,6 @@ export function leastSegments({ segmentSeconds, segmentCount, live }: Played): n
 
 type Played = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
 
-/** Of a trace for a whole session. */
 function neededSeconds(scenario: Played): number {
   const { segmentSeconds, segmentCount, playbackRate = 1, live } = scenario;
   if (live !== undefined) return liveSessionSeconds({ segmentSeconds, segmentCount, live });

@@ -107,7 +107,6 @@ function rowOf(
   };
 }
 
-/** Means over sessions on demand; nothing live. */
 function startRow(sessions: readonly FirstMinute[]): Pick<SummaryRow, 'firstMinute'> {
   if (sessions.length === 0) return {};
   const names = Object.keys(sessions[0]!) as (keyof FirstMinute)[];
@@ -120,7 +119,6 @@ const LIVE_MEANS = [
   ...(['offRateShare', 'rateDeviationMean'] as const),
 ];
 
-/** Means over live sessions; nothing on demand. */
 function liveRow(sessions: readonly LiveMetrics[]): Pick<SummaryRow, 'live'> {
   if (sessions.length === 0) return {};
   const means = LIVE_MEANS.map((name) => [name, mean(sessions.map((session) => session[name]))]);

@@ -19,10 +19,7 @@ const agreementOf = (own: SessionResult, simulated: SessionResult) => ({
 type Agreement = keyof ReturnType<typeof agreementOf>;
 export type TierAgreement = { algorithm: string; pairs: number } & Record<Agreement, Estimate>;
 
-/**
- * A row per algorithm of both tiers, in order of the browser's sessions, over those that ended normally in both;
- * differences are browser minus simulator.
- */
+/** A row per algorithm, over sessions that ended normally in both tiers; browser minus simulator. */
 export function tierAgreement(
   simulated: readonly SessionResult[],
   browser: readonly SessionResult[],
@@ -41,7 +38,6 @@ export function tierAgreement(
   });
 }
 
-/** Share of segments with the same representation. */
 function sameShare(browser: SessionResult, simulated: SessionResult): number {
   const bitrates = new Map(simulated.segments.map(({ index, bitrateBps }) => [index, bitrateBps]));
   const same = browser.segments.filter(({ index, bitrateBps }) => bitrates.get(index) === bitrateBps).length;

@@ -8,10 +8,7 @@ import { type Trace, wrapSeconds } from '../trace.ts';
 const LIVE_END_SECONDS = 0.5;
 const ROUNDING_SECONDS = 1e-6;
 
-/**
- * The session with `pastTraceSeconds` if its last known moment on the link is after the trace's end, otherwise
- * unchanged.
- */
+/** With `pastTraceSeconds` if its last known moment on the link is after the trace's end. */
 export function withTraceEnd(
   session: SessionResult,
   trace: Pick<Trace, 'durationSeconds'>,

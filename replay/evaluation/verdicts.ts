@@ -4,13 +4,9 @@ import { ALL_DATASETS, type Estimate, type SummaryRow } from '../results.ts';
 import { ORACLE } from './comparison.ts';
 import { groupBy } from './group-by.ts';
 
-/** Fewer sessions of an algorithm decide nothing. */
 const FEWEST_SESSIONS = 8;
 
-/**
- * `oracleGapClosed` for readers: undefined also where the oracle's lead over the baseline is not clearly positive (its
- * 95 % interval includes 0, or there is none). Older results have it above 1.
- */
+/** Undefined also where the oracle's lead is not clearly positive; older results have it above 1 there. */
 export function shownGapClosed(row: SummaryRow, summary: readonly SummaryRow[]): Estimate | undefined {
   const closed = row.vsBaseline?.oracleGapClosed;
   const oracle = summary.find(({ dataset, algorithm }) => dataset === row.dataset && algorithm === ORACLE);

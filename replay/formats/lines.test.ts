@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../../abr/property.fixture.ts';
 import { decimalOf } from './lines.ts';
 
 test('equals Number for every finite number in any notation', () => {
@@ -8,12 +9,9 @@ test('equals Number for every finite number in any notation', () => {
     fc.double({ min: 0, max: 1e6, noNaN: true }).map((value) => value.toFixed(6)),
     fc.integer().map(String),
   );
-  fc.assert(
-    fc.property(number, (text) => {
-      expect(decimalOf(text)).toBe(Number(text));
-    }),
-    { seed: 1, numRuns: 2000 },
-  );
+  forAll([number], { seed: 1, numRuns: 2000 }, (text) => {
+    expect(decimalOf(text)).toBe(Number(text));
+  });
 });
 
 test.each(['', '-', '.', '1.2.3', '0x10', 'Infinity', 'NaN', '1e', '1e999', '1 2', 'abc'])(

@@ -1,7 +1,4 @@
-/**
- * The place of an invalid value in the input, for the `field` of an `InputError`: `trace.csv:12: throughput_mbps`.
- * `line` counts from 1; `field` is a column of a table, a key of a JSON document (`a.b[2]`) or a flag.
- */
+/** The place of an invalid value, for the `field` of an `InputError`: `trace.csv:12: throughput_mbps`. */
 export function placeOf(at: {
   file?: string | undefined;
   line?: number | undefined;

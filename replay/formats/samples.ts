@@ -16,7 +16,6 @@ export interface TraceSource {
   name: string;
   file?: string | undefined;
   metadata: TraceMetadata;
-  /** Receives a note on each omission, with its reason. */
   onNote?: ((note: string) => void) | undefined;
   /** Reports that were read before, in this file or another one. */
   reportIds?: Set<string> | undefined;

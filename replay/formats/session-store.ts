@@ -1,7 +1,4 @@
-/**
- * Keeps finished sessions in a file, so that a benchmark needs about a kilobyte of memory per session, however many
- * segments it has. Node only.
- */
+/** Keeps finished sessions in a file, so that they need about a kilobyte of memory each. Node only. */
 
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,18 +13,12 @@ export class SessionStore {
   #descriptor: number | undefined;
   #bytes = 0;
 
-  /**
-   * `file`: replaced by `head` and the sessions' lines when the first one is added. Default: a temporary file without a
-   * name, which vanishes with the process.
-   */
+  /** `file`: of `head` and the sessions' lines. Default: a temporary file without a name. */
   constructor(place?: { file: string; head: () => string }) {
     this.#place = place;
   }
 
-  /**
-   * The same sessions, with their rows in the file; each use of `segments` reads them.
-   * @throws {InputError} if there can be no file.
-   */
+  /** The same sessions, with their rows in the file; each use of `segments` reads them. */
   add(sessions: readonly SessionResult[]): SessionResult[] {
     this.#descriptor ??= this.#open();
     const file = this.#descriptor;

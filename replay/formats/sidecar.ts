@@ -4,7 +4,6 @@ import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
 import { FieldCheck, jsonObject } from './field-check.ts';
 
-/** The metadata of a trace without a sidecar. */
 export function defaultMetadata(traceName: string): TraceMetadata {
   return { dataset: 'unknown', recordingGroup: traceName };
 }

@@ -1,7 +1,4 @@
-/**
- * Rows of a table in text, a line each: the first `textColumns` columns are aligned to the left, the others to the right,
- * with two spaces between them.
- */
+/** A line per row: the first `textColumns` columns are aligned to the left, the others to the right. */
 export function textTable(rows: readonly (readonly string[])[], textColumns: number): string[] {
   const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]!.length))) ?? [];
   return rows.map((row) =>

@@ -1,8 +1,4 @@
-/**
- * Pensieve's "cooked" traces: lines of `time Mbps`, separated by white space. As in Pensieve's simulator
- * (`fixed_env.py` of hongzimao/pensieve), the rate of a line holds from the previous line's time to its own, so the
- * first line only gives the start of the clock. Browser-safe.
- */
+/** Pensieve's "cooked" traces: lines of `time Mbps`. A rate holds from the previous line's time to its own. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';

@@ -1,7 +1,4 @@
-/**
- * The project's CSV: a header, then one row per sample. Columns `time_s` and `throughput_mbps` (blank = unknown),
- * optionally `rtt_ms` and `loss` (0 to 1), in any order. A sample holds until the next one's time. Browser-safe.
- */
+/** The project's CSV: `time_s`, `throughput_mbps` (blank = unknown), `rtt_ms`, `loss`. Browser-safe. */
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
@@ -13,11 +10,7 @@ import { defaultMetadata } from './sidecar.ts';
 const COLUMNS = ['time_s', 'throughput_mbps', 'rtt_ms', 'loss'] as const;
 type ColumnName = (typeof COLUMNS)[number];
 
-/**
- * The trace in a CSV, or one trace per part if it has gaps (see `tracesFromSamples`). `source` is the name, or the name
- * with metadata.
- * @throws {InputError} with line and field.
- */
+/** The trace, or one per part between gaps. `source`: its name, or that with metadata. */
 export function parseTraceCsv(text: string, source: string | TraceSource): Trace[] {
   const resolved: TraceSource =
     typeof source === 'string' ? { name: source, metadata: defaultMetadata(source) } : source;
@@ -81,10 +74,7 @@ function headerIn(text: string, file: string, line: number): ColumnName[] {
   return known;
 }
 
-/**
- * The trace as CSV, with a precision of 1 us, 1 bit/s and 1e-6 of loss. Parsing it gives the same steps, except that
- * the last step gets the length of the others (a CSV has no end time).
- */
+/** Exact to 1 us, 1 bit/s and 1e-6 of loss, except the last step's end, which a CSV does not have. */
 export function formatTraceCsv({ stepEndsSeconds, ...columns }: Trace): string {
   const timesSeconds = new Float64Array(stepEndsSeconds.length);
   timesSeconds.set(stepEndsSeconds.subarray(0, -1), 1);

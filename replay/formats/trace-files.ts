@@ -10,7 +10,6 @@ import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
 import { writeFileAtomically } from './write-file.ts';
 
 interface ReadTracesOptions {
-  /** Receives notes on omissions and oddities. */
   onNote?: (note: string) => void;
   /** Reports with these ids were read before; new ones are added. */
   reportIds?: Set<string>;
@@ -54,7 +53,6 @@ function metadataBeside(file: string, traceName: string): TraceMetadata {
   return isThere ? parseSidecar(readText(sidecar), traceName, sidecar) : defaultMetadata(traceName);
 }
 
-/** The trace files at a path, sorted. */
 export function traceFilesAt(path: string): string[] {
   return statOf(path).isDirectory() ? filesBelow(path, []) : [path];
 }
@@ -111,10 +109,7 @@ export function traceFileName(trace: Trace): string {
   return `${trace.name.replaceAll('#', '-')}.csv`;
 }
 
-/**
- * Writes a trace as CSV and its sidecar into a folder, atomically. Returns the trace's path.
- * @throws {InputError} if it cannot be written.
- */
+/** Writes CSV and sidecar, atomically; returns the CSV's path. */
 export function writeTrace(trace: Trace, folder: string): string {
   const file = join(folder, traceFileName(trace));
   writeFileAtomically(sidecarOf(file), formatSidecar(trace.metadata));

@@ -10,7 +10,6 @@ import { parseMahimahi } from './trace-mahimahi.ts';
 import { parseReports } from './trace-reports.ts';
 
 interface Format {
-  /** The first line of a trace. */
   firstLine: RegExp;
   parse(text: string, source: TraceSource): Trace[];
 }

@@ -1,7 +1,4 @@
-/**
- * mahimahi's traces (Netravali et al., USENIX ATC'15): each line is the time of an opportunity to deliver one packet of
- * 1500 bytes, in whole milliseconds, ascending, with repetitions. The trace repeats after its last line. Browser-safe.
- */
+/** mahimahi's traces (ATC'15): a line per opportunity to deliver 1500 bytes, in ms. Browser-safe. */
 
 import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
@@ -9,10 +6,8 @@ import { decimalOf, linesOf } from './lines.ts';
 import { placeOf } from './place.ts';
 import { type TraceSource, traceFromSteps } from './samples.ts';
 
-/** The size of one delivery opportunity. */
 const MAHIMAHI_PACKET_BITS = 1500 * 8;
 
-/** The steps of parsed traces. */
 const READ_STEP_MS = 100;
 
 /** The trace in a mahimahi text, in steps of 0.1 s; the last one ends at the last line. @throws {InputError} */

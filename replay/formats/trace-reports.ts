@@ -1,13 +1,9 @@
-/**
- * Recordings from the reports of a page's sessions (abr/session-report.ts), one per line, where they carry observations.
- * Browser-safe.
- */
+/** Recordings from the reports of a page's sessions (abr/session-report.ts), one per line. Browser-safe. */
 
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
 import type { Trace } from '../trace.ts';
 import { type TraceSource, tracesFromSamples } from './samples.ts';
 
-/** The data set of all reports. */
 const REPORTS_DATASET = 'reports';
 /** Viewers and days are in so many folds each; a recording group is a fold of both. */
 const FOLDS = 3;
@@ -15,10 +11,7 @@ const FOLDS = 3;
 const LONGEST_PAUSE_SECONDS = 4;
 const DAY_MS = 86_400_000;
 
-/**
- * A trace per part of a report without a longer pause, named after the report's id. Reports that are invalid, live or
- * without observations are left out; so are ids in `source.reportIds`, to which it adds its own.
- */
+/** A trace per part without a longer pause, named after the id; known and unusable ones are left out. */
 export function parseReports(text: string, source: TraceSource): Trace[] {
   const { file = source.name, onNote, reportIds = new Set() } = source;
   let [lines, invalid] = [0, 0];

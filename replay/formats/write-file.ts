@@ -6,11 +6,7 @@ import { InputError } from '../../abr/errors.ts';
 
 type Content = string | Uint8Array | Iterable<string>;
 
-/**
- * Writes a temporary file and renames it, so that a reader sees either the old content or the new one. Makes missing
- * folders.
- * @throws {InputError} if the file cannot be written.
- */
+/** Renames a temporary file, so that readers see the old content or the new one. Makes folders. */
 export function writeFileAtomically(file: string, content: Content): void {
   writeFilesAtomically([[file, content]]);
 }

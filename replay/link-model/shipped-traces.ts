@@ -22,7 +22,6 @@ export const SHIPPED_TRACES: readonly (SynthesizeOptions & { name: string })[] =
   { name: 'inter-satellite-live-typical', preset: 'inter-satellite-live', seed: 12, ...LIVE },
 ];
 
-/** Synthesizes them all; each equals its file. */
 export function synthesizeShippedTraces(): Trace[] {
   return SHIPPED_TRACES.map((recipe) => synthesizeTrace(recipe));
 }

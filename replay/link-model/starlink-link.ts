@@ -1,7 +1,4 @@
-/**
- * A synthetic Starlink link: 15 s epochs with a rate offset each, a dip at each boundary, variation inside, short fades
- * and blockages, with round-trip time and loss. Seeded; docs/findings.md compares it with recordings. Browser-safe.
- */
+/** A synthetic Starlink link; docs/findings.md compares it with recordings. Browser-safe. */
 
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { handoverPhaseOf, type Trace } from '../trace.ts';
@@ -38,7 +35,6 @@ export interface StarlinkLinkOptions {
   stepSeconds?: number;
 }
 
-/** The columns of a synthetic link and its start. */
 export interface SyntheticLink extends Pick<Trace, 'stepEndsSeconds' | 'ratesBps' | 'durationSeconds'> {
   rttSeconds: Float64Array;
   loss: Float64Array;
@@ -97,10 +93,7 @@ export function synthesizeStarlinkLink(options: StarlinkLinkOptions): SyntheticL
   return link;
 }
 
-/**
- * The start of a synthetic link: a random second of a random minute of 2025. Whole, so that boundaries fall between
- * one-second samples, as they nearly do in recordings.
- */
+/** A whole second of 2025, so that boundaries fall between samples, as they nearly do in recordings. */
 export function startOfLink(seed: number): Pick<SyntheticLink, 'epochPhaseSeconds' | 'startUtcMs'> {
   const clock = new RandomStream(seed, 'clock');
   const epochPhaseSeconds = clock.whole(60);

@@ -73,7 +73,6 @@ const FITTED = {
   rttJitterMs: [6, 6, 8, 8, 8, 6, 6],
 } as const;
 
-/** The parameters of one character. */
 export type StarlinkParameters = { -readonly [Name in keyof typeof FITTED]: number };
 
 export const STARLINK_CHARACTERS = Object.fromEntries(

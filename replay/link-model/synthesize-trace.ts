@@ -13,7 +13,6 @@ import {
 
 export type Preset = StarlinkCharacter | StarlinkMixture | SimplePreset;
 
-/** All presets, mixtures first. */
 export const PRESETS: readonly Preset[] = [
   ...(Object.keys(STARLINK_MIXTURES) as StarlinkMixture[]),
   ...(Object.keys(STARLINK_CHARACTERS) as StarlinkCharacter[]),

@@ -13,7 +13,6 @@ export interface TraceInfo {
   dataset: string;
   recordingGroup: string;
   durationSeconds: number;
-  /** Median length of its steps. */
   stepSeconds: number;
   meanMbps: number;
   p5Mbps: number;
@@ -91,7 +90,6 @@ const COLUMNS: readonly (readonly [title: string, cell: (info: TraceInfo) => str
   ],
 ];
 
-/** A table in text, with a legend. */
 export function traceInfoTable(infos: readonly TraceInfo[]): string {
   const header = COLUMNS.map(([title]) => title);
   const rows = infos.map((info) => COLUMNS.map(([, cell]) => cell(info)));
@@ -124,7 +122,6 @@ export function secondsOf({ stepEndsSeconds, ratesBps, durationSeconds }: Trace)
   });
 }
 
-/** ln of max(rate, floor). */
 export function logRates(mbps: Float64Array): Float64Array {
   return mbps.map((rate) => Math.log(Math.max(rate, LOG_FLOOR_MBPS)));
 }

@@ -82,7 +82,6 @@ export class ChunkedFlight implements SharedFlight {
     );
   }
 
-  /** Bits of one transfer that have arrived. */
   bitsOf({ startSeconds, endSeconds, bits }: ChunkTransfer, atSeconds: number): number {
     if (atSeconds >= endSeconds) return bits;
     if (atSeconds <= startSeconds) return 0;

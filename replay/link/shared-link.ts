@@ -1,7 +1,4 @@
-/**
- * A link that several flights share: it is divided equally among those that have bits to send (processor sharing).
- * Exact and without a clock: the caller advances its time. A single flight takes exactly the path's `downloadSeconds`.
- */
+/** Divides a link equally among the flights that have bits to send, exactly; the caller advances its time. */
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
@@ -82,7 +79,6 @@ class Share implements FlightLink {
 
 export class SharedLink {
   nowSeconds = 0;
-  /** Of ended flights. */
   private receivedBits = 0;
   private readonly senders = new Set<Sender>();
 
@@ -138,7 +134,6 @@ export class SharedLink {
     return linkBits > 0 ? bits / linkBits : 0;
   }
 
-  /** Divides the link among those that send now. */
   private settle(): void {
     const sending = [...this.senders].filter((sender) => sender.isSendingAt(this.nowSeconds));
     for (const sender of sending) sender.divide(this.nowSeconds, sending.length);
@@ -160,7 +155,6 @@ export class Sender {
     return this.flight === undefined ? Number.POSITIVE_INFINITY : this.offsetSeconds + this.flight.endsAtSeconds;
   }
 
-  /** For the next flight. */
   shareOf(link: PiecewisePath): FlightLink {
     this.share = new Share(link);
     return this.share;

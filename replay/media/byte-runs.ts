@@ -1,7 +1,4 @@
-/**
- * The bytes of a file that is mostly padding: real bytes and runs of one repeated byte. A 60 MB segment takes a few kB
- * of memory, and any range of it can be read.
- */
+/** A file that is mostly padding: real bytes and runs of one repeated byte, any range of which can be read. */
 
 import { concatBytes } from './boxes.ts';
 
@@ -24,10 +21,8 @@ function fillBlock(fill: number): Uint8Array {
 
 const lengthOf = (run: ByteRun): number => (run instanceof Uint8Array ? run.length : run.count);
 
-/** An immutable sequence of runs. */
 export class ByteRuns {
   readonly length: number;
-  /** Where each run begins. */
   private readonly starts: number[] = [];
 
   constructor(private readonly runs: readonly ByteRun[]) {
@@ -72,7 +67,6 @@ export class ByteRuns {
     return concatBytes([...this.read()]);
   }
 
-  /** Index of the run that holds byte `at`. */
   private runAt(at: number): number {
     let low = 0;
     let high = this.runs.length;

@@ -1,7 +1,4 @@
-/**
- * Composes media segments (`moof` + `mdat`, or a pair per chunk) from the samples of a clip, at any duration, position
- * and byte size.
- */
+/** Composes segments of any duration, place and size from the samples of a clip. */
 
 import { InputError } from '../../abr/errors.ts';
 import { box, boxHeader, concatBytes, fullBox, u32, u64 } from './boxes.ts';
@@ -34,14 +31,9 @@ const FREE_BOX_HEADER_BYTES = 8;
 /** Length (4), header (1) and trailing bits (1) of a filler-data NAL unit. */
 const FILLER_OVERHEAD_BYTES = 6;
 const FILLER_NAL_TYPE = 12;
-/** The least padding of each kind. */
 const SMALLEST_EXTRA_BYTES = { 'free-box': FREE_BOX_HEADER_BYTES, mdat: 1, 'filler-data': FILLER_OVERHEAD_BYTES };
 
-/**
- * The segment's chunks, a fragment each. Their sizes are equal to within a byte, or, where a chunk's pictures need
- * more, the pictures' own plus equal shares of the padding.
- * @throws {RangeError} for a size smaller than the pictures, or too close to their size for padding.
- */
+/** A fragment per chunk, of equal sizes unless a chunk's pictures need more. @throws {RangeError} */
 export function composeSegment(request: SegmentRequest): ByteRuns[] {
   const { clip, index, padding = 'free-box' } = request;
   const chunks = chunksOf(request);
@@ -106,12 +98,10 @@ function fillerUnit(bytes: number): ByteRun[] {
   return [head, { fill: 0xff, count: bytes - FILLER_OVERHEAD_BYTES }, Uint8Array.of(0x80)];
 }
 
-/** The segment's bytes without padding. */
 export function naturalSegmentBytes(request: SegmentRequest): number {
   return sum(chunksOf(request).map(naturalBytes));
 }
 
-/** Of each chunk, whether it begins with a sync sample. */
 export function syncChunks(request: SegmentRequest): boolean[] {
   return chunksOf(request).map(({ samples }) => samples[0]!.isSync);
 }
@@ -148,10 +138,7 @@ function chunksOf(request: SegmentRequest): Pictures[] {
 
 type PlaceOfSegment = Pick<SegmentRequest, 'clip' | 'index' | 'segmentSeconds'>;
 
-/**
- * The samples of segment `index`; the clip repeats. Video begins at a sync sample, and its last picture is stretched or
- * cut to end with the segment. An audio frame belongs to the segment in which it begins.
- */
+/** The clip repeats. A segment's last picture is stretched or cut to end with it. */
 function samplesOf(place: PlaceOfSegment): Pictures {
   const { clip, index } = place;
   const startTicks = segmentStartTicks(place);

@@ -6,7 +6,6 @@ export interface Sample {
   bytes: Uint8Array;
   /** In units of the clip's timescale. */
   durationTicks: number;
-  /** ISO BMFF sample flags. */
   flags: number;
   isSync: boolean;
 }
@@ -29,11 +28,7 @@ const BOX_HEADER_BYTES = 8;
 const NON_SYNC_FLAG = 0x10000;
 const AAC_LC = 'mp4a.40.2';
 
-/**
- * Reads a fragmented MP4 file of one track and one fragment, with the fields that make-fixtures.sh and `composeSegment`
- * write.
- * @throws {Error} for a missing box and for several fragments.
- */
+/** Reads an MP4 of one track and one fragment, with the fields that make-fixtures.sh and `composeSegment` write. */
 export function readClip(file: Uint8Array): Clip {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const moovEnd = findBox(file, 'moov').end;

@@ -20,7 +20,6 @@ export const UTC_PATH = 'utc';
 const seconds = (value: number): string => `PT${rounded(value)}S`;
 const byteRange = ({ start = 0, bytes }: Resource): string => `${start}-${start + bytes - 1}`;
 
-/** The MPD as text. */
 export function manifest(stream: Stream, now: PresentationTime): string {
   const { segmentSeconds, segmentCount, periods, video, audio, live } = stream;
   const lines: string[] = [];
@@ -88,7 +87,6 @@ interface Span {
   first: number;
   last: number;
   segmentSeconds: number;
-  /** Attributes of a live stream. */
   availability?: string;
   /** The segments in a timeline. Default: the period's. */
   listed?: { first: number; last: number };

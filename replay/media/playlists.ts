@@ -47,10 +47,7 @@ export function multivariantPlaylist({ video, audio, segmentCount, segmentSecond
   ]);
 }
 
-/**
- * A track's segments; of a live stream those that exist now, back to the start of its time-shift buffer. Media sequence
- * numbers count from 0, like a segment's index.
- */
+/** A track's segments; of a live stream those that exist now, numbered like a segment's index. */
 export function mediaPlaylist(track: StreamTrack, stream: Stream, now: PresentationTime): string {
   const { segmentSeconds, segmentCount, chunkCount, live } = stream;
   const complete = existingSegments(stream, chunkCount - 1, now);
@@ -117,10 +114,7 @@ function renditionReports({ id }: StreamTrack, { video, audio, chunkCount }: Str
   return others.map((track) => `#EXT-X-RENDITION-REPORT:URI="${playlistPath(track)}"`);
 }
 
-/**
- * The chunks of a segment that exist, as byte ranges of its file, and a hint at the next one; nothing in a stream of
- * whole segments. Without a tag after the last segment hls.js counts that segment twice.
- */
+/** The chunks that exist, and a hint at the next. Without a last tag hls.js counts a segment twice. */
 function parts(track: StreamTrack, segmentIndex: number, stream: Stream, now: PresentationTime): string[] {
   if (stream.chunkCount === 1) return [];
   const { path } = track.segment(segmentIndex);

@@ -31,17 +31,10 @@ export interface PresentationOptions {
   segmentSeconds: number;
   /** `[segment][representation]`, whole bytes. */
   segmentSizesBits: readonly (readonly number[])[];
-  /**
-   * `template` (default): a file per segment, by number; `timeline`: the same by time, listed in the manifest; `base`:
-   * one file per representation with a `sidx` index, not of a live stream.
-   */
+  /** A file per segment by number (default) or by listed time, or one with a `sidx` index (not live). */
   addressing?: 'template' | 'timeline' | 'base';
-  /**
-   * Number of periods, with nearly equal numbers of segments; more than one not with `base`, in a live stream only with
-   * `template`. Default: 1.
-   */
+  /** Number of periods, by default 1; more not with `base`, in a live stream only with `template`. */
   periods?: number;
-  /** Adds an audio track. Default: false. */
   audio?: boolean;
   /** Default: `free-box`; of a live stream `mdat`. */
   padding?: Padding;
@@ -75,7 +68,6 @@ export interface Presentation {
   find(path: string): MediaFile | undefined;
 }
 
-/** A track's media. */
 interface Source {
   id: string;
   clip: Clip;
@@ -85,7 +77,6 @@ interface Source {
   segment(index: number): ByteRuns[];
 }
 
-/** What all segments have in common. */
 type Common = Pick<SegmentRequest, 'segmentSeconds' | 'padding'> & { chunkSeconds: number };
 
 const SESSION_START: PresentationTime = { sessionSeconds: 0, utcMs: 0 };

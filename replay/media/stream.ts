@@ -36,7 +36,6 @@ export interface Stream {
   live: LiveStream | undefined;
 }
 
-/** The time at which a manifest or a playlist is read. */
 export interface PresentationTime {
   sessionSeconds: number;
   utcMs: number;
@@ -57,7 +56,6 @@ export function existsAtSeconds(stream: Stream, segmentIndex: number, chunkIndex
   return chunkExistsAtSeconds({ segmentSeconds, live }, { segmentIndex, chunkIndex });
 }
 
-/** How many segments have this chunk now. */
 export function existingSegments(stream: Stream, chunkIndex: number, now: PresentationTime): number {
   let count = 0;
   while (count < stream.segmentCount && existsAtSeconds(stream, count, chunkIndex) <= now.sessionSeconds) count++;

@@ -6,10 +6,7 @@ import { oracleForecaster } from './oracle-forecaster.ts';
 
 export interface BrowserOracle {
   forecaster: Forecaster;
-  /**
-   * A media request left the page at `nowSeconds` of the session's clock and reached the origin at `traceSeconds`. The
-   * first call counts; before it, the session's second 0 is the trace's start.
-   */
+  /** A request of `nowSeconds` reached the origin at `traceSeconds`; the first call counts. */
   anchor(traceSeconds: number, nowSeconds: number): void;
   /** The current difference of trace time and session time. */
   readonly offsetSeconds: number;

@@ -5,11 +5,7 @@ import type { Forecast, Forecaster, PiecewisePath } from '../../abr/index.ts';
 /** Finest where the next download is. */
 const STEP_ENDS_SECONDS = [0.5, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 60];
 
-/**
- * A forecaster that always publishes the link from now on. `link`: capacity x payload share with the RTT as latency,
- * from the trace's second 0; `traceSecondsAt`: second of the trace at a second of the session's clock.
- * As one path, or (for MPC-L) as quantiles without a spread: the mean capacity of each step.
- */
+/** Publishes the link from now on, as one path or (MPC-L) as quantiles without spread. */
 export function oracleForecaster({
   link,
   traceSecondsAt,

@@ -1,7 +1,4 @@
-/**
- * The origin as a handler of web requests: many sessions, each below `session/<id>/`; README.md lists the paths. Runs in
- * Node (`node/server.ts`), service workers and pages.
- */
+/** The origin as a handler of web requests; README.md lists the paths. Runs in Node, workers and pages. */
 
 import { InputError } from '../../abr/errors.ts';
 import { UTC_PATH } from '../media/manifest.ts';
@@ -22,7 +19,6 @@ export interface OriginOptions {
   acceptTraces?: boolean;
   /** Scenarios that clients may name when they create a session. Default: `SCENARIOS`. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
-  /** Default: real time. */
   clock?: Clock;
   /** Path below which the origin lies, with a slash at its end. Default `/`. */
   folder?: string;
@@ -46,10 +42,8 @@ const PREFLIGHT_HEADERS = {
 };
 /** Beyond this number the oldest session without a transfer is deleted. */
 const MOST_SESSIONS = 1000;
-/** Beyond this number the oldest upload is deleted. */
 const MOST_UPLOADED = 50;
 
-/** A response with status 4xx. */
 class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -97,16 +91,12 @@ export class Origin {
     this.#sessions.delete(id);
   }
 
-  /** Whether a path is one of the origin's. */
   owns(path: string): boolean {
     const [root, id] = this.#partsOf(path);
     return root === 'session' || (root === 'traces' && id === undefined);
   }
 
-  /**
-   * Responds; 404 for a path that is not the origin's. Media responses resolve at their first byte, and reject only if
-   * the request's signal aborts before.
-   */
+  /** 404 for a foreign path. Media resolve at the first byte; rejects only if the request aborts before. */
   async fetch(request: Request): Promise<Response> {
     try {
       return await this.#answer(request);
@@ -154,7 +144,6 @@ export class Origin {
     return json(added.map(describeTrace), 201);
   }
 
-  /** Adds or replaces an upload. */
   #addTrace(trace: Trace): void {
     if (this.#ownTraces.has(trace.name)) throw new Refusal(409, `the origin has another trace "${trace.name}"`);
     this.#traces.delete(trace.name);
@@ -236,10 +225,7 @@ function blockingReload({ url }: Request): BlockingReload | undefined {
   return mediaSequence === undefined ? undefined : { mediaSequence, ...(part !== undefined && { part }) };
 }
 
-/**
- * A single range as in RFC 9110, `end` exclusive; the whole file if there is no range, an invalid one or several.
- * Throws a 416 for a range outside the file.
- */
+/** A single range (RFC 9110), `end` exclusive, else the whole file. Throws a 416 for one outside it. */
 function parseRange(header: string | null, length: number): ByteRange & { isPart: boolean } {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if ((from === '' && to === '') || (from !== '' && to !== '' && Number(to) < Number(from))) {
@@ -278,7 +264,6 @@ function textResponse(contentType: string, body: string, { status = 200, headers
 
 const json = (value: unknown, status = 200): Response => textResponse(JSON_TYPE, JSON.stringify(value), { status });
 
-/** `{"error": "..."}`. */
 function refusal(error: unknown): Response {
   const isInput = error instanceof InputError || error instanceof RangeError;
   const { status, headers } = error instanceof Refusal ? error : { status: isInput ? 400 : 500, headers: {} };

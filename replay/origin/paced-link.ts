@@ -1,7 +1,4 @@
-/**
- * A link of one or several sessions in real time: at each tick it reports to each transfer how many of its bytes have arrived.
- * `SharedLink` does the exact arithmetic, so a late tick delivers late but does not shift the link's time.
- */
+/** A link in real time: at each tick it reports the bytes that have arrived. Late ticks do not shift its time. */
 
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { Traffic } from '../households.ts';
@@ -31,7 +28,6 @@ interface Flow {
 export class PacedLink {
   private readonly link = new SharedLink();
   private readonly path: PiecewisePath;
-  /** When a request last ended. */
   private latestEndSeconds = 0;
   private readonly flows = new Set<Flow>();
   private startedAtMs: number | undefined;
@@ -79,10 +75,7 @@ export class PacedLink {
     return this.link.utilisation(this.path, this.latestEndSeconds);
   }
 
-  /**
-   * Requests `bytes` > 0, which begin to arrive after the latency, those of a chunk not before it exists. Before the
-   * start of the link they only take the latency.
-   */
+  /** A chunk's bytes begin to arrive not before it exists. Before the link's start they only take the latency. */
   request(
     bytes: number,
     onDelivered: OnDelivered,
@@ -115,7 +108,6 @@ export class PacedLink {
     return flow;
   }
 
-  /** Delivers the bytes that are due by now. */
   tick(): void {
     const { link } = this;
     link.advanceTo(this.nowSeconds);

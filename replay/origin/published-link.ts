@@ -4,7 +4,6 @@ export interface PublishedLink {
   stepEndsSeconds: number[];
   /** Rates x scale x payload share. */
   ratesBps: number[];
-  /** The latency of each request. */
   rttSeconds: number;
   /** Second of the trace at the session's second 0. */
   startSeconds: number;

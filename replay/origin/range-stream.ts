@@ -36,7 +36,6 @@ export class RangeStream {
     this.stream = new ReadableStream({ pull, cancel: onCancel }, { highWaterMark: 0 });
   }
 
-  /** Allows the first `bytes` of the range. */
   allow(bytes: number): void {
     this.allowedBytes = bytes;
     this.wake();

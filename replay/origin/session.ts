@@ -29,19 +29,13 @@ export interface SessionSpec {
   scenario: Scenario | ResolvedScenario;
   /** Second of the trace at the link's second 0, which is the first media request on it. Default 0. */
   startSeconds?: number;
-  /**
-   * A session whose link and clock this one shares; `trace`, `startSeconds`, `pacing` and the scenario's link must be the
-   * same. Default: a link of its own.
-   */
+  /** Whose link and clock this one shares; trace, start, pacing and the scenario's link must be the same. */
   link?: ReplaySession;
   /** Other traffic on the link of its own. */
   traffic?: readonly Traffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
-  /**
-   * `link` (default): bytes arrive at the trace's rate, after an RTT. `none`: at once, because another component is the
-   * link (`transport/`); then no request has a prescribed end.
-   */
+  /** `none`: bytes arrive at once, because another component is the link (`transport/`). */
   pacing?: 'link' | 'none';
   /** How media responses are framed. Default `length`. */
   delivery?: Delivery;
@@ -64,14 +58,12 @@ export interface RequestLogEntry {
   sentBytes: number;
   requestedAtSeconds: number;
   firstByteAtSeconds?: number;
-  /** When the last byte was taken. */
   endedAtSeconds?: number;
   /** When the last byte was due, given the trace and the link's other transfers. */
   prescribedEndSeconds?: number;
   outcome: 'active' | 'complete' | 'aborted';
 }
 
-/** A response that has begun. */
 export interface PacedResponse {
   /** On the link's clock; 0 before its start. */
   requestedAtSeconds: number;
@@ -80,13 +72,11 @@ export interface PacedResponse {
 
 /** Clocks of players are a little fast: a live segment may be requested this long before its first chunk exists. */
 const EARLY_SECONDS = 0.25;
-/** The rate of an unpaced session. */
 const UNPACED_BPS = 1e12;
 
 export class ReplaySession {
   readonly presentation: Presentation;
   readonly startSeconds: number;
-  /** In the order of arrival. */
   readonly log: RequestLogEntry[] = [];
   private readonly link: PacedLink;
   private active = 0;
@@ -114,10 +104,7 @@ export class ReplaySession {
     });
   }
 
-  /**
-   * Seconds of the link: since the first media request on it, with a live stream since the first request for a manifest; 0
-   * before.
-   */
+  /** Since the link's first media request, or a live stream's first request for a manifest; 0 before. */
   get nowSeconds(): number {
     return this.link.nowSeconds;
   }
@@ -127,16 +114,12 @@ export class ReplaySession {
     return traceStartUtcMs(this.spec.trace.metadata) + (this.startSeconds + this.nowSeconds) * 1000;
   }
 
-  /** The content of `manifest.mpd` now. */
   manifest(): string {
     this.joinLive();
     return this.presentation.manifest(this.now);
   }
 
-  /**
-   * The content of an HLS playlist, of a live stream once it has what a blocking reload asks for; undefined for a path
-   * of no playlist. @throws {RangeError} for a reload more than a segment ahead of the next one.
-   */
+  /** An HLS playlist, once a live stream has what a reload asks for. @throws {RangeError} if that is far. */
   async playlist(path: string, reload?: BlockingReload): Promise<string | undefined> {
     const { presentation } = this;
     this.joinLive();

@@ -19,7 +19,6 @@ import { linkOf } from './session-setup.ts';
 import { playSession } from './simulate-session.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
-/** One session of a benchmark. */
 export interface SessionTask
   extends Required<Pick<SimulationOptions, 'trace' | 'startSeconds' | 'segmentCount' | 'seed' | 'timings'>>,
     Pick<SimulationOptions, 'access'> {
@@ -30,7 +29,6 @@ export interface SessionTask
   onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
 
-/** Plays a session. */
 export type SimulatedAlgorithm = (task: SessionTask) => Process<SessionResult>;
 
 type NewForecaster = (task: SessionTask, controller: string) => Forecaster;
@@ -54,15 +52,11 @@ const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>
   shipped: (task) => builtIn({ ...task, model: undefined }),
 };
 
-/** Of a player and its page. */
 const PAGE_BITS = 8e6;
 /** A page that takes longer is observed from here on. */
 const LONGEST_LOAD_SECONDS = 30;
 
-/**
- * The page's 1 MB came over the same link and was complete at the session's start. Before the trace's beginning the link
- * is that of its end.
- */
+/** 1 MB over the same link, complete at the session's start. Before a trace's begin the link is that of its end. */
 function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionContext['pageLoad'] {
   const link = linkOf(trace, scenario);
   const end = startSeconds < LONGEST_LOAD_SECONDS ? startSeconds + trace.durationSeconds : startSeconds;
@@ -72,7 +66,6 @@ function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionCont
   return { bits: bitsIn(seconds), seconds };
 }
 
-/** Unpacked once for all sessions. */
 let shipped: Model | undefined;
 
 function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions = {}): Forecaster {
@@ -96,14 +89,9 @@ const DASHJS_OWN: ReadonlyMap<string, () => Controller> = new Map([
 /** Rules of dash.js that are not rebuilt. */
 const BROWSER_ONLY: readonly string[] = ['l2a', 'lolp'];
 
-/** The names of the simulator's controllers. */
 const NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
-/**
- * The algorithm of a name: a controller of abr/ (`mpc-d` ...), also with a forecaster (`<controller>@oracle`) or
- * a catch-up (`<controller>:lolp-catch-up`), or one of `own`.
- * @throws {InputError} with the known names.
- */
+/** The algorithm of a name (`splitAlgorithm`), or one of `own`. @throws {InputError} with the known names. */
 export function simulatedAlgorithm(
   name: string,
   own: OwnControllers = new Map(),

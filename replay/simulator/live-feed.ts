@@ -1,7 +1,4 @@
-/**
- * Observes live flights as the plugin does in a page (src/core/downloads.ts), with its own classes: what the link
- * limits is told apart from what the encoder limits.
- */
+/** Observes live flights as the plugin does (src/core/downloads.ts): link or encoder limits them. */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
 import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
@@ -10,10 +7,7 @@ import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import { SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { ChunkedFlight } from '../link/chunked-flight.ts';
 
-/**
- * A page sees a body in parts this long apart: in low latency as the origin sends them (every 4 ms), otherwise by
- * progress events.
- */
+/** A page sees a body in such parts: as the origin sends its chunks, or by progress events. */
 const READ_SECONDS = { chunks: 0.004, whole: 0.05 };
 
 interface Observed {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController, type Observation } from '../../abr/index.ts';
+import { forAll } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
@@ -84,86 +85,74 @@ function atLeast(value: number, least: number): void {
 
 describe('laws of live sessions', () => {
   test('the session lasts until the encoder ends; startup, watching and stalls add up', () => {
-    fc.assert(
-      fc.property(session, (of) => {
-        const { result, scenario } = play(of);
-        const { watchedSeconds, stallSecondsPerMinute } = result.live!;
-        expect(result.endedBy).toBe('end');
-        const isSeen = result.segments.length > 0 || watchedSeconds > 0;
-        expect(isSeen).toBe(true);
-        const lastsSeconds = liveSessionSeconds(scenario);
-        if (result.startupSeconds < lastsSeconds - ROUNDING) {
-          expect(result.startupSeconds + watchedSeconds).toBeCloseTo(lastsSeconds, 6);
-          expect((stallSecondsPerMinute * watchedSeconds) / 60).toBeCloseTo(result.stallSeconds, 6);
-        } else expect(watchedSeconds).toBeCloseTo(lastsSeconds, 6);
-      }),
-      { ...SEED, numRuns: 100 },
-    );
+    forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+      const { result, scenario } = play(of);
+      const { watchedSeconds, stallSecondsPerMinute } = result.live!;
+      expect(result.endedBy).toBe('end');
+      const isSeen = result.segments.length > 0 || watchedSeconds > 0;
+      expect(isSeen).toBe(true);
+      const lastsSeconds = liveSessionSeconds(scenario);
+      if (result.startupSeconds < lastsSeconds - ROUNDING) {
+        expect(result.startupSeconds + watchedSeconds).toBeCloseTo(lastsSeconds, 6);
+        expect((stallSecondsPerMinute * watchedSeconds) / 60).toBeCloseTo(result.stallSeconds, 6);
+      } else expect(watchedSeconds).toBeCloseTo(lastsSeconds, 6);
+    });
   });
 
   test('the buffer holds only what exists, and the state says so', () => {
-    fc.assert(
-      fc.property(session, (of) => {
-        const { records } = play(of);
-        const { encoderLatencySeconds, timeShiftSeconds } = of.live;
-        for (const { state } of records) {
-          const { bufferLevelSeconds, bufferCapSeconds, segmentSeconds, started, nowSeconds } = state;
-          const { latencySeconds, firstChunkAtSeconds } = state.live!;
-          atLeast(bufferCapSeconds, bufferLevelSeconds + segmentSeconds);
-          expect(firstChunkAtSeconds).toBe(
-            chunkExistsAtSeconds(
-              { segmentSeconds, live: of.live },
-              { segmentIndex: state.segmentIndex, chunkIndex: 0 },
-            ),
-          );
-          if (!started) continue;
-          atLeast(latencySeconds - encoderLatencySeconds, bufferLevelSeconds);
-          // The picture was captured after the stream's start.
-          atLeast(nowSeconds + timeShiftSeconds - latencySeconds, 0);
-        }
-      }),
-      { ...SEED, numRuns: 100 },
-    );
+    forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+      const { records } = play(of);
+      const { encoderLatencySeconds, timeShiftSeconds } = of.live;
+      for (const { state } of records) {
+        const { bufferLevelSeconds, bufferCapSeconds, segmentSeconds, started, nowSeconds } = state;
+        const { latencySeconds, firstChunkAtSeconds } = state.live!;
+        atLeast(bufferCapSeconds, bufferLevelSeconds + segmentSeconds);
+        expect(firstChunkAtSeconds).toBe(
+          chunkExistsAtSeconds({ segmentSeconds, live: of.live }, { segmentIndex: state.segmentIndex, chunkIndex: 0 }),
+        );
+        if (!started) continue;
+        atLeast(latencySeconds - encoderLatencySeconds, bufferLevelSeconds);
+        // The picture was captured after the stream's start.
+        atLeast(nowSeconds + timeShiftSeconds - latencySeconds, 0);
+      }
+    });
   });
 
   test('no chunk arrives before it exists, nor faster than the link', () => {
-    fc.assert(
-      fc.property(session, (of) => {
-        const { result, records, seen, scenario } = play(of);
-        const link = linkOf(traceOf(of.mbps, of.stepSeconds), scenario).from(0, 0);
-        const chunks = Math.round(scenario.segmentSeconds / of.live.chunkSeconds);
-        const exists = (segmentIndex: number, chunkIndex: number) =>
-          chunkExistsAtSeconds(scenario, { segmentIndex, chunkIndex });
-        for (const { index, requestedAtSeconds, downloadSeconds, sizeBits } of result.segments) {
-          atLeast(requestedAtSeconds, exists(index, 0));
-          const endedAtSeconds = requestedAtSeconds + downloadSeconds;
-          const transferSeconds = link.transferSeconds(requestedAtSeconds, sizeBits);
-          atLeast(downloadSeconds, of.rttSeconds);
-          atLeast(downloadSeconds, transferSeconds);
-          atLeast(endedAtSeconds, exists(index, chunks - 1));
-        }
-        for (const { state, inFlight } of records) {
-          if (inFlight === undefined) continue;
-          const existing = Array.from({ length: chunks }, (_, k) => exists(inFlight.segmentIndex, k)).filter(
-            (at) => at <= state.nowSeconds,
-          ).length;
-          // Asked only while a chunk that exists is on its way.
-          atLeast((inFlight.sizeBits * existing) / chunks, inFlight.receivedBits);
-        }
-        let untilSeconds = 0;
-        let observedBits = 0;
-        for (const observation of seen) {
-          if (observation.kind === 'request-latency') continue;
-          atLeast(observation.startSeconds, untilSeconds);
-          untilSeconds = observation.endSeconds;
-          if (observation.kind === 'idle') continue;
-          observedBits += observation.bits;
-          // The meter spreads bits over the last 0.15 s.
-          atLeast(link.cumulativeBits(untilSeconds + 0.25) + 1, observedBits);
-        }
-      }),
-      { ...SEED, numRuns: 100 },
-    );
+    forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+      const { result, records, seen, scenario } = play(of);
+      const link = linkOf(traceOf(of.mbps, of.stepSeconds), scenario).from(0, 0);
+      const chunks = Math.round(scenario.segmentSeconds / of.live.chunkSeconds);
+      const exists = (segmentIndex: number, chunkIndex: number) =>
+        chunkExistsAtSeconds(scenario, { segmentIndex, chunkIndex });
+      for (const { index, requestedAtSeconds, downloadSeconds, sizeBits } of result.segments) {
+        atLeast(requestedAtSeconds, exists(index, 0));
+        const endedAtSeconds = requestedAtSeconds + downloadSeconds;
+        const transferSeconds = link.transferSeconds(requestedAtSeconds, sizeBits);
+        atLeast(downloadSeconds, of.rttSeconds);
+        atLeast(downloadSeconds, transferSeconds);
+        atLeast(endedAtSeconds, exists(index, chunks - 1));
+      }
+      for (const { state, inFlight } of records) {
+        if (inFlight === undefined) continue;
+        const existing = Array.from({ length: chunks }, (_, k) => exists(inFlight.segmentIndex, k)).filter(
+          (at) => at <= state.nowSeconds,
+        ).length;
+        // Asked only while a chunk that exists is on its way.
+        atLeast((inFlight.sizeBits * existing) / chunks, inFlight.receivedBits);
+      }
+      let untilSeconds = 0;
+      let observedBits = 0;
+      for (const observation of seen) {
+        if (observation.kind === 'request-latency') continue;
+        atLeast(observation.startSeconds, untilSeconds);
+        untilSeconds = observation.endSeconds;
+        if (observation.kind === 'idle') continue;
+        observedBits += observation.bits;
+        // The meter spreads bits over the last 0.15 s.
+        atLeast(link.cumulativeBits(untilSeconds + 0.25) + 1, observedBits);
+      }
+    });
   });
 
   test('latency is the clock less the media that has played, also over stalls and jumps', () => {

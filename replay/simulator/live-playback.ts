@@ -82,7 +82,6 @@ export class LivePlayback {
     this.appends = [];
   }
 
-  /** Media that arrives from now on, in order. */
   expect(appends: readonly Append[]): void {
     this.appends.push(...appends);
   }

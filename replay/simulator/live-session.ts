@@ -23,7 +23,7 @@ export const LIVE_PAGE = {
 };
 
 export class LiveSession extends Session<ChunkedFlight> {
-  protected readonly playback: LivePlayback;
+  readonly playback: LivePlayback;
   protected readonly isInitialised = false;
   private readonly idealLink: PiecewisePath;
   private readonly feed: LiveFeed;

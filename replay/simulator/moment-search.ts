@@ -1,20 +1,11 @@
-/**
- * Searches links for the moment of the demo (../evaluation/handover-moment.ts), in sessions of its first twenty seconds.
- * demo/README.md has the criterion. Browser-safe.
- */
+/** Searches links for the moment of the demo; demo/README.md has the criterion. Browser-safe. */
 
 import { createDynamic } from '../../abr/dash-js/dash-rules.ts';
 import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import {
-  type AnnouncedHandover,
-  DIP,
-  type HandoverMoment,
-  handoverMoment,
-  type PlayedSession,
-  stallSecondsWithin,
-} from '../evaluation/handover-moment.ts';
+import * as moments from '../evaluation/handover-moment.ts';
+import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
 import { informedForecaster, knownHandover } from '../known-handover.ts';
 import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
 import { type SynthesizeOptions, synthesizeTrace } from '../link-model/synthesize-trace.ts';
@@ -25,14 +16,13 @@ import { LiveSession } from './live-session.ts';
 import { playAlone } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import { simulateSession } from './simulate-session.ts';
-import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 /** For the script behind `npm run moments`. */
 export { synthesizeShippedTraces, synthesizeTrace };
 
 /** What the viewer opens: the players' links and the start are the search's result. */
 export interface SceneRules {
-  /** A scenario by name. */
   scenario: string;
   /** The player's own rule. */
   rival: string;
@@ -55,26 +45,20 @@ export const MOMENT_RULES: Readonly<Record<string, SceneRules & { link: Omit<Syn
   },
 };
 
-/** How long a visitor looks. */
 export const SCENE_SECONDS = 20;
 /** Seconds of the session at which the handover is to be: late enough to see its preparation, early enough to see its end. */
 const HANDOVERS_AT = [11, 12, 13, 14, 15, 16];
-/** From the session's start to when a moment is judged: the whole scene, or a handover and its dip. */
 const LEAST_CONFIDENCE = 0.9;
-/** MPC-L may stall for no longer in the whole scene; without handovers it has to stall for this long in the dip. */
+/** The rival stalls for this long in the dip, MPC-L for no longer in the whole scene, and without handovers in the dip. */
+const LEAST_LOST_SECONDS = 0.2;
 const MOST_STALL_SECONDS = 0.05;
 const LEAST_CAUSED_SECONDS = 0.1;
 /** The sessions of `typicalOf`, their starts' distance, and what counts in them. */
-const TYPICAL = { seconds: 60, everySeconds: 5 };
-const LEAST_BEFORE_SECONDS = 3;
-const LEAST_TYPICAL_SECONDS = 0.1;
+const TYPICAL = { seconds: 60, everySeconds: 5, leastBeforeSeconds: 3, leastStallSeconds: 0.1 };
 /** A browser differs from the simulator: the moment has to come about in these sessions, too, but for one. */
 const VARIANTS: readonly Variant[] = [
-  { rttFactor: 0.85 },
-  { rttFactor: 1.15 },
-  { lateSeconds: 0.15 },
-  { lateSeconds: -0.15 },
-  { lateSeconds: 0.3 },
+  ...[0.85, 1.15].map((rttFactor) => ({ rttFactor })),
+  ...[0.15, -0.15, 0.3].map((lateSeconds) => ({ lateSeconds })),
 ];
 
 interface Variant {
@@ -84,8 +68,8 @@ interface Variant {
 
 /** Of a player in the simulator, up to the scene's end. */
 export interface ScenePlay {
-  played: PlayedSession;
-  handovers: readonly AnnouncedHandover[];
+  played: moments.PlayedSession;
+  handovers: readonly moments.AnnouncedHandover[];
   result: SessionResult;
   /** LoL+'s, on demand QoE-linear. */
   qoe: number;
@@ -93,7 +77,7 @@ export interface ScenePlay {
 
 export interface FoundMoment {
   startSeconds: number;
-  moment: HandoverMoment;
+  moment: moments.HandoverMoment;
   /** MPC-L less the rival at the scene's end, the least of all variants. */
   qoeLead: number;
   /** Of MPC-L without handovers, in the dip. */
@@ -115,7 +99,6 @@ export interface TypicalRow {
 
 export interface Typical {
   starts: number;
-  /** Of each session. */
   seconds: number;
   rows: readonly TypicalRow[];
 }
@@ -127,81 +110,65 @@ export interface Searched {
   found: FoundMoment[];
 }
 
-class WatchedLiveSession extends LiveSession {
-  get pieces() {
-    return this.playback.history;
-  }
-}
-
 /** `mpc-l` with what it knows about handovers, `mpc-l:no-handover` without, or another controller. */
 export function playScene(
   trace: Trace,
   rules: SceneRules,
   options: { algorithm: string; startSeconds: number; seconds?: number } & Variant,
 ): ScenePlay {
-  const { algorithm, startSeconds: start, seconds = SCENE_SECONDS, rttFactor = 1, lateSeconds = 0 } = options;
+  const { algorithm, seconds = SCENE_SECONDS, rttFactor = 1, lateSeconds = 0 } = options;
   const named = SCENARIOS[rules.scenario]!;
-  const startSeconds = start + lateSeconds;
+  const startSeconds = options.startSeconds + lateSeconds;
   const { live, segmentSeconds } = named;
-  const scenario = { ...named, rttSeconds: named.rttSeconds * rttFactor };
-  const segmentCount = Math.min(
-    named.segmentCount,
-    Math.ceil((seconds + (live?.timeShiftSeconds ?? 0)) / segmentSeconds),
-  );
-  const handovers: AnnouncedHandover[] = [];
-  const forecaster = forecasterOf(algorithm, { trace, scenario, startSeconds, watchedSeconds: rules.watchedSeconds });
+  const wanted = Math.ceil((seconds + (live?.timeShiftSeconds ?? 0)) / segmentSeconds);
+  const segmentCount = Math.min(named.segmentCount, wanted);
+  const scenario = { ...named, rttSeconds: named.rttSeconds * rttFactor, ...(live && { segmentCount }) };
+  const handovers: moments.AnnouncedHandover[] = [];
+  const forecaster = forecasterOf(algorithm, trace, scenario, { startSeconds, watchedSeconds: rules.watchedSeconds });
   const session: SimulationOptions = {
-    trace,
-    scenario: live ? { ...scenario, segmentCount } : scenario,
-    segmentCount,
+    ...{ trace, scenario, segmentCount, algorithm, startSeconds, seed: 1 },
     controller: algorithm === 'dynamic' ? createDynamic() : createController(algorithm, { seed: 1 }),
-    algorithm,
-    startSeconds,
-    seed: 1,
     ...(forecaster && { forecaster }),
-    onDecision: (record) => announce(handovers, record),
+    onDecision: ({ state, forecast }) => moments.announce(handovers, forecast, state),
   };
   if (live === undefined) {
     const result = simulateSession(session);
     return { played: playedOnDemand(result), handovers, result, qoe: result.qoe.linear };
   }
-  const watched = new WatchedLiveSession(session, live);
+  const watched = new LiveSession(session, live);
   const result = playAlone(watched.play());
-  return { played: playedLive(watched.pieces, result), handovers, result, qoe: result.live!.qoe };
+  return { played: playedLive(watched.playback.history, result), handovers, result, qoe: result.live!.qoe };
 }
 
 /** What is typical of a link: sessions of a minute from starts all over it, by algorithm. */
 export function typicalOf(trace: Trace, rules: SceneRules): Typical {
-  const starts: number[] = [];
-  for (let start = rules.watchedSeconds; start < trace.durationSeconds; start += TYPICAL.everySeconds)
-    starts.push(start);
+  const { seconds, everySeconds, leastBeforeSeconds, leastStallSeconds } = TYPICAL;
+  const count = Math.ceil((trace.durationSeconds - rules.watchedSeconds) / everySeconds);
+  const starts = Array.from({ length: count }, (_, i) => rules.watchedSeconds + i * everySeconds);
   const phase = handoverPhase(trace);
+  const thousandths = (value: number) => Math.round(1000 * value) / 1000;
   const rows = [rules.rival, 'mpc-l', 'mpc-l:no-handover'].map((algorithm) => {
-    const plays = starts.map((startSeconds) =>
-      playScene(trace, rules, { algorithm, startSeconds, seconds: TYPICAL.seconds }),
-    );
+    const plays = starts.map((startSeconds) => playScene(trace, rules, { algorithm, startSeconds, seconds }));
     const mean = (of: (play: ScenePlay) => number) =>
-      Math.round((1000 * plays.reduce((sum, one) => sum + of(one), 0)) / plays.length) / 1000;
-    const minutes = TYPICAL.seconds / 60;
+      thousandths(plays.reduce((sum, one) => sum + of(one), 0) / plays.length);
     // Those of which the session has the dip as a whole, and something before it.
     const dips = plays.flatMap(({ played }, i) => {
       const first = (((phase - starts[i]!) % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
       return [0, 1, 2, 3]
         .map((n) => first + n * EPOCH_SECONDS)
-        .filter((at) => at > LEAST_BEFORE_SECONDS && at + DIP.afterSeconds < TYPICAL.seconds)
-        .map((at) => stallSecondsWithin(played, at - DIP.beforeSeconds, at + DIP.afterSeconds));
+        .filter((at) => at > leastBeforeSeconds && at + moments.DIP.afterSeconds < seconds)
+        .map((at) => moments.stallSecondsInDip(played, at));
     });
     return {
       algorithm,
       qoe: mean(({ qoe }) => qoe),
       mbps: mean(({ result }) => result.meanBitrateBps / 1e6),
-      stallsPerMinute: mean(({ result }) => result.stallCount / minutes),
-      stallSecondsPerMinute: mean(({ result }) => result.stallSeconds / minutes),
-      stalledHandoverShare:
-        Math.round((1000 * dips.filter((lost) => lost >= LEAST_TYPICAL_SECONDS).length) / dips.length) / 1000,
+      stallsPerMinute: mean(({ result }) => (60 * result.stallCount) / seconds),
+      stallSecondsPerMinute: mean(({ result }) => (60 * result.stallSeconds) / seconds),
+      stalledHandoverShare: thousandths(dips.filter((lost) => lost >= leastStallSeconds).length / dips.length),
     };
   });
-  return { starts: starts.length, seconds: TYPICAL.seconds, rows };
+  return { starts: starts.length, seconds, rows };
 }
 
 /** The starts of a link, between two seconds of the trace, at which the moment comes about. */
@@ -214,16 +181,11 @@ export function searchLink(
   for (let handover = handoverPhase(trace); handover < trace.durationSeconds; handover += EPOCH_SECONDS) {
     for (const atSeconds of HANDOVERS_AT) {
       const startSeconds = handover - atSeconds;
-      if (
-        startSeconds < from ||
-        startSeconds > to ||
-        startSeconds < rules.watchedSeconds / 2 ||
-        startSeconds + SCENE_SECONDS > trace.durationSeconds
-      )
-        continue;
+      if (startSeconds < Math.max(from, rules.watchedSeconds / 2)) continue;
+      if (startSeconds > Math.min(to, trace.durationSeconds - SCENE_SECONDS)) continue;
       searched.starts++;
       const rival = playScene(trace, rules, { algorithm: rules.rival, startSeconds });
-      if (stallSecondsWithin(rival.played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds) < 0.2) continue;
+      if (moments.stallSecondsInDip(rival.played, atSeconds) < LEAST_LOST_SECONDS) continue;
       searched.dips++;
       const found = judge(trace, rules, { startSeconds, atSeconds, rival });
       if (found !== undefined) searched.found.push(found);
@@ -239,14 +201,10 @@ function judge(
 ): FoundMoment | undefined {
   const own = playScene(trace, rules, { algorithm: 'mpc-l', startSeconds });
   const moment = momentAt(own, rival, atSeconds);
-  const stalledSeconds = stallSecondsWithin(own.played, 0, SCENE_SECONDS);
+  const stalledSeconds = moments.stallSecondsWithin(own.played, 0, SCENE_SECONDS);
   if (moment === undefined || stalledSeconds > MOST_STALL_SECONDS || own.qoe <= rival.qoe) return undefined;
   const blind = playScene(trace, rules, { algorithm: 'mpc-l:no-handover', startSeconds });
-  const withoutHandoversSeconds = stallSecondsWithin(
-    blind.played,
-    atSeconds - DIP.beforeSeconds,
-    atSeconds + DIP.afterSeconds,
-  );
+  const withoutHandoversSeconds = moments.stallSecondsInDip(blind.played, atSeconds);
   if (withoutHandoversSeconds < LEAST_CAUSED_SECONDS) return undefined;
   let qoeLead = own.qoe - rival.qoe;
   const again = VARIANTS.filter((variant) => {
@@ -259,61 +217,38 @@ function judge(
 }
 
 /** The moment at a handover that the session announced with enough confidence. */
-function momentAt(own: ScenePlay, other: ScenePlay, atSeconds: number): HandoverMoment | undefined {
+function momentAt(own: ScenePlay, other: ScenePlay, atSeconds: number): moments.HandoverMoment | undefined {
   const handover = own.handovers.find((one) => Math.abs(one.atSeconds - atSeconds) < 0.5);
   if (handover === undefined || handover.confidence < LEAST_CONFIDENCE) return undefined;
-  return handoverMoment(handover, own.played, other.played);
+  return moments.handoverMoment(handover, own.played, other.played);
 }
 
 function forecasterOf(
   algorithm: string,
-  {
-    trace,
-    scenario,
-    startSeconds,
-    watchedSeconds,
-  }: {
-    trace: Trace;
-    scenario: Scenario;
-    startSeconds: number;
-    watchedSeconds: number;
-  },
+  trace: Trace,
+  scenario: Scenario,
+  start: { startSeconds: number; watchedSeconds: number },
 ): Forecaster | undefined {
   if (!algorithm.startsWith('mpc-l')) return undefined;
   if (algorithm === 'mpc-l:no-handover') {
     return createBuiltInForecaster({ handover: false, newSubSecond: () => new SubSecond() });
   }
-  const utcMsAtStart = traceStartUtcMs(trace.metadata) + startSeconds * 1000;
-  return informedForecaster(
-    knownHandover({ link: linkOf(trace, scenario), startSeconds, utcMsAtStart, watchedSeconds }),
-  );
+  const utcMsAtStart = traceStartUtcMs(trace.metadata) + start.startSeconds * 1000;
+  return informedForecaster(knownHandover({ ...start, link: linkOf(trace, scenario), utcMsAtStart }));
 }
 
-function announce(handovers: AnnouncedHandover[], { state, forecast }: DecisionRecord): void {
-  const { utcMs, nowSeconds } = state;
-  const next = forecast?.handovers.find(({ atMs }) => atMs > utcMs!);
-  if (next === undefined) return;
-  const atSeconds = nowSeconds + (next.atMs - utcMs!) / 1000;
-  const last = handovers[handovers.length - 1];
-  if (last !== undefined && Math.abs(last.atSeconds - atSeconds) < 3)
-    Object.assign(last, { atSeconds, confidence: next.confidence });
-  else handovers.push({ atSeconds, confidence: next.confidence, sinceSeconds: nowSeconds });
-}
-
-function playedLive(pieces: WatchedLiveSession['pieces'], result: SessionResult): PlayedSession {
-  const stalls: { startSeconds: number; endSeconds: number }[] = [];
-  const rates: { atSeconds: number; rate: number }[] = [];
-  let atSeconds = result.startupSeconds;
-  for (const { seconds, rate, isStalled } of pieces) {
-    if (isStalled) stalls.push({ startSeconds: atSeconds, endSeconds: atSeconds + seconds });
-    rates.push({ atSeconds, rate: isStalled ? 0 : rate });
-    atSeconds += seconds;
-  }
-  return { stalls, rates, requests: result.segments };
+function playedLive(pieces: readonly PlaybackPiece[], result: SessionResult): moments.PlayedSession {
+  let endSeconds = result.startupSeconds;
+  const timed = pieces.map(({ seconds, rate, isStalled }) => {
+    const startSeconds = endSeconds;
+    endSeconds += seconds;
+    return { startSeconds, endSeconds, isStalled, atSeconds: startSeconds, rate: isStalled ? 0 : rate };
+  });
+  return { stalls: timed.filter(({ isStalled }) => isStalled), rates: timed, requests: result.segments };
 }
 
 /** A stall on demand ends with the append of its segment. */
-function playedOnDemand({ segments }: SessionResult): PlayedSession {
+function playedOnDemand({ segments }: SessionResult): moments.PlayedSession {
   const stalls = segments.flatMap(({ requestedAtSeconds, downloadSeconds, stallSeconds }) => {
     const endSeconds = requestedAtSeconds + downloadSeconds;
     return stallSeconds > 0 ? [{ startSeconds: endSeconds - stallSeconds, endSeconds }] : [];

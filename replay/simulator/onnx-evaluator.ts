@@ -1,7 +1,4 @@
-/**
- * Evaluates ONNX models while the simulated clock stands: onnxruntime-web answers asynchronously, so each model has a
- * thread, and this one waits. Node only.
- */
+/** Evaluates ONNX models, each in a thread that answers while this one waits. Node only. */
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

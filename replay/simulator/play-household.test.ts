@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../../abr/property.fixture.ts';
 import { HOUSEHOLDS, type Household, type HouseholdPlayer, type Traffic } from '../households.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
@@ -87,13 +88,10 @@ const coarse = (session: SessionResult) =>
 
 describe('laws of shared links', () => {
   test('a household of one equals the session alone, to the byte', () => {
-    fc.assert(
-      fc.property(fc.record({ ...place, one: behaviour }), ({ one, ...where }) => {
-        const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where)));
-        expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
-      }),
-      SEED,
-    );
+    forAll([fc.record({ ...place, one: behaviour })], SEED, ({ one, ...where }) => {
+      const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where)));
+      expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
+    });
   });
 
   test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
@@ -109,65 +107,50 @@ describe('laws of shared links', () => {
 
   test('beside downloads a player has its share of the link and no more', () => {
     const others = fc.constantFrom(1, 2, 3);
-    fc.assert(
-      fc.property(fc.record({ ...place, one: behaviour, others }), ({ one, others, ...where }) => {
-        const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
-        const [beside] = play(where, [seat(one)], Array(others).fill(ENDLESS));
-        expect(coarse(beside!)).toEqual(coarse(alone));
-      }),
-      SEED,
-    );
+    forAll([fc.record({ ...place, one: behaviour, others })], SEED, ({ one, others, ...where }) => {
+      const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
+      const [beside] = play(where, [seat(one)], Array(others).fill(ENDLESS));
+      expect(coarse(beside!)).toEqual(coarse(alone));
+    });
   });
 
   test('every bit of the link arrives once', () => {
-    fc.assert(
-      fc.property(fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) }), (of) => {
-        const { players, ...where } = of;
-        const seats = players.map((one, i) => seat(one, i * 1.7));
-        for (const { household } of play(where, seats, [ENDLESS])) expect(household!.linkUtilisation).toBeCloseTo(1, 4);
-        const [{ household }] = play(where, seats) as [SessionResult];
-        expect(household!.linkUtilisation).toBeLessThanOrEqual(1 + 1e-9);
-      }),
-      SEED,
-    );
+    forAll([fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) })], SEED, (of) => {
+      const { players, ...where } = of;
+      const seats = players.map((one, i) => seat(one, i * 1.7));
+      for (const { household } of play(where, seats, [ENDLESS])) expect(household!.linkUtilisation).toBeCloseTo(1, 4);
+      const [{ household }] = play(where, seats) as [SessionResult];
+      expect(household!.linkUtilisation).toBeLessThanOrEqual(1 + 1e-9);
+    });
   });
 
   test('players and downloads that come later change nothing before', () => {
-    fc.assert(
-      fc.property(fc.record({ ...place, one: behaviour, late: behaviour, join: joins }), (of) => {
-        const { one, late, join, ...where } = of;
-        const early = (sessions: SessionResult[]) =>
-          sessions[0]!.segments.filter((row) => row.requestedAtSeconds + row.downloadSeconds < join);
-        const alone = early(play(where, [seat(one)]));
-        expect(early(play(where, [seat(one), seat(late, join)]))).toEqual(alone);
-        expect(early(play(where, [seat(one)], [{ ...ENDLESS, fromSeconds: join }]))).toEqual(alone);
-      }),
-      SEED,
-    );
+    forAll([fc.record({ ...place, one: behaviour, late: behaviour, join: joins })], SEED, (of) => {
+      const { one, late, join, ...where } = of;
+      const early = (sessions: SessionResult[]) =>
+        sessions[0]!.segments.filter((row) => row.requestedAtSeconds + row.downloadSeconds < join);
+      const alone = early(play(where, [seat(one)]));
+      expect(early(play(where, [seat(one), seat(late, join)]))).toEqual(alone);
+      expect(early(play(where, [seat(one)], [{ ...ENDLESS, fromSeconds: join }]))).toEqual(alone);
+    });
   });
 
   test('identical players that begin together play the same', () => {
-    fc.assert(
-      fc.property(fc.record({ ...place, one: behaviour, count: fc.integer({ min: 2, max: 4 }) }), (of) => {
-        const { one, count, ...where } = of;
-        const played = play(where, Array(count).fill(seat(one)));
-        for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));
-      }),
-      SEED,
-    );
+    forAll([fc.record({ ...place, one: behaviour, count: fc.integer({ min: 2, max: 4 }) })], SEED, (of) => {
+      const { one, count, ...where } = of;
+      const played = play(where, Array(count).fill(seat(one)));
+      for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));
+    });
   });
 
   test('the order of players is of no account', () => {
-    fc.assert(
-      fc.property(fc.record({ ...place, one: behaviour, other: behaviour, join: joins }), (of) => {
-        const { one, other, join, ...where } = of;
-        const [first, second] = play(where, [seat(one), seat(other, join)]);
-        const [turnedSecond, turnedFirst] = play(where, [seat(other, join), seat(one)]);
-        expect(coarse(turnedFirst!)).toEqual(coarse(first!));
-        expect(coarse(turnedSecond!)).toEqual(coarse(second!));
-      }),
-      SEED,
-    );
+    forAll([fc.record({ ...place, one: behaviour, other: behaviour, join: joins })], SEED, (of) => {
+      const { one, other, join, ...where } = of;
+      const [first, second] = play(where, [seat(one), seat(other, join)]);
+      const [turnedSecond, turnedFirst] = play(where, [seat(other, join), seat(one)]);
+      expect(coarse(turnedFirst!)).toEqual(coarse(first!));
+      expect(coarse(turnedSecond!)).toEqual(coarse(second!));
+    });
   });
 
   test('a player sees its neighbour: two take turns on a link that is enough for one and a half', () => {

@@ -6,10 +6,7 @@ import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
 import { pageLinkOf } from './session-setup.ts';
 
-/**
- * A result per player, in the household's order. `startSeconds` and `segmentCount` are those of a player that is there
- * from the beginning; player n has the seed + n. The sessions take turns: always the one continues that is due first.
- */
+/** A result per player; player n has the seed + n. Always the session that is due first continues. */
 export function playHousehold(
   { players, traffic, name }: Household,
   task: Omit<SessionTask, 'access'>,

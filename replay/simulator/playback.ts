@@ -13,10 +13,7 @@ export class Playback {
   stallCount = 0;
   private stalled = false;
 
-  /**
-   * The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. It plays `playbackRate`
-   * seconds of media per second.
-   */
+  /** The element stalls at `stallLevelSeconds` of buffer and resumes with the next append. */
   constructor(
     private readonly stallLevelSeconds: number,
     readonly playbackRate = 1,

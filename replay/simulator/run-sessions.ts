@@ -1,7 +1,4 @@
-/**
- * Plays a plan's sessions, in this thread or in workers. A session depends only on its line of the plan, so the results
- * do not depend on the number of workers. Node only.
- */
+/** Plays a plan's sessions, in this thread or in workers, with the same results. Node only. */
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -29,15 +26,12 @@ export interface RunSessionsOptions {
   timings?: boolean;
   /** Models of the built-in forecaster. Default: the shipped one. */
   models?: ModelsByGroup;
-  /** For algorithms with `@onnx`. */
   onnx?: OnnxModels | undefined;
-  /** The algorithms that are files. */
   own?: readonly OwnAlgorithm[];
   /** Threads. Default 1: this one. */
   jobs?: number;
   /** The built `session-worker.ts`, required for more than one job. */
   workerFile?: string;
-  /** Ends the run early. */
   signal?: AbortSignal;
   /** Receives the sessions of each line of the plan as they end; what it returns is kept. Default: the sessions. */
   keep?(sessions: SessionResult[]): SessionResult[];
@@ -57,10 +51,7 @@ export type WorkerTask = readonly (Omit<PlannedSession, 'trace'> & { traceIndex:
 const TASK_MS = 100;
 const LARGEST_TASK = 256;
 
-/**
- * Rounded results in the plan's order, without sessions that had not ended at the signal. Rejects with an `InputError`
- * for an unknown algorithm before the first session.
- */
+/** Rounded results in the plan's order, without sessions that had not ended at the signal. */
 export async function runSessions(options: RunSessionsOptions): Promise<SessionResult[]> {
   const { sessions, own = [], jobs = 1, workerFile } = options;
   const controllers = await importOwnAlgorithms(own);

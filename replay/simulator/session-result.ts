@@ -78,10 +78,7 @@ function qoeForms(
   return { linear: of('linear')!, log: of('log')!, hd: of('hd') };
 }
 
-/**
- * The session with rounded numbers: bits and bit/s to whole ones, all others to 1e-6. Summaries are computed from
- * these, so that merged results have the same bytes as those of one run.
- */
+/** Bits and bit/s to whole ones, others to 1e-6; summaries use these, so merged results are the same. */
 export function roundedSession(session: SessionResult): SessionResult {
   // The start is part of the session's key, so it stays as in the plan.
   return { ...(rounded(session, '') as SessionResult), startSeconds: session.startSeconds };

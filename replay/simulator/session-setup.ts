@@ -11,11 +11,7 @@ type Sizes = readonly (readonly number[])[];
 const links = new WeakMap<Trace, Map<string, PiecewisePath>>();
 const sizes = new WeakMap<Scenario, Sizes>();
 
-/**
- * The trace as the scenario's link: rates x scale x payload share, one RTT per request, from the trace's second 0,
- * endless.
- * @throws {RangeError} for a trace without capacity.
- */
+/** Rates x scale x payload share, one RTT per request, endless. @throws {RangeError} without capacity. */
 export function linkOf(trace: Trace, scenario: Scenario): PiecewisePath {
   return cachedLink(trace, scenario, undefined);
 }

@@ -1,7 +1,4 @@
-/**
- * What sessions on demand and live ones share: segments in order, each decided on, requested and perhaps abandoned, the
- * questions to the controller, the books and the result. Subclasses are the player around it.
- */
+/** What sessions on demand and live ones share: decisions, requests, books. Subclasses are the player. */
 
 import {
   type Controller,
@@ -53,10 +50,7 @@ export type Airborne = SharedFlight &
   Pick<Flight, 'sizeBits' | 'requestedAtSeconds' | 'firstByteAtSeconds'> &
   Partial<Pick<Flight, 'lastBitsAtSeconds'>>;
 
-/**
- * A session as a process: it yields a second of its clock, and continues when that has come, or when the download in
- * flight ends, if that is earlier.
- */
+/** Yields a second of its clock, and continues then, or when the download in flight ends, if earlier. */
 export type Process<Result> = Generator<number, Result, void>;
 
 /** Plays a session that has its link for itself, so that nothing happens while it waits. */
@@ -67,7 +61,6 @@ export function playAlone<Result>(process: Process<Result>): Result {
   }
 }
 
-/** A request of a segment. */
 export interface Attempt<F extends Airborne> {
   flight: F;
   representation: number;
@@ -90,7 +83,6 @@ export abstract class Session<F extends Airborne> {
   protected readonly link: PiecewisePath;
   private readonly access: Sender;
   private previousBitrateBps: number | undefined;
-  /** The segment that is waited for or in flight. */
   private index = 0;
   private handoversAtSeconds: number | undefined;
   /** `[k][representation]`: sizes of this segment (k = 0) and the following ones. */
@@ -258,7 +250,6 @@ export abstract class Session<F extends Airborne> {
     return { flight, outcome, sizeBits, receivedBits };
   }
 
-  /** The player's UTC. */
   protected utcMs(nowSeconds: number): number {
     return this.utcMsAtStart + nowSeconds * 1000;
   }
@@ -302,7 +293,6 @@ export abstract class Session<F extends Airborne> {
     return this.access.shareOf(link);
   }
 
-  /** Loads the representation's initialisation segment. */
   private *initialise(representation: number): Process<boolean> {
     this.initialised[representation] = true;
     const { rows, downloads, scenario, playback, access } = this;
@@ -393,7 +383,6 @@ export abstract class Session<F extends Airborne> {
     return this.forecast;
   }
 
-  /** The running download as the controller sees it. */
   protected inFlightOf({ representation, flight, abandonments }: Attempt<F>, nowSeconds: number): InFlight {
     return {
       segmentIndex: this.index,
@@ -429,7 +418,6 @@ export abstract class Session<F extends Airborne> {
     return answer;
   }
 
-  /** Asks a controller that has `pace`. */
   protected pace(): Pace {
     const state = this.state();
     this.report(false);

@@ -1,7 +1,4 @@
-/**
- * The discrete-event simulator: one session of one controller on one trace, with the browser's controller code.
- * README.md describes the model and its parameters.
- */
+/** One session on one trace, with the browser's controller code; README.md describes the model. */
 
 import type { SessionResult } from '../results.ts';
 import { CUTOFF_SECONDS } from '../scenarios.ts';
@@ -16,16 +13,11 @@ export type { DecisionRecord, SimulationOptions } from './simulation-options.ts'
 /** Period of the forecaster's progress events; those of an XHR are 50 to 100 ms apart. */
 const PROGRESS_BIN_SECONDS = 0.1;
 
-/**
- * Plays one session. A controller that throws or gives an invalid decision ends it with `endedBy: fault` and the
- * message in `fault`.
- * @throws {RangeError} for a trace without capacity.
- */
+/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
 export function simulateSession(options: SimulationOptions): SessionResult {
   return playAlone(playSession(options));
 }
 
-/** `simulateSession` as a process. */
 export function* playSession(options: SimulationOptions): Process<SessionResult> {
   const { live } = options.scenario;
   if (live !== undefined) return yield* new LiveSession(options, live).play();
@@ -70,10 +62,7 @@ class OnDemandSession extends Session<Flight> {
     return seconds < cutoffAt;
   }
 
-  /**
-   * dash.js's rule: a request leaves when buffer level + segment duration < cap, plus the delay of polling, but not
-   * before the gap after the append. A later append never causes an earlier request.
-   */
+  /** dash.js requests when buffer + segment < cap, plus the delay of polling and the gap after appends. */
   protected waitForRoom(index: number): boolean {
     if (index === 0) return true;
     const { scenario, playback } = this;

@@ -12,7 +12,6 @@ export interface SimulationOptions {
   trace: Trace;
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
   scenario: Scenario | ResolvedScenario;
-  /** New for this session. */
   controller: Controller;
   /** Second of the trace at the first media request. Default 0. */
   startSeconds?: number;
@@ -37,7 +36,6 @@ export interface SimulationOptions {
   onDecision?(record: DecisionRecord): void;
 }
 
-/** A call of `decide` or `reconsider`, and its result. */
 export interface DecisionRecord {
   asked: 'decide' | 'reconsider';
   state: PlayerState;

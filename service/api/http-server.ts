@@ -13,11 +13,9 @@ import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } fr
 export interface ApiLimits {
   /** Largest request body. */
   bodyBytes: number;
-  /** Requests per address. */
   rate: RateLimitOptions;
   /** Open TCP connections; further ones are refused. */
   connections: number;
-  /** Open event streams. */
   subscribers: number;
   /** How long a connection without requests stays open. */
   keepAliveMs: number;
@@ -53,7 +51,6 @@ export interface ListenOptions extends Pick<HttpOptions, 'tls'> {
   port: number;
 }
 
-/** What a server adds to what all have. */
 export interface HttpUse {
   clock: Clock;
   onRefusal(refusal: Refusal): void;

@@ -59,10 +59,7 @@ export class Metrics {
     return new Counter({ name: `leo_abr_${name}_total`, help, labelNames, registers: [this.registry] });
   }
 
-  /**
-   * What is known elsewhere: a number, without a sample while it is undefined, or numbers by the values of `label`. Totals
-   * are counters.
-   */
+  /** A number, without a sample while it is undefined, or numbers by `label`. Totals are counters. */
   #read(
     name: string,
     help: string,

@@ -9,7 +9,6 @@ import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireO
 /** Valid observations, and one rejection per reason with the message of its first observation. */
 export class ReportReader {
   readonly #rejected = new Map<Rejection['reason'], Rejection>();
-  /** Paths of the valid observations in the request. */
   readonly #places: string[] = [];
   /** The valid observations, without unknown properties. */
   readonly observations: WireObservation[] = [];

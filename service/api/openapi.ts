@@ -22,93 +22,67 @@ const ERRORS: Record<number, { description: string; headers?: Json }> = {
   503: { description: 'Too many players or event streams', headers: RETRY_AFTER },
 };
 
-interface Operation extends Omit<FastifySchema, 'response'> {
-  /** The reply with status 200. */
-  reply: readonly [description: string, schema: unknown];
+interface Details extends Omit<FastifySchema, 'response'> {
   /** Media type of the reply. Default: JSON. */
   type?: string;
   /** Error statuses in addition to 401, 403 and 429. */
   errors?: readonly number[];
 }
 
-function operation(given: Operation): RouteShorthandOptions {
-  const { reply, type = 'application/json', errors = [], ...rest } = given;
+/** `reply`: with status 200. */
+function operation(
+  operationId: string,
+  summary: string,
+  reply: readonly [description: string, schema: unknown],
+  { type = 'application/json', errors = [], ...rest }: Details = {},
+): RouteShorthandOptions {
   const [description, schema] = reply;
   const refused = [401, 403, 429, ...errors].map((status) => [
     status,
     { ...ERRORS[status], content: { 'application/json': { schema: wire.ERROR_REPLY } } },
   ]);
   const response = { 200: { description, content: { [type]: { schema } } }, ...Object.fromEntries(refused) };
-  return { schema: { ...rest, response } };
+  return { schema: { operationId, summary, ...rest, response } };
 }
+
+const asked = { querystring: wire.PROTOCOL_QUERY };
+const forecastReply = ['The forecast, or the reason why there is none', wire.FORECAST_REPLY] as const;
+const observationsReply = ['The accepted and rejected observations', wire.OBSERVATIONS_REPLY] as const;
+const ratesReply = ['Rates with their times', wire.HISTORY_REPLY] as const;
+const PLAIN_TEXT = { type: 'text/plain' };
+const stateSummary = 'State of service, dish, sky and link, with current problems';
+const events = {
+  description:
+    'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
+    'about once a second while the link is observed), `handover` (Handover, when it is due), `state` ' +
+    '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
+    "`isWatched` changes) and `clock` (the service's clock was set). Ids count from the service's start.",
+  querystring: wire.EVENTS_QUERY,
+  type: 'text/event-stream',
+  errors: [400, 503],
+};
 
 /** The routes' operations, which also validate requests. */
 export const OPERATIONS = {
-  forecast: operation({
-    operationId: 'getForecast',
-    summary: 'The newest forecast of the link',
-    querystring: wire.PROTOCOL_QUERY,
-    reply: ['The forecast, or the reason why there is none', wire.FORECAST_REPLY],
-    errors: [400],
-  }),
-  handovers: operation({
-    operationId: 'getHandovers',
-    summary: 'Expected handovers',
-    reply: ['Handovers', wire.HANDOVERS_REPLY],
-  }),
-  history: operation({
-    operationId: 'getHistory',
-    summary: 'Usage and expected capacity of the last minute',
-    reply: ['Rates with their times', wire.HISTORY_REPLY],
-  }),
-  state: operation({
-    operationId: 'getState',
-    summary: 'State of service, dish, sky and link, with current problems',
-    reply: ['State', wire.STATE_REPLY],
-  }),
-  observations: operation({
-    operationId: 'postObservations',
-    summary: "A player's observations of the link",
-    querystring: wire.PROTOCOL_QUERY,
+  forecast: operation('getForecast', 'The newest forecast of the link', forecastReply, { ...asked, errors: [400] }),
+  handovers: operation('getHandovers', 'Expected handovers', ['Handovers', wire.HANDOVERS_REPLY]),
+  history: operation('getHistory', 'Usage and expected capacity of the last minute', ratesReply),
+  state: operation('getState', stateSummary, ['State', wire.STATE_REPLY]),
+  observations: operation('postObservations', "A player's observations of the link", observationsReply, {
+    ...asked,
     body: wire.OBSERVATIONS_REQUEST,
-    reply: ['The accepted and rejected observations', wire.OBSERVATIONS_REPLY],
     errors: [400, 413, 415, 503],
   }),
   events: {
     // A HEAD request would not end.
     exposeHeadRoute: false,
-    ...operation({
-      operationId: 'getEvents',
-      summary: 'Server-sent events',
-      description:
-        'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
-        'about once a second while the link is observed), `handover` (Handover, when it is due), `state` ' +
-        '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
-        "`isWatched` changes) and `clock` (the service's clock was set). Ids count from the service's start.",
-      querystring: wire.EVENTS_QUERY,
-      reply: ['Events until the connection ends', { type: 'string' }],
-      type: 'text/event-stream',
-      errors: [400, 503],
-    }),
+    ...operation('getEvents', 'Server-sent events', ['Events until the connection ends', { type: 'string' }], events),
   },
-  health: operation({
-    operationId: 'getHealth',
-    summary: 'Liveness; needs no token',
-    security: [{}],
-    reply: ['The service is alive', { const: 'ok\n' }],
-    type: 'text/plain',
+  health: operation('getHealth', 'Liveness; needs no token', ['The service is alive', { const: 'ok\n' }], {
+    ...{ security: [{}], ...PLAIN_TEXT },
   }),
-  metrics: operation({
-    operationId: 'getMetrics',
-    summary: "Metrics in Prometheus's text format",
-    reply: ['Metrics', { type: 'string' }],
-    type: 'text/plain',
-  }),
-  openApi: operation({
-    operationId: 'getOpenApi',
-    summary: 'This document',
-    reply: ['OpenAPI 3.1', { type: 'object' }],
-  }),
+  metrics: operation('getMetrics', "Metrics in Prometheus's text format", ['Metrics', { type: 'string' }], PLAIN_TEXT),
+  openApi: operation('getOpenApi', 'This document', ['OpenAPI 3.1', { type: 'object' }]),
 };
 
 /** Call it before the routes are added; `app.swagger()` then returns the document. */

@@ -13,7 +13,6 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
 };
-/** The page's files by path. */
 const FILES = new Map(
   (FOLDER === undefined ? [] : readdirSync(FOLDER)).flatMap((name) => {
     const mediaType = MEDIA_TYPES[extname(name)];

@@ -15,16 +15,13 @@ interface Bucket {
 const MOST_ADDRESSES = 4096;
 
 export class RateLimit {
-  readonly #options: RateLimitOptions;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(options: RateLimitOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RateLimitOptions) {}
 
   /** 0 if the request may pass, else the seconds until one may. */
   take(address: string, nowMs: number): number {
-    const { perSecond, burst } = this.#options;
+    const { perSecond, burst } = this.options;
     if (this.#buckets.size >= MOST_ADDRESSES) this.#buckets.clear();
     const bucket = this.#buckets.get(address) ?? { tokens: burst, atMs: nowMs };
     this.#buckets.set(address, bucket);

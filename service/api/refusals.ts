@@ -17,7 +17,6 @@ export interface Refusal {
   status: number;
   code: string;
   message: string;
-  /** Of the client. */
   address: string;
 }
 
@@ -52,9 +51,7 @@ export function located(value: unknown, instancePath: string): { path: string; f
 
 const PERIOD_MS = 60_000;
 
-/** Returns a function that logs refusals. */
 export function refusalLog(log: Log, clock: Clock): (refusal: Refusal) => void {
-  /** Times of the newest line of each code. */
   const loggedMs = new Map<string, number>();
   return ({ status, code, message, address }) => {
     const nowMs = clock.monotonicMs();

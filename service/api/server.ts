@@ -23,7 +23,6 @@ export interface ApiOptions extends HttpOptions {
 const TCP_KEEP_ALIVE_MS = 30_000;
 const EVENTS = '/v1/events';
 
-/** Creates the server, which does not listen yet. */
 export async function createApi(service: PredictionService, options: ApiOptions): Promise<FastifyInstance> {
   const { clock } = service;
   const { limits } = options;

@@ -1,7 +1,4 @@
-/**
- * JSON schemas of the API. The TypeScript types, the validation of requests and the components of the OpenAPI document
- * derive from them. Times are the service's UTC in ms.
- */
+/** JSON schemas of the API, for types, validation and OpenAPI. Times are the service's UTC in ms. */
 
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
@@ -28,7 +25,6 @@ const reply = <Properties extends TProperties>(properties: Properties) =>
 const about = <Properties extends TProperties>(description: string, properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, description });
 
-/** Named components of the document. */
 export const COMPONENTS: TSchema[] = [];
 function component<Schema extends TSchema>($id: string, schema: Schema) {
   COMPONENTS.push({ ...schema, $id });
@@ -57,7 +53,6 @@ const requestLatency = Type.Object(
   },
   { description: 'The first byte of a response arrived at `atMs`' },
 );
-/** By `kind`. */
 export const OBSERVATION_KINDS: ReadonlyMap<unknown, TObject> = new Map<unknown, TObject>([
   ['throughput', throughput],
   ['idle', idle],
@@ -66,24 +61,26 @@ export const OBSERVATION_KINDS: ReadonlyMap<unknown, TObject> = new Map<unknown,
 export type WireObservation = Static<typeof throughput> | Static<typeof idle> | Static<typeof requestLatency>;
 const observation = component('Observation', Type.Union([throughput, idle, requestLatency]));
 
-const observationsRequest = Type.Object({
-  player: text('Random name that the player chooses for its lifetime', { pattern: '^[A-Za-z0-9._:-]{1,64}$' }),
-  observations: Type.Array(Type.Unsafe<WireObservation>({ anyOf: [observation, {}] }), {
-    description:
-      'In order of time. An empty array queries time and share. Items that are not an `Observation` are rejected ' +
-      'one by one; the others are accepted',
-    maxItems: MOST_OBSERVATIONS,
-  }),
-  isDownloading: optional(
-    Type.Boolean({
+export const OBSERVATIONS_REQUEST = component(
+  'ObservationsRequest',
+  Type.Object({
+    player: text('Random name that the player chooses for its lifetime', { pattern: '^[A-Za-z0-9._:-]{1,64}$' }),
+    observations: Type.Array(Type.Unsafe<WireObservation>({ anyOf: [observation, {}] }), {
       description:
-        'Whether the player has been downloading since its newest observation: forecasts then wait briefly for its ' +
-        'next report. Default: whether that observation is of throughput',
+        'In order of time. An empty array queries time and share. Items that are not an `Observation` are rejected ' +
+        'one by one; the others are accepted',
+      maxItems: MOST_OBSERVATIONS,
     }),
-  ),
-});
-export type ObservationsRequest = Static<typeof observationsRequest>;
-export const OBSERVATIONS_REQUEST = component('ObservationsRequest', observationsRequest);
+    isDownloading: optional(
+      Type.Boolean({
+        description:
+          'Whether the player has been downloading since its newest observation: forecasts then wait briefly for its ' +
+          'next report. Default: whether that observation is of throughput',
+      }),
+    ),
+  }),
+);
+export type ObservationsRequest = Static<typeof OBSERVATIONS_REQUEST>;
 
 const rejection = reply({
   reason: Type.Enum(['unknown-kind', 'malformed', 'late', 'ahead', 'impossible'], {
@@ -103,15 +100,14 @@ const protocol = about('Versions of the protocol that the service speaks; absent
   newest: version('Newest version'),
 });
 
-const observationsReply = reply({
+export const OBSERVATIONS_REPLY = replyComponent('ObservationsReply', {
   serverUtcMs,
   protocol: optional(protocol),
   accepted: count('Accepted observations'),
   rejected: list(rejection, 'Rejected observations by reason; empty if all were accepted'),
   share: share('Share of the forecast capacity that this player may expect, above 0'),
 });
-export type ObservationsReply = Static<typeof observationsReply>;
-export const OBSERVATIONS_REPLY = component('ObservationsReply', observationsReply);
+export type ObservationsReply = Static<typeof OBSERVATIONS_REPLY>;
 
 const steps = list(number('In seconds', { exclusiveMinimum: 0 }), 'Ends of the steps after `issuedAtMs`, ascending');
 const levels = list(share('Above 0, below 1'), 'Quantile levels, ascending');
@@ -160,17 +156,16 @@ const forecast = component(
 );
 
 const OBSERVED = 'Seconds of downloading observed since the start, and those kept from before it';
-const forecastReply = reply({
+export const FORECAST_REPLY = replyComponent('ForecastReply', {
   serverUtcMs,
   protocol: optional(protocol),
   forecast: nullable(forecast),
   observedSeconds: number(OBSERVED, { minimum: 0 }),
   because: optional(text('Why there is no forecast')),
 });
-export type ForecastReply = Static<typeof forecastReply>;
-export const FORECAST_REPLY = component('ForecastReply', forecastReply);
+export type ForecastReply = Static<typeof FORECAST_REPLY>;
 
-const handoversReply = reply({
+export const HANDOVERS_REPLY = replyComponent('HandoversReply', {
   serverUtcMs,
   handovers: list(handover, 'The next handovers, soonest first; empty unless the link is known to have them'),
   epoch: reply({
@@ -179,18 +174,16 @@ const handoversReply = reply({
     leoProbability: nullable(share('Probability that the link has 15 s epochs')),
   }),
 });
-export type HandoversReply = Static<typeof handoversReply>;
-export const HANDOVERS_REPLY = component('HandoversReply', handoversReply);
+export type HandoversReply = Static<typeof HANDOVERS_REPLY>;
 
 const rates = (description: string) =>
   list(reply({ atMs: utcMs('Time'), bps: number('In bit/s', { minimum: 0 }) }), `${description}, oldest first`);
-const historyReply = reply({
+export const HISTORY_REPLY = replyComponent('HistoryReply', {
   serverUtcMs,
   downlinkUsage: rates('Usage per second of the dish, at its end; empty without a dish'),
   expectedCapacity: rates('Median capacity of the first step of each forecast, at its issue'),
 });
-export type HistoryReply = Static<typeof historyReply>;
-export const HISTORY_REPLY = component('HistoryReply', historyReply);
+export type HistoryReply = Static<typeof HISTORY_REPLY>;
 
 const problem = replyComponent('Problem', {
   part: text('Affected part of the service'),
@@ -206,7 +199,7 @@ const dishState = Type.Enum(
   { description: '`unused`: no dish is configured' },
 );
 export type DishStateName = Static<typeof dishState>;
-const dishReply = reply({
+const dishReply = replyComponent('Dish', {
   state: dishState,
   sinceMs: utcMs('Start of this state'),
   detail: optional(text('For a person: cause of an outage, or why the dish is unreachable')),
@@ -228,7 +221,7 @@ const satelliteInView = reply({
   elevationDegrees: number('Above the horizon'),
 });
 export type SatelliteInView = Static<typeof satelliteInView>;
-const skyReply = reply({
+const skyReply = replyComponent('Sky', {
   state: Type.Enum(['unused', 'no-elements', 'elements-too-old', 'no-location', 'running'], {
     description: '`unused`: no elements are configured',
   }),
@@ -238,12 +231,12 @@ const skyReply = reply({
 });
 export type SkyReply = Static<typeof skyReply>;
 
-const stateReply = reply({
+export const STATE_REPLY = replyComponent('StateReply', {
   serverUtcMs,
   version: text('Version of the service'),
   startedMs: utcMs('Start of the service'),
-  dish: component('Dish', dishReply),
-  sky: component('Sky', skyReply),
+  dish: dishReply,
+  sky: skyReply,
   link: reply({
     players: count('Players that reported in the last seconds'),
     observedSeconds: number(OBSERVED),
@@ -271,8 +264,7 @@ const stateReply = reply({
   }),
   problems: list(problem, 'Current problems'),
 });
-export type StateReply = Static<typeof stateReply>;
-export const STATE_REPLY = component('StateReply', stateReply);
+export type StateReply = Static<typeof STATE_REPLY>;
 
 replyComponent('Trigger', {
   id: text('Unique to this firing, so that receivers can drop duplicates'),
@@ -284,7 +276,7 @@ replyComponent('Trigger', {
   message: text('For a person'),
 });
 
-const traffic = reply({
+const traffic = replyComponent('Traffic', {
   serverUtcMs: utcMs('Time of the event'),
   isWatched: Type.Boolean({ description: 'Whether a player has reported in the last 10 s, even without observations' }),
   second: optional(
@@ -296,7 +288,6 @@ const traffic = reply({
   ),
 });
 export type Traffic = Static<typeof traffic>;
-component('Traffic', traffic);
 
 export const ERROR_REPLY = replyComponent('ErrorReply', {
   error: reply({ code: text('Kind of error'), message: text('For a person') }),

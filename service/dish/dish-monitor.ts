@@ -1,7 +1,4 @@
-/**
- * Polls a dish: status and history every second, location every ten minutes. A dish that is
- * unreachable, asleep or booting is a state in the reply, never an error.
- */
+/** Polls a dish; that it is unreachable, asleep or booting is a state, never an error. */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { DishReply, DishStateName } from '../api/wire.ts';
@@ -58,7 +55,6 @@ const CHANNEL = {
 };
 
 export class DishMonitor {
-  readonly #options: DishMonitorOptions;
   readonly #client: DeviceClient;
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
@@ -77,8 +73,7 @@ export class DishMonitor {
   /** Undefined while the dish does not report one. */
   location: LocationReading | undefined;
 
-  constructor(options: DishMonitorOptions) {
-    this.#options = options;
+  constructor(private readonly options: DishMonitorOptions) {
     this.#current = new CurrentState(options);
     this.#client = newDeviceClient(options.address, CHANNEL);
   }
@@ -106,7 +101,7 @@ export class DishMonitor {
 
   /** Does nothing while a poll is pending or a retry is not due. Never rejects. */
   async poll(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     if (this.#isBusy || clock.monotonicMs() < this.#retryAtMs) return;
     this.#isBusy = true;
     try {
@@ -127,7 +122,7 @@ export class DishMonitor {
   #ask(request: RawRequest): Promise<RawResponse> {
     return new Promise((resolve, reject) => {
       // A timer instead of gRPC's deadline, which uses the system clock and breaks when that is set.
-      const deadlineMs = this.#options.deadlineMs ?? DEADLINE_MS;
+      const deadlineMs = this.options.deadlineMs ?? DEADLINE_MS;
       const call = this.#client.Handle(request, { deadline: Number.POSITIVE_INFINITY }, (error, response) => {
         clearTimeout(timer);
         if (error !== null) reject(error);
@@ -147,18 +142,15 @@ export class DishMonitor {
   }
 
   async #askHistory(): Promise<TimedHistory | undefined> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const askedMs = clock.monotonicMs();
     const reading = readHistory((await this.#tryAsk({ get_history: {} })).dish_get_history);
     return reading && { ...reading, askedMs, answeredMs: clock.monotonicMs() };
   }
 
-  /**
-   * Reports the seconds that are new. The history identifies them: because answers come late, two statuses may show the
-   * same second or skip one. Without a history, the status alone is reported.
-   */
+  /** By the history, since late answers repeat or skip a second; without one by the status. */
   #reportSeconds(ofStatus: TelemetrySecond, history: TimedHistory | undefined): void {
-    const { clock, onSecond } = this.#options;
+    const { clock, onSecond } = this.options;
     const nowMs = clock.monotonicMs();
     const utcMs = clock.utcMs();
     if (history === undefined) {
@@ -206,7 +198,7 @@ export class DishMonitor {
   }
 
   #take(reading: StatusReading): void {
-    const { clock, problems } = this.#options;
+    const { clock, problems } = this.options;
     this.#reading = reading;
     this.#failures = 0;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
@@ -216,7 +208,7 @@ export class DishMonitor {
   }
 
   async #askLocation(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     if (clock.monotonicMs() - this.#locationAtMs < LOCATION_PERIOD_MS) return;
     this.#locationAtMs = clock.monotonicMs();
     // Fails on most dishes until their owner allows it.
@@ -224,7 +216,7 @@ export class DishMonitor {
   }
 
   #fail(error: RequestError): void {
-    const { clock, problems, address } = this.#options;
+    const { clock, problems, address } = this.options;
     this.#failures++;
     // A dish that has never answered is reported at once.
     if (this.#lastAnswerMs !== undefined && this.#failures < FAILURES_UNTIL_UNREACHABLE) return;
@@ -243,24 +235,20 @@ type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
 
 const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
 
-/** The state of a dish, and since when. */
 export class CurrentState {
-  readonly #options: Pick<DishMonitorOptions, 'clock' | 'onStateChange'>;
   state: DishStateName = 'connecting';
   #sinceMonotonicMs: number;
   #detail: string | undefined;
 
-  constructor(options: Pick<DishMonitorOptions, 'clock' | 'onStateChange'>) {
-    this.#options = options;
+  constructor(private readonly options: Pick<DishMonitorOptions, 'clock' | 'onStateChange'>) {
     this.#sinceMonotonicMs = options.clock.monotonicMs();
   }
 
   reply(): Pick<DishReply, 'state' | 'sinceMs' | 'detail'> {
-    const sinceMs = utcMsOf(this.#sinceMonotonicMs, this.#options.clock);
+    const sinceMs = utcMsOf(this.#sinceMonotonicMs, this.options.clock);
     return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
   }
 
-  /** The state that an answer of the dish shows. */
   show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
     const detail = outage?.toLowerCase().replaceAll('_', ' ');
     if (outage === 'BOOTING') this.enter('rebooting', detail);
@@ -275,8 +263,8 @@ export class CurrentState {
     this.#detail = detail;
     if (state === this.state) return;
     this.state = state;
-    this.#sinceMonotonicMs = this.#options.clock.monotonicMs();
-    this.#options.onStateChange();
+    this.#sinceMonotonicMs = this.options.clock.monotonicMs();
+    this.options.onStateChange();
   }
 }
 

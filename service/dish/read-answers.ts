@@ -1,7 +1,4 @@
-/**
- * Converts the dish's answers to the service's types. Firmware differs, and the server that answers is not trusted:
- * every value is checked, and a malformed one is omitted instead of failing the answer.
- */
+/** Converts answers. Firmware differs, and the server is not trusted: malformed values are omitted. */
 
 import type { TelemetrySecond } from '../telemetry.ts';
 import { isOutageCause, type OutageCause } from './device-api.ts';
@@ -22,13 +19,11 @@ export interface StatusReading {
 export interface HistoryReading {
   /** Number of the newest second; 0: none yet. */
   current: number;
-  /** Number of the oldest second in the buffer. */
   oldest: number;
   /** `number`: from `oldest` to `current`. */
   second(number: number): Omit<TelemetrySecond, 'atMs'>;
 }
 
-/** Of a dish. */
 export interface LocationReading {
   latitudeDegrees: number;
   longitudeDegrees: number;

@@ -1,8 +1,4 @@
-/**
- * Synthetic telemetry of a dish, second by second: epochs that begin at seconds 12, 27, 42 and 57 of the minute, a base
- * latency per epoch, lost pings at handovers, occasional obstructions, and the traffic of a household. A second depends
- * only on the seed and its time.
- */
+/** Synthetic telemetry of a dish; a second depends only on the seed and its time. */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
 import type { OutageCause } from '../dish/device-api.ts';
@@ -42,7 +38,6 @@ export interface SyntheticOptions {
 
 const EPOCH_MS = EPOCH_SECONDS * 1000;
 const PHASE_MS = HANDOVER_SECOND * 1000;
-/** Share of epochs with an obstruction. */
 const OBSTRUCTED_SHARE = 0.03;
 /** Shares of handovers with lost pings, and with raised latency. */
 const LOSSY_SHARE = 0.3;

@@ -14,17 +14,14 @@ const PERIOD_MS = 1000;
 const HISTORY_MS = 900_000;
 
 export class SimulatedMonitor {
-  readonly #options: SimulatedMonitorOptions;
   readonly #clock: Clock;
-  /** End of the newest second. */
   #newestMs: number;
   readonly #current: CurrentState;
   #second: SimulatedSecond | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly location = undefined;
 
-  constructor(options: SimulatedMonitorOptions) {
-    this.#options = options;
+  constructor(private readonly options: SimulatedMonitorOptions) {
     this.#clock = options.clock;
     this.#newestMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS - HISTORY_MS;
     this.#current = new CurrentState(options);
@@ -49,7 +46,7 @@ export class SimulatedMonitor {
   }
 
   #advance(): void {
-    const { script, onSecond } = this.#options;
+    const { script, onSecond } = this.options;
     const lastMs = Math.floor(this.#clock.utcMs() / PERIOD_MS) * PERIOD_MS;
     this.#newestMs = Math.max(Math.min(this.#newestMs, lastMs), lastMs - HISTORY_MS);
     while (this.#newestMs < lastMs) {

@@ -1,7 +1,4 @@
-/**
- * The service's forecast. The plugin's built-in forecaster observes the reports of all players or the dish's busy
- * seconds. Times are converted to UTC for the API.
- */
+/** The plugin's forecaster on the reports of all players or the dish's busy seconds, in UTC. */
 
 import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
@@ -14,7 +11,6 @@ import type { SessionClock } from '../clock.ts';
 const UTC_UNCERTAINTY_SECONDS = 0.5;
 /** No forecast if the link was not observed for this long. */
 const STALE_SECONDS = 60;
-/** Largest delay of reports. */
 const LATEST_REPORT_SECONDS = 2;
 /** Observations may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
@@ -22,13 +18,10 @@ const SLACK_SECONDS = 0.05;
 export class LinkForecaster {
   readonly #clock: SessionClock;
   readonly #capacity: BuiltInForecaster;
-  /** End of the newest throughput observation. */
   #observedUntilSeconds = Number.NEGATIVE_INFINITY;
   #issuedSeconds = 0;
-  /** Seconds of throughput observed so far. */
   observedSeconds = 0;
 
-  /** `model`: default the shipped one. */
   constructor(clock: SessionClock, model?: Model) {
     this.#clock = clock;
     this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), ...(model && { model }) });
@@ -100,10 +93,7 @@ export class LinkForecaster {
     return { ...rounded({ ...forecast, handovers }), issuedAtMs, source: 'service' };
   }
 
-  /**
-   * Reports are up to a second late, which must not look like an idle link. Forecasts are therefore issued for the end
-   * of the observations, not for now; their readers see the age.
-   */
+  /** The end of the observations, not now: late reports must not look like an idle link. */
   #issueTime(nowSeconds: number): number {
     const isLate = nowSeconds - this.#observedUntilSeconds < LATEST_REPORT_SECONDS;
     this.#issuedSeconds = Math.max(this.#issuedSeconds, isLate ? this.#observedUntilSeconds : nowSeconds);
@@ -111,10 +101,7 @@ export class LinkForecaster {
   }
 }
 
-/**
- * All numbers to four significant digits: more would be noise that every subscriber receives each second. Keeps the order
- * and UTC in ms.
- */
+/** To four significant digits, because every subscriber receives them each second; UTC in ms stays. */
 function rounded<Value>(value: Value): Value {
   if (typeof value === 'number') return (value > 1e12 ? value : Number(value.toPrecision(4))) as Value;
   if (Array.isArray(value)) return value.map(rounded) as Value;

@@ -1,7 +1,4 @@
-/**
- * Estimates capacity from the dish's usage when no player reports. Usage is a lower bound of the capacity and close to
- * it during bulk downloads: seconds whose usage is near the maximum of the last minutes count as busy.
- */
+/** Without players: seconds whose usage is near the maximum of the last minutes show the capacity. */
 
 import type { Observation } from '../../abr/forecast.ts';
 
@@ -9,7 +6,6 @@ import type { Observation } from '../../abr/forecast.ts';
 const BUSY_SHARE = 0.5;
 /** and from this rate: less is web browsing. */
 const LEAST_BUSY_BPS = 10e6;
-/** Window of the maximum. */
 const MEMORY_SECONDS = 180;
 /** Ignore the usage for this long after a player's report, which is more accurate. */
 const PLAYERS_KNOW_SECONDS = 5;

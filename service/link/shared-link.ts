@@ -1,18 +1,11 @@
-/**
- * Merges the reports of all players into one throughput timeline of the link: it adds them up in bins of 0.1 s, holds
- * each bin back until all downloading players have reported, and emits bins in order. It also computes each player's
- * share.
- */
+/** One timeline of all players, in bins of 0.1 s that wait for all who download; and their shares. */
 
 import type { Observation } from '../../abr/forecast.ts';
 
 /** An observation of one player, on the session clock. */
 export type Reported = Observation;
 
-/**
- * `late`: it ends before all bins that still accept bits. `ahead`: it ends after the service's clock. `impossible`: it
- * is reversed or longer than 10 s.
- */
+/** `late`: older than all open bins. `ahead`: ends in the future. `impossible`: reversed or over 10 s. */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
 const BIN_SECONDS = 0.1;
@@ -22,7 +15,6 @@ const BINS = 200;
 const HELD_BACK_SECONDS = 1.5;
 /** Players report twice a second. After this silence a player has paused or left: do not wait for it. */
 const REPORT_EXPECTED_SECONDS = 0.8;
-/** Silence after which a player is forgotten. */
 const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
@@ -54,28 +46,19 @@ export interface SharedLinkOptions {
 }
 
 export class SharedLink {
-  readonly #options: SharedLinkOptions;
   readonly #players = new Map<string, Player>();
-  /** First bin that has not been emitted. */
   #open: number | undefined;
-  /** Bits of all players, per emitted bin. */
   readonly #allBits = new Float64Array(BINS);
   /** End of the newest download of any player; -Infinity before the first one. */
   lastBusySeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(options: SharedLinkOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SharedLinkOptions) {}
 
-  /** Players that have reported within the last 10 s. */
   get players(): number {
     return this.#players.size;
   }
 
-  /**
-   * One verdict per observation, or undefined for a player too many. A report without an accepted observation neither registers a player nor keeps it.
-   * `isDownloading`: after its observations. Default: if the newest one is of throughput.
-   */
+  /** A verdict each, or undefined for a player too many. `isDownloading`: afterwards. */
   report(
     name: string,
     observations: readonly Reported[],
@@ -88,7 +71,7 @@ export class SharedLink {
     const isAnyAccepted = verdicts.includes('accepted');
     const known = this.#players.get(name);
     if (known === undefined && !isAnyAccepted) return verdicts;
-    if (known === undefined && this.#players.size >= this.#options.mostPlayers) return undefined;
+    if (known === undefined && this.#players.size >= this.options.mostPlayers) return undefined;
     const player = known ?? newPlayer();
     if (isAnyAccepted) {
       this.#players.set(name, player);
@@ -127,10 +110,7 @@ export class SharedLink {
     if (this.#players.size === 0) this.#open = undefined;
   }
 
-  /**
-   * Share of the capacity that a player may expect, above 0 and at most 1: its share of all bits while it was
-   * downloading, or an equal share until that is known.
-   */
+  /** Its share of all bits while it was downloading, or an equal one until that is known. */
   share(name: string): number {
     const player = this.#players.get(name);
     const others = this.#players.size - (player === undefined ? 0 : 1);
@@ -149,7 +129,6 @@ export class SharedLink {
     return bins >= LEAST_SHARE_BINS && own > 0 ? Math.min(1, own / all) : 1 / (others + 1);
   }
 
-  /** The players, in the order of their first reports. */
   eachPlayer(): { share: number; isDownloading: boolean; lastSeenSeconds: number }[] {
     return [...this.#players].map(([name, { isDownloading, lastSeenSeconds }]) => {
       return { share: this.share(name), isDownloading, lastSeenSeconds };
@@ -158,7 +137,7 @@ export class SharedLink {
 
   #add(player: Player, { observation, first, open }: { observation: Reported; first: number; open: number }): void {
     if (observation.kind === 'request-latency') {
-      this.#options.emit(observation);
+      this.options.emit(observation);
       return;
     }
     const { startSeconds, endSeconds } = observation;
@@ -196,7 +175,7 @@ export class SharedLink {
     const endSeconds = startSeconds + (busySeconds > 0 ? busySeconds : BIN_SECONDS);
     if (busySeconds > 0) this.lastBusySeconds = endSeconds;
     const when = { startSeconds, endSeconds };
-    this.#options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
+    this.options.emit(busySeconds > 0 ? { kind: 'throughput', ...when, bits } : { kind: 'idle', ...when });
   }
 }
 

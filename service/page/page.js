@@ -1,7 +1,4 @@
-/**
- * The page of the service: asks for state, forecast and handovers once a second and shows them. Text of the service
- * enters the document as text only.
- */
+/** The page of the service: asks once a second. Text of the service enters the document as text only. */
 
 import { chartOf } from './chart.js';
 import * as texts from './texts.js';

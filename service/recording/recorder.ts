@@ -1,8 +1,4 @@
-/**
- * Records what the service observes in a folder: all records as lines of `records-<UTC>_<n>.jsonl`, and the reported
- * capacity per second as `trace-<UTC>_<n>.csv` with a sidecar, for `leo-abr trace`, `simulate` and `train`. If a write
- * fails (full disk), its lines wait for the next one.
- */
+/** Records observations as JSON lines and traces. If a write fails, its lines wait for the next one. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -16,7 +12,6 @@ import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from '.
 import { TraceRows } from './trace-rows.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files'> {
-  /** Limit of all recordings together. */
   maxBytes: number;
   clock: Clock;
   problems: Problems;
@@ -39,7 +34,6 @@ interface RecordingFile {
   /** Complete lines that are not in the file yet. */
   waiting: string[];
   writtenBytes: number;
-  /** No more lines follow. */
   isEnded: boolean;
 }
 
@@ -57,7 +51,6 @@ export class Recorder {
   #newestPing: TelemetrySecond | undefined;
   #records: RecordingFile | undefined;
   #rows = new TraceRows();
-  /** Created with the first row. */
   #trace: RecordingFile | undefined;
   /** Files to which lines will be written, in the order of their beginning. */
   readonly #open = new Set<RecordingFile>();

@@ -1,7 +1,4 @@
-/**
- * The folder of recordings: names and orders them, and deletes the oldest ones when there are too many. Their order is a
- * number in the name, because the clock may have been wrong when they were created.
- */
+/** Deletes the oldest recordings, by a number in the name: the clock may have been wrong. */
 
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,13 +27,10 @@ const NAME = /^((?:records|trace)-\d{8}T\d{6}Z_(\d{1,15}))\.(?:jsonl|csv|json)$/
 const TAIL_BYTES = 2 ** 20;
 
 export class RecordingFolder {
-  readonly #options: RecordingFolderOptions;
   #nextOrder = 1;
   deletedFiles = 0;
 
-  constructor(options: RecordingFolderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RecordingFolderOptions) {}
 
   /** Removes last lines without a newline, which a crash leaves. Returns when the folder's recordings ended, UTC in ms. */
   async repair(): Promise<number> {
@@ -46,10 +40,9 @@ export class RecordingFolder {
     return Math.max(...all.map(({ changedMs }) => changedMs));
   }
 
-  /** Path of a new recording, without its extension. */
   newStem(kind: 'records' | 'trace', beganMs: number): string {
     const stamp = new Date(beganMs).toISOString().replace(/[-:]|\.\d+/g, '');
-    return join(this.#options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
+    return join(this.options.directory, `${kind}-${stamp}_${this.#nextOrder++}`);
   }
 
   /** Deletes the oldest recordings until `most` bytes are left, without those of `open` stems, which are kept. */
@@ -60,7 +53,7 @@ export class RecordingFolder {
       if (bytes <= most) break;
       bytes -= one.bytes;
       for (const path of one.files) {
-        await this.#options.files.unlink(path);
+        await this.options.files.unlink(path);
         this.deletedFiles++;
       }
     }
@@ -68,7 +61,7 @@ export class RecordingFolder {
 
   /** Oldest first. */
   async #list(): Promise<Recording[]> {
-    const { directory } = this.#options;
+    const { directory } = this.options;
     const found = new Map<string, Recording>();
     for (const name of await nodeFiles.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];

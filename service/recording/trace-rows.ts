@@ -1,7 +1,4 @@
-/**
- * Builds the rows of a recorded trace (`time_s,throughput_mbps,rtt_ms,loss`), one per second: the throughput while
- * players were downloading. A blank row begins a gap.
- */
+/** Rows of a recorded trace, one per second while players were downloading; a blank row begins a gap. */
 
 import type { Observation } from '../../abr/forecast.ts';
 import type { TelemetrySecond } from '../telemetry.ts';

@@ -17,9 +17,7 @@ import { type ElementSet, parseElements } from './elements.ts';
 export interface ElementSourceOptions {
   /** A file or an http(s) URL without name and password. */
   source: string;
-  /** Folder for copies of downloaded elements. */
   cacheDirectory: string;
-  /** Largest age of the newest epoch. */
   maxAgeDays: number;
   clock: Clock;
   problems: Problems;
@@ -33,9 +31,7 @@ const RETRY_MS = HOUR_MS / 4;
 const TIMEOUT_MS = 30_000;
 
 export class ElementSource {
-  readonly #options: ElementSourceOptions;
   readonly #url: URL | undefined;
-  /** For messages. */
   readonly #name: string;
   /** Path of the copy, one per URL. */
   readonly #copy: string;
@@ -43,9 +39,8 @@ export class ElementSource {
   /** The newest elements, of any age; undefined before the first success. */
   set: ElementSet | undefined;
 
-  constructor(options: ElementSourceOptions) {
+  constructor(private readonly options: ElementSourceOptions) {
     const { source, cacheDirectory } = options;
-    this.#options = options;
     this.#url = /^https?:\/\//i.test(source) ? new URL(source) : undefined;
     this.#name = this.#url === undefined ? source : `${this.#url.origin}${this.#url.pathname}`;
     const digest = createHash('sha256').update(source).digest('hex');
@@ -53,17 +48,17 @@ export class ElementSource {
   }
 
   get ageMs(): number {
-    return this.#options.clock.utcMs() - (this.set?.newestMs ?? Number.NaN);
+    return this.options.clock.utcMs() - (this.set?.newestMs ?? Number.NaN);
   }
 
   /** Also false for elements from the future, which are as inaccurate as old ones. */
   get isFresh(): boolean {
-    return Math.abs(this.ageMs) <= this.#options.maxAgeDays * DAY_MS;
+    return Math.abs(this.ageMs) <= this.options.maxAgeDays * DAY_MS;
   }
 
   /** Loads elements when due. Reports problems and never rejects. */
   async refresh(): Promise<void> {
-    const { clock, problems, maxAgeDays, source } = this.#options;
+    const { clock, problems, maxAgeDays, source } = this.options;
     if (clock.monotonicMs() >= this.#nextMs) {
       this.#nextMs = clock.monotonicMs() + RETRY_MS;
       try {
@@ -89,7 +84,7 @@ export class ElementSource {
     // After a restart, use a recent copy instead of a download.
     if (this.set === undefined) {
       const copied = await stat(this.#copy).catch(() => undefined);
-      const isRecent = copied && Math.abs(this.#options.clock.utcMs() - copied.mtimeMs) < REFRESH_MS;
+      const isRecent = copied && Math.abs(this.options.clock.utcMs() - copied.mtimeMs) < REFRESH_MS;
       const set = isRecent ? await this.#read(this.#copy).catch(() => undefined) : undefined;
       if (set !== undefined) return set;
     }
@@ -103,7 +98,7 @@ export class ElementSource {
   }
 
   async #keep(text: string): Promise<void> {
-    await mkdir(this.#options.cacheDirectory, { recursive: true });
+    await mkdir(this.options.cacheDirectory, { recursive: true });
     await writeFile(`${this.#copy}.new`, text);
     await rename(`${this.#copy}.new`, this.#copy);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../../abr/property.fixture.ts';
 import { elementLines, shellText } from './constellation.fixture.ts';
 import { parseElements } from './elements.ts';
 
@@ -44,16 +45,13 @@ describe('two-line elements', () => {
 
   test('the parser throws only InputErrors', () => {
     const piece = fc.oneof(fc.string(), fc.constantFrom(...ISS.split('\n')), fc.constant('\n'));
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-        try {
-          for (const { epochMs } of parseElements(pieces.join('\n'), 'x').elements)
-            expect(Number.isFinite(epochMs)).toBe(true);
-        } catch (error) {
-          expect((error as Error).name).toBe('InputError');
-        }
-      }),
-      { seed: 1, numRuns: 300 },
-    );
+    forAll([fc.array(piece, { maxLength: 30 })], { seed: 1, numRuns: 300 }, (pieces) => {
+      try {
+        for (const { epochMs } of parseElements(pieces.join('\n'), 'x').elements)
+          expect(Number.isFinite(epochMs)).toBe(true);
+      } catch (error) {
+        expect((error as Error).name).toBe('InputError');
+      }
+    });
   });
 });

@@ -5,7 +5,6 @@ import { InputError } from '../../abr/errors.ts';
 
 export interface Elements {
   name: string;
-  /** The orbit, as SGP4 takes it. */
   orbit: SatRec;
   /** UTC in ms. */
   epochMs: number;
@@ -24,10 +23,7 @@ const PAIR =
 /** Julian date of 1970-01-01. */
 const UNIX_EPOCH_DAYS = 2_440_587.5;
 
-/**
- * Parses elements with or without name lines, as CelesTrak and Space-Track publish them. Throws an `InputError` with
- * `source` if the text has no valid elements.
- */
+/** With or without name lines, as CelesTrak and Space-Track publish them. @throws {InputError} */
 export function parseElements(text: string, source: string): ElementSet {
   const byNumber = new Map<string, Elements>();
   for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {

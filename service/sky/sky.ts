@@ -22,16 +22,13 @@ const HOUR_MS = 3_600_000;
 const SHOWN_MS = 5000;
 
 export class Sky {
-  readonly #options: SkyOptions;
   #shown: SatelliteInView[] = [];
   #shownMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: SkyOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SkyOptions) {}
 
   reply(): SkyReply {
-    const { source, place } = this.#options;
+    const { source, place } = this.options;
     const { set } = source;
     if (set === undefined) return { state: 'no-elements', satellites: 0, inView: [] };
     const known = { satellites: set.elements.length, elementsAgeHours: source.ageMs / HOUR_MS };
@@ -42,7 +39,7 @@ export class Sky {
   }
 
   #inView(elements: readonly Elements[], from: LocationReading): SatelliteInView[] {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#shownMs >= SHOWN_MS) {
       this.#shownMs = nowMs;

@@ -28,9 +28,7 @@ const triggerSchema = Type.Object(
     metric: Type.Enum(METRICS),
     comparison: Type.Enum(['>', '>=', '<', '<=']),
     threshold: Type.Union([Type.Number(), mean]),
-    /** Length of a window. */
     windowSeconds: Type.Integer({ minimum: 1, maximum: 3600, default: 1 }),
-    /** Shortest time between two firings. */
     holdOffSeconds: Type.Number({ minimum: 0, maximum: 86_400, default: 15 }),
   },
   closed,
@@ -63,10 +61,7 @@ export const BUILT_IN_TRIGGERS: readonly Trigger[] = [
   { ...above0, name: 'handover', metric: 'handover', holdOffSeconds: 5 },
 ];
 
-/**
- * Parses the text of a config file. A trigger replaces a built-in one of the same name; `{"builtIn": false}` disables
- * all built-in ones. Throws an `InputError` with file and field.
- */
+/** A trigger replaces a built-in one of its name; `{"builtIn": false}` disables them. @throws {InputError} */
 export function parseConfig(text: string, file: string): ServiceConfig {
   let json: unknown;
   try {

@@ -15,23 +15,19 @@ export interface WebhookOptions {
 const TIMEOUT_MS = 5000;
 const TRIES = 3;
 const RETRY_MS = 2000;
-/** Longest queue; further triggers are dropped. */
 const MOST_WAITING = 50;
 
 export class Webhook {
-  readonly #options: WebhookOptions;
   #waiting = 0;
   #isClosed = false;
   /** Resolves when all have been sent; never rejects. */
   idle: Promise<void> = Promise.resolve();
 
-  constructor(options: WebhookOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: WebhookOptions) {}
 
   send(data: unknown): void {
     if (this.#waiting >= MOST_WAITING) {
-      this.#options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
+      this.options.problems.report('webhook', 'dropped', `${MOST_WAITING} triggers wait to be sent`);
       return;
     }
     this.#waiting++;
@@ -43,7 +39,7 @@ export class Webhook {
   }
 
   async #try(body: string): Promise<void> {
-    const { problems, url, retryMs = RETRY_MS } = this.#options;
+    const { problems, url, retryMs = RETRY_MS } = this.options;
     for (let tries = 0; tries < TRIES && !this.#isClosed; tries++) {
       if (tries > 0) await pause(retryMs);
       const fault = await this.#post(body);
@@ -57,7 +53,7 @@ export class Webhook {
   }
 
   async #post(body: string): Promise<string | undefined> {
-    const { url, fetch = globalThis.fetch } = this.#options;
+    const { url, fetch = globalThis.fetch } = this.options;
     try {
       const response = await fetch(url, {
         method: 'POST',

@@ -36,7 +36,6 @@ export function dashPlayer({ config, video, requests, onFault, onNotAllowed }: P
   };
 }
 
-/** The same for every algorithm. */
 function playerSettings({ scenario, algorithm }: PlayerContext['config']): object {
   const { bufferCapSeconds, ladderBps, live } = scenario;
   const { rules, catchUp } = browserAlgorithm(algorithm);
@@ -81,7 +80,6 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
   };
 }
 
-/** The used fields of dash.js's request. */
 interface SegmentRequest {
   type: string;
   mediaType: string;

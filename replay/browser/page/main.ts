@@ -47,7 +47,6 @@ class BenchSession {
   readonly #decisions: DecisionRecord[] = [];
   readonly #decisionMillis: number[] = [];
   readonly #forecasterMillis = { loading: 0, main: 0 };
-  /** Set by `prepare`. */
   #player!: TestPlayer;
   #oracle: BrowserOracle | undefined;
   #fault: string | undefined;
@@ -204,7 +203,6 @@ class BenchSession {
   }
 }
 
-/** The forecaster, whose calls add to `millis.main`. */
 function timed<F extends Forecaster>(forecaster: F, millis: { main: number }): F {
   for (const name of ['observe', 'latest'] as const) {
     const call = forecaster[name].bind(forecaster) as (argument: never) => never;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../../../abr/property.fixture.ts';
 import { PlaybackMeter } from './playback-meter.ts';
 
 /** An element with its meter, which samples each `period` seconds. */
@@ -46,38 +47,35 @@ describe('PlaybackMeter', () => {
       }),
       { minLength: 1, maxLength: 4 },
     );
-    fc.assert(
-      fc.property(spans, between(0.1, 3), between(0.02, 0.1), (spans, startup, period) => {
-        const playing = new Playing(period);
-        const { meter, element } = playing;
-        playing.pass(startup, true);
-        playing.pass(0.5);
-        const starts: number[] = [];
-        for (const { rate, seconds, stall, late } of spans) {
-          element.playbackRate = rate;
-          meter.sample(playing.now);
-          playing.pass(seconds);
-          if (stall === 0) continue;
-          starts.push(playing.now);
-          playing.stall(stall, Math.min(0.25, late * stall));
-          playing.pass(0.3);
-        }
-        expect(meter.startedAtSeconds).toBeCloseTo(startup, 6);
-        const stalls = spans.flatMap(({ stall }) => (stall > 0 ? stall : []));
-        expect(meter.stalls.length).toBe(stalls.length);
-        for (const [i, { startSeconds, endSeconds }] of meter.stalls.entries()) {
-          expect(Math.abs(startSeconds - starts[i]!)).toBeLessThan(0.05);
-          expect(Math.abs(endSeconds - startSeconds - stalls[i]!)).toBeLessThan(0.05);
-        }
-        const waited = stalls.reduce((sum, seconds) => sum + seconds, startup);
-        expect(Math.abs(meter.waitedSeconds(playing.now) - waited)).toBeLessThan(0.1);
-        expect(Math.abs(meter.unaccountedSeconds())).toBeLessThan(0.02);
-        const { atSeconds, mediaSeconds, rate } = meter.positions.at(-1)!;
-        expect(Math.abs(mediaSeconds + (playing.now - atSeconds) * rate - element.currentTime)).toBeLessThan(0.02);
-        expect(meter.jumps).toBe(0);
-      }),
-      { seed: 1, numRuns: 300 },
-    );
+    forAll([spans, between(0.1, 3), between(0.02, 0.1)], { seed: 1, numRuns: 300 }, (spans, startup, period) => {
+      const playing = new Playing(period);
+      const { meter, element } = playing;
+      playing.pass(startup, true);
+      playing.pass(0.5);
+      const starts: number[] = [];
+      for (const { rate, seconds, stall, late } of spans) {
+        element.playbackRate = rate;
+        meter.sample(playing.now);
+        playing.pass(seconds);
+        if (stall === 0) continue;
+        starts.push(playing.now);
+        playing.stall(stall, Math.min(0.25, late * stall));
+        playing.pass(0.3);
+      }
+      expect(meter.startedAtSeconds).toBeCloseTo(startup, 6);
+      const stalls = spans.flatMap(({ stall }) => (stall > 0 ? stall : []));
+      expect(meter.stalls.length).toBe(stalls.length);
+      for (const [i, { startSeconds, endSeconds }] of meter.stalls.entries()) {
+        expect(Math.abs(startSeconds - starts[i]!)).toBeLessThan(0.05);
+        expect(Math.abs(endSeconds - startSeconds - stalls[i]!)).toBeLessThan(0.05);
+      }
+      const waited = stalls.reduce((sum, seconds) => sum + seconds, startup);
+      expect(Math.abs(meter.waitedSeconds(playing.now) - waited)).toBeLessThan(0.1);
+      expect(Math.abs(meter.unaccountedSeconds())).toBeLessThan(0.02);
+      const { atSeconds, mediaSeconds, rate } = meter.positions.at(-1)!;
+      expect(Math.abs(mediaSeconds + (playing.now - atSeconds) * rate - element.currentTime)).toBeLessThan(0.02);
+      expect(meter.jumps).toBe(0);
+    });
   });
 
   test('an event without lost time is no stall, and lost time without an event is unaccounted', () => {

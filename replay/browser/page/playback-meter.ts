@@ -1,8 +1,4 @@
-/**
- * Measures startup, stalls and jumps of a media element. Its events (`waiting`, `playing`) are late, but `currentTime`
- * is exact: it advances by the playback rate per second. So events detect a stall, and the lag of `currentTime` behind
- * the clock gives its start and duration.
- */
+/** Events detect a stall, late; the lag of `currentTime`, which is exact, gives its start and duration. */
 
 import type { PositionRecord, StallRecord } from '../session-record.ts';
 
@@ -17,7 +13,6 @@ export class PlaybackMeter {
   readonly stalls: StallRecord[] = [];
   /** The playhead moves on from each at its rate until the next one, except in stalls. */
   readonly positions: PositionRecord[] = [];
-  /** Seeks to the live edge. */
   jumps = 0;
   /** Media that seeks skipped or repeated. */
   jumpedSeconds = 0;
@@ -42,7 +37,6 @@ export class PlaybackMeter {
     this.rate = element.playbackRate || 1;
   }
 
-  /** Total time of startup and stalls so far. */
   waitedSeconds(nowSeconds: number): number {
     if (this.startedAtSeconds === undefined) return nowSeconds;
     const stalled = this.stalls.reduce((sum, stall) => sum + stall.endSeconds - stall.startSeconds, 0);

@@ -10,25 +10,21 @@ export interface RequestedSegment {
   loadedBytes?(): number;
   /** The player holds the request back for so long. Default 0. */
   delaySeconds?: number;
-  /** Why the player's own ABR chose the representation. */
   ownReason(): string;
 }
 
 /** Requests are the player's own objects. */
 export class RequestRecorder {
-  /** In order of the requests. */
   readonly requests: RequestNote[] = [];
   /** Receives the trace's second at which a request reached the origin, and the session's at which it left the page. */
   onResponse: ((traceSeconds: number, requestedAtSeconds: number) => void) | undefined;
-  readonly #element: HTMLMediaElement;
-  readonly #ladderBps: readonly number[];
   readonly #active = new Map<object, { note: RequestNote; loadedBytes: RequestedSegment['loadedBytes'] }>();
   #zeroMs: number | undefined;
 
-  constructor(element: HTMLMediaElement, ladderBps: readonly number[]) {
-    this.#element = element;
-    this.#ladderBps = ladderBps;
-  }
+  constructor(
+    private readonly element: HTMLMediaElement,
+    private readonly ladderBps: readonly number[],
+  ) {}
 
   /** Seconds since the clock's start; 0 before. */
   get nowSeconds(): number {
@@ -44,7 +40,6 @@ export class RequestRecorder {
     return this.#zeroMs !== undefined;
   }
 
-  /** Records active requests as abandoned. */
   abandonAll(): RequestRecord[] {
     for (const request of this.#active.keys()) this.ended(request, 'abandoned');
     return this.requests as RequestRecord[];
@@ -56,7 +51,7 @@ export class RequestRecorder {
     const note: RequestNote = {
       ...{ index, representationId, bitrateBps: this.bitrateOf(representationId) },
       requestedAtSeconds: (nowMs - this.#zeroMs!) / 1000 + delaySeconds,
-      bufferLevelSeconds: Math.max(0, bufferedAhead(this.#element) - delaySeconds * this.#element.playbackRate),
+      bufferLevelSeconds: Math.max(0, bufferedAhead(this.element) - delaySeconds * this.element.playbackRate),
       ...{ endedAtSeconds: undefined, receivedBits: 0, outcome: 'active' },
     };
     this.requests.push(note);
@@ -75,10 +70,7 @@ export class RequestRecorder {
     if (note !== undefined) note.receivedBits += bytes * 8;
   }
 
-  /**
-   * `traceSeconds`: the response's header `x-trace-seconds`. `sentAtMs`: when the request left, on `performance.now()`;
-   * default, when it was reported.
-   */
+  /** `sentAtMs`: when the request left, on `performance.now()`; default, when it was reported. */
   responded(request: object, traceSeconds: string | null | undefined, sentAtMs?: number): void {
     const note = this.#active.get(request)?.note;
     if (note === undefined) return;
@@ -97,7 +89,7 @@ export class RequestRecorder {
 
   /** Of `video-<n>`. */
   protected bitrateOf(representationId: string): number {
-    return this.#ladderBps[Number(representationId.replace('video-', ''))]!;
+    return this.ladderBps[Number(representationId.replace('video-', ''))]!;
   }
 }
 

@@ -1,7 +1,6 @@
 /** Records the picture widths on screen per segment; they identify the shown representations. */
 
 export class ScreenRecorder {
-  /** By segment. */
   readonly widths: number[][];
   private handle = 0;
 

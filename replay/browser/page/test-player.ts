@@ -8,7 +8,6 @@ export interface TestPlayer {
   version: string;
   /** Lets the plugin decide, with the page's options. Call it before `start`. */
   attach(options: LeoAbrOptions): LeoAbrHandle;
-  /** Loads the session's stream and plays it. */
   start(): void;
   /** `video-<n>` of an id in the plugin's decisions. Default: the same. */
   representationId?(id: string): string;
@@ -20,7 +19,6 @@ export interface TestPlayer {
   destroy(): void | Promise<void>;
 }
 
-/** Where a player reports. */
 export interface PlayerContext {
   config: Pick<SessionConfig, 'scenario' | 'algorithm' | 'sessionUrl'>;
   video: HTMLVideoElement;
@@ -41,18 +39,13 @@ export function playElement({ video, onFault, onNotAllowed }: PlayerContext): vo
 
 /** Longer than any outage of a trace. */
 export const REQUEST_TIMEOUT_MS = 15 * 60_000;
-/** Played media that stays in the buffer. */
 export const BUFFER_BEHIND_SECONDS = 4;
 
-/**
- * The level up to which hls.js and Shaka Player request segments. The scenario's buffer holds the next segment too, as
- * dash.js counts it.
- */
+/** Of hls.js and Shaka Player; the scenario's buffer, as dash.js counts it, holds the next segment too. */
 export function bufferGoalSeconds({ bufferCapSeconds, segmentSeconds }: SessionConfig['scenario']): number {
   return bufferCapSeconds - segmentSeconds;
 }
 
-/** For an ABR that gives no reasons. */
 export function estimateText(player: string, throughputBps: number): string {
   return `${player} gives no reason; it estimates ${(throughputBps / 1e6).toFixed(1)} Mbit/s`;
 }

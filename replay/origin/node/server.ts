@@ -19,7 +19,6 @@ export interface ServerOptions extends Omit<OriginOptions, 'folder'> {
   fallback?(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** An origin that listens. */
 export type RunningOrigin = Origin & {
   /** Without a trailing slash. */
   url: string;
@@ -34,7 +33,6 @@ export type RunningOrigin = Origin & {
 /** Longer than a player with a full buffer waits, so that no request is sent on a connection that is closing. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-/** Starts a server. Rejects if it cannot listen. */
 export async function startOrigin(options: ServerOptions = {}): Promise<RunningOrigin> {
   const { port = 0, host = '127.0.0.1', socket, fallback } = options;
   const origin = new Origin(options);

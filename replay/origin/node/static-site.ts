@@ -70,10 +70,7 @@ function headersOf(name: string, body: Buffer): Headers {
   };
 }
 
-/**
- * The path of the request's target, percent-encoded, without query; of an absolute target its path (RFC 9112, section
- * 3.2.2). Never throws, unlike `new URL`, which rejects targets such as `//`.
- */
+/** Percent-encoded, without query. Never throws, unlike `new URL`, which rejects `//` (RFC 9112, 3.2.2). */
 export function requestPath({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] || '/';
 }

@@ -1,9 +1,8 @@
-"""`python -m unittest discover predictor/training/tests`, with predictor/training as PYTHONPATH."""
+"""`python predictor/training/table1/table1.test.py`, in the environment of `leo-abr train`."""
 
 import contextlib
 import io
 import json
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,8 +10,7 @@ from unittest import mock
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parents[1] / "table1"))
-from series import HISTORY_SECONDS, read_series, run  # noqa: E402
+from series import HISTORY_SECONDS, read_series, run
 
 
 class Table1(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""`python -m unittest discover predictor/training/tests`, with predictor/training as PYTHONPATH."""
+"""`python predictor/training/training.test.py`, in the environment of `leo-abr train`."""
 
 import unittest
 from dataclasses import replace

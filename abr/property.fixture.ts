@@ -1,0 +1,11 @@
+import fc from 'fast-check';
+
+/** Asserts that `holds` passes for random values. */
+export function forAll<Values extends [unknown, ...unknown[]]>(
+  arbitraries: { [Index in keyof Values]: fc.Arbitrary<Values[Index]> },
+  parameters: fc.Parameters<Values>,
+  holds: (...values: Values) => unknown,
+): void {
+  const property = fc.property<Values>(...arbitraries, (...values) => holds(...values) as boolean | undefined);
+  fc.assert(property, parameters);
+}
