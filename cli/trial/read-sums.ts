@@ -116,15 +116,9 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
   const parquet = files.filter((file) => file.endsWith('.parquet'));
   const lines = files.filter((file) => !parquet.includes(file));
   const tables = await Promise.all(parquet.map(async (file) => sql.parquetAsJson(file, await columnsOf(query, file))));
-  const create = (readLines: typeof sql.linesAsJson) => {
-    const raw = [...(lines.length > 0 ? [readLines(lines)] : []), ...tables];
-    return query(`create table input as ${sql.typedReports(raw.join(' union all by name '))}`);
-  };
-  try {
-    await create(sql.linesAsJson);
-  } catch {
-    // JSON over several lines, or a line of many megabytes: read line by line, which is slower.
-    await create(sql.linesAsText);
+  const raw = [...(lines.length > 0 ? [sql.linesAsJson(lines)] : []), ...tables].join(' union all by name ');
+  await query(`create table input as ${sql.typedReports(raw)}`);
+  if (lines.length > 0) {
     await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
   }
   // Of the reports with the same id, one counts.

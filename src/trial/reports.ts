@@ -2,6 +2,7 @@
 
 import { check, requireObject } from '../../abr/errors.ts';
 import {
+  type FieldRule,
   REPORT_NAME,
   SESSION_REPORT_FIELDS,
   SESSION_REPORT_VERSION,
@@ -247,25 +248,33 @@ export class Reporter implements SessionReports {
       requestedBits: transfers.requestedBits,
       wastedBits: transfers.wastedBits,
       ...link.figures(pageSeconds() - session.beganSeconds, observations),
-      faults: [...new Set([...(leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults])],
+      faults:
+        [...new Set([...(leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults])].slice(0, 16).join() ||
+        undefined,
     });
   }
 }
 
 /** The report within the limits of its fields: numbers with six digits, names without other letters. */
-function reportable(report: SessionReport): SessionReport {
+function reportable(report: Record<string, unknown>): SessionReport {
   const entries = Object.entries(report).flatMap(([name, value]) => {
-    const rule = SESSION_REPORT_FIELDS[name as keyof SessionReport];
+    const rule: FieldRule = SESSION_REPORT_FIELDS[name as keyof SessionReport];
     if (value === undefined || Number.isNaN(value)) return [];
-    if (rule.type === 'number') {
+    if ('min' in rule) {
       const within = Math.min(rule.max, Math.max(rule.min, value as number));
       return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
     }
-    if (rule.type === 'text' && !rule.pattern.test(value as string) && rule.pattern === REPORT_NAME) {
-      const text = String(value).replace(/[^\w .:+-]/g, '_');
-      return [[name, text.slice(0, 64) || 'unknown']];
-    }
-    return [[name, rule.type === 'texts' ? (value as string[]).slice(0, rule.most) : value]];
+    const isName = 'pattern' in rule && rule.pattern === REPORT_NAME;
+    return [
+      [
+        name,
+        isName
+          ? String(value)
+              .replace(/[^\w .:+-]/g, '_')
+              .slice(0, 64) || 'unknown'
+          : value,
+      ],
+    ];
   });
   return Object.fromEntries(entries);
 }
