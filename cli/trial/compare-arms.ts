@@ -5,6 +5,7 @@ import {
   type ClusterSums,
   type Contrast,
   contrastOf,
+  type IntervalOptions,
   intervalOf,
   ratioOf,
 } from '../../replay/evaluation/cluster-ratios.ts';
@@ -71,7 +72,7 @@ export function compareArms(
     control,
     arms: others.map((arm) => ({
       arm,
-      comparisons: METRICS.map((metric) => compared(metric, control, arm, planned)).filter(({ contrast }) =>
+      comparisons: METRICS.map((metric) => compared(metric, [control, arm], planned)).filter(({ contrast }) =>
         Number.isFinite(contrast.value),
       ),
       kinds: comparedKinds(sums, [control, arm]),
@@ -85,13 +86,8 @@ function isEnough({ sessions, perUnit }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perUnit.filter((count) => count > 0).length > 1;
 }
 
-function compared(
-  metric: Metric,
-  control: ArmSums,
-  arm: ArmSums,
-  planned: { plannedSessions: number; alpha: number },
-): Comparison {
-  const [before, after] = [control, arm].map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
+function compared(metric: Metric, arms: readonly ArmSums[], planned: IntervalOptions): Comparison {
+  const [before, after] = arms.map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
   const contrast = differenceOf(before, after);
   const { value } = contrast;
   return {
