@@ -6,15 +6,14 @@
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { quantile, quantileAt } from '../../abr/quantile.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/session-report.ts';
-import { DeliveredTimeline } from '../../predictor/link/delivered-timeline.ts';
 import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
 
 /** What comes later in a session does not count. */
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;
-/** A second counts if it was downloading for at least this share of it, a forecast's step and a cell for that share. */
+/** A second counts if it was downloading for at least this share of it, and a forecast's step for that one. */
 const LEAST_SHARE = 0.1;
-const HALF = 0.5;
+const LEAST_STEP_SHARE = 0.5;
 const LEAST_SECONDS = 5;
 /** After this much downloading, a rhythm would have shown. */
 const RHYTHM_SECONDS = 60;
@@ -23,7 +22,9 @@ const LEVELS = [0.1, 0.5, 0.9] as const;
 
 /** Of one session; times are seconds since its begin. */
 export class LinkRecord {
-  readonly #timeline = new DeliveredTimeline(MOST_SECONDS, CELL_SECONDS);
+  /** By cell: bits, and seconds with a download. */
+  readonly #bits = new Float64Array(MOST_SECONDS / CELL_SECONDS);
+  readonly #busy = new Float64Array(MOST_SECONDS / CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
 
@@ -31,7 +32,11 @@ export class LinkRecord {
 
   /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
-    if (toSeconds > fromSeconds && toSeconds < MOST_SECONDS) this.#timeline.add(fromSeconds, toSeconds, bits);
+    for (const [cell, seconds] of cellsOf(fromSeconds, toSeconds)) {
+      this.#bits[cell]! += (bits * seconds) / (toSeconds - fromSeconds);
+      // Requests may run beside each other.
+      this.#busy[cell] = Math.min(CELL_SECONDS, this.#busy[cell]! + seconds);
+    }
   }
 
   /** The controller got this forecast `ageSeconds` after its issue: the outcome of its first step will be compared. */
@@ -46,12 +51,12 @@ export class LinkRecord {
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
     const untilSeconds = Math.min(nowSeconds, MOST_SECONDS);
     const rates = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) =>
-      this.#timeline.rateBps(second, second + 1, LEAST_SHARE),
+      this.#rateBps(second, second + 1, LEAST_SHARE),
     );
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
     const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
-      const bps = toSeconds > untilSeconds ? Number.NaN : this.#timeline.rateBps(fromSeconds, toSeconds, HALF);
+      const bps = toSeconds > untilSeconds ? Number.NaN : this.#rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
       return bps >= 0 ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
     const [below10Share, below50Share, below90Share] = LEVELS.map(
@@ -70,14 +75,31 @@ export class LinkRecord {
     const { utcMsAtStart } = this;
     const clock = new HandoverClock({ utcMsAtStart, utcUncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS });
     let busySeconds = 0;
-    for (let cell = 0; cell * CELL_SECONDS < untilSeconds; cell++) {
-      const [startSeconds, endSeconds] = [cell * CELL_SECONDS, (cell + 1) * CELL_SECONDS];
-      const bps = this.#timeline.rateBps(startSeconds, endSeconds, HALF);
-      if (Number.isNaN(bps)) continue;
-      busySeconds += CELL_SECONDS;
-      clock.observe({ kind: 'throughput', startSeconds, endSeconds, bits: bps * CELL_SECONDS });
+    for (const [cell] of cellsOf(0, untilSeconds)) {
+      const [startSeconds, busy, bits] = [cell * CELL_SECONDS, this.#busy[cell]!, this.#bits[cell]!];
+      busySeconds += busy;
+      clock.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busy, bits });
     }
     return clock.isLeo || busySeconds >= RHYTHM_SECONDS ? { rhythm: clock.isLeo } : {};
+  }
+
+  /** The mean while downloading; NaN if it was for less than `leastShare` of the time. */
+  #rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
+    let [bits, busySeconds] = [0, 0];
+    for (const [cell, seconds] of cellsOf(fromSeconds, toSeconds)) {
+      bits += (this.#bits[cell]! * seconds) / CELL_SECONDS;
+      busySeconds += (this.#busy[cell]! * seconds) / CELL_SECONDS;
+    }
+    return busySeconds > 0 && busySeconds >= leastShare * (toSeconds - fromSeconds) ? bits / busySeconds : Number.NaN;
+  }
+}
+
+/** The cells between two times, each with the seconds that are in it. */
+function* cellsOf(fromSeconds: number, toSeconds: number): Generator<[cell: number, seconds: number]> {
+  const until = Math.min(toSeconds, MOST_SECONDS);
+  for (let cell = Math.floor(Math.max(0, fromSeconds) / CELL_SECONDS); cell * CELL_SECONDS < until; cell++) {
+    const seconds = Math.min(until, (cell + 1) * CELL_SECONDS) - Math.max(fromSeconds, cell * CELL_SECONDS);
+    if (seconds > 0) yield [cell, seconds];
   }
 }
 
