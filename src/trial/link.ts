@@ -28,7 +28,14 @@ export class LinkRecord {
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
 
-  constructor(private readonly utcMsAtStart: number) {}
+  readonly #clock: HandoverClock;
+  /** The clock knows what is before it. */
+  #nextCell = 0;
+  #clockedSeconds = 0;
+
+  constructor(private readonly utcMsAtStart: number) {
+    this.#clock = new HandoverClock({ utcMsAtStart, utcUncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS });
+  }
 
   /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
@@ -47,9 +54,21 @@ export class LinkRecord {
     this.#expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
   }
 
+  /** All bits until this time are known. */
+  settle(untilSeconds: number): void {
+    for (const [cell] of cellsOf(this.#nextCell * CELL_SECONDS, untilSeconds)) {
+      const [startSeconds, busySeconds, bits] = [cell * CELL_SECONDS, this.#busy[cell]!, this.#bits[cell]!];
+      this.#nextCell = cell + 1;
+      this.#clockedSeconds += busySeconds;
+      this.#clock.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busySeconds, bits });
+    }
+  }
+
   /** The report's fields so far. */
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
+    this.settle(nowSeconds);
     const untilSeconds = Math.min(nowSeconds, MOST_SECONDS);
+    const rhythm = this.#clock.isLeo;
     const rates = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) =>
       this.#rateBps(second, second + 1, LEAST_SHARE),
     );
@@ -65,22 +84,10 @@ export class LinkRecord {
     const observations = withObservations ? observationsOf(rates) : '';
     return {
       ...(known.length >= LEAST_SECONDS && { throughput10Bps, throughput50Bps, throughput90Bps }),
-      ...this.#rhythm(untilSeconds),
+      ...((rhythm || this.#clockedSeconds >= RHYTHM_SECONDS) && { rhythm }),
       ...(outcomes.length > 0 && { forecasts: outcomes.length, below10Share, below50Share, below90Share }),
       ...(observations !== '' && { observations, observedFromMs: this.utcMsAtStart }),
     } as Partial<SessionReport>;
-  }
-
-  #rhythm(untilSeconds: number): Pick<SessionReport, 'rhythm'> {
-    const { utcMsAtStart } = this;
-    const clock = new HandoverClock({ utcMsAtStart, utcUncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS });
-    let busySeconds = 0;
-    for (const [cell] of cellsOf(0, untilSeconds)) {
-      const [startSeconds, busy, bits] = [cell * CELL_SECONDS, this.#busy[cell]!, this.#bits[cell]!];
-      busySeconds += busy;
-      clock.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busy, bits });
-    }
-    return clock.isLeo || busySeconds >= RHYTHM_SECONDS ? { rhythm: clock.isLeo } : {};
   }
 
   /** The mean while downloading; NaN if it was for less than `leastShare` of the time. */

@@ -22,6 +22,8 @@ import { Transfers } from './transfers.ts';
 import { VERSION } from './version.ts';
 
 const SAMPLE_MS = 100;
+/** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
+const LATE_SECONDS = 30;
 /** The most faults of a report. */
 const MOST_FAULTS = 16;
 
@@ -66,6 +68,7 @@ class ObservedSession {
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
     this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
     this.transfers.poll(pageSeconds());
+    this.link.settle(pageSeconds() - this.beganSeconds - LATE_SECONDS);
     this.playback.sample(pageSeconds(), element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
   }
 
