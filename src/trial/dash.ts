@@ -1,24 +1,19 @@
 /** Observes dash.js. */
 
-import type { FragmentRequest } from 'dashjs';
+import type { FragmentRequest, MediaPlayerClass } from 'dashjs';
 import { EMITTER_METHODS, listen } from '../core/hooks.ts';
 import type { RequestEvent } from '../dash/live-support.ts';
 import { bytesLoaded } from '../dash/requests.ts';
 import type { ObservedPlayer, PlayerListener, Transfer } from './observed-player.ts';
 
-interface Dash {
-  getVersion(): string;
-  getVideoElement(): HTMLMediaElement;
-  isDynamic(): boolean;
-  getCurrentLiveLatency(): number;
-  getRepresentationsByType(type: string): { bandwidth: number }[];
-  /** Before 5.2, absent. */
-  getRepresentationsByTypeUnfiltered?: Dash['getRepresentationsByType'];
-}
+type Dash = Pick<
+  MediaPlayerClass,
+  'getVersion' | 'getVideoElement' | 'isDynamic' | 'getCurrentLiveLatency' | 'getRepresentationsByType'
+> & { /** Before 5.2, absent. */ getRepresentationsByTypeUnfiltered?: MediaPlayerClass['getRepresentationsByType'] };
 
 function transferOf(request: FragmentRequest): Transfer {
   const { mediaType, startTime, duration, representation } = request;
-  const segment = { startSeconds: startTime, endSeconds: startTime + duration, bitrateBps: representation!.bandwidth };
+  const segment = { startSeconds: startTime, durationSeconds: duration, bitrateBps: representation!.bandwidth };
   return {
     video: mediaType === 'video' ? segment : undefined,
     get receivedBits() {
@@ -62,9 +57,9 @@ export function observedDash(player: Dash): ObservedPlayer {
     element: () => player.getVideoElement(),
     isLive: () => player.isDynamic(),
     latencySeconds: () => player.getCurrentLiveLatency(),
-    bitratesBps: () =>
-      (player.getRepresentationsByTypeUnfiltered?.('video') ?? player.getRepresentationsByType('video')).map(
-        ({ bandwidth }) => bandwidth,
-      ),
+    bitratesBps() {
+      const all = player.getRepresentationsByTypeUnfiltered?.('video') ?? player.getRepresentationsByType('video');
+      return all.map(({ bandwidth }) => bandwidth);
+    },
   };
 }

@@ -1,18 +1,15 @@
 /** Observes hls.js. */
 
+import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
 import { EMITTER_METHODS, listen } from '../core/hooks.ts';
 import { type ObservedPlayer, type PlayerListener, type Transfer, versionOf } from './observed-player.ts';
 
-interface HlsPlayer {
-  levels: readonly Pick<Level, 'bitrate' | 'attrs' | 'details'>[];
-  latestLevelDetails?: { live: boolean } | null;
-  media: HTMLMediaElement | null;
-  latency: number;
-}
+/** hls.js 1.5 has no `latestLevelDetails`. */
+type HlsPlayer = Pick<Hls, 'levels' | 'media' | 'latency'> & Partial<Pick<Hls, 'latestLevelDetails'>>;
 
 /** The declared mean, where there is one; hls.js's `averageBitrate` may be what it has measured. */
-function bitrateOf(level: HlsPlayer['levels'][number] | undefined): number {
+function bitrateOf(level: Level | undefined): number {
   return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || (level?.bitrate ?? 0);
 }
 
@@ -23,9 +20,7 @@ function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Par
     get startSeconds() {
       return media.start;
     },
-    get endSeconds() {
-      return media.start + media.duration;
-    },
+    durationSeconds: media.duration,
   };
   return {
     // A test of the bandwidth is loaded again to be played.

@@ -7,7 +7,7 @@ import type { Guard } from '../core/events.ts';
 /** A segment of video; seconds of the presentation. */
 export interface VideoSegment {
   readonly startSeconds: number;
-  readonly endSeconds: number;
+  readonly durationSeconds: number;
   readonly bitrateBps: number;
 }
 

@@ -192,7 +192,9 @@ export class Playback {
     this.#sums.watchedSeconds += seconds;
     const latest = this.#pieces.at(-1);
     const middleSeconds = this.#position! - mediaSeconds / 2;
-    const segment = this.#segments.find((one) => middleSeconds >= one.startSeconds && middleSeconds < one.endSeconds);
+    const segment = this.#segments.find(
+      (one) => middleSeconds >= one.startSeconds && middleSeconds < one.startSeconds + one.durationSeconds,
+    );
     const mbps = segment ? segment.bitrateBps / 1e6 : latest?.mbps;
     if (mbps === undefined) return;
     const waitedSeconds = this.#waitedSeconds;

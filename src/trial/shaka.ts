@@ -2,6 +2,7 @@
 
 import { DOM_METHODS, listen } from '../core/hooks.ts';
 import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../shaka/player.ts';
+import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
 import {
   type ObservedPlayer,
   type PlayerListener,
@@ -14,14 +15,6 @@ interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getMediaElement(): HTMLMediaElement | null;
   getStats(): { liveLatency?: number };
   getVariantTracks(): { bandwidth: number; videoBandwidth?: number | null }[];
-}
-
-interface ShakaEvent {
-  request: object;
-  headers?: Record<string, string>;
-  response?: { data?: { byteLength: number } | null };
-  error?: { code?: number } | null;
-  aborted?: boolean;
 }
 
 type Download = { video: VideoSegment | undefined; firstByteSeconds?: number; sizeBits?: number };
@@ -42,13 +35,13 @@ function handlers(downloads: WeakMap<object, Download>, { sourceBegan, sourceEnd
       if (!isNext) sourceEnded();
       isNext = false;
     },
-    downloadheadersreceived({ request, headers }: ShakaEvent) {
-      const sizeBits = headers?.['content-encoding'] ? 0 : 8 * Number(headers?.['content-length'] ?? 0);
+    downloadheadersreceived({ request, headers }: HeadersEvent) {
+      const sizeBits = headers['content-encoding'] ? 0 : 8 * Number(headers['content-length'] ?? 0);
       Object.assign(downloads.get(request) ?? {}, { firstByteSeconds: pageSeconds(), sizeBits });
     },
-    downloadcompleted: ({ request, response }: ShakaEvent) =>
+    downloadcompleted: ({ request, response }: EndEvent) =>
       ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
-    downloadfailed: ({ request, error, aborted }: ShakaEvent) =>
+    downloadfailed: ({ request, error, aborted }: EndEvent) =>
       ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
   };
 }
@@ -61,8 +54,9 @@ export function observedShaka(player: Shaka): ObservedPlayer {
       const downloads = new WeakMap<object, Download>();
       const begun = (request: object, { type, stream, segment }: RequestContext = {}) => {
         if (type !== MEDIA_SEGMENT || !stream || !segment || !/^(video|audio)$/.test(stream.type)) return;
-        const [startSeconds, endSeconds] = [segment.getStartTime(), segment.getEndTime()];
-        const video = { startSeconds, endSeconds, bitrateBps: stream.bandwidth ?? 0 };
+        const startSeconds = segment.getStartTime();
+        const durationSeconds = segment.getEndTime() - startSeconds;
+        const video = { startSeconds, durationSeconds, bitrateBps: stream.bandwidth ?? 0 };
         const download: Download = { video: stream.type === 'video' ? video : undefined };
         downloads.set(request, download);
         listener.sent(request, download);

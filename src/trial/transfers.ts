@@ -57,7 +57,7 @@ export class Transfers {
     this.#running.delete(request);
     const { sentSeconds, transfer } = running;
     const { video, firstByteSeconds = nowSeconds } = transfer;
-    const expectedBits = transfer.sizeBits || (video ? video.bitrateBps * (video.endSeconds - video.startSeconds) : 0);
+    const expectedBits = transfer.sizeBits || (video ? video.bitrateBps * video.durationSeconds : 0);
     // Of a download that nobody measured, by the time and the latest throughput.
     const guess = Math.min(expectedBits, (nowSeconds - firstByteSeconds) * this.#rateBps);
     const bits = receivedBits ?? transfer.receivedBits ?? guess;
