@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { KINDS, METRICS } from './metrics.ts';
+import { METRICS } from './metrics.ts';
 import * as sql from './sums-sql.ts';
 
 export interface ReadOptions {
@@ -150,7 +150,7 @@ async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Prom
   const notCounted = (await query(dropped)) as TrialSums['notCounted'];
   const rows = await query(sql.sumsByKind('cells', by, trial));
   const units = new Map([...new Set(rows.map(({ unit }) => unit))].map((unit, number) => [unit, number]));
-  const byKind = groupBy(rows, ({ kind, value }) => (kind ? `${KINDS[Number(kind) - 1]![0]}: ${value}` : ''));
+  const byKind = groupBy(rows, ({ kind }) => String(kind));
   const [[, all] = [], ...kinds] = [...byKind].sort(([one], [other]) => (one < other ? -1 : 1));
   const kindSums = kinds.map(([name, of]) => ({ name, arms: armsOf(of, units) }));
   return { trial, notCounted, arms: armsOf(all!, units), kinds: kindSums };

@@ -71,17 +71,12 @@ function reasonSql(): string {
 }
 
 const KEYS = ['trial', 'arm', 'cluster', 'day'];
-const USED = [
-  ...KEYS,
-  'armShare',
-  'controller',
-  ...METRICS.flatMap(({ x, y }) => [x, y]),
-  ...KINDS.map(([, sql]) => sql),
-];
+/** Names the fields that sums need. */
+const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
 /** Raw reports as typed ones with the fields in use, a number `key` in place of the id, and the reason if one is invalid. */
 export function typedReports(raw: string): string {
-  const columns = FIELDS.filter(([field]) => USED.some((sql) => new RegExp(`\\b${field}\\b`).test(sql)));
+  const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`).join(', ');
   return `select ${reasonSql()} as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values} from (${raw})`;
 }
@@ -129,17 +124,16 @@ export function typedSums(file: string): string {
   return `select ${columns.join(', ')} from ${quoted(file)}`;
 }
 
-/** Sums by arm, unit (a key), and one kind of session at a time, or none: `kind` is its number from 1 on, or 0. */
+/** Sums by arm, unit (a key), and `kind`: one kind of session at a time, or '' for all sessions. */
 export function sumsByKind(table: string, unit: string, trial: string): string {
   const columns = SUMS.map(([column]) => {
     const how = column === 'least_share' ? 'min' : column === 'greatest_share' ? 'max' : 'sum';
     return `${how}(${column})::double as ${column}`;
   });
-  const kinds = KINDS.map(([id], i) => `when grouping(${id}_kind) = 0 then ${i + 1}`).join(' ');
+  const kinds = KINDS.map(([id]) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`).join(' ');
   const sets = ['', ...KINDS.map(([id]) => `, ${id}_kind`)].map((kind) => `(arm, ${unit}${kind})`);
   return (
-    `select arm, ${unit} as unit, (case ${kinds} else 0 end)::double as kind, ` +
-    `coalesce(${KINDS.map(([id]) => `${id}_kind`).join(', ')}) as value, ${columns.join(', ')} ` +
+    `select arm, ${unit} as unit, case ${kinds} else '' end as kind, ${columns.join(', ')} ` +
     `from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`
   );
 }
