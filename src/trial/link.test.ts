@@ -83,3 +83,11 @@ test('observations are bounded', () => {
   expect(observations).toMatch(/^\d+(,\d+)+$/);
   expect(observations!.split(',').length).toBeGreaterThan(280);
 });
+
+test('the first hour counts', () => {
+  const record = new LinkRecord(START_MS);
+  for (let second = 3595; second < 3620; second++) record.delivered(second, second + 1, second < 3600 ? 1e6 : 9e6);
+  const figures = record.figures(3620, false);
+  expect(figures.throughput10Bps! / 1e6).toBeCloseTo(1, 6);
+  expect(figures.throughput90Bps! / 1e6).toBeCloseTo(1, 6);
+});

@@ -47,8 +47,21 @@ test('a stall is waiting after the first picture, with or without a sign of it',
   screen.pass(4, 0).pass(1);
   expect(screen.figures()).toMatchObject({ watchedSeconds: 16, stallSeconds: 7, stallCount: 2 });
   // As dash.js and Shaka Player do it.
-  screen.changes({ playbackRate: 0 }).pass(1).changes({ playbackRate: 1 }).pass(1);
-  expect(screen.figures()).toMatchObject({ watchedSeconds: 17, stallSeconds: 8, stallCount: 3 });
+  screen.changes({ playbackRate: 0 }).pass(0.4).changes({ playbackRate: 1 }).pass(1);
+  expect(screen.figures()).toMatchObject({ watchedSeconds: 17, stallSeconds: 7.4, stallCount: 3 });
+});
+
+test('a short stall counts if the element says so, and another element is none', () => {
+  const screen = new Screen().pass(1, 0).pass(5).pass(0.4, 0).pass(1);
+  expect(screen.figures()).toMatchObject({ stallSeconds: 0, stallCount: 0 });
+  screen.changes({ readyState: 2 }).pass(0.4, 0).changes({ readyState: 4 }).pass(1);
+  expect(screen.figures()).toMatchObject({ stallSeconds: 0.4, stallCount: 1, watchedSeconds: 7 });
+  const other = { ...screen.element, currentTime: 2 };
+  for (let i = 0; i < 6; i++, other.currentTime += 0.1) {
+    screen.nowSeconds += 0.1;
+    screen.playback.sample(screen.nowSeconds, other);
+  }
+  expect(screen.figures()).toMatchObject({ stallSeconds: 0.4, watchedSeconds: 7.5 });
 });
 
 test('pauses, seeks and the end are no stalls', () => {
