@@ -20,6 +20,12 @@ export type ObservablePlayer =
   | { loadSource: Method; on: Method; off: Method }
   | { getNetworkingEngine: Method; getMediaElement: Method; addEventListener: Method; removeEventListener: Method };
 
+const OBSERVERS = [
+  [['getVersion', 'getVideoElement', 'on', 'off'], observedDash],
+  [['loadSource', 'on', 'off'], observedHls],
+  [['getNetworkingEngine', 'getMediaElement', 'addEventListener'], observedShaka],
+] as const;
+
 /**
  * Observes a player's sessions and reports each at its end: its source changed, `stop()`, the plugin was detached, or the
  * page went away. Call it before the player loads. It sets nothing in the player, so that an arm without the plugin is as
@@ -29,13 +35,7 @@ export type ObservablePlayer =
  * plugin's handle in arms with the plugin, and absent in the player's own arm.
  */
 export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
-  const observed = has(player, 'getVersion', 'getVideoElement', 'on', 'off')
-    ? observedDash(player as never)
-    : has(player, 'loadSource', 'on', 'off')
-      ? observedHls(player as never)
-      : has(player, 'getNetworkingEngine', 'getMediaElement', 'addEventListener')
-        ? observedShaka(player as never)
-        : undefined;
+  const [, observed] = OBSERVERS.find(([methods]) => has(player, ...methods)) ?? [];
   check(observed !== undefined, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
-  return new Reporter(observed, options);
+  return new Reporter(observed(player as never), options);
 }

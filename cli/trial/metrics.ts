@@ -16,9 +16,10 @@ function metric(id: string, title: string, digits: number, [x, y]: [string, stri
   return { id, title, digits, x, y, isLowerBetter };
 }
 
+const given = (condition: string, value: string) => `case when ${condition} then ${value} end`;
 /** The mean over the time watched, in which a session without the field does not count. */
 const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] => [
-  `case when ${field} is not null then ${seconds} end`,
+  given(`${field} is not null`, seconds),
   `${seconds} * ${field}`,
 ];
 
@@ -32,13 +33,7 @@ export const DECISIVE: readonly Metric[] = [
 export const METRICS: readonly Metric[] = [
   ...DECISIVE,
   metric('minute', 'QoE of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
-  metric(
-    'startup',
-    'startup, s',
-    3,
-    ['case when started then 1 end', 'case when started then startupSeconds end'],
-    true,
-  ),
+  metric('startup', 'startup, s', 3, [given('started', '1'), given('started', 'startupSeconds')], true),
   metric('unstarted', 'without a picture, % of sessions', 2, ['1', 'case when started then 0 else 100 end'], true),
   metric('bitrate', 'bitrate, Mbit/s', 2, overTime('meanBitrateBps / 1e6')),
   metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),

@@ -115,13 +115,7 @@ async function load(query: Query, files: readonly string[], { areSums, by }: Rea
 }
 
 async function loadReports(query: Query, files: readonly string[]): Promise<void> {
-  const lines = files.filter((file) => !file.endsWith('.parquet'));
-  const raw = lines.length > 0 ? [sql.linesAsJson(lines)] : [];
-  for (const file of files.filter((one) => !lines.includes(one))) {
-    const columns = await query(`describe select * from ${sql.quoted(file)}`);
-    raw.push(sql.parquetAsJson(file, new Set(columns.map((column) => String(column['column_name'])))));
-  }
-  await query(`create table input as ${sql.typedReports(raw.join(' union all by name '))}`);
+  await query(`create table input as ${sql.typedReports(files)}`);
   // Of the reports with the same id, one counts.
   await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
   const repeated = 'reason is null and key in (select key from twice)';
@@ -130,7 +124,7 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
       `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
   );
   await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
-  if (lines.length === 0) return;
+  if (files.every(sql.isParquet)) return;
   await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
 }
 

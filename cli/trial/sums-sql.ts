@@ -15,20 +15,19 @@ const READ_LINES =
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
 /**
- * Raw reports from NDJSON: a column of JSON per field, all null for a line that is none. Values are checked as JSON,
- * because a cast takes "12" and true for numbers.
+ * Raw reports from NDJSON and Parquet: a column of JSON per field, all null for a line that is none. Values are checked as
+ * JSON, because a cast takes "12" and true for numbers.
  */
-export function linesAsJson(files: readonly string[]): string {
+function rawReports(files: readonly string[]): string {
+  const texts = files.filter((file) => !isParquet(file));
+  const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
+  if (texts.length > 0) lines.push(`select line from read_csv([${listed(texts)}], ${READ_LINES})`);
   const shape = quoted(JSON.stringify(Object.fromEntries(FIELDS.map(([field]) => [field, 'JSON']))));
   const report = `case when json_valid(line) then json_transform(line, ${shape}) end`;
-  return `select unnest(${report}) from read_csv([${listed(files)}], ${READ_LINES})`;
+  return `select unnest(${report}) from (${lines.join(' union all ')})`;
 }
 
-/** The same of a Parquet file with these columns, of any types. */
-export function parquetAsJson(file: string, columns: ReadonlySet<string>): string {
-  const values = FIELDS.map(([field]) => `${columns.has(field) ? `to_json("${field}")` : 'null::json'} as "${field}"`);
-  return `select ${values.join(', ')} from ${quoted(file)}`;
-}
+export const isParquet = (file: string) => file.endsWith('.parquet');
 
 /** The value of a raw field as it is used; null for one of another type. */
 function typed(field: string, rule: FieldRule): string {
@@ -74,11 +73,11 @@ const KEYS = ['trial', 'arm', 'cluster', 'day'];
 /** Names the fields that sums need. */
 const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
-/** Raw reports as typed ones with the fields in use, a number `key` in place of the id, and the reason if one is invalid. */
-export function typedReports(raw: string): string {
+/** The reports of files with the fields in use, a number `key` in place of the id, and the reason if one is invalid. */
+export function typedReports(files: readonly string[]): string {
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`).join(', ');
-  return `select ${reasonSql()} as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values} from (${raw})`;
+  return `select ${reasonSql()} as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values} from (${rawReports(files)})`;
 }
 
 /** The columns of sums beside their keys, and their SQL over `x_<metric>` and `y_<metric>` of each session. */
