@@ -46,3 +46,11 @@ export function nearestLevel(levels: readonly number[], wanted: number): number 
   const distances = levels.map((level) => Math.abs(level - wanted));
   return distances.indexOf(Math.min(...distances));
 }
+
+/** The value at `level` between those at ascending quantile levels; the outermost one beyond them. */
+export function quantileAt(level: number, levels: readonly number[], values: readonly number[]): number {
+  const above = levels.findIndex((one) => one >= level);
+  if (above <= 0) return values.at(above)!;
+  const share = (level - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
+  return values[above - 1]! + share * (values[above]! - values[above - 1]!);
+}

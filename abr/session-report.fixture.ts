@@ -19,7 +19,7 @@ export function testReport(more: Partial<SessionReport> = {}): SessionReport {
     },
     ...{ requestedBits: 1.4e9, wastedBits: 2e6 },
     ...{ throughput10Bps: 3e6, throughput50Bps: 9e6, throughput90Bps: 20e6, rhythm: true },
-    ...{ forecasts: 60, below10Share: 0.1, below50Share: 0.5, below90Share: 0.9, faults: [] },
+    ...{ forecasts: 60, below10Share: 0.1, below50Share: 0.5, below90Share: 0.9, faults: 'late,forecaster-failed' },
     ...more,
   } as SessionReport;
 }
@@ -36,7 +36,7 @@ const one = <T>(random: Random, of: readonly T[]) => of[Math.floor(random() * of
 export function hostileLines(count: number, seed = 1): string[] {
   const random = seededRandom(seed);
   const names = Object.keys(SESSION_REPORT_FIELDS);
-  const needed = names.filter((name) => !SESSION_REPORT_FIELDS[name as keyof SessionReport].optional);
+  const needed = names.filter((name) => !('optional' in SESSION_REPORT_FIELDS[name as keyof SessionReport]));
   const changed = (change: (report: Record<string, unknown>) => void) => {
     const report: Record<string, unknown> = { ...testReport() };
     change(report);

@@ -6,29 +6,32 @@ test('a report with all fields, and one with the fields that it must have, are v
   const full = testReport({ observations: '1200,,900', observedFromMs: 1.8e12, latencySeconds: 3, offRateShare: 0.1 });
   expect(Object.keys(full).sort()).toEqual(Object.keys(SESSION_REPORT_FIELDS).sort());
   expect(validSessionReport(full)).toBe(full);
-  const needed = Object.entries(full).filter(([name]) => !SESSION_REPORT_FIELDS[name as keyof SessionReport].optional);
+  const needed = Object.entries(full).filter(
+    ([name]) => !('optional' in SESSION_REPORT_FIELDS[name as keyof SessionReport]),
+  );
   expect(validSessionReport(Object.fromEntries(needed))).toEqual(Object.fromEntries(needed));
 });
 
 test('the longest report is within the limit', () => {
   const longest = Object.entries(SESSION_REPORT_FIELDS).map(([name, rule]) => {
     if (name === 'observations') return [name, '1'.repeat(2000)];
-    if (rule.type === 'number') return [name, rule.whole ? rule.max : -1.23456e-300];
-    if (rule.type === 'texts') return [name, Array.from({ length: rule.most }, () => 'a'.repeat(32))];
-    return [name, 'a'.repeat(rule.type === 'text' ? 64 : 12)];
+    if (name === 'faults') return [name, 'a'.repeat(16 * 33 - 1)];
+    if ('max' in rule) return [name, 'whole' in rule ? rule.max : -1.23456e-300];
+    return [name, 'a'.repeat('pattern' in rule ? 64 : 12)];
   });
   expect(JSON.stringify(Object.fromEntries(longest)).length).toBeLessThanOrEqual(MAX_REPORT_BYTES);
 });
 
 test.each<[Record<string, unknown>, string]>([
-  [{ version: 2 }, 'report.version: expected 1, got 2'],
+  [{ version: 2 }, 'report.version: expected a whole number from 1 to 1, got 2'],
   [{ ip: '10.0.0.1' }, 'report.ip: expected a field of the report, got "10.0.0.1"'],
   [{ stallSeconds: -1 }, 'report.stallSeconds: expected a number from 0 to 86400, got -1'],
   [{ cluster: 1.5 }, 'report.cluster: expected a whole number from 0 to 999, got 1.5'],
   [{ qoe: null }, 'report.qoe: expected a number from -1000000 to 1000, got null'],
   [{ player: 'vlc' }, 'report.player: expected dash.js or hls.js or shaka, got "vlc"'],
   [{ started: 1 }, 'report.started: expected true or false, got 1'],
-  [{ faults: ['a', 'a'] }, 'report.faults: expected at most 16 different texts like ^[a-z-]{1,32}$, got an array of 2'],
+  [{ faults: ['a'] }, 'report.faults: expected text like'],
+  [{ faults: 'a,' }, 'report.faults: expected text like'],
   [{ arm: 'a\nb' }, 'report.arm: expected text like'],
   [{ wastedBits: 2e9 }, 'report.wastedBits: expected at most requestedBits (1400000000), got 2000000000'],
   [{ arm: undefined }, 'report.arm: expected text like'],

@@ -14,159 +14,108 @@ export const MAX_REPORT_BYTES = 4096;
 /** The longest `observations`, in characters. */
 export const MAX_OBSERVATIONS = 2000;
 
-/**
- * Seconds are of the clock, not of media, and bits are of video. A field that is optional here is absent where it does not
- * apply or is not known; none is null. docs/trials.md has the same for readers without TypeScript.
- */
-export interface SessionReport {
-  version: typeof SESSION_REPORT_VERSION;
-  /** 16 hexadecimal digits, random, of this report alone: tells a report from its repetition. */
-  id: string;
-  /** UTC day on which the session began, by the viewer's clock: `2026-01-31`. */
-  day: string;
-  /** Version of the package `leo-abr` that has measured. */
-  leoAbr: string;
-  player: 'dash.js' | 'hls.js' | 'shaka';
-  playerVersion: string;
-  /** The engine, by the user agent; of no version. */
-  browser: 'chromium' | 'firefox' | 'webkit' | 'other';
-  live: boolean;
-  /** Who chose the bitrate: a controller of the plugin by its name, or `player` for the player's own algorithm. */
-  controller: string;
-
-  /** Name of the trial. These five fields are there together, or none of them is. */
-  trial?: string;
-  /** Name of the arm. */
-  arm?: string;
-  /** The probability with which a session or viewer gets into this arm, above 0 to 1. */
-  armShare?: number;
-  /** What is assigned to an arm: the attachment to a player (its sessions share the arm), or the viewer. */
-  unit?: 'session' | 'viewer';
-  /** 0 to 999. Sessions of a viewer share it (unit `session`: those of an attachment), and so do other viewers. */
-  cluster?: number;
-
-  /** `end`: the media ended; `source`: the player got another source or lost it; `detached`; `page`: the page went away. */
-  ended: 'end' | 'source' | 'detached' | 'page';
-  /** There was a first picture. */
-  started: boolean;
-  /** From the source, or the viewer's later start, to the first picture; or to the end, if there was none. 0 to 86,400. */
-  startupSeconds: number;
-  /** Time in which pictures moved: neither startup nor stalls nor pauses. 0 to 604,800. */
-  watchedSeconds: number;
-  /** Waiting for media after the first picture; not after a seek of the viewer's, and not while paused. 0 to 86,400. */
-  stallSeconds: number;
-  stallCount: number;
-  /** Bitrate of the media that played, weighted by its duration. Absent if none played. */
-  meanBitrateBps?: number;
-  /** Highest bitrate of the manifest: QoE charges its Mbit/s for a second of waiting. */
-  topBitrateBps?: number;
-  /** Changes of the bitrate that played. */
-  switches: number;
-  /** QoE-linear (abr/qoe.ts) in Mbit/s per 4 s of media, of all that played. Absent if nothing played. */
-  qoe?: number;
-  /** The same of the first 30 and 60 s of media that played, or of all if it was less. */
-  qoeFirst30Seconds?: number;
-  qoeFirst60Seconds?: number;
-
-  /** Mean live latency while playing; only live. 0 to 86,400. */
-  latencySeconds?: number;
-  /** Share of `watchedSeconds` at a playback rate that differs from 1 by 1 % or more; only live. */
-  offRateShare?: number;
-
-  /** Bits of the video segments that were requested, and what was received of those that were abandoned. */
-  requestedBits: number;
-  wastedBits: number;
-  /** Quantiles of the throughput in the seconds with a download. Absent without 5 of them. */
-  throughput10Bps?: number;
-  throughput50Bps?: number;
-  throughput90Bps?: number;
-  /** The link changed in a rhythm of 15 s, as it does behind a Starlink dish. Absent while that is not known. */
-  rhythm?: boolean;
-
-  /** Outcomes with which forecasts were compared. The next three fields are there if it is above 0. */
-  forecasts?: number;
-  /** Share of the outcomes below the forecasts' quantiles at 10, 50 and 90 %. */
-  below10Share?: number;
-  below50Share?: number;
-  below90Share?: number;
-  /** Codes of the plugin's faults, each once. */
-  faults: readonly string[];
-
-  /**
-   * With `observations: true`: throughput in kbit/s of each second from `observedFromMs` on, separated by commas; nothing
-   * between two commas for a second without a download. At most 2,000 characters: a long session's first part.
-   */
-  observations?: string;
-  /** UTC in ms of the first of these seconds, by the viewer's clock. */
-  observedFromMs?: number;
-}
-
 /** What a field may be. `optional`: it may be absent. */
-export type FieldRule =
-  | { type: 'number'; min: number; max: number; whole?: boolean; optional?: boolean }
-  | { type: 'text'; pattern: RegExp; optional?: boolean }
-  | { type: 'choice'; values: readonly (string | number)[]; optional?: boolean }
-  | { type: 'boolean'; optional?: boolean }
-  /** An array of at most `most` different texts. */
-  | { type: 'texts'; pattern: RegExp; most: number; optional?: boolean };
+export type FieldRule = { optional?: true } & (
+  | { min: number; max: number; whole?: true }
+  | { pattern: RegExp }
+  | { values: readonly (string | boolean)[] }
+);
 
 /** Names of trials, arms, controllers and versions. */
 export const REPORT_NAME = /^[\w .:+-]{1,64}$/;
 
 const optional = true;
-const name = { type: 'text', pattern: REPORT_NAME } as const;
-const seconds = { type: 'number', min: 0, max: 86_400 } as const;
-const bits = { type: 'number', min: 0, max: 1e15 } as const;
-const bitrate = { type: 'number', min: 0, max: 1e9, optional } as const;
-const throughput = { type: 'number', min: 0, max: 1e11, optional } as const;
-const share = { type: 'number', min: 0, max: 1, optional } as const;
-const count = { type: 'number', min: 0, max: 1e5, whole: true } as const;
-const qoe = { type: 'number', min: -1e6, max: 1e3, optional } as const;
-const flag = { type: 'boolean' } as const;
+const name = { pattern: REPORT_NAME } as const;
+const seconds = { min: 0, max: 86_400 } as const;
+const bits = { min: 0, max: 1e15 } as const;
+const bitrate = { min: 0, max: 1e9, optional } as const;
+const throughput = { min: 0, max: 1e11, optional } as const;
+const share = { min: 0, max: 1, optional } as const;
+const count = { min: 0, max: 1e5, whole: true } as const;
+const qoe = { min: -1e6, max: 1e3, optional } as const;
+const flag = { values: [true, false] } as const;
 
-/** The rule of each field: what `validSessionReport` checks, and what a query over reports has to check again. */
-export const SESSION_REPORT_FIELDS: Readonly<Record<keyof SessionReport, FieldRule>> = {
-  version: { type: 'choice', values: [SESSION_REPORT_VERSION] },
-  id: { type: 'text', pattern: /^[0-9a-f]{16}$/ },
-  day: { type: 'text', pattern: /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/ },
+/**
+ * The rule of each field: what `validSessionReport` checks, and what a query over reports has to check again. Seconds are
+ * of the clock, not of media, and bits are of video. docs/trials.md has what a reader of reports needs.
+ */
+export const SESSION_REPORT_FIELDS = {
+  version: { min: SESSION_REPORT_VERSION, max: SESSION_REPORT_VERSION, whole: true },
+  /** Random, of this report alone: tells a report from its repetition. */
+  id: { pattern: /^[0-9a-f]{16}$/ },
+  /** UTC day on which the session began, by the viewer's clock. */
+  day: { pattern: /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/ },
+  /** Version of the package that has measured. */
   leoAbr: name,
-  player: { type: 'choice', values: ['dash.js', 'hls.js', 'shaka'] },
+  player: { values: ['dash.js', 'hls.js', 'shaka'] },
   playerVersion: name,
-  browser: { type: 'choice', values: ['chromium', 'firefox', 'webkit', 'other'] },
+  /** The engine, by the user agent. */
+  browser: { values: ['chromium', 'firefox', 'webkit', 'other'] },
   live: flag,
+  /** Who chose the bitrate: a controller of the plugin by its name, or `player` for the player's own algorithm. */
   controller: name,
   trial: { ...name, optional },
   arm: { ...name, optional },
-  armShare: { type: 'number', min: 1e-6, max: 1, optional },
-  unit: { type: 'choice', values: ['session', 'viewer'], optional },
-  cluster: { type: 'number', min: 0, max: CLUSTER_COUNT - 1, whole: true, optional },
-  ended: { type: 'choice', values: ['end', 'source', 'detached', 'page'] },
+  /** The probability of this arm. */
+  armShare: { min: 1e-6, max: 1, optional },
+  /** What is assigned to an arm. */
+  unit: { values: ['session', 'viewer'], optional },
+  /** Sessions of a viewer (unit `session`: of an attachment) share it, and so do other viewers. */
+  cluster: { min: 0, max: CLUSTER_COUNT - 1, whole: true, optional },
+  /** `end`: the media ended; `source`: the player got another source or lost it; `page`: the page went away. */
+  ended: { values: ['end', 'source', 'detached', 'page'] },
+  /** There was a first picture. */
   started: flag,
+  /** From the source, or the viewer's later start, to the first picture; or to the end, if there was none. */
   startupSeconds: seconds,
-  watchedSeconds: { type: 'number', min: 0, max: 604_800 },
+  /** Pictures moved: neither startup nor stalls nor pauses. */
+  watchedSeconds: { min: 0, max: 604_800 },
+  /** Waiting for media after the first picture; not after a seek of the viewer's, and not while paused. */
   stallSeconds: seconds,
   stallCount: count,
+  /** Of the media that played. The next five are absent if none played. */
   meanBitrateBps: bitrate,
+  /** Highest bitrate of the manifest: QoE charges its Mbit/s for a second of waiting. */
   topBitrateBps: bitrate,
   switches: count,
+  /** QoE-linear (abr/qoe.ts) in Mbit/s per 4 s of media. */
   qoe,
+  /** The same of the first media that played, or of all if it was less. */
   qoeFirst30Seconds: qoe,
   qoeFirst60Seconds: qoe,
+  /** Mean live latency while playing; only live. */
   latencySeconds: { ...seconds, optional },
+  /** Share of `watchedSeconds` at a playback rate that differs from 1 by 1 % or more; only live. */
   offRateShare: share,
+  /** Bits of the video segments that were requested, and what was received of those that were abandoned. */
   requestedBits: bits,
   wastedBits: bits,
+  /** Quantiles of the throughput in the seconds with a download. Absent without 5 of them. */
   throughput10Bps: throughput,
   throughput50Bps: throughput,
   throughput90Bps: throughput,
-  rhythm: { type: 'boolean', optional },
+  /** The link changed in a rhythm of 15 s, as it does behind a Starlink dish. Absent while that is not known. */
+  rhythm: { ...flag, optional },
+  /** Outcomes with which forecasts were compared, and their shares below the quantiles at 10, 50 and 90 %. */
   forecasts: { ...count, optional },
   below10Share: share,
   below50Share: share,
   below90Share: share,
-  faults: { type: 'texts', pattern: /^[a-z-]{1,32}$/, most: 16 },
-  observations: { type: 'text', pattern: new RegExp(`^[\\d,]{1,${MAX_OBSERVATIONS}}$`), optional },
-  observedFromMs: { type: 'number', min: 1.5e12, max: 5e12, whole: true, optional },
+  /** Codes of the plugin's faults, each once, separated by commas. */
+  faults: { pattern: /^[a-z-]{1,32}(,[a-z-]{1,32}){0,15}$/, optional },
+  /** Throughput in kbit/s of each second, separated by commas; nothing between them for a second without a download. */
+  observations: { pattern: /^[\d,]{1,1000}[\d,]{0,1000}$/, optional },
+  /** UTC in ms of the first of these seconds, by the viewer's clock. */
+  observedFromMs: { min: 1.5e12, max: 5e12, whole: true, optional },
+} as const satisfies Record<string, FieldRule>;
+
+type Fields = typeof SESSION_REPORT_FIELDS;
+type Values<R> = R extends { values: readonly (infer V)[] } ? V : R extends { pattern: RegExp } ? string : number;
+type OptionalName = { [K in keyof Fields]: Fields[K] extends { optional: true } ? K : never }[keyof Fields];
+
+/** What is unknown or does not apply is absent; nothing is null. */
+export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values<Fields[K]> } & {
+  [K in OptionalName]?: Values<Fields[K]>;
 };
 
 /** Fields that are there together or not at all. */
@@ -191,19 +140,17 @@ export const ORDERED: readonly (readonly [keyof SessionReport, keyof SessionRepo
 /** Returns `value` if it is a report of this version, else throws an `InputError` that names the field below `path`. */
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
   const report = requireObject(value, path);
-  const fields = Object.entries(SESSION_REPORT_FIELDS);
+  const has = (name: string) => Object.hasOwn(report, name);
   for (const name of Object.keys(report)) {
     check(Object.hasOwn(SESSION_REPORT_FIELDS, name), `${path}.${name}`, 'a field of the report', report[name]);
   }
-  for (const [name, rule] of fields) {
-    const isAbsent = !Object.hasOwn(report, name);
-    if (isAbsent && rule.optional) continue;
-    const expected = problem(rule, report[name]);
+  for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
+    const expected = rule.optional && !has(name) ? undefined : unmet(rule, has(name) ? report[name] : undefined);
     check(expected === undefined, `${path}.${name}`, expected!, report[name]);
   }
   for (const names of TOGETHER) {
-    const absent = names.find((name) => !Object.hasOwn(report, name));
-    const present = names.find((name) => Object.hasOwn(report, name));
+    const absent = names.find((name) => !has(name));
+    const present = names.find(has);
     if (absent && present) throw new InputError(`${path}.${absent}`, `a value beside ${present}`, undefined);
   }
   for (const [lesser, greater] of ORDERED) {
@@ -214,29 +161,12 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
 }
 
 /** The expectation that `value` does not meet; undefined if it meets all. */
-function problem(rule: FieldRule, value: unknown): string | undefined {
-  switch (rule.type) {
-    case 'number': {
-      const { min, max, whole } = rule;
-      const holds = isFrom(value, min, max) && (!whole || Number.isInteger(value));
-      return holds ? undefined : `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`;
-    }
-    case 'text':
-      return isText(value, rule.pattern) ? undefined : `text like ${rule.pattern.source}`;
-    case 'choice':
-      return rule.values.includes(value as string) ? undefined : rule.values.join(' or ');
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : 'true or false';
-    case 'texts': {
-      const { pattern, most } = rule;
-      const holds =
-        Array.isArray(value) &&
-        value.length <= most &&
-        value.every((one) => isText(one, pattern)) &&
-        new Set(value).size === value.length;
-      return holds ? undefined : `at most ${most} different texts like ${pattern.source}`;
-    }
+function unmet(rule: FieldRule, value: unknown): string | undefined {
+  if ('values' in rule) return rule.values.includes(value as string) ? undefined : rule.values.join(' or ');
+  if ('pattern' in rule) {
+    return typeof value === 'string' && rule.pattern.test(value) ? undefined : `text like ${rule.pattern.source}`;
   }
+  const { min, max, whole } = rule;
+  const isOne = isFrom(value, min, max) && (!whole || Number.isInteger(value));
+  return isOne ? undefined : `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`;
 }
-
-const isText = (value: unknown, pattern: RegExp) => typeof value === 'string' && pattern.test(value);

@@ -3,6 +3,7 @@
 import type { Forecast } from 'leo-abr';
 import { PiecewisePath } from '../abr/capacity-path.ts';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../abr/forecast.ts';
+import { quantileAt } from '../abr/quantile.ts';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { measuredBps, type SessionRecord } from './session-record.ts';
 
@@ -127,13 +128,4 @@ export function forecastFan(forecast: Forecast | undefined): FanStep[] {
     middleBps: quantileAt(0.5, levels, quantilesBps[step]!),
     highBps: quantileAt(0.9, levels, quantilesBps[step]!),
   }));
-}
-
-/** Interpolates linearly between the forecast's quantile levels; beyond them, gives the outermost quantile. */
-function quantileAt(quantileLevel: number, levels: readonly number[], values: readonly number[]): number {
-  const above = levels.findIndex((one) => one >= quantileLevel);
-  if (above === -1) return values.at(-1)!;
-  if (above === 0) return values[0]!;
-  const share = (quantileLevel - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
-  return values[above - 1]! + share * (values[above]! - values[above - 1]!);
 }

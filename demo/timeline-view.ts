@@ -213,7 +213,7 @@ function linkLane(
   const capacity = link === 'shared' ? 'Capacity of the shared link' : 'Link capacity';
   return {
     title: `${capacity} and downloads (Mbit/s)`,
-    height: 120,
+    height: 110,
     range: [0, topMbps * HEADROOM],
     series: [
       { stroke: palette.capacityLine, fill: palette.capacity, width: 1, paths: uPlot.paths.stepped!({ align: 1 }) },

@@ -43,22 +43,12 @@ export function drawTypical(run: Run): void {
 
 function chosenText({ shows, watchedSeconds, searched: { links, starts, moments }, typical: { rows } }: Scene): string {
   const [rule, own] = rows.slice(0, 2).map((row) => {
-    return {
-      title: competitor(row.algorithm).title,
-      share: percent(row.stalledHandoverShare),
-      still: COLUMNS[2]![1](row),
-    };
+    return { title: competitor(row.algorithm).title, still: COLUMNS[2]![1](row) };
   });
   const all = `${starts.toLocaleString('en')} starts on ${links} made-up links`;
-  if (shows === 'abandonment') {
-    return (
-      `Chosen: on demand, ${moments} of ${all} have a moment at a handover; what helps is to give up a late download. ` +
-      `Typical here, per minute: ${rule!.title} stands still ${rule!.still}, ${own!.title} ${own!.still}.`
-    );
-  }
-  return (
-    `Chosen: ${moments} of ${all} have such a moment, if MPC-L has seen the link for ${watchedSeconds} s before. ` +
-    `Typical here: ${rule!.title} stalls at ${rule!.share} of the handovers, ${own!.title} at ${own!.share}; ` +
-    `per minute they stand still ${rule!.still} and ${own!.still} in all.`
-  );
+  const typical = `Typical here, per minute: ${rule!.title} stands still ${rule!.still}, ${own!.title} ${own!.still}.`;
+  if (shows === 'abandonment')
+    return `Chosen: what helps on demand is to give up a late download (${moments} of ${all} have a handover). ${typical}`;
+  const hint = `if MPC-L has seen the link for ${watchedSeconds} s before`;
+  return `Chosen: ${moments} of ${all} have such a moment, ${hint}. ${typical}`;
 }

@@ -4,7 +4,7 @@ import { check } from '../abr/errors.ts';
 import { has } from './core/options.ts';
 import { observedDash } from './trial/dash.ts';
 import { observedHls } from './trial/hls.ts';
-import { Reporter, type ReportOptions, resolveReportOptions, type SessionReports } from './trial/reports.ts';
+import { Reporter, type ReportOptions, type SessionReports } from './trial/reports.ts';
 import { observedShaka } from './trial/shaka.ts';
 
 export { InputError } from '../abr/errors.ts';
@@ -29,7 +29,6 @@ export type ObservablePlayer =
  * plugin's handle in arms with the plugin, and absent in the player's own arm.
  */
 export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
-  const resolved = resolveReportOptions(options);
   const observed = has(player, 'getVersion', 'getVideoElement', 'on', 'off')
     ? observedDash(player as never)
     : has(player, 'loadSource', 'on', 'off')
@@ -38,5 +37,5 @@ export function reportSessions(player: ObservablePlayer, options: ReportOptions 
         ? observedShaka(player as never)
         : undefined;
   check(observed !== undefined, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
-  return new Reporter(observed, resolved);
+  return new Reporter(observed, options);
 }

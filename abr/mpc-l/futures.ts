@@ -25,43 +25,50 @@ export const MAX_STEPS = 16;
 /** Kept below 1, so that the rank chain mixes. */
 const MAX_CORRELATION = 0.99;
 
-/** A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. */
+/**
+ * A set of equally likely futures in flat arrays, which each `draw` overwrites; rows are `MAX_STEPS` long. Ranks depend on
+ * the correlation alone, and capacities are computed when they are first asked for.
+ */
 export class Futures {
-  /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
-  readonly marginal: Float64Array;
   /** The plan's transitions of ranks, by their correlation in hundredths, once it has computed them. */
-  readonly transitions: Float64Array[];
-  /** The forecast that the futures are of. */
+  readonly transitions: Float64Array[] = [];
+  /** The forecast that the futures are of; its least capacity, and the normal score of each of its levels. */
   #forecast: QuantileForecast | undefined;
+  #floorBps = 0;
+  #levelScores: readonly number[] = [];
   /** Number of steps, their ends, and the seconds since their second 0. */
   #steps = 0;
   readonly #stepEnds = new Float64Array(MAX_STEPS);
   #ageSeconds = 0;
   /** Correlation of ranks from one step to the next. */
-  #correlation = 0;
-  /** `[future][step]`: bit/s, and the bin of its rank among the futures. */
+  #correlation = Number.NaN;
+  /** `[future][step]`: bit/s, in the first `#drawnSteps`, and the bin of its rank among the futures. */
   readonly #rates: Float64Array;
+  #drawnSteps = 0;
   readonly #binOf: Uint8Array;
+  /** `[step * bins + bin]`: as `marginal`, once it has been asked for. */
+  readonly #marginal: Float64Array;
+  #hasMarginal = false;
   /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
   readonly #innovations: Float64Array;
   readonly #binScores: Float64Array;
-  /** Per future: the score or rate that ranks it in the current step; futures in that order. */
-  readonly #ranking: Float64Array;
+  /** `[step][rank]`: futures in the order of their scores. */
   readonly #order: Uint16Array;
+  /** Per rank or bin: capacity in one step. */
+  readonly #capacities: Float64Array;
 
   constructor(
     readonly count: number,
     readonly bins: number,
     seed: number,
   ) {
-    this.marginal = new Float64Array(MAX_STEPS * bins);
-    this.transitions = [];
+    this.#marginal = new Float64Array(MAX_STEPS * bins);
     this.#rates = new Float64Array(count * MAX_STEPS);
     this.#binOf = new Uint8Array(count * MAX_STEPS);
     this.#innovations = drawInnovations(count, seed);
     this.#binScores = binScores(bins);
-    this.#ranking = new Float64Array(count);
-    this.#order = new Uint16Array(count);
+    this.#order = new Uint16Array(MAX_STEPS * count);
+    this.#capacities = new Float64Array(Math.max(count, bins));
   }
 
   /**
@@ -72,30 +79,30 @@ export class Futures {
     this.#ageSeconds = Math.max(0, ageSeconds);
     if (forecast === this.#forecast) return false;
     this.#forecast = forecast;
-    const { stepEndsSeconds } = forecast;
+    this.#drawnSteps = 0;
+    this.#hasMarginal = false;
+    const { stepEndsSeconds, levels, quantilesBps, rankCorrelation } = forecast;
     this.#steps = Math.min(MAX_STEPS, stepEndsSeconds.length);
-    this.#stepEnds.set(stepEndsSeconds.slice(0, MAX_STEPS));
-    for (let future = 0; future < this.count; future++) this.#order[future] = future;
-    const { count, bins } = this;
-    const innovations = this.#innovations;
-    const scores = this.#ranking;
-    const correlation = Math.min(MAX_CORRELATION, forecast.rankCorrelation);
-    const spread = Math.sqrt(1 - correlation ** 2);
-    const rateAt = capacityCurves(forecast, this.#steps);
-    this.#correlation = correlation;
+    let highest = 0;
     for (let step = 0; step < this.#steps; step++) {
-      for (let future = 0; future < count; future++) {
-        const fresh = innovations[step * count + future]!;
-        scores[future] = step === 0 ? fresh : correlation * scores[future]! + spread * fresh;
-      }
-      this.#rank(step);
-      for (let rank = 0; rank < count; rank++) {
-        // Step 0 of the innovations has the scores in ascending order.
-        this.#rates[this.#order[rank]! * MAX_STEPS + step] = rateAt(step, innovations[rank]!);
-      }
-      for (let bin = 0; bin < bins; bin++) this.marginal[step * bins + bin] = rateAt(step, this.#binScores[bin]!);
+      this.#stepEnds[step] = stepEndsSeconds[step]!;
+      highest = Math.max(highest, quantilesBps[step]![levels.length - 1]!);
     }
+    this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highest);
+    this.#levelScores = levels.map(normalQuantile);
+    const correlation = Math.min(MAX_CORRELATION, rankCorrelation);
+    if (correlation !== this.#correlation) this.#rank(correlation);
     return true;
+  }
+
+  /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
+  get marginal(): Float64Array {
+    for (let step = 0; step < this.#steps && !this.#hasMarginal; step++) {
+      this.#computeCapacities(step, this.#binScores);
+      for (let bin = 0; bin < this.bins; bin++) this.#marginal[step * this.bins + bin] = this.#capacities[bin]!;
+    }
+    this.#hasMarginal = true;
+    return this.#marginal;
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
@@ -108,6 +115,7 @@ export class Futures {
     let at = begin;
     let left = bits;
     for (let step = this.#stepAt(begin); step < last; step++) {
+      if (step >= this.#drawnSteps) this.#drawTo(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
       const possible = rate * (end - at);
@@ -115,11 +123,12 @@ export class Futures {
       left -= possible;
       at = end;
     }
-    return at + left / rates[row + last]! - begin;
+    return at + left / this.stepBps(future, last) - begin;
   }
 
   /** Capacity of a future in a step of the forecast, in bit/s. */
   stepBps(future: number, step: number): number {
+    if (step >= this.#drawnSteps) this.#drawTo(step);
     return this.#rates[future * MAX_STEPS + step]!;
   }
 
@@ -148,43 +157,70 @@ export class Futures {
     return step;
   }
 
-  /** Orders the futures of a step by `#ranking`, and notes their bins. */
-  #rank(step: number): void {
+  /** Orders the futures of every step by their scores, and notes their bins. */
+  #rank(correlation: number): void {
+    this.#correlation = correlation;
     const { count, bins } = this;
-    const order = this.#order;
-    const values = this.#ranking;
-    // By insertion, because the previous step's order is nearly right.
-    for (let i = 1; i < count; i++) {
-      const future = order[i]!;
-      const value = values[future]!;
-      let place = i;
-      for (; place > 0 && values[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
-      order[place] = future;
-    }
-    for (let rank = 0; rank < count; rank++) {
-      this.#binOf[order[rank]! * MAX_STEPS + step] = Math.floor(((rank + 0.5) / count) * bins);
+    const innovations = this.#innovations;
+    const spread = Math.sqrt(1 - correlation ** 2);
+    const scores = innovations.slice(0, count);
+    const order = Uint16Array.from(scores, (_, future) => future);
+    for (let step = 0; step < MAX_STEPS; step++) {
+      for (let future = 0; future < count && step > 0; future++) {
+        scores[future] = correlation * scores[future]! + spread * innovations[step * count + future]!;
+      }
+      // By insertion, because the previous step's order is nearly right.
+      for (let i = 1; i < count; i++) {
+        const future = order[i]!;
+        const value = scores[future]!;
+        let place = i;
+        for (; place > 0 && scores[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
+        order[place] = future;
+      }
+      for (let rank = 0; rank < count; rank++) {
+        this.#order[step * count + rank] = order[rank]!;
+        this.#binOf[order[rank]! * MAX_STEPS + step] = Math.floor(((rank + 0.5) / count) * bins);
+      }
     }
   }
-}
 
-/**
- * Capacity over steps and normal scores, in bit/s: its logarithm is linear in the score between the quantile levels, and
- * goes on so beyond them.
- */
-function capacityCurves({ levels, quantilesBps }: QuantileForecast, steps: number) {
-  const count = levels.length;
-  const scores = levels.map(normalQuantile);
-  const all = quantilesBps.slice(0, steps).flat();
-  const floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * Math.max(...all));
-  const logs = all.map((bps) => Math.log(Math.max(floorBps, bps)));
-  return (step: number, score: number): number => {
+  /** Computes the rates of the steps up to `last`. */
+  #drawTo(last: number): void {
+    const { count } = this;
+    // Step 0 of the innovations has the scores in ascending order.
+    const scores = this.#innovations.subarray(0, count);
+    for (let step = this.#drawnSteps; step <= last; step++) {
+      this.#computeCapacities(step, scores);
+      for (let rank = 0; rank < count; rank++) {
+        this.#rates[this.#order[step * count + rank]! * MAX_STEPS + step] = this.#capacities[rank]!;
+      }
+    }
+    this.#drawnSteps = last + 1;
+  }
+
+  /**
+   * Writes the capacity of a step at ascending normal scores into `#capacities`, in bit/s: its logarithm is linear in the
+   * score between the quantile levels, and goes on so beyond them.
+   */
+  #computeCapacities(step: number, scores: Float64Array): void {
+    const row = this.#forecast!.quantilesBps[step]!;
+    const levels = this.#levelScores;
+    const floorBps = this.#floorBps;
+    const logAt = (level: number) => Math.log(Math.max(floorBps, row[level]!));
     let i = 0;
-    while (i < count - 2 && score > scores[i + 1]!) i++;
-    const at = step * count + i;
-    const log = logs[at]!;
-    const slope = count > 1 ? (logs[at + 1]! - log) / Math.max(1e-9, scores[i + 1]! - scores[i]!) : 0;
-    return Math.min(GREATEST_BPS, Math.max(floorBps, Math.exp(log + slope * (score - scores[i]!))));
-  };
+    let low = logAt(0);
+    let high = logAt(1);
+    for (let k = 0; k < scores.length; k++) {
+      const score = scores[k]!;
+      for (; i < levels.length - 2 && score > levels[i + 1]!; high = logAt(i + 1)) {
+        low = high;
+        i++;
+      }
+      const slope = levels.length > 1 ? (high - low) / Math.max(1e-9, levels[i + 1]! - levels[i]!) : 0;
+      const bps = Math.exp(low + slope * (score - levels[i]!));
+      this.#capacities[k] = Math.min(GREATEST_BPS, Math.max(floorBps, bps));
+    }
+  }
 }
 
 /** Most attempts at a shuffle, and the least share of its variance that must be new. */

@@ -40,13 +40,14 @@ export function laterSegments(
   const qualities = ladderBps.map((bps) => weights.quality(bps));
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
   const stepEndsSeconds = futures.stepEndsSeconds();
-  const lastCapacity = [...futures.marginal.subarray(0, stepEndsSeconds.length * bins)].slice(-bins);
+  const capacityBps = futures.marginal;
+  const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
   const shares = watchShares(state, count + 1, options.watchSeconds);
   const isEnd = segmentsRemaining <= count + 1;
   return {
     bins,
     stepEndsSeconds,
-    capacityBps: futures.marginal,
+    capacityBps,
     bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
     stages: Array.from({ length: count }, (_, i) => {
       const seconds = (i + 1) * segmentSeconds;

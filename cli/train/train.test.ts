@@ -121,7 +121,7 @@ describe('train', () => {
         },
         ...{ playerVersion: '5', browser: 'other', live: false, controller: 'player', ended: 'end', started: true },
         ...{ startupSeconds: 1, watchedSeconds: 60, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 1 },
-        ...{ wastedBits: 0, faults: [], trial: 'pilot', arm: 'own', armShare: 0.5, unit: 'viewer', cluster: i },
+        ...{ wastedBits: 0, trial: 'pilot', arm: 'own', armShare: 0.5, unit: 'viewer', cluster: i },
         ...{ observations: rates.join(','), observedFromMs: 1.77e12 },
       });
     });

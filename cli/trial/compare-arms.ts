@@ -5,6 +5,7 @@ import {
   type ClusterSums,
   type Contrast,
   contrastOf,
+  type IntervalOptions,
   intervalOf,
   ratioOf,
 } from '../../replay/evaluation/cluster-ratios.ts';
@@ -32,10 +33,8 @@ export interface Comparison {
 export interface KindComparison {
   name: string;
   sessions: number;
-  /** Of the decisive metrics, in their order. */
-  differences: (Estimate | null)[];
-  /** How far each is above that of all other sessions, for all kinds together (Bonferroni). */
-  againstOthers: (Estimate | null)[];
+  /** By decisive metric: the difference, and how far it is above that of all other sessions, for all kinds together. */
+  differences: [difference: Estimate | null, againstOthers: Estimate | null][];
 }
 
 export interface ArmComparison {
@@ -71,7 +70,7 @@ export function compareArms(
     control,
     arms: others.map((arm) => ({
       arm,
-      comparisons: METRICS.map((metric) => compared(metric, control, arm, planned)).filter(({ contrast }) =>
+      comparisons: METRICS.map((metric) => compared(metric, [control, arm], planned)).filter(({ contrast }) =>
         Number.isFinite(contrast.value),
       ),
       kinds: comparedKinds(sums, [control, arm]),
@@ -85,13 +84,8 @@ function isEnough({ sessions, perUnit }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perUnit.filter((count) => count > 0).length > 1;
 }
 
-function compared(
-  metric: Metric,
-  control: ArmSums,
-  arm: ArmSums,
-  planned: { plannedSessions: number; alpha: number },
-): Comparison {
-  const [before, after] = [control, arm].map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
+function compared(metric: Metric, arms: readonly ArmSums[], planned: IntervalOptions): Comparison {
+  const [before, after] = arms.map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
   const contrast = differenceOf(before, after);
   const { value } = contrast;
   return {
@@ -107,27 +101,25 @@ function differenceOf(before: ClusterSums, after: ClusterSums, rest: ClusterSums
   return contrastOf([before, after, ...rest].map((sums, i) => ({ factor: factors[i]!, sums })));
 }
 
-function comparedKinds({ kinds }: TrialSums, all: [ArmSums, ArmSums]): KindComparison[] {
+function comparedKinds({ kinds }: TrialSums, all: readonly ArmSums[]): KindComparison[] {
   const found = kinds.flatMap(({ name, arms }) => {
     const parts = all.flatMap(({ arm, sessions }) => arms.filter((of) => of.arm === arm && of.sessions < sessions));
     return parts.length === 2 && parts.every(isEnough) ? [{ name, parts }] : [];
   });
+  // Bonferroni.
   const alpha = 0.05 / (DECISIVE.length * found.length);
   const estimate = (contrast: Contrast, level?: number): Estimate | null =>
     Number.isFinite(contrast.value) ? { value: contrast.value, ci95: intervalOf(contrast, level) } : null;
-  return found.map(({ name, parts }) => {
-    const pairs = DECISIVE.map(({ id }) => parts.map(({ metrics }) => metrics[id]!) as [ClusterSums, ClusterSums]);
-    return {
-      ...{ name, sessions: parts[0]!.sessions + parts[1]!.sessions },
-      differences: pairs.map((pair) => estimate(differenceOf(...pair))),
-      againstOthers: pairs.map((pair, m) => {
-        const rest = all.map(({ metrics }, i) => without(metrics[DECISIVE[m]!.id]!, pair[i]!));
-        return rest.some(({ sessions }) => sessions < FEWEST_SESSIONS)
-          ? null
-          : estimate(differenceOf(...pair, rest), alpha);
-      }),
-    };
-  });
+  return found.map(({ name, parts }) => ({
+    ...{ name, sessions: parts[0]!.sessions + parts[1]!.sessions },
+    differences: DECISIVE.map(({ id }) => {
+      const [before, after] = parts.map(({ metrics }) => metrics[id]!) as [ClusterSums, ClusterSums];
+      const rest = all.map(({ metrics }, i) => without(metrics[id]!, i === 0 ? before : after));
+      const isCompared = rest.every(({ sessions }) => sessions >= FEWEST_SESSIONS);
+      const againstOthers = isCompared ? estimate(differenceOf(before, after, rest), alpha) : null;
+      return [estimate(differenceOf(before, after)), againstOthers];
+    }),
+  }));
 }
 
 function without(all: ClusterSums, part: ClusterSums): ClusterSums {

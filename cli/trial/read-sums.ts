@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { KINDS, METRICS } from './metrics.ts';
+import { METRICS } from './metrics.ts';
 import * as sql from './sums-sql.ts';
 
 export interface ReadOptions {
@@ -67,13 +67,17 @@ export async function readSums(options: ReadOptions): Promise<TrialSums> {
   }
 }
 
-/** The part of `@duckdb/node-api` in use; its own types are not there wherever the package could not be installed. */
+/** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
 interface DuckDb {
-  DuckDBInstance: { create(file: string, settings: Record<string, string>): Promise<Database> };
-}
-interface Database {
-  connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
-  closeSync(): void;
+  DuckDBInstance: {
+    create(
+      file: string,
+      settings: Record<string, string>,
+    ): Promise<{
+      connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
+      closeSync(): void;
+    }>;
+  };
 }
 
 export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
@@ -100,33 +104,24 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
 async function load(query: Query, files: readonly string[], { areSums, by }: ReadOptions): Promise<void> {
   try {
     await query('create table dropped (reason varchar, rows double)');
-    if (areSums) {
-      await query(`create table cells as ${files.map(sql.typedSums).join(' union all ')}`);
-      return;
-    }
-    await loadReports(query, files);
+    if (!areSums) await loadReports(query, files);
+    const sums = areSums
+      ? files.map(sql.typedSums).join(' union all ')
+      : sql.sumsOf('input where reason is null', ['trial', 'arm', by]);
+    await query(`create table cells as ${sums}`);
   } catch (error) {
     throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
   }
-  await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
-  await query(`create table cells as ${sql.sumsOf('input where reason is null', ['trial', 'arm', by])}`);
 }
 
 async function loadReports(query: Query, files: readonly string[]): Promise<void> {
-  const parquet = files.filter((file) => file.endsWith('.parquet'));
-  const lines = files.filter((file) => !parquet.includes(file));
-  const tables = await Promise.all(parquet.map(async (file) => sql.parquetAsJson(file, await columnsOf(query, file))));
-  const create = (readLines: typeof sql.linesAsJson) => {
-    const raw = [...(lines.length > 0 ? [readLines(lines)] : []), ...tables];
-    return query(`create table input as ${sql.typedReports(raw.join(' union all by name '))}`);
-  };
-  try {
-    await create(sql.linesAsJson);
-  } catch {
-    // JSON over several lines, or a line of many megabytes: read line by line, which is slower.
-    await create(sql.linesAsText);
-    await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
+  const lines = files.filter((file) => !file.endsWith('.parquet'));
+  const raw = lines.length > 0 ? [sql.linesAsJson(lines)] : [];
+  for (const file of files.filter((one) => !lines.includes(one))) {
+    const columns = await query(`describe select * from ${sql.quoted(file)}`);
+    raw.push(sql.parquetAsJson(file, new Set(columns.map((column) => String(column['column_name'])))));
   }
+  await query(`create table input as ${sql.typedReports(raw.join(' union all by name '))}`);
   // Of the reports with the same id, one counts.
   await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
   const repeated = 'reason is null and key in (select key from twice)';
@@ -134,11 +129,9 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
     `update input set reason = 'repeated: a report with the same id was read before' where ${repeated} ` +
       `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
   );
-}
-
-async function columnsOf(query: Query, file: string): Promise<Set<string>> {
-  const columns = await query(`describe select * from ${sql.quoted(file)}`);
-  return new Set(columns.map((column) => String(column['column_name'])));
+  await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
+  if (lines.length === 0) return;
+  await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
 }
 
 async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Promise<TrialSums> {
@@ -151,51 +144,36 @@ async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Prom
     const expected = names.length > 0 ? `one of ${names.slice(0, 10).join(', ')}` : 'reports of a trial';
     throw new InputError('--name', expected, wanted);
   }
-  const others = `select 'of another trial, or of none', sum(sessions) from cells where trial is distinct from ${sql.quoted(trial)}`;
-  await query(`insert into dropped ${others}`);
-  const notCounted = await query(
-    'select reason, sum(rows) as rows from dropped where rows > 0 group by 1 order by 2 desc, 1',
-  );
-
+  const others = `sum(sessions) from cells where trial is distinct from ${sql.quoted(trial)}`;
+  await query(`insert into dropped select 'of another trial, or of none', ${others}`);
+  const dropped = 'select reason, sum(rows) as rows from dropped where rows > 0 group by 1 order by 2 desc, 1';
+  const notCounted = (await query(dropped)) as TrialSums['notCounted'];
   const rows = await query(sql.sumsByKind('cells', by, trial));
   const units = new Map([...new Set(rows.map(({ unit }) => unit))].map((unit, number) => [unit, number]));
-  const byKind = groupBy(rows, ({ kind, value }) => `${KINDS[Number(kind) - 1]?.[0]}: ${value}`);
-  return {
-    trial,
-    notCounted: notCounted as TrialSums['notCounted'],
-    arms: armsOf(
-      rows.filter(({ kind }) => kind === 0),
-      units,
-    ),
-    kinds: [...byKind.keys()].sort().flatMap((name) => {
-      const of = byKind.get(name)!;
-      return of[0]!['kind'] === 0 ? [] : [{ name, arms: armsOf(of, units) }];
-    }),
-  };
-}
-
-function totalOf(rows: readonly Row[], column: string): number {
-  return rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);
+  const byKind = groupBy(rows, ({ kind }) => String(kind));
+  const [[, all] = [], ...kinds] = [...byKind].sort(([one], [other]) => (one < other ? -1 : 1));
+  const kindSums = kinds.map(([name, of]) => ({ name, arms: armsOf(of, units) }));
+  return { trial, notCounted, arms: armsOf(all!, units), kinds: kindSums };
 }
 
 /** The sums of each arm, by name. `units`: the number of each cluster or day. */
 function armsOf(rows: readonly Row[], units: ReadonlyMap<unknown, number>): ArmSums[] {
   const arms = [...groupBy(rows, ({ arm }) => String(arm))].sort(([one], [other]) => (one < other ? -1 : 1));
   return arms.map(([arm, of]) => {
+    const valuesOf = (column: string) => of.map((row) => Number(row[column] ?? 0));
+    const totalOf = (column: string) => valuesOf(column).reduce((sum, value) => sum + value, 0);
     const byUnit = (column: string) => {
       const sums = new Float64Array(units.size);
       for (const row of of) sums[units.get(row['unit'])!]! += Number(row[column] ?? 0);
       return sums;
     };
     const metrics = METRICS.map(({ id }): [string, ClusterSums] => {
-      const [xx, xy, yy] = ['xx', 'xy', 'yy'].map((sum) => totalOf(of, `sum_${sum}_${id}`)) as [number, number, number];
-      const [x, y] = [byUnit(`sum_x_${id}`), byUnit(`sum_y_${id}`)];
-      return [id, { x, y, sessions: totalOf(of, `n_${id}`), xx, xy, yy }];
+      const [xx, xy, yy] = ['xx', 'xy', 'yy'].map((sum) => totalOf(`sum_${sum}_${id}`)) as [number, number, number];
+      return [id, { x: byUnit(`sum_x_${id}`), y: byUnit(`sum_y_${id}`), sessions: totalOf(`n_${id}`), xx, xy, yy }];
     });
-    const shares = (column: string) => of.map((row) => Number(row[column]));
     return {
-      ...{ arm, sessions: totalOf(of, 'sessions'), own: totalOf(of, 'own'), perUnit: byUnit('sessions') },
-      plannedShares: [Math.min(...shares('least_share')), Math.max(...shares('greatest_share'))],
+      ...{ arm, sessions: totalOf('sessions'), own: totalOf('own'), perUnit: byUnit('sessions') },
+      plannedShares: [Math.min(...valuesOf('least_share')), Math.max(...valuesOf('greatest_share'))],
       metrics: Object.fromEntries(metrics),
     };
   });

@@ -3,31 +3,25 @@
 import { type FieldRule, ORDERED, SESSION_REPORT_FIELDS, TOGETHER } from '../../abr/session-report.ts';
 import { KINDS, METRICS } from './metrics.ts';
 
-const FIELDS = Object.entries(SESSION_REPORT_FIELDS);
+const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 
 /** A text in SQL. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const listed = (texts: readonly string[]) => texts.map(quoted).join(', ');
+
+/** Lines above 1 MB and those that are not UTF-8 are left out, and listed in `reject_errors`. */
+const READ_LINES =
+  "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
+  "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
 /**
  * Raw reports from NDJSON: a column of JSON per field, all null for a line that is none. Values are checked as JSON,
  * because a cast takes "12" and true for numbers.
  */
 export function linesAsJson(files: readonly string[]): string {
-  const columns = FIELDS.map(([field]) => `${field}: 'JSON'`).join(', ');
-  return `select * from read_json([${listed(files)}], format = 'newline_delimited', ignore_errors = true, columns = {${columns}})`;
-}
-
-/** The same for any text. It leaves out lines above 1 MB and those that are not UTF-8, and lists them in `reject_errors`. */
-export function linesAsText(files: readonly string[]): string {
-  const whole = "header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', comment = ''";
-  const tolerant =
-    'strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0';
   const shape = quoted(JSON.stringify(Object.fromEntries(FIELDS.map(([field]) => [field, 'JSON']))));
-  return (
-    `select unnest(case when json_valid(line) then json_transform(line, ${shape}) end) ` +
-    `from read_csv([${listed(files)}], columns = {line: 'VARCHAR'}, ${whole}, ${tolerant})`
-  );
+  const report = `case when json_valid(line) then json_transform(line, ${shape}) end`;
+  return `select unnest(${report}) from read_csv([${listed(files)}], ${READ_LINES})`;
 }
 
 /** The same of a Parquet file with these columns, of any types. */
@@ -37,45 +31,22 @@ export function parquetAsJson(file: string, columns: ReadonlySet<string>): strin
 }
 
 /** The value of a raw field as it is used; null for one of another type. */
-function typed(field: string, { type }: FieldRule): string {
+function typed(field: string, rule: FieldRule): string {
   const text = `"${field}"::varchar`;
-  if (type === 'number') return `try_cast(${text} as double)`;
-  return type === 'boolean' ? `case ${text} when 'true' then true when 'false' then false end` : `trim(${text}, '"')`;
+  if ('min' in rule) return `try_cast(${text} as double)`;
+  const isFlag = 'values' in rule && rule.values.includes(true);
+  return isFlag ? `case ${text} when 'true' then true when 'false' then false end` : `trim(${text}, '"')`;
 }
 
 /** Whether a raw field that is present follows its rule; null counts as no. */
 function follows(field: string, rule: FieldRule): string {
   const text = `"${field}"::varchar`;
-  const value = typed(field, rule);
-  switch (rule.type) {
-    case 'number':
-      return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
-    case 'boolean':
-      return `${value} is not null`;
-    case 'choice':
-      // A number may be 1 or 1.0.
-      return rule.values.every((one) => typeof one === 'number')
-        ? `try_cast(${text} as double) in (${rule.values.join(', ')})`
-        : `${text} in (${listed(rule.values.map((one) => JSON.stringify(one)))})`;
-    case 'text':
-      return matches(text, `"${inner(rule.pattern)}"`);
-    case 'texts': {
-      const one = `"${inner(rule.pattern)}"`;
-      const list = `from_json("${field}", '["VARCHAR"]')`;
-      const isRight = `${matches(text, `\\[${one}(,${one})*\\]`)} and len(${list}) <= ${rule.most}`;
-      return `case ${text} when '[]' then true else ${isRight} and list_unique(${list}) = len(${list}) end`;
-    }
+  if ('values' in rule) return `${text} in (${listed(rule.values.map((one) => JSON.stringify(one)))})`;
+  if ('pattern' in rule) {
+    return `regexp_full_match(${text}, ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
   }
-}
-
-const inner = ({ source }: RegExp) => source.replace(/^\^|\$$/g, '');
-
-/** RE2 repeats at most 1000 times: a longer limit becomes one of the length, with the two quotes. */
-function matches(text: string, pattern: string): string {
-  const [end, least, most] = /\{(\d+),(\d{4,})\}"$/.exec(pattern) ?? [];
-  if (end === undefined) return `regexp_full_match(${text}, ${quoted(pattern)})`;
-  const length = `length(${text}) between ${Number(least) + 2} and ${Number(most) + 2}`;
-  return `${length} and regexp_full_match(${text}, ${quoted(pattern.replace(end, '*"'))})`;
+  const value = typed(field, rule);
+  return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
 }
 
 /** Why a raw report is invalid: what its first wrong field violates; null for a valid one. */
@@ -100,17 +71,12 @@ function reasonSql(): string {
 }
 
 const KEYS = ['trial', 'arm', 'cluster', 'day'];
-const USED = [
-  ...KEYS,
-  'armShare',
-  'controller',
-  ...METRICS.flatMap(({ x, y }) => [x, y]),
-  ...KINDS.map(([, sql]) => sql),
-];
+/** Names the fields that sums need. */
+const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
 /** Raw reports as typed ones with the fields in use, a number `key` in place of the id, and the reason if one is invalid. */
 export function typedReports(raw: string): string {
-  const columns = FIELDS.filter(([field]) => USED.some((sql) => new RegExp(`\\b${field}\\b`).test(sql)));
+  const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`).join(', ');
   return `select ${reasonSql()} as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values} from (${raw})`;
 }
@@ -158,17 +124,16 @@ export function typedSums(file: string): string {
   return `select ${columns.join(', ')} from ${quoted(file)}`;
 }
 
-/** Sums by arm, unit (a key), and one kind of session at a time, or none: `kind` is its number from 1 on, or 0. */
+/** Sums by arm, unit (a key), and `kind`: one kind of session at a time, or '' for all sessions. */
 export function sumsByKind(table: string, unit: string, trial: string): string {
   const columns = SUMS.map(([column]) => {
     const how = column === 'least_share' ? 'min' : column === 'greatest_share' ? 'max' : 'sum';
     return `${how}(${column})::double as ${column}`;
   });
-  const kinds = KINDS.map(([id], i) => `when grouping(${id}_kind) = 0 then ${i + 1}`).join(' ');
+  const kinds = KINDS.map(([id]) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`).join(' ');
   const sets = ['', ...KINDS.map(([id]) => `, ${id}_kind`)].map((kind) => `(arm, ${unit}${kind})`);
   return (
-    `select arm, ${unit} as unit, (case ${kinds} else 0 end)::double as kind, ` +
-    `coalesce(${KINDS.map(([id]) => `${id}_kind`).join(', ')}) as value, ${columns.join(', ')} ` +
+    `select arm, ${unit} as unit, case ${kinds} else '' end as kind, ${columns.join(', ')} ` +
     `from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`
   );
 }

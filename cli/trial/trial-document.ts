@@ -3,7 +3,7 @@
 import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
-import { type Cell, count, estimateCell, fixed, signed } from '../report/format.ts';
+import { count, estimateCell, fixed, signed } from '../report/format.ts';
 import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
 import { DECISIVE } from './metrics.ts';
 import type { TrialSums } from './read-sums.ts';
@@ -18,14 +18,14 @@ const METHOD =
 
 export function trialDocument(sums: TrialSums, { control, arms, warnings, leftOut }: TrialComparison): ReportDocument {
   const sections: Section[] = arms.flatMap((one, i) => {
-    const parts: [string, Table][] = [
+    const tables: [string, Table][] = [
       [`${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)],
       ['By kind of session', kindTable(one)],
       ['Sessions needed', powerTable(one)],
     ];
-    return parts.map(([title, table], part): Section => {
-      return { id: `arm-${i + 1}-${part + 1}`, title, level: part === 0 ? 2 : 3, blocks: [table] };
-    });
+    return tables.flatMap(([title, table], part): Section[] =>
+      table.rows.length > 0 ? [{ id: `arm-${i}-${part}`, title, level: part === 0 ? 2 : 3, blocks: [table] }] : [],
+    );
   });
   const items = [
     ...[control, ...arms.map(({ arm }) => arm)].map(
@@ -93,13 +93,10 @@ function kindTable({ kinds }: ArmComparison): Table {
       'hold for all rows together (Bonferroni).',
     names: ['kind'],
     numbers: ['sessions', ...DECISIVE.flatMap(({ title }) => [title, 'against other sessions'])],
-    rows: kinds.map(({ name, sessions, differences, againstOthers }) => [
-      ...[name, String(sessions)],
-      ...DECISIVE.flatMap(({ digits }, i): Cell[] => [
-        estimateCell(differences[i], { digits }),
-        estimateCell(againstOthers[i], { digits }),
-      ]),
-    ]),
+    rows: kinds.map(({ name, sessions, differences }) => {
+      const cells = DECISIVE.flatMap(({ digits }, i) => differences[i]!.map((one) => estimateCell(one, { digits })));
+      return [name, String(sessions), ...cells];
+    }),
   };
 }
 

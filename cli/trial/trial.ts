@@ -56,9 +56,10 @@ async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<v
   }
   const document = trialDocument(sums, comparison);
   for (const piece of plainText(document)) io.stdout.write(piece);
-  if (out !== undefined) {
-    const files = { 'index.html': html(document), 'report.md': markdown(document) };
-    writeFilesAtomically(Object.entries(files).map(([file, pieces]) => [join(out, file), pieces]));
-    io.stderr.write(`index.html and report.md in ${out}\n`);
-  }
+  if (out === undefined) return;
+  writeFilesAtomically([
+    [join(out, 'index.html'), html(document)],
+    [join(out, 'report.md'), markdown(document)],
+  ]);
+  io.stderr.write(`index.html and report.md in ${out}\n`);
 }

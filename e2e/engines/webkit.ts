@@ -24,7 +24,8 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
   const port = await freePort();
   const program = startProgram(driver, [`--port=${port}`], { DISPLAY: `:${number}` });
   const send = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
-    const headers = { 'content-type': 'application/json' };
+    // The driver drops idle connections without notice.
+    const headers = { 'content-type': 'application/json', connection: 'close' };
     const given = { method, headers, ...(body && { body: JSON.stringify(body) }) };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, given);
     const { value } = (await response.json()) as Answer<Value>;

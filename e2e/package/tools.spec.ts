@@ -1,99 +1,35 @@
 /** The packed leo-abr-tools in an empty folder, as somebody without a checkout has it. */
 
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { findBrowser } from '../../replay/browser/find-browser.ts';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
 import { untilPlayed } from '../demo/demo-test.ts';
 import { POSIX_LOCALE } from '../posix-locale.ts';
+import { installTools, runTools, servingTools } from './installed-tools.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'cli/package.json'), 'utf8'));
 
 let folder: string;
 
 test.beforeAll(() => {
   test.setTimeout(120_000);
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-tools-'));
-  const modules = join(folder, 'node_modules');
-  const run = (program: string, ...args: string[]) =>
-    execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
-  // Built beside a copy of the package: other tests may use the checkout's cli/dist.
-  const copy = join(folder, 'copy');
-  for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
-    cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
-  }
-  const build = (outDir: string, ...args: string[]) =>
-    run(process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', outDir, ...args);
-  const dist = join(copy, 'dist');
-  build(dist, '--mode', 'cli');
-  build(join(dist, 'bench-page'), '--config', 'replay/browser/page.config.ts');
-  build(join(dist, 'demo'), '--emptyOutDir');
-  run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
-  // As `npm install` would, but the dependencies are linked, which avoids a download.
-  for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'cli/package.json'), 'utf8'));
-  const tarball = join(folder, `leo-abr-tools-${version}.tgz`);
-  run('tar', '-xzf', tarball, '-C', join(modules, 'leo-abr-tools'), '--strip-components=1');
-  symlinkSync('../leo-abr-tools/bin/leo-abr.js', join(modules, '.bin/leo-abr'));
-  for (const name of Object.keys(dependencies)) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
-  }
-  const app = { private: true, dependencies: { 'leo-abr-tools': version } };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(app));
+  installTools(folder, ['bench-page', 'demo']);
 });
 
 test.afterAll(() => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The environment with this locale, or as it is. */
-const environment = (LANG?: string) =>
-  LANG === undefined ? process.env : { ...process.env, LANG, LANGUAGE: undefined, LC_ALL: undefined };
-
-/** Runs the installed command to its end; returns standard error, and rejects with it if the command fails. */
-async function leoAbr(args: string[], LANG?: string): Promise<string> {
-  const { executablePath, env: forBrowser } = await findBrowser({ env: environment(LANG) });
-  const env = { ...forBrowser, CHROME_PATH: executablePath };
-  return new Promise((resolve, reject) => {
-    execFile(join(folder, 'node_modules/.bin/leo-abr'), args, { cwd: folder, env }, (error, _stdout, stderr) =>
-      error === null ? resolve(stderr) : reject(new Error(stderr)),
-    );
-  });
-}
-
-/** Runs a command, passes the address that it prints to `during`, stops it like Ctrl-C and awaits its end. */
-async function serving(command: string, during: (url: string) => Promise<void>, LANG?: string): Promise<void> {
-  const [program = '', ...args] = command.split(' ');
-  const env = environment(LANG);
-  const child = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  // Once no process holds its output: npx ends before the service.
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const listening = new Promise<string>((resolve) => {
-    child.stderr.on('data', (text) => {
-      stderr += text;
-      const url = / is at ([^\s"]+)/.exec(stderr)?.[1];
-      if (url !== undefined) resolve(url);
-    });
-  });
-  const failed = ended.then(() => {
-    throw new Error(`${command} ended: ${stderr}`);
-  });
-  failed.catch(() => {});
-  try {
-    await during(await Promise.race([listening, failed]));
-  } finally {
-    process.kill(-child.pid!, 'SIGINT');
-  }
-  await ended;
-}
+/** Runs the installed command to its end; returns standard error. */
+const leoAbr = async (args: string[], LANG?: string) => (await runTools(folder, args, LANG)).stderr;
+const serving = (command: string, during: (url: string) => Promise<void>, LANG?: string) =>
+  servingTools(folder, command, during, LANG);
 
 test('contains the command and its licence, and no sources', () => {
   const installed = join(folder, 'node_modules/leo-abr-tools');

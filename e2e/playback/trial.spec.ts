@@ -3,50 +3,19 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
-import type * as trialEntry from '../../src/trial.ts';
-import { test as base, built, expect, LADDER_BPS, type PlayerName } from './playback-test.ts';
+import { test as base, expect, LADDER_BPS, type PlayerName } from './playback-test.ts';
+import { openViewers, type Viewer } from './viewers.ts';
 
-/** A large trial: how many viewers, four at a time, and where their reports stay. */
-const { TRIAL_VIEWERS = '4', TRIAL_FOLDER: FOLDER } = process.env;
-const VIEWERS = Number(TRIAL_VIEWERS);
-const AT_ONCE = 4;
-
-interface Viewer {
-  manifest: string;
-  /** Absent: nothing of the trial is loaded. */
-  trial?: trialEntry.TrialOptions;
-  report?: string;
-}
-
-interface Seen {
-  arm: string | undefined;
-  /** The representation of each request for video. */
-  requested: string[];
-  /** All settings of the player, before and after. */
-  settings: string[];
-  /** From the call to the first picture, and in which no picture moved after it, as the playhead says. */
-  startupSeconds: number;
-  stallSeconds: number;
-}
-
-declare global {
-  interface Window {
-    LeoAbrTrial: typeof trialEntry;
-    /** Plays to the end and leaves the player as it is. */
-    view(viewer: Viewer): Promise<Seen>;
-    stopAll(): void;
-  }
-}
+const VIEWERS = 4;
 
 const test = base.extend<{ collector: RunningCollector & { reports(count: number): Promise<SessionReport[]> } }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern.
   collector: async ({}, use) => {
-    const directory = FOLDER ?? mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
+    const directory = mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
     const collector = await startCollector({ port: 0, directory, maxBytes: 1e7 });
     const lines = () =>
       readdirSync(directory).flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n'));
@@ -60,116 +29,9 @@ const test = base.extend<{ collector: RunningCollector & { reports(count: number
     };
     await use(Object.assign(collector, { reports }));
     await collector.close();
-    if (FOLDER === undefined) rmSync(directory, { recursive: true });
+    rmSync(directory, { recursive: true });
   },
 });
-
-/** Runs in the page before its scripts. */
-function installViewers(): void {
-  const stops: (() => void)[] = [];
-  window.stopAll = () => {
-    for (const stop of stops) stop();
-  };
-  const textOf = (settings: object) =>
-    JSON.stringify(settings, (_, value) => (typeof value === 'function' ? String(value) : value));
-
-  window.view = async ({ manifest, trial, report }) => {
-    const video = document.createElement('video');
-    Object.assign(video, { muted: true, width: 320, height: 180 });
-    document.body.append(video);
-    const { LeoAbrTrial, LeoAbr } = window;
-    const arm = trial && LeoAbrTrial.assignArm(trial);
-    const requested: string[] = [];
-    const settings: string[] = [];
-    const observe = (player: trialEntry.ObservablePlayer, leoAbr: trialEntry.ReportOptions['leoAbr']) => {
-      if (!arm) return;
-      const reports = LeoAbrTrial.reportSessions(player, { arm, leoAbr, report });
-      stops.push(() => reports.stop());
-    };
-    const calledMs = performance.now();
-    let [movedMs, position, startupSeconds, stallSeconds] = [calledMs, 0, 0, 0];
-    const watch = () => {
-      const nowMs = performance.now();
-      const still = (nowMs - movedMs) / 1000;
-      if (video.currentTime > position) {
-        if (position === 0) startupSeconds = still;
-        // Less is between two pictures, and a page that stands still.
-        else if (still - (video.currentTime - position) > 0.3) stallSeconds += still;
-        [movedMs, position] = [nowMs, video.currentTime];
-      }
-      requestAnimationFrame(watch);
-    };
-    watch();
-    const ended = () =>
-      new Promise<void>((resolve) => {
-        const isOver = () => video.ended || video.currentTime > video.duration - 0.1;
-        const timer = setInterval(() => {
-          if (!isOver()) return;
-          clearInterval(timer);
-          resolve();
-        }, 50);
-      });
-    if (window.dashjs) {
-      const player = window.dashjs.MediaPlayer().create();
-      const keep = () => settings.push(textOf(player.getSettings()));
-      player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request }) => {
-        if (request.type === 'MediaSegment' && request.mediaType === 'video')
-          requested.push(request.representation!.id);
-      });
-      keep();
-      observe(player, arm?.options && LeoAbr.attachLeoAbr(player, arm.options));
-      player.initialize(video, manifest, true);
-      await ended();
-      keep();
-    } else if (window.shaka) {
-      const { shaka } = window;
-      shaka.polyfill.installAll();
-      video.autoplay = true;
-      const player = new shaka.Player();
-      await player.attach(video);
-      player.configure('abr.droppedFrames', false);
-      const keep = () => settings.push(textOf(player.getConfiguration()));
-      keep();
-      const factory = arm?.options && LeoAbr.createLeoAbrFactory(player as never, arm.options);
-      if (factory) player.configure({ abrFactory: factory });
-      observe(player as never, factory?.handle);
-      player.getNetworkingEngine()!.registerRequestFilter((_, { uris }) => {
-        const [, id] = /(video-\d+)\/\d+\.m4s/.exec(uris[0]!) ?? [];
-        if (id) requested.push(id);
-      });
-      await player.load(manifest);
-      await ended();
-      keep();
-    } else {
-      const abrController = arm?.options && LeoAbr.createLeoAbrController(arm.options);
-      const hls = new window.Hls({ ...(abrController && { abrController }) } as object);
-      const keep = () => settings.push(textOf(hls.config));
-      keep();
-      observe(hls, abrController?.handle);
-      hls.on(window.Hls.Events.FRAG_LOADING, (_, { frag }) => {
-        if (frag.type === 'main' && frag.sn !== 'initSegment') requested.push(String(frag.level));
-      });
-      hls.loadSource(manifest.replace('manifest.mpd', 'master.m3u8'));
-      hls.attachMedia(video);
-      video.play().catch(() => {});
-      await ended();
-      keep();
-    }
-    return { arm: arm?.arm, requested, settings, startupSeconds, stallSeconds };
-  };
-}
-
-async function open(page: Page): Promise<Page> {
-  await page.addInitScript(installViewers);
-  const code = await built({ mode: 'plugin-trial' }, 'leo-abr.trial.js');
-  await page.route('**/plugin-trial.js', (route) => route.fulfill({ contentType: 'text/javascript', body: code }));
-  await page.reload();
-  await page.evaluate(async () => {
-    const path = '/plugin-trial.js';
-    window.LeoAbrTrial = await import(path);
-  });
-  return page;
-}
 
 const PLAYERS: [PlayerName, SessionReport['player']][] = [
   ['dash', 'dash.js'],
@@ -191,35 +53,28 @@ for (const [playerName, reported] of PLAYERS) {
       origin,
       collector,
     }) => {
-      test.setTimeout(60_000 + VIEWERS * 15_000);
-      const page = await open(labPage);
+      test.setTimeout(120_000);
+      const page = await openViewers(labPage);
       const scenario = {
         ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1 },
         ...{ segmentCount: SECONDS, rttSeconds: 0.02, traceScale: { factor: 0.1 } },
       };
       const traces = synthesizeShippedTraces();
       const report = `${collector.url}/v1/reports`;
-      const arms: (string | undefined)[] = [];
-      for (let first = 0; first < VIEWERS; first += AT_ONCE) {
-        const sessions = Array.from({ length: Math.min(AT_ONCE, VIEWERS - first) }, (_, i) =>
-          origin.createSession({ trace: traces[(first + i) % traces.length]!, scenario }),
-        );
-        const viewers = sessions.map((session, i) => {
-          const trial = { name: 'e2e', key: `viewer ${first + i}` };
-          return { manifest: origin.manifestUrl(session), trial, report };
-        });
-        const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
-        arms.push(...seen.map(({ arm }) => arm));
-        await page.evaluate(() => window.stopAll());
-        for (const session of sessions) origin.removeSession(session.id);
-      }
+      const viewers = traces.slice(0, VIEWERS).map((trace, i) => {
+        const manifest = origin.manifestUrl(origin.createSession({ trace, scenario }));
+        return { manifest, trial: { name: 'e2e', key: `viewer ${i}` }, report };
+      });
+      const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
+      await page.evaluate(() => window.stopAll());
+      const arms = seen.map(({ arm }) => arm);
       const reports = await collector.reports(VIEWERS);
       expect(reports.map(({ arm }) => arm).sort()).toEqual(arms.sort());
       expect(new Set(arms)).toEqual(new Set(['leo-abr', 'player']));
       for (const one of reports) {
         expect(one).toMatchObject({
           ...{ trial: 'e2e', armShare: 0.5, unit: 'viewer', player: reported, browser: 'chromium', live: false },
-          ...{ controller: one.arm === 'player' ? 'player' : 'mpc-l', started: true, ended: 'end', faults: [] },
+          ...{ controller: one.arm === 'player' ? 'player' : 'mpc-l', started: true, ended: 'end' },
         });
         expect(one.watchedSeconds).toBeGreaterThan(SECONDS - 1);
         expect(one.watchedSeconds).toBeLessThan(SECONDS + 0.5);
@@ -231,7 +86,7 @@ for (const [playerName, reported] of PLAYERS) {
     if (isOlder(playerName)) return;
 
     test('a page that goes away reports', async ({ labPage, stream, collector }) => {
-      const page = await open(labPage);
+      const page = await openViewers(labPage);
       const viewer = { manifest: `${stream({ segmentCount: 60 })}manifest.mpd`, report: `${collector.url}/v1/reports` };
       await page.evaluate((one) => {
         void window.view({ ...one, trial: { name: 'e2e', share: 0 } });
@@ -245,7 +100,7 @@ for (const [playerName, reported] of PLAYERS) {
     });
 
     test('measures startup and stalls as they are on screen', async ({ labPage, stream, collector }) => {
-      const page = await open(labPage);
+      const page = await openViewers(labPage);
       const link: [number, number][] = [
         [1, 0.2e6],
         [5, 1.6e6],
@@ -268,7 +123,7 @@ for (const [playerName, reported] of PLAYERS) {
     });
 
     test("the player's own arm is as without us: settings, requests and choices", async ({ labPage, stream }) => {
-      const page = await open(labPage);
+      const page = await openViewers(labPage);
       // So fast that its own algorithm has one choice, unless the host stands still.
       const options = { ladderBps: [300e3, 1e6], link: [[60, 60e6]] as [number, number][], rttSeconds: 0.01 };
       const play = (viewer: Omit<Viewer, 'manifest'>) =>

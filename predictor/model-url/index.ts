@@ -30,7 +30,7 @@ const LONGEST_FILE = 1e6;
 export function createModelForecaster({ modelUrl, handover }: ModelForecasterOptions): ModelForecaster {
   const isUrl = modelUrl instanceof URL || (typeof modelUrl === 'string' && modelUrl !== '');
   check(isUrl, 'options.modelUrl', 'the URL of a model', modelUrl);
-  return new UrlForecaster(modelUrl, { handover });
+  return new UrlForecaster(String(modelUrl), { handover });
 }
 
 class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
@@ -40,7 +40,7 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   #fault: unknown;
 
   constructor(
-    private readonly modelUrl: string | URL,
+    private readonly url: string,
     options: ModelSessionOptions,
   ) {
     super(options);
@@ -60,13 +60,14 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   }
 
   async #load(): Promise<void> {
+    const { url } = this;
     this.status = 'loading';
     try {
-      const response = await fetch(this.modelUrl);
-      check(response.ok, String(this.modelUrl), 'a model', `status ${response.status}`);
+      const response = await fetch(url);
+      check(response.ok, url, 'a model', `status ${response.status}`);
       const text = await response.text();
-      check(text.length <= LONGEST_FILE, String(this.modelUrl), `at most ${LONGEST_FILE} characters`, text.length);
-      const model = parseModel(JSON.parse(text), String(this.modelUrl));
+      check(text.length <= LONGEST_FILE, url, `at most ${LONGEST_FILE} characters`, text.length);
+      const model = parseModel(JSON.parse(text), url);
       this.useModel(model);
       this.name = `model:${model.name}`;
       this.status = 'ready';

@@ -12,7 +12,7 @@ const REPORT: SessionReport = {
     playerVersion: '1.6.0',
   },
   ...{ browser: 'firefox', live: false, controller: 'mpc-l', ended: 'page', started: true, startupSeconds: 1 },
-  ...{ watchedSeconds: 30, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 0, wastedBits: 0, faults: [] },
+  ...{ watchedSeconds: 30, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 0, wastedBits: 0 },
   ...{ trial: 'pilot', arm: 'ours', armShare: 0.5, unit: 'viewer', cluster: 7 },
   ...{ observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) },
 };

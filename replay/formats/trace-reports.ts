@@ -14,19 +14,16 @@ const DAY_MS = 86_400_000;
 /** A trace per part without a longer pause, named after the id; known and unusable ones are left out. */
 export function parseReports(text: string, source: TraceSource): Trace[] {
   const { file = source.name, onNote, reportIds = new Set() } = source;
-  let [lines, invalid] = [0, 0];
-  const traces: Trace[] = [];
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue;
-    lines++;
-    const report = reportOf(line);
-    if (report === undefined) invalid++;
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const reports = lines.map(reportOf).filter((report) => report !== undefined);
+  const traces = reports.flatMap((report) => {
     // A live download may wait for the encoder: its throughput is no capacity.
-    if (report?.observations === undefined || report.live || reportIds.has(report.id)) continue;
+    if (report.observations === undefined || report.live || reportIds.has(report.id)) return [];
     reportIds.add(report.id);
-    traces.push(...tracesOf(report, source));
-  }
-  if (invalid > 0) onNote?.(`${file}: ${invalid} of ${lines} lines are no valid reports`);
+    return tracesOf(report, source);
+  });
+  const invalid = lines.length - reports.length;
+  if (invalid > 0) onNote?.(`${file}: ${invalid} of ${lines.length} lines are no valid reports`);
   if (traces.length === 0) onNote?.(`${file}: no report on demand has observations`);
   return traces;
 }
@@ -40,14 +37,11 @@ function reportOf(line: string): SessionReport | undefined {
 }
 
 function tracesOf({ id, day, cluster, observations, observedFromMs }: SessionReport, source: TraceSource): Trace[] {
-  const seconds = observations!.split(',').map((kbps) => (kbps === '' ? Number.NaN : 1000 * Number(kbps)));
-  const ratesBps = bridged(seconds);
+  const ratesBps = bridged(observations!.split(',').map((kbps) => (kbps === '' ? Number.NaN : 1000 * Number(kbps))));
   if (!ratesBps.some((rate) => rate > 0)) return [];
+  const days = Math.floor(Date.parse(day) / DAY_MS) % FOLDS;
   // Reports outside a trial do not say whether they are of the same viewer.
-  const [days, viewers] = [
-    Math.floor(Date.parse(day) / DAY_MS) % FOLDS,
-    cluster === undefined ? null : cluster % FOLDS,
-  ];
+  const viewers = cluster === undefined ? null : cluster % FOLDS;
   const metadata = {
     dataset: REPORTS_DATASET,
     recordingGroup: `${REPORTS_DATASET} viewers ${viewers ?? 'unknown'} days ${days}`,
@@ -61,15 +55,12 @@ function tracesOf({ id, day, cluster, observations, observedFromMs }: SessionRep
 
 /** With straight lines across pauses of at most `LONGEST_PAUSE_SECONDS`. */
 function bridged(rates: readonly number[]): Float64Array {
-  const all = Float64Array.from(rates);
-  let last = Number.NaN;
-  for (let i = 0; i < all.length; i++) {
-    if (Number.isNaN(rates[i])) continue;
-    const pause = i - last - 1;
-    for (let k = 1; pause <= LONGEST_PAUSE_SECONDS && k <= pause; k++) {
-      all[last + k] = rates[last]! + ((rates[i]! - rates[last]!) * k) / (pause + 1);
-    }
-    last = i;
-  }
-  return all;
+  const known = (i: number) => !Number.isNaN(rates[i] ?? Number.NaN);
+  return Float64Array.from(rates, (rate, i) => {
+    let [before, after] = [i, i];
+    while (before > 0 && !known(before)) before--;
+    while (after < rates.length && !known(after)) after++;
+    if (before === after || !known(before) || !known(after) || after - before - 1 > LONGEST_PAUSE_SECONDS) return rate;
+    return rates[before]! + ((rates[after]! - rates[before]!) * (i - before)) / (after - before);
+  });
 }

@@ -57,7 +57,7 @@ test('nothing of the request but the reports is kept', async () => {
   await post(url, '{}', headers);
   expect(await stored()).toEqual([lineOf(1)]);
   expect(log).toHaveLength(1);
-  expect(log.join()).toContain('a client is refused: line 1.version: expected 1');
+  expect(log.join()).toContain('a client is refused: line 1.version: expected a whole number from 1');
   expect(log.join()).not.toContain('203.0.113.7');
 });
 

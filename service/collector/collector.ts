@@ -1,6 +1,6 @@
 /** The collector of session reports: checks what pages post, and answers once it is in a file. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { InputError } from '../../abr/errors.ts';
 import { MAX_REPORT_BYTES, validSessionReport } from '../../abr/session-report.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../api/http-server.ts';
 import { refusalLog, refuse } from '../api/refusals.ts';
 import type { SecurityOptions } from '../api/security.ts';
-import { type Clock, REAL_CLOCK } from '../clock.ts';
+import { REAL_CLOCK } from '../clock.ts';
 import { type Log, NO_LOG } from '../log.ts';
 import { FolderFullError, ReportFiles, type ReportFilesOptions } from './report-files.ts';
 
@@ -22,12 +22,11 @@ export interface CollectorOptions
   extends Pick<HttpOptions, 'trustedProxies' | 'onFault'>,
     Omit<ListenOptions, 'tls'>,
     Partial<SecurityOptions>,
-    Pick<ReportFilesOptions, 'directory' | 'maxBytes' | 'files'> {
+    Omit<ReportFilesOptions, 'clock'>,
+    Partial<Pick<ReportFilesOptions, 'clock'>> {
   limits?: Partial<ApiLimits>;
   /** Receives refusals, without the addresses of clients. Default: none of it is logged. */
   log?: Log;
-  /** Default: the machine's. */
-  clock?: Clock;
 }
 
 export interface RunningCollector {
@@ -40,42 +39,21 @@ export interface RunningCollector {
 }
 
 export const REPORTS_PATH = '/v1/reports';
+/** Beacons and requests without a preflight are text. */
+const TYPES = ['text/plain', 'application/json', 'application/x-ndjson'];
 
 /** A page sends a report and goes: its connection need not stay, but thousands may be open at once. */
-const LIMITS: ApiLimits = {
-  ...DEFAULT_LIMITS,
-  rate: { perSecond: 20, burst: 200 },
-  connections: 8192,
-  keepAliveMs: 2000,
-};
+const LIMITS = { ...DEFAULT_LIMITS, rate: { perSecond: 20, burst: 200 }, connections: 8192, keepAliveMs: 2000 };
 
 /** Rejects if it cannot listen, or if the folder is unusable. */
 export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
-  const { clock = REAL_CLOCK, directory, maxBytes, files } = options;
-  const folder = new ReportFiles({ directory, maxBytes, clock, ...(files && { files }) });
+  const { clock = REAL_CLOCK, allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG } = options;
+  const folder = new ReportFiles({ ...options, clock });
   await folder.open();
-  const counts = { accepted: 0 };
-  const app = await newApp(options, clock);
-  takeReports(app, folder, counts);
-  const { url } = await listen(app, options);
-  return {
-    url,
-    get accepted() {
-      return counts.accepted;
-    },
-    async close() {
-      await app.close();
-      await folder.close();
-    },
-  };
-}
-
-async function newApp(options: CollectorOptions, clock: Clock): Promise<FastifyInstance> {
-  const { allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG, ...http } = options;
-  const logRefusal = refusalLog(log, clock);
   const security = { allowedHosts, allowedOrigins, token };
-  return newHttpServer(
-    { ...http, security, limits: { ...LIMITS, ...limits } },
+  const logRefusal = refusalLog(log, clock);
+  const app = await newHttpServer(
+    { ...options, security, limits: { ...LIMITS, ...limits } },
     {
       clock,
       // Addresses are kept in memory only, for their rate.
@@ -84,49 +62,55 @@ async function newApp(options: CollectorOptions, clock: Clock): Promise<FastifyI
       hasQueryToken: true,
     },
   );
-}
-
-function takeReports(app: FastifyInstance, folder: ReportFiles, counts: { accepted: number }): void {
+  let accepted = 0;
   app.removeAllContentTypeParsers();
-  // Beacons and requests without a preflight are text.
-  const types = ['text/plain', 'application/json', 'application/x-ndjson'];
-  app.addContentTypeParser(types, { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  app.post<{ Body: string | undefined }>(REPORTS_PATH, async (request, reply) => {
-    const lines = validLines(request, reply);
-    if (!Array.isArray(lines)) return lines;
+  app.addContentTypeParser(TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.post<{ Body: string | undefined }>(REPORTS_PATH, async ({ body }, reply) => {
     try {
+      const lines = validLines(body);
       await folder.append(lines.join(''));
+      accepted += lines.length;
+      return reply.code(204).send();
     } catch (error) {
-      const { message } = error as Error;
-      if (error instanceof FolderFullError) return refuse(reply, { status: 507, code: 'full', message });
-      return refuse(reply, { status: 503, code: 'not-written', message: `the disk did not take it: ${message}` });
+      return refused(reply, error as Error);
     }
-    counts.accepted += lines.length;
-    return reply.code(204).send();
   });
   app.get(HEALTH, (_request, reply) => reply.type('text/plain').send('ok\n'));
+  const { url } = await listen(app, options);
+  return {
+    url,
+    get accepted() {
+      return accepted;
+    },
+    async close() {
+      await app.close();
+      await folder.close();
+    },
+  };
 }
 
-/** The reports of a body, written anew; after a refusal, the reply: one wrong line refuses all. */
-function validLines({ body = '' }: FastifyRequest<{ Body: string | undefined }>, reply: FastifyReply) {
+/** The reports of a body, written anew; one wrong line refuses all. */
+function validLines(body = ''): string[] {
   const lines = body.split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new InputError('body', 'lines with a report each', body);
+  return lines.map((line, i) => {
+    const bytes = Buffer.byteLength(line);
+    if (bytes > MAX_REPORT_BYTES) throw new InputError(`line ${i + 1}`, `at most ${MAX_REPORT_BYTES} bytes`, bytes);
+    return `${JSON.stringify(validSessionReport(parsed(line, i + 1), `line ${i + 1}`))}\n`;
+  });
+}
+
+function parsed(line: string, number: number): unknown {
   try {
-    if (lines.length === 0) throw new InputError('body', 'lines with a report each', body);
-    return lines.map((line, i) => `${JSON.stringify(validReport(line, `line ${i + 1}`))}\n`);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return refuse(reply, { status: 400, code: 'invalid-report', message: error.message });
+    return JSON.parse(line);
+  } catch {
+    throw new InputError(`line ${number}`, 'JSON', line);
   }
 }
 
-function validReport(line: string, place: string): unknown {
-  const bytes = Buffer.byteLength(line);
-  if (bytes > MAX_REPORT_BYTES) throw new InputError(place, `at most ${MAX_REPORT_BYTES} bytes`, bytes);
-  let report: unknown;
-  try {
-    report = JSON.parse(line);
-  } catch {
-    throw new InputError(place, 'JSON', line);
-  }
-  return validSessionReport(report, place);
+function refused(reply: FastifyReply, error: Error): FastifyReply {
+  const { message } = error;
+  if (error instanceof InputError) return refuse(reply, { status: 400, code: 'invalid-report', message });
+  if (error instanceof FolderFullError) return refuse(reply, { status: 507, code: 'full', message });
+  return refuse(reply, { status: 503, code: 'not-written', message: `the disk did not take it: ${message}` });
 }

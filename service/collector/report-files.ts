@@ -14,41 +14,36 @@ export interface ReportFilesOptions {
   maxBytes: number;
   clock: Clock;
   /** What tests replace by a full disk. Default: `node:fs/promises`. */
-  files?: Pick<typeof nodeFiles, 'appendFile' | 'truncate'>;
+  files?: Pick<typeof nodeFiles, 'appendFile' | 'truncate'> | undefined;
 }
 
 /** The limit is reached. */
-export class FolderFullError extends Error {
-  override readonly name = 'FolderFullError';
-}
+export class FolderFullError extends Error {}
 
-const NAME = /^reports-(\d{4}-\d\d-\d\d)_(\d+)\.ndjson$/;
+const NAME = /^reports-\d{4}-\d\d-\d\d_(\d+)\.ndjson$/;
 /** A file is followed by another one at this size. */
 const FILE_BYTES = 256e6;
 /** Somebody may have moved files away: a full folder is measured again after this time. */
 const RECOUNT_MS = 10_000;
 
 export class ReportFiles {
-  readonly #options: Required<ReportFilesOptions>;
   #file: { path: string; day: string; bytes: number } | undefined;
   #folderBytes = 0;
   #countedMs = Number.NEGATIVE_INFINITY;
   /** Of all lines so far; never rejects. */
   #written: Promise<void> = Promise.resolve();
 
-  constructor(options: ReportFilesOptions) {
-    this.#options = { files: nodeFiles, ...options };
-  }
+  constructor(private readonly options: ReportFilesOptions) {}
 
   /** Creates the folder. Throws an `InputError` if it is not writable. */
   async open(): Promise<void> {
-    const { directory } = this.#options;
+    const { directory } = this.options;
     try {
       await nodeFiles.mkdir(directory, { recursive: true });
       await nodeFiles.access(directory, nodeFiles.constants.W_OK);
       await this.#count();
     } catch (error) {
-      throw new InputError(directory, 'a folder that can be written to', (error as Error).message);
+      throw new InputError(directory, 'a folder that can be written to', error);
     }
   }
 
@@ -68,7 +63,7 @@ export class ReportFiles {
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    const { files, clock, maxBytes } = this.#options;
+    const { files = nodeFiles, clock, maxBytes } = this.options;
     const isFull = () => this.#folderBytes + bytes.length > maxBytes;
     if (isFull() && clock.monotonicMs() - this.#countedMs >= RECOUNT_MS) await this.#count();
     if (isFull()) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
@@ -86,28 +81,26 @@ export class ReportFiles {
     this.#folderBytes += bytes.length;
   }
 
-  async #create(day: string) {
-    const { directory } = this.#options;
-    const names = await this.#count();
-    for (let n = 1 + Math.max(0, ...names.map((name) => Number(NAME.exec(name)![2]))); ; n++) {
-      const path = join(directory, `reports-${day}_${n}.ndjson`);
-      try {
-        // Fails if another collector was faster.
-        await (await nodeFiles.open(path, 'wx')).close();
-        return { path, day, bytes: 0 };
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
+  async #create(day: string, after = 0): Promise<{ path: string; day: string; bytes: number }> {
+    const number = 1 + Math.max(after, ...(await this.#count()));
+    const path = join(this.options.directory, `reports-${day}_${number}.ndjson`);
+    try {
+      await nodeFiles.writeFile(path, '', { flag: 'wx' });
+      return { path, day, bytes: 0 };
+    } catch (error) {
+      // Another collector was faster.
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return this.#create(day, number);
+      throw error;
     }
   }
 
-  /** Measures the folder; returns the names of its files. */
-  async #count(): Promise<string[]> {
-    const { directory, clock } = this.#options;
+  /** Measures the folder; returns the numbers of its files. */
+  async #count(): Promise<number[]> {
+    const { directory, clock } = this.options;
     const names = (await nodeFiles.readdir(directory)).filter((name) => NAME.test(name));
     const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
     this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
     this.#countedMs = clock.monotonicMs();
-    return names;
+    return names.map((name) => Number(NAME.exec(name)![1]));
   }
 }

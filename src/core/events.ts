@@ -128,7 +128,7 @@ export class Events {
     this.faults.push(event);
     queueMicrotask(() => {
       this.options.logger?.warn(`leo-abr: ${message}`);
-      this.emit('fault', event);
+      this.emit('fault', () => event);
     });
   }
 
@@ -142,8 +142,11 @@ export class Events {
     }
   }
 
-  emit<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
-    for (const listener of [...(this.#listeners[type] as Set<Listener<K>>)]) {
+  /** `make`: called if anybody listens. */
+  emit<K extends keyof LeoAbrEvents>(type: K, make: () => LeoAbrEvents[K]): void {
+    const listeners = [...(this.#listeners[type] as Set<Listener<K>>)];
+    const event = listeners.length > 0 ? make() : undefined!;
+    for (const listener of listeners) {
       this.attempt('listener-failed', 'a listener failed', () => listener(event));
     }
   }

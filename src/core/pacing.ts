@@ -66,9 +66,9 @@ export class Pacing implements Ticking {
     const { port, session, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const situation = isAsked ? planner.situation() : undefined;
-    if (!situation?.live?.isPaceable) return false;
-    const { playback, period } = situation;
+    const reading = isAsked ? planner.keep(nowSeconds) : undefined;
+    if (!reading?.situation.live?.isPaceable) return false;
+    const { playback, period } = reading.situation;
     const inFlight = session.record.inFlight(nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
@@ -76,7 +76,7 @@ export class Pacing implements Ticking {
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
     session.record.live!.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = planner.input(situation, inFlight);
+    const { state, forecast } = reading.input(inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
@@ -96,7 +96,8 @@ export class Pacing implements Ticking {
     if (isJump || this.#isNews(pace, nowMs)) {
       const { rate } = this.#held!;
       this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
-      events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
+      const event = { session: session.record.number, pace, playbackRate: rate, inFlight, forecast };
+      events.emit('pace', () => ({ ...event, state: { ...state } }));
     }
     return true;
   }

@@ -6,16 +6,31 @@ import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort, Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import type { Session } from './session.ts';
+import type { Session, SessionRecord } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 export interface PlannerOptions extends StateOptions {
   newController: () => Controller;
 }
 
+interface Input {
+  state: PlayerState;
+  forecast: ValidForecast | undefined;
+}
+
+/** What the player shows at one moment. */
+export interface Reading {
+  situation: Situation;
+  /** The download in flight at that time. */
+  active: SessionRecord['active'];
+  /** The controller's input, made once. `inFlight`: the download to reconsider; undefined for the next segment. */
+  input(inFlight: InFlight | undefined): Input;
+}
+
 export class Planner {
   readonly parts;
   #controller: Controller;
+  #kept: { atSeconds: number; reading: Reading } | undefined;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
@@ -38,21 +53,42 @@ export class Planner {
   renew(): void {
     const { session, options } = this.parts;
     this.#controller = options.newController();
+    this.#kept = undefined;
     session.forgetChoice();
   }
 
-  /** What the player shows now. */
-  situation(): Situation | undefined {
+  /** What the player shows now; undefined while it does not adapt video. */
+  read(): Reading | undefined {
     const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
-    return situation && (session.record.live?.atEdge(situation) ?? situation);
+    if (!situation) return undefined;
+    let input: Input | undefined;
+    return {
+      situation,
+      active: session.record.active,
+      input: (inFlight) => {
+        input ??= this.#input(situation, inFlight);
+        return input;
+      },
+    };
   }
 
-  /** `inFlight`: the download to reconsider; undefined for the next segment. */
-  input(
-    situation: Situation,
-    inFlight: InFlight | undefined,
-  ): { state: PlayerState; forecast: ValidForecast | undefined } {
+  /** The same in the tick at `atSeconds`; kept for `take` in this tick. */
+  keep(atSeconds: number): Reading | undefined {
+    const reading = this.read();
+    this.#kept = reading && { atSeconds, reading };
+    return reading;
+  }
+
+  /** What was kept in this tick, unless the download in flight is another one since; else what the player shows now. */
+  take(atSeconds: number): Reading | undefined {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    const isFresh = kept?.atSeconds === atSeconds && kept.reading.active === this.parts.session.record.active;
+    return isFresh ? kept.reading : this.read();
+  }
+
+  #input(situation: Situation, inFlight: InFlight | undefined): Input {
     const { session, clock, forecasting, sizes, options } = this.parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });

@@ -3,7 +3,7 @@
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
 import type { CommonOptions } from './options.ts';
-import type { SegmentRequest, Situation } from './player-port.ts';
+import type { Situation } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import type { SessionRecord } from './session.ts';
 import type { Clocks } from './session-clock.ts';
@@ -23,36 +23,51 @@ interface StateParts {
   options: StateOptions;
 }
 
-/** Returns a copy that is not changed later. */
+/**
+ * Returns a state that is not changed later. What a reconsideration rarely needs is computed when it is first read; a copy
+ * has all.
+ */
 export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
   const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
-  const { segmentSeconds } = playback;
-  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
+  const { segmentSeconds, bufferLevelSeconds, playbackRate, setupSeconds } = playback;
+  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, record);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const live = record.live?.state(situation, indexInPeriod, clocks.nowSeconds);
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  let capSeconds: number | undefined;
+  let sizesBits: number[][] | undefined;
   return {
     ...clocks,
-    ...playback,
+    segmentSeconds,
+    bufferLevelSeconds,
+    playbackRate,
+    ...(setupSeconds && { setupSeconds }),
+    get bufferCapSeconds() {
+      capSeconds ??= record.live?.capSeconds(situation) ?? playback.bufferCapSeconds;
+      return capSeconds;
+    },
     started,
     // Before the first picture, a paused element waits for data.
     isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
-    upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
-      ladder.map((representation) =>
-        sizes.sizeBits({
-          period,
-          representation,
-          index: indexInPeriod + k,
-          segmentSeconds,
-          indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
-        }),
-      ),
-    ),
+    get upcomingSizesBits() {
+      sizesBits ??= Array.from({ length: rows }, (_, k) =>
+        ladder.map((representation) =>
+          sizes.sizeBits({
+            period,
+            representation,
+            index: indexInPeriod + k,
+            segmentSeconds,
+            indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
+          }),
+        ),
+      );
+      return sizesBits;
+    },
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],
     weights: bitrateWeights(options.qoe, ladderBps),
@@ -61,14 +76,15 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
 }
 
 /** Index in the period of the segment that the player will request next. */
-function nextIndex(situation: Situation, last: SegmentRequest | undefined): number {
-  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
+function nextIndex(situation: Situation, { last, live }: SessionRecord): number {
+  const { period, playback, bufferedUntilSeconds } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
   // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
-  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
-  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+  if (last && !isReplaced) return 0;
+  const untilSeconds = live?.playableUntilSeconds(situation) ?? situation.playableUntilSeconds;
+  return Math.max(0, Math.floor((untilSeconds - period.startSeconds) / segmentSeconds));
 }

@@ -29,16 +29,19 @@ export function readSituation(
   const streams = playback?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
   const segmentSeconds = segmentDuration(current);
-  // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
-  const most = gauge.isQuotaExceeded
-    ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
-    : Number.POSITIVE_INFINITY;
-  const target = Math.min(schedule.getBufferTarget(), most);
-  // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
-  const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
-  const playableSeconds = gauge.playableSeconds();
-  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
+  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : gauge.playableSeconds();
   const playhead = gauge.playheadSeconds();
+  const bufferCapSeconds = () => {
+    // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
+    const most = gauge.isQuotaExceeded
+      ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
+      : Number.POSITIVE_INFINITY;
+    const target = Math.min(schedule.getBufferTarget(), most);
+    // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
+    const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
+    return isLevelAlone ? target + segmentSeconds : target;
+  };
+  let capSeconds: number | undefined;
   let indexed: RepresentationController | undefined;
   return {
     period,
@@ -46,11 +49,17 @@ export function readSituation(
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds: isLevelAlone ? target + segmentSeconds : target,
+      // It costs dash.js more than all others together.
+      get bufferCapSeconds() {
+        capSeconds ??= bufferCapSeconds();
+        return capSeconds;
+      },
       ...gauge.playback(),
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
-    playableUntilSeconds: playhead + playableSeconds,
+    get playableUntilSeconds() {
+      return playhead + gauge.playableSeconds();
+    },
     live: live?.position(streamInfo, current, playback),
     indexedBits(id, index) {
       // The ladder's representations have no segment index; those of the stream processor have one.

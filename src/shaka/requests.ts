@@ -6,12 +6,12 @@ import type { Request, RequestContext, Stream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
 
-interface HeadersEvent {
+export interface HeadersEvent {
   request: object;
   headers: Record<string, string>;
 }
 
-interface EndEvent {
+export interface EndEvent {
   request: object;
   response?: { data?: { byteLength: number } | null; timeMs?: number };
   error?: { code?: number } | null;

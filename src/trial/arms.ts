@@ -46,7 +46,7 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
   check(share === undefined || arms === undefined, 'trial.share', 'no share beside arms', share);
   check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
   check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
-  const choices = arms === undefined ? twoArms<O>(share ?? 0.5) : equalArms(arms);
+  const choices = choicesOf(arms, share);
   const number = key ?? (unit === 'viewer' ? viewerNumber() : undefined) ?? randomDigits();
   // Two numbers of one generator: the arm says nothing about the cluster.
   const random = seededRandom(seedOf(`${name}\n${number}`));
@@ -59,27 +59,17 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
   return { trial: name, unit, ...(chosen ?? choices.at(-1)!), cluster: Math.floor(random() * CLUSTER_COUNT) };
 }
 
-type Choice<O extends object> = Pick<Arm<O>, 'arm' | 'armShare' | 'options'>;
-
-function twoArms<O extends object>(share: number): Choice<O>[] {
-  const both: Choice<O>[] = [
-    { arm: 'leo-abr', armShare: share, options: {} as O },
-    { arm: PLAYER, armShare: 1 - share, options: undefined },
-  ];
-  return both.filter(({ armShare }) => armShare > 0);
-}
-
 /** In the order of their names, so that the order in the page's source does not matter. */
-function equalArms<O extends object>(arms: Readonly<Record<string, O | typeof PLAYER>>): Choice<O>[] {
-  const names = Object.keys(requireObject(arms, 'trial.arms')).sort();
-  check(names.length >= 2 && names.length <= MOST_ARMS, 'trial.arms', `2 to ${MOST_ARMS} arms`, names.length);
-  return names.map((arm) => {
+function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5) {
+  const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms'));
+  check(given.length >= 2 && given.length <= MOST_ARMS, 'trial.arms', `2 to ${MOST_ARMS} arms`, given.length);
+  const choices = given.sort().map(([arm, options]) => {
     check(REPORT_NAME.test(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
-    const options = arms[arm]!;
-    if (options === PLAYER) return { arm, armShare: 1 / names.length, options: undefined };
-    requireObject(options, `trial.arms.${arm}`);
-    return { arm, armShare: 1 / names.length, options: options as O };
+    const armShare = arms ? 1 / given.length : arm === PLAYER ? 1 - share : share;
+    const isOwn = options === PLAYER;
+    return { arm, armShare, options: isOwn ? undefined : (requireObject(options, `trial.arms.${arm}`) as O) };
   });
+  return choices.filter(({ armShare }) => armShare > 0);
 }
 
 function viewerNumber(): string | undefined {

@@ -1,106 +1,79 @@
 /** Observes hls.js. */
 
-import type { Outcome } from '../../predictor/link/segment-download.ts';
+import type Hls from 'hls.js';
+import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
 import { EMITTER_METHODS, listen } from '../core/hooks.ts';
-import { highest, type ObservedPlayer, type PlayerListener, versionOf } from './observed-player.ts';
-import type { Transfer } from './transfers.ts';
+import { type ObservedPlayer, type PlayerListener, type Transfer, versionOf } from './observed-player.ts';
 
-interface Level {
-  /** The declared peak. */
-  bitrate: number;
-  attrs?: { 'AVERAGE-BANDWIDTH'?: string };
-  details?: { live: boolean };
-}
-
-interface HlsPlayer {
-  levels: readonly Level[];
-  latestLevelDetails?: { live: boolean } | null;
-  media: HTMLMediaElement | null;
-  latency: number;
-}
-
-interface Stats {
-  loaded: number;
-  total: number;
-  aborted: boolean;
-  loading: { start: number; first: number };
-}
-
-interface HlsEvent {
-  frag?: {
-    sn: number | 'initSegment';
-    type: string;
-    level: number;
-    start: number;
-    duration: number;
-    bitrateTest: boolean;
-    stats: Stats;
-  };
-  part?: { start: number; duration: number; stats: Stats } | null;
-}
+/** hls.js 1.5 has no `latestLevelDetails`. */
+type HlsPlayer = Pick<Hls, 'levels' | 'media' | 'latency'> & Partial<Pick<Hls, 'latestLevelDetails'>>;
 
 /** The declared mean, where there is one; hls.js's `averageBitrate` may be what it has measured. */
 function bitrateOf(level: Level | undefined): number {
   return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || (level?.bitrate ?? 0);
 }
 
+/** Of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
+function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag): Transfer {
+  const segment = {
+    bitrateBps: bitrateOf(levels[frag.level]),
+    get startSeconds() {
+      return media.start;
+    },
+    durationSeconds: media.duration,
+  };
+  return {
+    // A test of the bandwidth is loaded again to be played.
+    video: frag.type === 'main' && !frag.bitrateTest ? segment : undefined,
+    get receivedBits() {
+      return 8 * media.stats.loaded;
+    },
+    get sizeBits() {
+      return 8 * media.stats.total;
+    },
+    get isAborted() {
+      return media.stats.aborted;
+    },
+    get firstByteSeconds() {
+      return media.stats.loading.first / 1000 || undefined;
+    },
+  };
+}
+
+function handlers(player: HlsPlayer, { sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
+  /** The latest by type. */
+  const latest = new Map<string, Fragment>();
+  return {
+    hlsManifestLoading() {
+      sourceEnded();
+      sourceBegan();
+    },
+    hlsDestroying: () => sourceEnded(),
+    hlsFragLoading({ frag, part }: FragLoadingData) {
+      if (part || frag.sn === 'initSegment' || frag.type === 'subtitle') return;
+      // hls.js has no event for an abort.
+      const before = latest.get(frag.type);
+      if (before) ended(before, 'abandoned');
+      latest.set(frag.type, frag);
+      sent(frag, transferOf(player, frag));
+    },
+    hlsFragLoaded({ frag, part }: FragLoadedData) {
+      // hls.js has an event for the first part of a row alone.
+      if (part) sent(part, transferOf(player, frag, part), part.stats.loading.start / 1000);
+      ended(part ?? frag, 'whole');
+    },
+    hlsError: ({ frag }: ErrorData) => frag && ended(frag, frag.stats?.aborted ? 'abandoned' : 'failed'),
+  };
+}
+
 export function observedHls(player: HlsPlayer): ObservedPlayer {
-  const transferOf = ({ frag, part }: HlsEvent): Transfer => {
-    const { type, level, bitrateTest } = frag!;
-    const stats = () => (part ?? frag!).stats;
-    return {
-      isVideo: type === 'main' && !bitrateTest,
-      receivedBits: () => 8 * stats().loaded,
-      sizeBits: () => 8 * stats().total || bitrateOf(player.levels[level]) * (part ?? frag!).duration,
-      isAborted: () => stats().aborted,
-      firstByteSeconds: () => (stats().loading.first > 0 ? stats().loading.first / 1000 : undefined),
-    };
-  };
-  const handlers = ({ sourceBegan, sourceEnded, sent, ended, buffered }: PlayerListener) => {
-    /** By type: hls.js has no event for an abort. */
-    const loading = new Map<string, NonNullable<HlsEvent['frag']>>();
-    const end = (frag: NonNullable<HlsEvent['frag']>, outcome: Outcome) => {
-      if (loading.get(frag.type) === frag) loading.delete(frag.type);
-      ended(frag, outcome);
-    };
-    return {
-      hlsManifestLoading() {
-        sourceEnded();
-        sourceBegan();
-      },
-      hlsDestroying: () => sourceEnded(),
-      hlsFragLoading(event: HlsEvent) {
-        const frag = event.frag!;
-        if (event.part || frag.sn === 'initSegment' || frag.type === 'subtitle') return;
-        const before = loading.get(frag.type);
-        if (before) end(before, 'abandoned');
-        loading.set(frag.type, frag);
-        sent(frag, transferOf(event));
-      },
-      hlsFragLoaded(event: HlsEvent) {
-        const { frag, part } = event;
-        if (!part) return end(frag!, 'whole');
-        // hls.js has an event for the first part of a row alone.
-        sent(part, transferOf(event), part.stats.loading.start / 1000);
-        ended(part, 'whole');
-      },
-      hlsFragLoadEmergencyAborted: ({ frag }: HlsEvent) => frag && end(frag, 'abandoned'),
-      hlsError: ({ frag }: HlsEvent) => frag && end(frag, frag.stats?.aborted ? 'abandoned' : 'failed'),
-      hlsFragBuffered({ frag, part }: HlsEvent) {
-        const { start, duration } = part ?? frag!;
-        const bitrateBps = bitrateOf(player.levels[frag!.level]);
-        if (frag!.type !== 'main' || frag!.sn === 'initSegment' || !bitrateBps) return;
-        buffered({ startSeconds: start, endSeconds: start + duration, bitrateBps });
-      },
-    };
-  };
   return {
     name: 'hls.js',
     version: versionOf(player),
-    listen: (listener, guard) => listen(player, EMITTER_METHODS, handlers(listener), guard),
+    listen: (listener, guard) => listen(player, EMITTER_METHODS, handlers(player, listener), guard),
     element: () => player.media,
     isLive: () => player.latestLevelDetails?.live ?? player.levels.find(({ details }) => details)?.details?.live,
     latencySeconds: () => player.latency || undefined,
-    topBitrateBps: () => highest(player.levels.map(bitrateOf)),
+    bitratesBps: () => player.levels.map(bitrateOf),
   };
 }

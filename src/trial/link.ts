@@ -4,48 +4,34 @@
  */
 
 import type { ValidForecast } from '../../abr/forecast.ts';
-import { quantile } from '../../abr/quantile.ts';
+import { quantile, quantileAt } from '../../abr/quantile.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/session-report.ts';
 import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
 
-/** Bits are kept in slots of this length until they are settled. */
-const SLOTS_PER_SECOND = 10;
-/** Bits that are this late count in the oldest open slot: Shaka tells them with the end of a download. */
-const OPEN_SECONDS = 30;
-/** A second counts if it was downloading for at least this long. */
-const BUSY_SECONDS = 0.1;
-/** A forecast's step has an outcome if it was downloading for at least this share of it. */
-const BUSY_SHARE = 0.5;
+/** What comes later in a session does not count. */
+const MOST_SECONDS = 3600;
+const CELL_SECONDS = 0.1;
+/** A second counts if it was downloading for at least this share of it, and a forecast's step for that one. */
+const LEAST_SHARE = 0.1;
+const LEAST_STEP_SHARE = 0.5;
 const LEAST_SECONDS = 5;
 /** After this much downloading, a rhythm would have shown. */
 const RHYTHM_SECONDS = 60;
-const MOST_SECONDS = 6 * 3600;
 const CLOCK_UNCERTAINTY_SECONDS = 2;
 const LEVELS = [0.1, 0.5, 0.9] as const;
 
-interface Traffic {
-  bits: number;
-  busySeconds: number;
-}
-
-interface Expected {
-  fromSeconds: number;
-  toSeconds: number;
-  /** In bit/s, at `LEVELS`. */
-  quantiles: number[];
-}
-
 /** Of one session; times are seconds since its begin. */
 export class LinkRecord {
-  readonly #slots = new Map<number, Traffic>();
-  readonly #seconds: (Traffic | undefined)[] = [];
-  /** The first slot that is not settled. */
-  #next = 0;
-  #pending: Expected[] = [];
-  #outcomes = 0;
-  readonly #below = LEVELS.map(() => 0);
-  #busySeconds = 0;
+  /** By cell: bits, and seconds with a download. */
+  readonly #bits = new Float64Array(MOST_SECONDS / CELL_SECONDS);
+  readonly #busy = new Float64Array(MOST_SECONDS / CELL_SECONDS);
+  /** The first step of forecasts; in bit/s, at `LEVELS`. */
+  readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
+
   readonly #clock: HandoverClock;
+  /** The clock knows what is before it. */
+  #nextCell = 0;
+  #clockedSeconds = 0;
 
   constructor(private readonly utcMsAtStart: number) {
     this.#clock = new HandoverClock({ utcMsAtStart, utcUncertaintySeconds: CLOCK_UNCERTAINTY_SECONDS });
@@ -53,107 +39,80 @@ export class LinkRecord {
 
   /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
-    const from = Math.max(fromSeconds, this.#next / SLOTS_PER_SECOND);
-    if (!(toSeconds > from)) return;
-    for (let i = Math.floor(from * SLOTS_PER_SECOND); i / SLOTS_PER_SECOND < toSeconds; i++) {
-      const end = (i + 1) / SLOTS_PER_SECOND;
-      const seconds = Math.min(toSeconds, end) - Math.max(from, i / SLOTS_PER_SECOND);
-      const slot = this.#slots.get(i) ?? { bits: 0, busySeconds: 0 };
-      slot.bits += (bits * seconds) / (toSeconds - from);
+    for (const [cell, seconds] of cellsOf(fromSeconds, toSeconds)) {
+      this.#bits[cell]! += (bits * seconds) / (toSeconds - fromSeconds);
       // Requests may run beside each other.
-      slot.busySeconds = Math.min(1 / SLOTS_PER_SECOND, slot.busySeconds + seconds);
-      this.#slots.set(i, slot);
+      this.#busy[cell] = Math.min(CELL_SECONDS, this.#busy[cell]! + seconds);
     }
   }
 
   /** The controller got this forecast `ageSeconds` after its issue: the outcome of its first step will be compared. */
   expected(forecast: ValidForecast, nowSeconds: number, ageSeconds: number): void {
-    if (forecast.kind === 'path') return;
+    if (forecast.kind === 'path' || nowSeconds > MOST_SECONDS) return;
     const fromSeconds = nowSeconds - ageSeconds;
-    const quantiles = LEVELS.map((level) => valueAt(forecast.levels, forecast.quantilesBps[0]!, level));
-    this.#pending.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
+    const quantiles = LEVELS.map((level) => quantileAt(level, forecast.levels, forecast.quantilesBps[0]!));
+    this.#expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
   }
 
-  /** Time has passed. */
-  advance(nowSeconds: number): void {
-    this.#settle(nowSeconds - OPEN_SECONDS);
+  /** All bits until this time are known. */
+  settle(untilSeconds: number): void {
+    for (const [cell] of cellsOf(this.#nextCell * CELL_SECONDS, untilSeconds)) {
+      const [startSeconds, busySeconds, bits] = [cell * CELL_SECONDS, this.#busy[cell]!, this.#bits[cell]!];
+      this.#nextCell = cell + 1;
+      this.#clockedSeconds += busySeconds;
+      this.#clock.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busySeconds, bits });
+    }
   }
 
   /** The report's fields so far. */
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
-    this.#settle(nowSeconds);
-    const rates = this.#seconds.map(rateBps).filter((bps) => bps !== undefined);
-    const ascending = rates.sort((a, b) => a - b);
-    const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(ascending, level));
-    const [below10Share, below50Share, below90Share] = this.#below.map((count) => count / this.#outcomes);
-    const observations = withObservations ? this.#observations() : '';
+    this.settle(nowSeconds);
+    const untilSeconds = Math.min(nowSeconds, MOST_SECONDS);
+    const rhythm = this.#clock.isLeo;
+    const rates = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) =>
+      this.#rateBps(second, second + 1, LEAST_SHARE),
+    );
+    const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
+    const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
+    const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
+      const bps = toSeconds > untilSeconds ? Number.NaN : this.#rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
+      return bps >= 0 ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
+    });
+    const [below10Share, below50Share, below90Share] = LEVELS.map(
+      (_, i) => outcomes.filter((isBelow) => isBelow[i]).length / outcomes.length,
+    );
+    const observations = withObservations ? observationsOf(rates) : '';
     return {
-      ...(ascending.length >= LEAST_SECONDS && { throughput10Bps, throughput50Bps, throughput90Bps }),
-      ...((this.#clock.isLeo || this.#busySeconds >= RHYTHM_SECONDS) && { rhythm: this.#clock.isLeo }),
-      ...(this.#outcomes > 0 && { forecasts: this.#outcomes, below10Share, below50Share, below90Share }),
+      ...(known.length >= LEAST_SECONDS && { throughput10Bps, throughput50Bps, throughput90Bps }),
+      ...((rhythm || this.#clockedSeconds >= RHYTHM_SECONDS) && { rhythm }),
+      ...(outcomes.length > 0 && { forecasts: outcomes.length, below10Share, below50Share, below90Share }),
       ...(observations !== '' && { observations, observedFromMs: this.utcMsAtStart }),
     } as Partial<SessionReport>;
   }
 
-  #settle(untilSeconds: number): void {
-    const isDue = ({ toSeconds }: Expected) => toSeconds <= untilSeconds;
-    for (const one of this.#pending.filter(isDue)) this.#compare(one);
-    this.#pending = this.#pending.filter((one) => !isDue(one));
-    const until = Math.min(untilSeconds, ...this.#pending.map(({ fromSeconds }) => fromSeconds));
-    const most = Math.max(...this.#slots.keys()) + 1;
-    for (; (this.#next + 1) / SLOTS_PER_SECOND <= until && this.#next < most; this.#next++) this.#close(this.#next);
-  }
-
-  #close(i: number): void {
-    const slot = this.#slots.get(i);
-    if (slot === undefined) return;
-    this.#slots.delete(i);
-    const { bits, busySeconds } = slot;
-    this.#busySeconds += busySeconds;
-    const startSeconds = i / SLOTS_PER_SECOND;
-    this.#clock.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + busySeconds, bits });
-    const second = Math.floor(startSeconds);
-    if (second >= MOST_SECONDS) return;
-    const sum = this.#seconds[second] ?? { bits: 0, busySeconds: 0 };
-    this.#seconds[second] = { bits: sum.bits + bits, busySeconds: sum.busySeconds + busySeconds };
-  }
-
-  #compare({ fromSeconds, toSeconds, quantiles }: Expected): void {
-    let bits = 0;
-    let busySeconds = 0;
-    for (let i = Math.floor(fromSeconds * SLOTS_PER_SECOND); i / SLOTS_PER_SECOND < toSeconds; i++) {
-      const end = Math.min(toSeconds, (i + 1) / SLOTS_PER_SECOND);
-      const share = (end - Math.max(fromSeconds, i / SLOTS_PER_SECOND)) * SLOTS_PER_SECOND;
-      const slot = this.#slots.get(i);
-      bits += share * (slot?.bits ?? 0);
-      busySeconds += share * (slot?.busySeconds ?? 0);
+  /** The mean while downloading; NaN if it was for less than `leastShare` of the time. */
+  #rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
+    let [bits, busySeconds] = [0, 0];
+    for (const [cell, seconds] of cellsOf(fromSeconds, toSeconds)) {
+      bits += (this.#bits[cell]! * seconds) / CELL_SECONDS;
+      busySeconds += (this.#busy[cell]! * seconds) / CELL_SECONDS;
     }
-    if (busySeconds < BUSY_SHARE * (toSeconds - fromSeconds)) return;
-    this.#outcomes++;
-    for (const [i, bps] of quantiles.entries()) if (bits / busySeconds < bps) this.#below[i]!++;
-  }
-
-  #observations(): string {
-    let text = '';
-    for (let second = 0; second < this.#seconds.length; second++) {
-      const bps = rateBps(this.#seconds[second]);
-      const next = `${second === 0 ? '' : ','}${bps === undefined ? '' : Math.round(bps / 1000)}`;
-      if (text.length + next.length > MAX_OBSERVATIONS) break;
-      text += next;
-    }
-    return text.replace(/,+$/, '');
+    return busySeconds > 0 && busySeconds >= leastShare * (toSeconds - fromSeconds) ? bits / busySeconds : Number.NaN;
   }
 }
 
-function rateBps(traffic: Traffic | undefined): number | undefined {
-  return traffic && traffic.busySeconds >= BUSY_SECONDS ? traffic.bits / traffic.busySeconds : undefined;
+/** The cells between two times, each with the seconds that are in it. */
+function* cellsOf(fromSeconds: number, toSeconds: number): Generator<[cell: number, seconds: number]> {
+  const until = Math.min(toSeconds, MOST_SECONDS);
+  for (let cell = Math.floor(Math.max(0, fromSeconds) / CELL_SECONDS); cell * CELL_SECONDS < until; cell++) {
+    const seconds = Math.min(until, (cell + 1) * CELL_SECONDS) - Math.max(fromSeconds, cell * CELL_SECONDS);
+    if (seconds > 0) yield [cell, seconds];
+  }
 }
 
-/** The quantile at a level between those of a forecast; its lowest or highest one beyond them. */
-function valueAt(levels: readonly number[], values: readonly number[], level: number): number {
-  const above = levels.findIndex((one) => one >= level);
-  if (above === 0) return values[0]!;
-  if (above < 0) return values.at(-1)!;
-  const part = (level - levels[above - 1]!) / (levels[above]! - levels[above - 1]!);
-  return values[above - 1]! + part * (values[above]! - values[above - 1]!);
+/** In kbit/s, as many as fit. */
+function observationsOf(ratesBps: readonly number[]): string {
+  const text = ratesBps.map((bps) => (bps >= 0 ? Math.round(bps / 1000) : '')).join();
+  const fitting = text.length > MAX_OBSERVATIONS ? text.slice(0, MAX_OBSERVATIONS + 1).replace(/,\d*$/, '') : text;
+  return fitting.replace(/,+$/, '');
 }

@@ -3,6 +3,7 @@
 import { isNoticed } from '../../abr/off-rate.ts';
 import { bitrateWeights, QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
+import type { VideoSegment } from './observed-player.ts';
 
 /** Smaller movements of the playhead are jitter. */
 const JITTER_SECONDS = 0.005;
@@ -21,47 +22,17 @@ const HAVE_FUTURE_DATA = 3;
 /** Segments whose bitrate is remembered. */
 const SEGMENTS_KEPT = 512;
 
-/** A segment in the buffer; seconds of the presentation. */
-export interface BufferedSegment {
-  startSeconds: number;
-  endSeconds: number;
-  bitrateBps: number;
-}
-
 export type ObservedElement = Pick<
   HTMLMediaElement,
   'currentTime' | 'duration' | 'ended' | 'paused' | 'playbackRate' | 'readyState' | 'seeking'
 >;
 
-/** What QoE counts of the first `limitSeconds` of the media that play. */
-class QoeWindow {
-  #mediaSeconds = 0;
-  /** Sum of Mbit/s times units of media. */
-  #quality = 0;
-  #change = 0;
-  #waitSeconds = 0;
-
-  constructor(private readonly limitSeconds: number) {}
-
-  played(mbps: number, mediaSeconds: number): void {
-    const counted = Math.max(0, Math.min(mediaSeconds, this.limitSeconds - this.#mediaSeconds));
-    this.#quality += (mbps * counted) / QOE_UNIT_SECONDS;
-    this.#mediaSeconds += counted;
-  }
-
-  switched(mbps: number): void {
-    if (this.#mediaSeconds < this.limitSeconds) this.#change += Math.abs(mbps);
-  }
-
-  waited(seconds: number): void {
-    if (this.#mediaSeconds < this.limitSeconds) this.#waitSeconds += seconds;
-  }
-
-  qoe(startupSeconds: number, topBitrateBps: number): number {
-    const { mu, lambda } = bitrateWeights('linear', [topBitrateBps]);
-    const cost = mu * (startupSeconds + this.#waitSeconds) + lambda * this.#change;
-    return (this.#quality - cost) / (this.#mediaSeconds / QOE_UNIT_SECONDS);
-  }
+/** Media that played at one bitrate without waiting. */
+interface Piece {
+  mbps: number;
+  mediaSeconds: number;
+  /** Before it. */
+  waitedSeconds: number;
 }
 
 /** Of one session. Times are seconds of one even clock. */
@@ -69,16 +40,16 @@ export class Playback {
   started = false;
   #isEnded = false;
   /** As in the report. */
-  readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0, switches: 0 };
+  readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0 };
   #offRateSeconds = 0;
-  /** Seconds of media that played and whose bitrate is known, and their bits. */
-  #mediaSeconds = 0;
-  #mediaBits = 0;
   #latency = { seconds: 0, weighted: 0 };
-  readonly #windows = { whole: new QoeWindow(Number.POSITIVE_INFINITY), 30: new QoeWindow(30), 60: new QoeWindow(60) };
-  #segments: BufferedSegment[] = [];
-  #bitrateBps: number | undefined;
-  #highestBps = 0;
+  /** The media whose bitrate is known. */
+  readonly #pieces: Piece[] = [];
+  /** Since the latest piece. */
+  #waitedSeconds = 0;
+  /** The newest first. */
+  readonly #segments: VideoSegment[] = [];
+  #element: ObservedElement | undefined;
   #position: number | undefined;
   #rate = 1;
   #isWaiting = false;
@@ -89,41 +60,28 @@ export class Playback {
 
   constructor(private sampledAtSeconds: number) {}
 
+  /** The media have played to their end. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
   /** A segment is in the buffer, in place of an earlier one. */
-  buffered(segment: BufferedSegment): void {
-    this.#segments.push(segment);
-    if (this.#segments.length > SEGMENTS_KEPT) this.#segments.shift();
+  buffered(segment: VideoSegment): void {
+    this.#segments.unshift(segment);
+    if (this.#segments.length > SEGMENTS_KEPT) this.#segments.pop();
   }
 
-  /** The element is another one. */
-  elementChanged(): void {
-    this.#position = undefined;
-  }
-
-  /** An event of the element: `sample` comes first. */
-  happened(type: string): void {
-    if (type === 'waiting' && this.started && !this.#isAfterSeek) this.#wait();
-    else if (type === 'seeking' && this.started && !this.#isWaiting) this.#isAfterSeek = true;
-    else if (type === 'play' && !this.started && this.#readySeconds > READY_SECONDS) {
-      this.#sums.startupSeconds = 0;
-      this.#readySeconds = 0;
-    }
-  }
-
-  /** Call it several times a second, and at each event of the element. Without an element, the session starts up. */
-  sample(nowSeconds: number, element: ObservedElement | undefined, latencySeconds?: number): void {
+  /** Call it several times a second. Without an element, the session starts up. */
+  sample(nowSeconds: number, element: ObservedElement | undefined, latencySeconds = Number.NaN): void {
     const passed = nowSeconds - this.sampledAtSeconds;
     this.sampledAtSeconds = nowSeconds;
     const seconds = passed < ASLEEP_SECONDS ? passed : 0;
-    const before = this.#position;
+    const before = element === this.#element ? this.#position : undefined;
+    this.#element = element;
     this.#position = element?.currentTime;
     // A player that loses its source leaves an element at 0, or none.
     if (element && isAtEnd(element)) this.#isEnded = true;
-    const moved = before === undefined || element === undefined ? 0 : element.currentTime - before;
+    const moved = before === undefined ? 0 : this.#position! - before;
     const rate = element?.playbackRate || this.#rate;
     const isJump = moved < -JUMP_SECONDS || moved > passed * Math.max(rate, this.#rate) + JUMP_SECONDS;
     const media = isJump ? 0 : Math.max(0, moved);
@@ -133,61 +91,84 @@ export class Playback {
     else this.#moves(seconds, media, element!, latencySeconds);
   }
 
-  /** The report's fields of what was seen. `topBitrateBps`: of the manifest, where known. */
-  figures(isLive: boolean, topBitrateBps = 0) {
+  /** The report's fields of what was seen. `bitratesBps`: of the manifest, where known. */
+  figures(isLive: boolean, bitratesBps: readonly number[] = []) {
     const { seconds, weighted } = this.#latency;
+    const { watchedSeconds } = this.#sums;
+    const pieces = this.#pieces;
+    const mediaSeconds = pieces.reduce((sum, one) => sum + one.mediaSeconds, 0);
+    const topBitrateBps = Math.max(...bitratesBps, ...pieces.map(({ mbps }) => mbps * 1e6));
     return {
       started: this.started,
       ...this.#sums,
-      ...(this.#mediaSeconds > 0 && this.#qualities(Math.max(topBitrateBps, this.#highestBps))),
+      switches: pieces.filter(({ mbps }, i) => i > 0 && mbps !== pieces[i - 1]!.mbps).length,
+      ...(mediaSeconds > 0 && {
+        meanBitrateBps: (1e6 * pieces.reduce((sum, one) => sum + one.mbps * one.mediaSeconds, 0)) / mediaSeconds,
+        topBitrateBps,
+        qoe: this.#qoe(topBitrateBps, Number.POSITIVE_INFINITY),
+        qoeFirst30Seconds: this.#qoe(topBitrateBps, 30),
+        qoeFirst60Seconds: this.#qoe(topBitrateBps, 60),
+      }),
       ...(isLive && seconds > 0 && { latencySeconds: weighted / seconds }),
-      ...(isLive &&
-        this.#sums.watchedSeconds > 0 && { offRateShare: this.#offRateSeconds / this.#sums.watchedSeconds }),
+      ...(isLive && watchedSeconds > 0 && { offRateShare: this.#offRateSeconds / watchedSeconds }),
     } satisfies Partial<SessionReport>;
   }
 
-  #qualities(topBitrateBps: number) {
-    const qoe = (window: QoeWindow) => window.qoe(this.#sums.startupSeconds, topBitrateBps);
-    return {
-      meanBitrateBps: this.#mediaBits / this.#mediaSeconds,
-      topBitrateBps,
-      qoe: qoe(this.#windows.whole),
-      qoeFirst30Seconds: qoe(this.#windows[30]),
-      qoeFirst60Seconds: qoe(this.#windows[60]),
-    };
+  /** Of the first `limitSeconds` of the media. */
+  #qoe(topBitrateBps: number, limitSeconds: number): number {
+    const { mu, lambda } = bitrateWeights('linear', [topBitrateBps]);
+    let [media, quality, cost] = [0, 0, mu * this.#sums.startupSeconds];
+    let before = this.#pieces[0]!.mbps;
+    for (const { mbps, mediaSeconds, waitedSeconds } of this.#pieces) {
+      if (media >= limitSeconds) break;
+      const seconds = Math.min(mediaSeconds, limitSeconds - media);
+      cost += mu * waitedSeconds + lambda * Math.abs(mbps - before);
+      quality += mbps * seconds;
+      media += seconds;
+      before = mbps;
+    }
+    if (media < limitSeconds) cost += mu * this.#waitedSeconds;
+    return (quality - QOE_UNIT_SECONDS * cost) / media;
   }
 
   #startUp(seconds: number, media: number, element: ObservedElement | undefined): void {
-    // The player seeks to its first picture.
-    if (media >= JITTER_SECONDS && element && !element.paused && !element.seeking) {
-      this.started = true;
-      this.#sums.startupSeconds += Math.max(0, seconds - media / this.#rate);
-      this.#play(media, Math.min(seconds, media / this.#rate));
+    if (element?.paused && element.readyState >= HAVE_FUTURE_DATA) {
+      this.#readySeconds += seconds;
       return;
     }
-    const isViewers = element?.paused && element.readyState >= HAVE_FUTURE_DATA;
-    if (isViewers) this.#readySeconds += seconds;
-    else this.#sums.startupSeconds += seconds;
+    const sums = this.#sums;
+    if (this.#readySeconds > READY_SECONDS) sums.startupSeconds = 0;
+    this.#readySeconds = 0;
+    // The player seeks to its first picture.
+    this.started = media >= JITTER_SECONDS && !element!.paused && !element!.seeking;
+    const played = this.started ? Math.min(seconds, media / this.#rate) : 0;
+    sums.startupSeconds += seconds - played;
+    if (this.started) this.#play(media, played);
   }
 
   #stands(seconds: number, element: ObservedElement | undefined, isJump: boolean): void {
-    if (!element || element.paused || this.#isEnded || this.#isAfterSeek) {
+    const isStopped = !element || element.paused || this.#isEnded;
+    // A seek in a stall is the player's.
+    if (element?.seeking && !this.#isWaiting) this.#isAfterSeek = true;
+    if (isStopped || this.#isAfterSeek) {
       this.#stillSeconds = 0;
-      if (element?.paused || this.#isEnded) this.#isWaiting = false;
+      if (isStopped) this.#isWaiting = false;
       return;
     }
+    this.#stillSeconds = isJump ? 0 : this.#stillSeconds + seconds;
     if (this.#isWaiting) {
       this.#lose(seconds);
       return;
     }
-    this.#stillSeconds = isJump ? 0 : this.#stillSeconds + seconds;
     // Players stop an element that waits by a rate of 0.
-    if (this.#stillSeconds < STILL_SECONDS && element.playbackRate > 0) return;
-    this.#wait();
+    const isPlayable = element.readyState >= HAVE_FUTURE_DATA && element.playbackRate > 0;
+    if (isPlayable && this.#stillSeconds < STILL_SECONDS) return;
+    this.#isWaiting = true;
+    this.#sums.stallCount++;
     this.#lose(this.#stillSeconds);
   }
 
-  #moves(seconds: number, media: number, element: ObservedElement, latencySeconds: number | undefined): void {
+  #moves(seconds: number, media: number, element: ObservedElement, latencySeconds: number): void {
     const rate = this.#rate;
     const played = Math.min(seconds, media / rate);
     if (this.#isWaiting) this.#lose(seconds - played);
@@ -197,44 +178,29 @@ export class Playback {
     this.#stillSeconds = 0;
     this.#play(media, media / rate);
     if (isNoticed(rate)) this.#offRateSeconds += media / rate;
-    if (latencySeconds === undefined || !(latencySeconds >= 0)) return;
+    if (!(latencySeconds >= 0)) return;
     this.#latency.seconds += played;
     this.#latency.weighted += played * latencySeconds;
   }
 
-  #wait(): void {
-    if (this.#isWaiting || this.#isEnded) return;
-    this.#isWaiting = true;
-    this.#sums.stallCount++;
-  }
-
   #lose(seconds: number): void {
     this.#sums.stallSeconds += seconds;
-    for (const window of Object.values(this.#windows)) window.waited(seconds);
+    this.#waitedSeconds += seconds;
   }
 
-  #play(media: number, seconds: number): void {
+  #play(mediaSeconds: number, seconds: number): void {
     this.#sums.watchedSeconds += seconds;
-    const bps = this.#bitrateAt(this.#position! - media / 2) ?? this.#bitrateBps;
-    if (bps === undefined) return;
-    const change = (bps - (this.#bitrateBps ?? bps)) / 1e6;
-    if (change !== 0) this.#sums.switches++;
-    this.#bitrateBps = bps;
-    this.#highestBps = Math.max(this.#highestBps, bps);
-    this.#mediaSeconds += media;
-    this.#mediaBits += media * bps;
-    for (const window of Object.values(this.#windows)) {
-      window.switched(change);
-      window.played(bps / 1e6, media);
-    }
-  }
-
-  #bitrateAt(seconds: number): number | undefined {
-    for (let i = this.#segments.length - 1; i >= 0; i--) {
-      const { startSeconds, endSeconds, bitrateBps } = this.#segments[i]!;
-      if (seconds >= startSeconds && seconds < endSeconds) return bitrateBps;
-    }
-    return undefined;
+    const latest = this.#pieces.at(-1);
+    const middleSeconds = this.#position! - mediaSeconds / 2;
+    const segment = this.#segments.find(
+      (one) => middleSeconds >= one.startSeconds && middleSeconds < one.startSeconds + one.durationSeconds,
+    );
+    const mbps = segment ? segment.bitrateBps / 1e6 : latest?.mbps;
+    if (mbps === undefined) return;
+    const waitedSeconds = this.#waitedSeconds;
+    this.#waitedSeconds = 0;
+    if (latest?.mbps === mbps && waitedSeconds === 0) latest.mediaSeconds += mediaSeconds;
+    else this.#pieces.push({ mbps, mediaSeconds, waitedSeconds });
   }
 }
 

@@ -1,7 +1,8 @@
 /** Observes the sessions of a player and reports each at its end. */
 
-import { check, requireObject } from '../../abr/errors.ts';
+import { check } from '../../abr/errors.ts';
 import {
+  type FieldRule,
   REPORT_NAME,
   SESSION_REPORT_FIELDS,
   SESSION_REPORT_VERSION,
@@ -14,14 +15,17 @@ import { DOM_METHODS, listen, UndoList } from '../core/hooks.ts';
 import { has } from '../core/options.ts';
 import { type Arm, PLAYER, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
-import type { ObservedPlayer, PlayerListener } from './observed-player.ts';
+import { type ObservedPlayer, type PlayerListener, pageSeconds } from './observed-player.ts';
 import { Playback } from './playback.ts';
-import { forgetHidden, keepHidden, send, sendKept } from './sending.ts';
+import { forget, keep, send, sendKept } from './sending.ts';
 import { Transfers } from './transfers.ts';
 import { VERSION } from './version.ts';
 
-const SAMPLE_MS = 250;
-const ELEMENT_EVENTS = ['waiting', 'playing', 'play', 'pause', 'seeking', 'ended', 'ratechange'];
+const SAMPLE_MS = 100;
+/** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
+const LATE_SECONDS = 30;
+/** The most faults of a report. */
+const MOST_FAULTS = 16;
 
 export interface ReportOptions {
   /** The plugin's handle, in arms with the plugin; also before it has a player. */
@@ -44,27 +48,6 @@ export interface SessionReports {
   stop(): void;
 }
 
-interface ResolvedReportOptions extends Pick<ReportOptions, 'leoAbr' | 'arm'> {
-  url: string | undefined;
-  observations: boolean;
-  logger: Logger | null;
-}
-
-/** Throws an `InputError` for an invalid option. */
-export function resolveReportOptions({ leoAbr, arm, report, logger = console }: ReportOptions): ResolvedReportOptions {
-  check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
-  if (arm !== undefined) {
-    const isPlugins = requireObject(arm, 'options.arm')['options'] !== undefined;
-    const expected = isPlugins ? `the plugin's handle in arm ${arm.arm}` : `no plugin in arm ${arm.arm}`;
-    check(isPlugins === (leoAbr !== undefined), 'options.leoAbr', expected, leoAbr);
-  }
-  const { url, observations = false } =
-    typeof report === 'object' && !(report instanceof URL) ? report : { url: report };
-  check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
-  check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
-  return { leoAbr, arm, url: url && String(url), observations, logger };
-}
-
 /** What is measured of one session. */
 class ObservedSession {
   readonly id = randomDigits();
@@ -72,35 +55,62 @@ class ObservedSession {
   readonly beganSeconds = pageSeconds();
   readonly playback = new Playback(this.beganSeconds);
   readonly link = new LinkRecord(this.beganMs);
-  readonly transfers = new Transfers(this.link, this.beganSeconds, () => this.isLive);
+  readonly transfers = new Transfers(
+    (from, to, bits) => this.link.delivered(from - this.beganSeconds, to - this.beganSeconds, bits),
+    () => this.isLive,
+  );
   isLive = false;
-  topBitrateBps: number | undefined;
+  bitratesBps: readonly number[] = [];
   controller: string = PLAYER;
-  /** The report so far is kept, because the page is hidden. */
-  isKept = false;
+
+  sample(player: ObservedPlayer): void {
+    const element = attempt(() => player.element()) ?? undefined;
+    this.isLive = attempt(() => player.isLive()) ?? this.isLive;
+    this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
+    this.transfers.poll(pageSeconds());
+    this.link.settle(pageSeconds() - this.beganSeconds - LATE_SECONDS);
+    this.playback.sample(pageSeconds(), element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
+  }
+
+  decided({ kind, forecast, state }: DecisionEvent): void {
+    // A live download waits for the encoder: what arrives is not the link's capacity.
+    if (!forecast || kind !== 'decide' || this.isLive) return;
+    const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
+    this.link.expected(forecast, pageSeconds() - this.beganSeconds, ageSeconds);
+  }
 }
 
 export class Reporter implements SessionReports {
+  readonly #leoAbr: LeoAbrHandle | undefined;
+  readonly #url: string | undefined;
+  readonly #observations: boolean;
   readonly #listeners = new Set<(report: SessionReport) => void>();
   readonly #undo = new UndoList();
-  readonly #elementUndo = new UndoList();
   readonly #faults = new Set<string>();
-  #element: HTMLMediaElement | undefined;
   #session: ObservedSession | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   /** The page went away while a source played. */
   #isAway = false;
 
+  /** Throws an `InputError` for an invalid option. */
   constructor(
     private readonly player: ObservedPlayer,
-    private readonly options: ResolvedReportOptions,
+    private readonly options: ReportOptions,
   ) {
-    const { leoAbr, url } = options;
-    const window = globalThis as unknown as EventTarget;
-    this.#undo.add(this.#guard(() => player.listen(this.#playerListener, this.#guard)) ?? (() => {}));
-    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, this.#guard));
-    if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => this.#guard(() => this.#decided(event))));
-    if (url !== undefined) sendKept(url);
+    const { leoAbr, arm, report } = options;
+    check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
+    check(arm === undefined || has(arm), 'options.arm', 'what assignArm returns', arm);
+    const expected = arm?.options ? "the plugin's handle" : 'no plugin';
+    const fits = !arm || Boolean(arm.options) === Boolean(leoAbr);
+    check(fits, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
+    const { url, observations = false } =
+      typeof report === 'object' && !(report instanceof URL) ? report : { url: report };
+    check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
+    check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
+    this.#leoAbr = leoAbr;
+    this.#url = url && String(url);
+    this.#observations = observations;
+    this.#observe(globalThis as unknown as EventTarget);
   }
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
@@ -114,15 +124,23 @@ export class Reporter implements SessionReports {
     this.#undo.run();
   }
 
+  #observe(window: EventTarget): void {
+    const guard = this.#guard;
+    this.#undo.add(guard(() => this.player.listen(this.#playerListener, guard)) ?? (() => {}));
+    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, guard));
+    const decided = (event: DecisionEvent) => guard(() => this.#session?.decided(event));
+    if (this.#leoAbr) this.#undo.add(this.#leoAbr.on('decision', decided));
+    if (this.#url !== undefined) sendKept(this.#url);
+  }
+
   /** No error reaches the player. */
   readonly #guard: Guard = (action) => {
     try {
       return action();
     } catch (error) {
-      const fault = 'observer-failed';
-      if (!this.#faults.has(fault))
-        attempt(() => this.options.logger?.warn('leo-abr: a report lacks something', error));
-      this.#faults.add(fault);
+      const { logger = console } = this.options;
+      if (this.#faults.size === 0) attempt(() => logger?.warn('leo-abr: a report lacks something', error));
+      this.#faults.add('observer-failed');
       return undefined;
     }
   };
@@ -130,11 +148,12 @@ export class Reporter implements SessionReports {
   readonly #playerListener: PlayerListener = {
     sourceBegan: () => this.#begin(),
     sourceEnded: () => this.#end('source'),
-    sent: (request, transfer, sentSeconds) =>
-      this.#session?.transfers.sent(request, transfer, sentSeconds ?? pageSeconds()),
+    sent: (request, transfer, atSeconds = pageSeconds()) => this.#session?.transfers.sent(request, transfer, atSeconds),
     progressed: () => this.#session?.transfers.poll(pageSeconds()),
-    ended: (request, outcome, bits) => this.#session?.transfers.ended(request, outcome, pageSeconds(), bits),
-    buffered: (segment) => this.#session?.playback.buffered(segment),
+    ended: (request, outcome, bits) => {
+      const video = this.#session?.transfers.ended(request, outcome, pageSeconds(), bits);
+      if (video && video.bitrateBps > 0) this.#session!.playback.buffered(video);
+    },
   };
 
   readonly #pageHandlers = {
@@ -147,7 +166,14 @@ export class Reporter implements SessionReports {
       if (this.#isAway) this.#begin();
       this.#isAway = false;
     },
-    visibilitychange: () => this.#visibilityChanged(),
+    visibilitychange: () => {
+      this.#sample();
+      const [session, url] = [this.#session, this.#url];
+      if (!session || url === undefined) return;
+      const line = () => JSON.stringify(this.#report(session, 'page'));
+      if (document.visibilityState !== 'hidden') forget(session.id);
+      else keep({ url, id: session.id, line: line(), hiddenAtMs: Date.now() });
+    },
   };
 
   #begin(): void {
@@ -159,113 +185,75 @@ export class Reporter implements SessionReports {
 
   #tick(): void {
     this.#sample();
-    const { leoAbr } = this.options;
-    if (this.#session?.controller !== PLAYER && leoAbr?.state.status === 'detached') this.#end('detached');
+    const isPlugins = this.#session && this.#session.controller !== PLAYER;
+    if (isPlugins && this.#leoAbr?.state.status === 'detached') this.#end('detached');
   }
 
   #sample(): void {
-    const session = this.#session;
-    if (!session) return;
-    const { player } = this;
-    const element = attempt(() => player.element()) ?? undefined;
-    if (element !== this.#element) this.#listenTo(element);
-    session.isLive = attempt(() => player.isLive()) ?? session.isLive;
-    session.topBitrateBps = attempt(() => player.topBitrateBps()) ?? session.topBitrateBps;
-    const nowSeconds = pageSeconds();
-    session.transfers.poll(nowSeconds);
-    session.link.advance(nowSeconds - session.beganSeconds);
-    session.playback.sample(nowSeconds, element, session.isLive ? attempt(() => player.latencySeconds()) : undefined);
-    const { status, controller } = this.options.leoAbr?.state ?? {};
-    if (status === 'attached') session.controller = controller!;
-  }
-
-  #listenTo(element: HTMLMediaElement | undefined): void {
-    this.#elementUndo.run();
-    this.#element = element;
-    this.#session?.playback.elementChanged();
-    if (!element) return;
-    const happened = (type: string) => {
-      this.#sample();
-      this.#session?.playback.happened(type);
-    };
-    const handlers = Object.fromEntries(ELEMENT_EVENTS.map((type) => [type, () => happened(type)]));
-    this.#elementUndo.add(listen(element, DOM_METHODS, handlers, this.#guard));
-  }
-
-  #decided({ kind, forecast, state }: DecisionEvent): void {
-    const session = this.#session;
-    // A live download waits for the encoder: what arrives is not the link's capacity.
-    if (!session || !forecast || kind !== 'decide' || session.isLive) return;
-    const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
-    session.link.expected(forecast, pageSeconds() - session.beganSeconds, ageSeconds);
-  }
-
-  #visibilityChanged(): void {
-    const session = this.#session;
-    const { url } = this.options;
-    if (!session || url === undefined) return;
-    if (document.visibilityState === 'hidden') {
-      this.#sample();
-      session.isKept = keepHidden(url, session.id, JSON.stringify(this.#report(session, 'page')));
-    } else if (session.isKept) {
-      // If another page has sent it, this one must not.
-      session.isKept = !forgetHidden(session.id);
-    }
+    const { status, controller } = this.#leoAbr?.state ?? {};
+    if (this.#session && status === 'attached') this.#session.controller = controller!;
+    this.#session?.sample(this.player);
   }
 
   #end(ended: SessionReport['ended']): void {
+    this.#sample();
     const session = this.#session;
     if (!session) return;
-    this.#sample();
     clearInterval(this.#timer);
     this.#session = undefined;
-    this.#listenTo(undefined);
     const report = this.#report(session, ended);
     for (const listener of [...this.#listeners]) this.#guard(() => listener(report));
-    const { url } = this.options;
-    const isSent = session.isKept && !forgetHidden(session.id);
-    if (url !== undefined && !isSent) send(url, session.id, JSON.stringify(report));
+    const { id } = session;
+    const url = this.#url;
+    if (url === undefined) return;
+    forget(id);
+    send({ url, id, line: JSON.stringify(report) });
   }
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
     const { playback, transfers, link } = session;
-    const { leoAbr, arm, observations } = this.options;
-    const { options: _, ...assigned } = arm ?? {};
+    const { options: _, ...assigned } = this.options.arm ?? {};
+    const faults = [...(this.#leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults];
     return reportable({
       version: SESSION_REPORT_VERSION,
       id: session.id,
       day: new Date(session.beganMs).toISOString().slice(0, 10),
       leoAbr: VERSION,
       player: this.player.name,
-      playerVersion: this.player.version,
+      playerVersion: this.player.version ?? 'unknown',
       browser: browserOf(attempt(() => navigator.userAgent) ?? ''),
       live: session.isLive,
       controller: session.controller,
       ...assigned,
       ended: playback.isEnded ? 'end' : ended,
-      ...playback.figures(session.isLive, session.topBitrateBps),
+      ...playback.figures(session.isLive, session.bitratesBps),
       requestedBits: transfers.requestedBits,
       wastedBits: transfers.wastedBits,
-      ...link.figures(pageSeconds() - session.beganSeconds, observations),
-      faults: [...new Set([...(leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults])],
+      ...link.figures(pageSeconds() - session.beganSeconds, this.#observations),
+      faults: [...new Set(faults)].slice(0, MOST_FAULTS).join() || undefined,
     });
   }
 }
-
 /** The report within the limits of its fields: numbers with six digits, names without other letters. */
-function reportable(report: SessionReport): SessionReport {
+function reportable(report: Record<string, unknown>): SessionReport {
   const entries = Object.entries(report).flatMap(([name, value]) => {
-    const rule = SESSION_REPORT_FIELDS[name as keyof SessionReport];
+    const rule: FieldRule = SESSION_REPORT_FIELDS[name as keyof SessionReport];
     if (value === undefined || Number.isNaN(value)) return [];
-    if (rule.type === 'number') {
+    if ('min' in rule) {
       const within = Math.min(rule.max, Math.max(rule.min, value as number));
       return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
     }
-    if (rule.type === 'text' && !rule.pattern.test(value as string) && rule.pattern === REPORT_NAME) {
-      const text = String(value).replace(/[^\w .:+-]/g, '_');
-      return [[name, text.slice(0, 64) || 'unknown']];
-    }
-    return [[name, rule.type === 'texts' ? (value as string[]).slice(0, rule.most) : value]];
+    const isName = 'pattern' in rule && rule.pattern === REPORT_NAME;
+    return [
+      [
+        name,
+        isName
+          ? String(value)
+              .replace(/[^\w .:+-]/g, '_')
+              .slice(0, 64) || 'unknown'
+          : value,
+      ],
+    ];
   });
   return Object.fromEntries(entries);
 }
@@ -275,9 +263,4 @@ function browserOf(userAgent: string): SessionReport['browser'] {
   if (/firefox/i.test(userAgent)) return 'firefox';
   if (/chrom(e|ium)/i.test(userAgent)) return 'chromium';
   return /applewebkit/i.test(userAgent) ? 'webkit' : 'other';
-}
-
-/** The page's even clock. */
-function pageSeconds(): number {
-  return performance.now() / 1000;
 }

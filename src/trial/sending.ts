@@ -17,35 +17,26 @@ interface Kept {
 
 /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
 export function sendKept(url: string): void {
-  const isDue = (one: Kept) =>
-    one.url === url && !(one.hiddenAtMs !== undefined && Date.now() - one.hiddenAtMs < HIDDEN_MS);
   const all = kept();
-  const due = all.filter(isDue);
-  if (due.length === 0) return;
+  const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
   store(all.filter((one) => !isDue(one)));
-  for (const { line } of due) void post(url, line);
+  for (const { line } of all.filter(isDue)) void post(url, line);
 }
 
-/** Sends a report. If it fails and the page is still there, it is kept. */
-export function send(url: string, id: string, line: string): void {
-  const failed = () => keep({ url, id, line });
-  if (attempt(() => navigator.onLine) === false) failed();
-  else void post(url, line).then((isAnswered) => isAnswered || failed());
+/** Sends a final report. If it fails and the page is still there, it is kept. */
+export function send(report: Kept): void {
+  if (attempt(() => navigator.onLine) === false) keep(report);
+  else void post(report.url, report.line).then((isAnswered) => isAnswered || keep(report));
 }
 
-/** Keeps the report so far of a page that is hidden: browsers end such pages without notice. Returns whether it could. */
-export function keepHidden(url: string, id: string, line: string): boolean {
-  keep({ url, id, line, hiddenAtMs: Date.now() });
-  return kept().some((one) => one.id === id);
+/** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
+export function keep(report: Kept): void {
+  store([...kept().filter(({ id }) => id !== report.id), report].slice(-MOST_KEPT));
 }
 
-/** The page goes on, or its final report will be sent. Returns false if another page has sent what was kept. */
-export function forgetHidden(id: string): boolean {
-  const all = kept();
-  const others = all.filter((one) => one.id !== id);
-  if (others.length === all.length) return false;
-  store(others);
-  return true;
+/** The page goes on, or its final report will be sent. */
+export function forget(id: string): void {
+  store(kept().filter((one) => one.id !== id));
 }
 
 /**
@@ -62,10 +53,6 @@ async function post(url: string, body: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function keep(one: Kept): void {
-  store([...kept().filter(({ id }) => id !== one.id), one].slice(-MOST_KEPT));
 }
 
 function kept(): Kept[] {

@@ -1,64 +1,29 @@
 /** Observes Shaka Player. */
 
 import { DOM_METHODS, listen } from '../core/hooks.ts';
-import { MEDIA_SEGMENT, OPERATION_ABORTED, type Request, type RequestContext, type Stream } from '../shaka/player.ts';
-import { highest, type ObservedPlayer, type PlayerListener, versionOf } from './observed-player.ts';
-import type { BufferedSegment } from './playback.ts';
+import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../shaka/player.ts';
+import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
+import {
+  type ObservedPlayer,
+  type PlayerListener,
+  pageSeconds,
+  type VideoSegment,
+  versionOf,
+} from './observed-player.ts';
 
-interface Shaka {
-  getNetworkingEngine(): {
-    registerRequestFilter(filter: (type: number, request: Request, context?: RequestContext) => void): void;
-    unregisterRequestFilter(filter: (type: number, request: Request, context?: RequestContext) => void): void;
-  } | null;
+interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getMediaElement(): HTMLMediaElement | null;
-  isLive(): boolean;
   getStats(): { liveLatency?: number };
   getVariantTracks(): { bandwidth: number; videoBandwidth?: number | null }[];
 }
 
-interface ShakaEvent {
-  request: object;
-  headers?: Record<string, string>;
-  response?: { data?: { byteLength: number } | null };
-  error?: { code?: number } | null;
-  aborted?: boolean;
-}
+type Download = { video: VideoSegment | undefined; firstByteSeconds?: number; sizeBits?: number };
 
-interface ShakaDownload {
-  segment: BufferedSegment | undefined;
-  firstByteSeconds?: number;
-  sizeBits?: number;
-}
-
-const bandwidthOf = ({ bandwidth, videoBandwidth }: ReturnType<Shaka['getVariantTracks']>[number]) =>
-  videoBandwidth || bandwidth;
-
-export function observedShaka(player: Shaka): ObservedPlayer {
-  const downloads = new WeakMap<object, ShakaDownload>();
-  const filter =
-    ({ sent }: PlayerListener) =>
-    (_: number, request: Request, context?: RequestContext) => {
-      const { type, stream, segment } = context ?? {};
-      if (type !== MEDIA_SEGMENT || !stream || !segment || !/^(video|audio)$/.test(stream.type)) return;
-      if (downloads.has(request)) return;
-      const startSeconds = segment.getStartTime();
-      const endSeconds = segment.getEndTime();
-      const bitrateBps = bitrateOf(stream);
-      const isVideo = stream.type === 'video';
-      const download: ShakaDownload = { segment: isVideo ? { startSeconds, endSeconds, bitrateBps } : undefined };
-      downloads.set(request, download);
-      sent(request, {
-        isVideo,
-        receivedBits: () => undefined,
-        sizeBits: () => download.sizeBits || bitrateBps * (endSeconds - startSeconds),
-        firstByteSeconds: () => download.firstByteSeconds,
-      });
-    };
-  const bitrateOf = ({ bandwidth }: Stream) => bandwidth ?? 0;
+function handlers(downloads: WeakMap<object, Download>, { sourceBegan, sourceEnded, ended }: PlayerListener) {
   let hasSource = false;
   /** Shaka says that the next source is loading before it unloads the one before. */
   let isNext = false;
-  const handlers = ({ sourceBegan, sourceEnded, ended, buffered }: PlayerListener) => ({
+  return {
     loading() {
       isNext = hasSource;
       hasSource = true;
@@ -70,37 +35,45 @@ export function observedShaka(player: Shaka): ObservedPlayer {
       if (!isNext) sourceEnded();
       isNext = false;
     },
-    downloadheadersreceived({ request, headers }: ShakaEvent) {
-      const download = downloads.get(request);
-      if (!download) return;
-      download.firstByteSeconds = performance.now() / 1000;
-      download.sizeBits = headers?.['content-encoding'] ? 0 : 8 * Number(headers?.['content-length'] ?? 0);
+    downloadheadersreceived({ request, headers }: HeadersEvent) {
+      const sizeBits = headers['content-encoding'] ? 0 : 8 * Number(headers['content-length'] ?? 0);
+      Object.assign(downloads.get(request) ?? {}, { firstByteSeconds: pageSeconds(), sizeBits });
     },
-    downloadcompleted({ request, response }: ShakaEvent) {
-      ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0));
-      const { segment } = downloads.get(request) ?? {};
-      if (segment && segment.bitrateBps > 0) buffered(segment);
-    },
-    downloadfailed({ request, error, aborted }: ShakaEvent) {
-      ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed');
-    },
-  });
+    downloadcompleted: ({ request, response }: EndEvent) =>
+      ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
+    downloadfailed: ({ request, error, aborted }: EndEvent) =>
+      ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
+  };
+}
+
+export function observedShaka(player: Shaka): ObservedPlayer {
   return {
     name: 'shaka',
     version: versionOf(player),
     listen(listener, guard) {
+      const downloads = new WeakMap<object, Download>();
+      const begun = (request: object, { type, stream, segment }: RequestContext = {}) => {
+        if (type !== MEDIA_SEGMENT || !stream || !segment || !/^(video|audio)$/.test(stream.type)) return;
+        const startSeconds = segment.getStartTime();
+        const durationSeconds = segment.getEndTime() - startSeconds;
+        const video = { startSeconds, durationSeconds, bitrateBps: stream.bandwidth ?? 0 };
+        const download: Download = { video: stream.type === 'video' ? video : undefined };
+        downloads.set(request, download);
+        listener.sent(request, download);
+      };
       const network = player.getNetworkingEngine();
-      const guarded = (...args: Parameters<ReturnType<typeof filter>>) => void guard(() => filter(listener)(...args));
-      network?.registerRequestFilter(guarded);
-      const stop = listen(player, DOM_METHODS, handlers(listener), guard);
+      const filter = (_: number, request: object, context?: RequestContext) =>
+        void guard(() => begun(request, context));
+      network?.registerRequestFilter(filter);
+      const stop = listen(player, DOM_METHODS, handlers(downloads, listener), guard);
       return () => {
-        network?.unregisterRequestFilter(guarded);
+        network?.unregisterRequestFilter(filter);
         stop();
       };
     },
     element: () => player.getMediaElement(),
     isLive: () => player.isLive(),
     latencySeconds: () => player.getStats().liveLatency,
-    topBitrateBps: () => highest(player.getVariantTracks().map(bandwidthOf)),
+    bitratesBps: () => player.getVariantTracks().map(({ bandwidth, videoBandwidth }) => videoBandwidth || bandwidth),
   };
 }

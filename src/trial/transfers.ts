@@ -2,29 +2,16 @@
 
 import { SILENCE_SECONDS } from '../../abr/forecast.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
-import type { LinkRecord } from './link.ts';
+import type { Transfer } from './observed-player.ts';
 
 /** A response that was whole sooner came from a cache. */
 const CACHED_SECONDS = 0.01;
 
-/** A request for audio or video that the player has sent. */
-export interface Transfer {
-  isVideo: boolean;
-  /** Bits of the body so far; undefined where the player tells them with the end only. */
-  receivedBits(): number | undefined;
-  /** Of the whole body; by the bitrate until it is known. */
-  sizeBits(): number;
-  /** The player has given it up without an event. */
-  isAborted?(): boolean;
-  /** Arrival of the first byte on the page's clock, once the player tells it. */
-  firstByteSeconds?(): number | undefined;
-}
-
 interface Running {
   transfer: Transfer;
   sentSeconds: number;
-  /** The arrival of `bits` is recorded until then; undefined before the first byte. */
-  recordedSeconds: number | undefined;
+  /** The arrival of `bits` is told until then; undefined before the first byte. */
+  toldSeconds: number | undefined;
   bits: number;
 }
 
@@ -37,73 +24,61 @@ export class Transfers {
   /** Of the newest bits, for downloads whose bits nobody tells. */
   #rateBps = 0;
 
-  /** `beganSeconds`: second 0 of the link's record. `isLive`: a request may wait for the encoder. */
+  /** `delivered`: so many bits arrived in this time. `isLive`: a request may wait for the encoder. */
   constructor(
-    private readonly link: LinkRecord,
-    private readonly beganSeconds: number,
+    private readonly delivered: (fromSeconds: number, toSeconds: number, bits: number) => void,
     private readonly isLive: () => boolean,
   ) {}
 
   sent(request: object, transfer: Transfer, sentSeconds: number): void {
-    this.#running.set(request, { transfer, sentSeconds, recordedSeconds: undefined, bits: 0 });
+    this.#running.set(request, { transfer, sentSeconds, toldSeconds: undefined, bits: 0 });
   }
 
   /** Call it several times a second, and when bits have arrived. */
   poll(nowSeconds: number): void {
     for (const [request, running] of this.#running) {
-      if (running.transfer.isAborted?.()) this.ended(request, 'abandoned', nowSeconds);
-      else this.#poll(running, nowSeconds);
+      const { transfer, sentSeconds, toldSeconds } = running;
+      const { isAborted, receivedBits } = transfer;
+      const overdueSeconds = sentSeconds + SILENCE_SECONDS;
+      if (isAborted) this.ended(request, 'abandoned', nowSeconds);
+      else if (receivedBits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) continue;
+      else if (receivedBits !== running.bits) this.#arrived(running, nowSeconds, receivedBits);
+      else if (receivedBits === 0 && !this.isLive() && nowSeconds > overdueSeconds) {
+        this.delivered(toldSeconds ?? overdueSeconds, nowSeconds, 0);
+        running.toldSeconds = nowSeconds;
+      }
     }
   }
 
-  /** `receivedBits`: of the body, where the player tells them with the end. */
-  ended(request: object, outcome: Outcome, nowSeconds: number, receivedBits?: number): void {
+  /** `receivedBits`: of the body, where the player tells them with the end. Returns the video that has arrived. */
+  ended(request: object, outcome: Outcome, nowSeconds: number, receivedBits?: number): Transfer['video'] {
     const running = this.#running.get(request);
-    if (running === undefined) return;
+    if (running === undefined) return undefined;
     this.#running.delete(request);
-    const { transfer, sentSeconds } = running;
-    const isCached = outcome === 'whole' && nowSeconds - sentSeconds < CACHED_SECONDS;
-    const bits = receivedBits ?? transfer.receivedBits() ?? this.#guessBits(running, nowSeconds);
-    if (!isCached) this.#record(running, nowSeconds, bits);
-    if (!transfer.isVideo || outcome === 'failed') return;
-    const sizeBits = outcome === 'whole' ? bits : Math.max(bits, transfer.sizeBits());
-    this.requestedBits += sizeBits;
-    if (outcome === 'abandoned') this.wastedBits += bits;
+    const { sentSeconds, transfer } = running;
+    const { video, firstByteSeconds = nowSeconds } = transfer;
+    const expectedBits = transfer.sizeBits || (video ? video.bitrateBps * video.durationSeconds : 0);
+    // Of a download that nobody measured, by the time and the latest throughput.
+    const guess = Math.min(expectedBits, (nowSeconds - firstByteSeconds) * this.#rateBps);
+    const bits = receivedBits ?? transfer.receivedBits ?? guess;
+    if (outcome !== 'whole' || nowSeconds - sentSeconds >= CACHED_SECONDS) this.#arrived(running, nowSeconds, bits);
+    if (!video || outcome === 'failed') return undefined;
+    this.requestedBits += outcome === 'whole' ? bits : Math.max(bits, expectedBits);
+    if (outcome === 'whole') return video;
+    this.wastedBits += bits;
+    return undefined;
   }
 
-  #poll(running: Running, nowSeconds: number): void {
-    const { transfer, sentSeconds, recordedSeconds } = running;
-    const bits = transfer.receivedBits();
-    if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) return;
-    const overdueSeconds = sentSeconds + SILENCE_SECONDS;
-    // The player has begun the request again.
-    if (bits < running.bits) running.bits = bits;
-    if (bits > 0) this.#record(running, nowSeconds, bits);
-    else if (!this.isLive() && nowSeconds > overdueSeconds) {
-      this.#deliver(recordedSeconds ?? overdueSeconds, nowSeconds, 0);
-      running.recordedSeconds = nowSeconds;
-    }
-  }
-
-  #record(running: Running, nowSeconds: number, bits: number): void {
-    const { transfer, sentSeconds } = running;
-    const since = running.recordedSeconds ?? transfer.firstByteSeconds?.();
-    // The first bits are those of the time that follows, where nobody tells when they came.
-    if (since !== undefined) {
-      this.#deliver(Math.max(since, sentSeconds), nowSeconds, bits - running.bits);
-      running.bits = bits;
-    }
-    running.recordedSeconds = nowSeconds;
-  }
-
-  #deliver(fromSeconds: number, toSeconds: number, bits: number): void {
-    if (bits > 0 && toSeconds > fromSeconds) this.#rateBps = bits / (toSeconds - fromSeconds);
-    this.link.delivered(fromSeconds - this.beganSeconds, toSeconds - this.beganSeconds, bits);
-  }
-
-  /** What has arrived of an abandoned download, if the player does not tell: by the time and the latest throughput. */
-  #guessBits({ transfer }: Running, nowSeconds: number): number {
-    const seconds = nowSeconds - (transfer.firstByteSeconds?.() ?? nowSeconds);
-    return Math.min(transfer.sizeBits(), seconds * this.#rateBps);
+  #arrived(running: Running, nowSeconds: number, bits: number): void {
+    const { transfer, sentSeconds, toldSeconds = transfer.firstByteSeconds } = running;
+    const fromSeconds = Math.max(toldSeconds ?? nowSeconds, sentSeconds);
+    running.toldSeconds = nowSeconds;
+    // Where nobody tells when the first bits came, they count for the time that follows.
+    if (nowSeconds <= fromSeconds) return;
+    // Fewer than before: the player has begun the request again.
+    const addedBits = Math.max(0, bits - running.bits);
+    running.bits = bits;
+    if (addedBits > 0) this.#rateBps = addedBits / (nowSeconds - fromSeconds);
+    this.delivered(fromSeconds, nowSeconds, addedBits);
   }
 }

@@ -1,0 +1,90 @@
+/** Installs the packed leo-abr-tools in an empty folder, and runs its commands there. */
+
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findBrowser } from '../../replay/browser/find-browser.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What a build of the command's pages is called with. */
+const PAGES = { 'bench-page': ['--config', 'replay/browser/page.config.ts'], demo: ['--emptyOutDir'] };
+
+/** `pages`: those that the tests need. */
+export function installTools(folder: string, pages: readonly (keyof typeof PAGES)[]): void {
+  const { version, dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(ROOT, 'cli/package.json'), 'utf8'),
+  );
+  const modules = join(folder, 'node_modules');
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
+  // Built beside a copy of the package: other tests may use the checkout's cli/dist.
+  const copy = join(folder, 'copy');
+  for (const name of ['README.md', 'bin', 'deploy', 'package.json']) {
+    cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
+  }
+  const build = (outDir: string, ...args: string[]) =>
+    run(process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', outDir, ...args);
+  const dist = join(copy, 'dist');
+  build(dist, '--mode', 'cli');
+  for (const page of pages) build(join(dist, page), ...PAGES[page]);
+  run('npm', 'pack', copy, '--ignore-scripts', '--pack-destination', folder);
+  // As `npm install` would, but the dependencies are linked, which avoids a download.
+  for (const place of ['leo-abr-tools', '.bin']) mkdirSync(join(modules, place), { recursive: true });
+  const tarball = join(folder, `leo-abr-tools-${version}.tgz`);
+  run('tar', '-xzf', tarball, '-C', join(modules, 'leo-abr-tools'), '--strip-components=1');
+  symlinkSync('../leo-abr-tools/bin/leo-abr.js', join(modules, '.bin/leo-abr'));
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+  const app = { private: true, dependencies: { 'leo-abr-tools': version } };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(app));
+}
+
+/** The environment with this locale, or as it is. */
+const environment = (LANG?: string) =>
+  LANG === undefined ? process.env : { ...process.env, LANG, LANGUAGE: undefined, LC_ALL: undefined };
+
+/** Runs the installed command to its end; rejects with standard error if it fails. */
+export async function runTools(folder: string, args: string[], LANG?: string) {
+  const { executablePath, env: forBrowser } = await findBrowser({ env: environment(LANG) });
+  const env = { ...forBrowser, CHROME_PATH: executablePath };
+  return new Promise<{ stdout: string; stderr: string }>((resolve, reject) => {
+    execFile(join(folder, 'node_modules/.bin/leo-abr'), args, { cwd: folder, env }, (error, stdout, stderr) =>
+      error === null ? resolve({ stdout, stderr }) : reject(new Error(stderr)),
+    );
+  });
+}
+
+/** Runs a command, passes the address that it prints to `during`, stops it like Ctrl-C and awaits its end. */
+export async function servingTools(
+  folder: string,
+  command: string,
+  during: (url: string) => Promise<void>,
+  LANG?: string,
+): Promise<void> {
+  const [program = '', ...args] = command.split(' ');
+  const env = environment(LANG);
+  const child = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  // Once no process holds its output: npx ends before the service.
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const listening = new Promise<string>((resolve) => {
+    child.stderr.on('data', (text) => {
+      stderr += text;
+      const url = / is at ([^\s"]+)/.exec(stderr)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const failed = ended.then(() => {
+    throw new Error(`${command} ended: ${stderr}`);
+  });
+  failed.catch(() => {});
+  try {
+    await during(await Promise.race([listening, failed]));
+  } finally {
+    process.kill(-child.pid!, 'SIGINT');
+  }
+  await ended;
+}
