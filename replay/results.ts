@@ -1,7 +1,4 @@
-/**
- * The results schema that `simulate`, `bench`, `merge` and `report` share. Units are in the names. Version 2 is version
- * 1 with `live` in sessions and summary; results of on-demand scenarios stay version 1, byte for byte.
- */
+/** The results schema. Version 2 is 1 with `live`; results on demand stay version 1, byte for byte. */
 
 import type { Household } from './households.ts';
 import type { Scenario } from './scenarios.ts';

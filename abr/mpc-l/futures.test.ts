@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QuantileForecast } from '../forecast.ts';
+import { forAll } from '../property.fixture.ts';
 import { quantilesOf } from '../random-states.fixture.ts';
 import { Futures } from './futures.ts';
 
@@ -148,18 +149,15 @@ describe('futures from quantiles', () => {
   test('has a floor for dead links, and stays finite and above 0', () => {
     const bps = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e12, noNaN: true }));
     const row = fc.array(bps, { minLength: 5, maxLength: 5 }).map(ascending);
-    fc.assert(
-      fc.property(fc.array(row, { minLength: 4, maxLength: 4 }), (quantilesBps) => {
-        const futures = read({ ...forecastOf(), quantilesBps });
-        for (const seconds of [0, 1, 2, 4, 100]) {
-          const marginal = marginalAt(futures, seconds);
-          expect(marginal).toEqual(ascending(marginal));
-          const takes = Array.from({ length: COUNT }, (_, f) => futures.transferSeconds(f, seconds, 1e6));
-          expect(takes.filter((one) => !(one >= 0 && one <= 1e6 + 8))).toEqual([]);
-        }
-      }),
-      { ...SEED, numRuns: 200 },
-    );
+    forAll([fc.array(row, { minLength: 4, maxLength: 4 })], { ...SEED, numRuns: 200 }, (quantilesBps) => {
+      const futures = read({ ...forecastOf(), quantilesBps });
+      for (const seconds of [0, 1, 2, 4, 100]) {
+        const marginal = marginalAt(futures, seconds);
+        expect(marginal).toEqual(ascending(marginal));
+        const takes = Array.from({ length: COUNT }, (_, f) => futures.transferSeconds(f, seconds, 1e6));
+        expect(takes.filter((one) => !(one >= 0 && one <= 1e6 + 8))).toEqual([]);
+      }
+    });
   });
 
   test('more than 16 steps, one quantile level, almost equal levels', () => {
@@ -221,13 +219,10 @@ describe('transferSeconds', () => {
 
   test('is the inverse of the cumulative bits, from any moment', () => {
     const moment = fc.double({ min: 0, max: 20, noNaN: true });
-    fc.assert(
-      fc.property(moment, fc.double({ min: 0, max: 6e7, noNaN: true }), (from, bits) => {
-        const until = from + futures.transferSeconds(5, from, bits);
-        expect(cumulative(until) - cumulative(from)).toBeCloseTo(bits, 4);
-      }),
-      { ...SEED, numRuns: 500 },
-    );
+    forAll([moment, fc.double({ min: 0, max: 6e7, noNaN: true })], { ...SEED, numRuns: 500 }, (from, bits) => {
+      const until = from + futures.transferSeconds(5, from, bits);
+      expect(cumulative(until) - cumulative(from)).toBeCloseTo(bits, 4);
+    });
   });
 
   test('age moves the moment', () => {

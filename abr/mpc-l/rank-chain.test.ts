@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../property.fixture.ts';
 import { binScores, rankTransitions, type TailWeight } from './rank-chain.ts';
 
 const SEED = { seed: 20260101 };
@@ -27,17 +28,14 @@ describe('binScores', () => {
 
 describe('rankTransitions', () => {
   test('rows are probabilities, whatever the tail weight', () => {
-    fc.assert(
-      fc.property(bins, correlation, tail, (size, rho, weights) => {
-        const matrix = rankTransitions(size, rho, weights);
-        for (let from = 0; from < size; from++) {
-          const row = rowOf(matrix, size, from);
-          expect(Math.min(...row)).toBeGreaterThanOrEqual(0);
-          expect(sum(row)).toBeCloseTo(1, 12);
-        }
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    forAll([bins, correlation, tail], { ...SEED, numRuns: 300 }, (size, rho, weights) => {
+      const matrix = rankTransitions(size, rho, weights);
+      for (let from = 0; from < size; from++) {
+        const row = rowOf(matrix, size, from);
+        expect(Math.min(...row)).toBeGreaterThanOrEqual(0);
+        expect(sum(row)).toBeCloseTo(1, 12);
+      }
+    });
   });
 
   test('without correlation all ranks are equally likely', () => {
@@ -64,49 +62,43 @@ describe('rankTransitions', () => {
   });
 
   test('up is as likely from a rank as down from its mirror, and a higher rank leads to higher ones', () => {
-    fc.assert(
-      fc.property(bins, correlation, (size, rho) => {
-        const matrix = rankTransitions(size, rho, MEAN_ONLY);
-        for (let from = 0; from < size; from++) {
-          const row = rowOf(matrix, size, from);
-          const mirror = rowOf(matrix, size, size - 1 - from).reverse();
-          row.forEach((p, to) => {
-            expect(Math.abs(p - mirror[to]!)).toBeLessThan(1e-6);
-          });
-          if (from === 0) continue;
-          const lower = rowOf(matrix, size, from - 1);
-          // First-order stochastic dominance.
-          for (let to = 1; to < size; to++) {
-            expect(sum(row.slice(0, to))).toBeLessThanOrEqual(sum(lower.slice(0, to)) + 1e-12);
-          }
+    forAll([bins, correlation], { ...SEED, numRuns: 200 }, (size, rho) => {
+      const matrix = rankTransitions(size, rho, MEAN_ONLY);
+      for (let from = 0; from < size; from++) {
+        const row = rowOf(matrix, size, from);
+        const mirror = rowOf(matrix, size, size - 1 - from).reverse();
+        row.forEach((p, to) => {
+          expect(Math.abs(p - mirror[to]!)).toBeLessThan(1e-6);
+        });
+        if (from === 0) continue;
+        const lower = rowOf(matrix, size, from - 1);
+        // First-order stochastic dominance.
+        for (let to = 1; to < size; to++) {
+          expect(sum(row.slice(0, to))).toBeLessThanOrEqual(sum(lower.slice(0, to)) + 1e-12);
         }
-      }),
-      { ...SEED, numRuns: 200 },
-    );
+      }
+    });
   });
 
   test('a tail weight is the mixture of mean and conditional value at risk of what grows with the rank', () => {
     const growth = fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 8, maxLength: 8 });
-    fc.assert(
-      fc.property(growth, correlation, tail, fc.nat(7), (steps, rho, weights, from) => {
-        let value = -20;
-        const outcomes = steps.map((step) => {
-          value += step;
-          return value;
-        });
-        const plain = rowOf(rankTransitions(8, rho, MEAN_ONLY), 8, from);
-        // The mean of the worst `tail` share, taken outcome by outcome.
-        let left = weights.tail;
-        let tailSum = 0;
-        for (const [to, outcome] of outcomes.entries()) {
-          const taken = Math.min(left, plain[to]!);
-          left -= taken;
-          tailSum += taken * outcome;
-        }
-        const expected = (1 - weights.weight) * mean(plain, outcomes) + (weights.weight * tailSum) / weights.tail;
-        expect(mean(rowOf(rankTransitions(8, rho, weights), 8, from), outcomes)).toBeCloseTo(expected, 8);
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    forAll([growth, correlation, tail, fc.nat(7)], { ...SEED, numRuns: 300 }, (steps, rho, weights, from) => {
+      let value = -20;
+      const outcomes = steps.map((step) => {
+        value += step;
+        return value;
+      });
+      const plain = rowOf(rankTransitions(8, rho, MEAN_ONLY), 8, from);
+      // The mean of the worst `tail` share, taken outcome by outcome.
+      let left = weights.tail;
+      let tailSum = 0;
+      for (const [to, outcome] of outcomes.entries()) {
+        const taken = Math.min(left, plain[to]!);
+        left -= taken;
+        tailSum += taken * outcome;
+      }
+      const expected = (1 - weights.weight) * mean(plain, outcomes) + (weights.weight * tailSum) / weights.tail;
+      expect(mean(rowOf(rankTransitions(8, rho, weights), 8, from), outcomes)).toBeCloseTo(expected, 8);
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../property.fixture.ts';
 import { rankTransitions } from './rank-chain.ts';
 import { referenceValue } from './value-function.reference.ts';
 import { ValueFunction, type ValueProblem } from './value-function.ts';
@@ -102,16 +103,13 @@ describe('ValueFunction', () => {
     ['one segment at any cap', { stages: 1, caps: [3, 4, 8] }],
   ])('equals exhaustion where nothing is interpolated: %s', (_, { stages, caps }) => {
     const problems = anyProblem({ stages, bins: 3, capSegments: fc.constantFrom(...caps) });
-    fc.assert(
-      fc.property(problems, point, fc.nat(2), fc.nat(2), (problem, n, rank, r) => {
-        const before = r % problem.qualities.length;
-        const level = gridLevel(problem, n);
-        const expected = referenceValue(problem, level, rank, before);
-        const value = new ValueFunction(problem).at(level, rank, before);
-        expect(Math.abs(value - expected)).toBeLessThan(1e-9 * (1 + Math.abs(expected)));
-      }),
-      { ...SEED, numRuns: 400 },
-    );
+    forAll([problems, point, fc.nat(2), fc.nat(2)], { ...SEED, numRuns: 400 }, (problem, n, rank, r) => {
+      const before = r % problem.qualities.length;
+      const level = gridLevel(problem, n);
+      const expected = referenceValue(problem, level, rank, before);
+      const value = new ValueFunction(problem).at(level, rank, before);
+      expect(Math.abs(value - expected)).toBeLessThan(1e-9 * (1 + Math.abs(expected)));
+    });
   });
 
   // If a dead link recovers between two points, only a finer grid helps.
@@ -121,17 +119,14 @@ describe('ValueFunction', () => {
   ])('is near it where levels fall between the points of the grid, %j', ({ most, mean, ...shape }) => {
     const errors: number[] = [];
     const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, ...shape });
-    fc.assert(
-      fc.property(problems, point, fc.nat(1), (problem, n, rank) => {
-        const level = gridLevel(problem, n);
-        const { mu, qualities, qualityScale } = problem;
-        // In units of a top segment and a second of stall.
-        const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
-        const value = new ValueFunction(problem).at(level, rank, 0);
-        errors.push(Math.abs(value - referenceValue(problem, level, rank, 0)) / unit);
-      }),
-      { ...SEED, numRuns: 400 },
-    );
+    forAll([problems, point, fc.nat(1)], { ...SEED, numRuns: 400 }, (problem, n, rank) => {
+      const level = gridLevel(problem, n);
+      const { mu, qualities, qualityScale } = problem;
+      // In units of a top segment and a second of stall.
+      const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
+      const value = new ValueFunction(problem).at(level, rank, 0);
+      errors.push(Math.abs(value - referenceValue(problem, level, rank, 0)) / unit);
+    });
     expect(Math.max(...errors)).toBeLessThan(most);
     expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(mean);
   });
@@ -175,55 +170,43 @@ describe('laws of the value', () => {
   }
 
   test('abandonment never lowers the value, nor does a smaller mu', () => {
-    fc.assert(
-      fc.property(problems, anyLevel, fc.nat(3), (problem, buffered, rank) => {
-        expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
-        expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
+      expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
+      expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
+    });
   });
 
   test('without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
     const steady = anyProblem({ ...SHAPE, mostSteps: 1 }).map((problem) => ({ ...problem, ...kept }));
-    fc.assert(
-      fc.property(steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3), (problem, a, b, i, j) => {
-        const value = new ValueFunction(problem);
-        const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
-        expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
-        expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
-        expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    forAll([steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, a, b, i, j) => {
+      const value = new ValueFunction(problem);
+      const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
+      expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
+      expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
+      expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
+    });
   });
 
   test('without a cost of switches the previous representation does not matter', () => {
-    fc.assert(
-      fc.property(problems, anyLevel, fc.nat(3), (problem, buffered, rank) => {
-        const value = new ValueFunction({ ...problem, lambda: 0 });
-        const values = problem.qualities.map((_, r) => value.at(buffered, rank, r));
-        for (const one of values) expect(one).toBeCloseTo(values[0]!, 9);
-      }),
-      { ...SEED, numRuns: 100 },
-    );
+    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 100 }, (problem, buffered, rank) => {
+      const value = new ValueFunction({ ...problem, lambda: 0 });
+      const values = problem.qualities.map((_, r) => value.at(buffered, rank, r));
+      for (const one of values) expect(one).toBeCloseTo(values[0]!, 9);
+    });
   });
 
   test('rates, sizes, qualities and mu times 2: values times 2, to the last bit', () => {
     const twice = (value: number) => 2 * value;
-    fc.assert(
-      fc.property(problems, anyLevel, fc.nat(3), (problem, buffered, rank) => {
-        const doubled = new ValueFunction({
-          ...problem,
-          mu: 2 * problem.mu,
-          bufferValuePerSecond: problem.bufferValuePerSecond.map(twice),
-          qualities: problem.qualities.map(twice),
-          capacityBps: problem.capacityBps.map(twice),
-          stages: problem.stages.map((stage) => ({ ...stage, sizesBits: stage.sizesBits.map(twice) })),
-        });
-        expect(doubled.at(buffered, rank, 0)).toBe(2 * new ValueFunction(problem).at(buffered, rank, 0));
-      }),
-      { ...SEED, numRuns: 100 },
-    );
+    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 100 }, (problem, buffered, rank) => {
+      const doubled = new ValueFunction({
+        ...problem,
+        mu: 2 * problem.mu,
+        bufferValuePerSecond: problem.bufferValuePerSecond.map(twice),
+        qualities: problem.qualities.map(twice),
+        capacityBps: problem.capacityBps.map(twice),
+        stages: problem.stages.map((stage) => ({ ...stage, sizesBits: stage.sizesBits.map(twice) })),
+      });
+      expect(doubled.at(buffered, rank, 0)).toBe(2 * new ValueFunction(problem).at(buffered, rank, 0));
+    });
   });
 });

@@ -2,11 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, Traffic } from '../../service/index.ts';
-import { positiveNumber } from '../options.ts';
+import { positiveNumber, webAddress } from '../options.ts';
 import { readJson, requireWritableFolder } from '../results-file.ts';
 import { tokenOption } from '../serve-options.ts';
 
@@ -53,6 +52,7 @@ export async function measureActively(flags: ActiveFlags, around: Surroundings):
 }
 
 type Settings = ReturnType<typeof settingsOf>;
+type Used = { day: string; bytes: number };
 
 function settingsOf(flags: ActiveFlags) {
   const { schedule = '1200', seconds = '35', budgetMbPerDay = '2000' } = flags;
@@ -66,17 +66,10 @@ function settingsOf(flags: ActiveFlags) {
   };
 }
 
-function webAddress(text: string, flag: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url;
-  // Not quoted, because it may contain a password.
-  throw new InputError(flag, 'an http or https address without name and password', 'another text');
-}
-
 /** Times are monotonic ms unless their names say otherwise. */
 class ActiveMeasurements {
   readonly #usedFile: string;
-  #used = { day: '', bytes: 0 };
+  #used: Used = { day: '', bytes: 0 };
   #now: { beganMs: number; abort: AbortController } | undefined;
   /** What the newest measurement has received in each tick, and their ends. The last tick is not over. */
   #ticks = [{ atMs: Number.NaN, bytes: 0 }];
@@ -170,10 +163,8 @@ class ActiveMeasurements {
     this.#dueMs = nowMs + scheduleMs;
     const day = new Date(this.around.clock.utcMs()).toISOString().slice(0, 10);
     // Also of earlier commands, and of others in this folder.
-    const known = existsSync(this.#usedFile)
-      ? (readJson(this.#usedFile, '--out') as { day: string; bytes: number })
-      : undefined;
-    this.#used = known?.day === day ? known : { day, bytes: 0 };
+    const known = existsSync(this.#usedFile) ? (readJson(this.#usedFile, '--out') as Used) : this.#used;
+    this.#used = known.day === day ? known : { day, bytes: 0 };
     if (this.#used.bytes >= budgetBytes) return;
     this.#now = { beganMs: nowMs, abort: new AbortController() };
     this.#ticks = [{ atMs: Number.NaN, bytes: 0 }];
@@ -209,9 +200,8 @@ class ActiveMeasurements {
 
   #end(): void {
     if (this.#now === undefined) return;
-    const { abort } = this.#now;
+    this.#now.abort.abort();
     this.#now = undefined;
-    abort.abort();
     const bytes = this.#ticks.reduce((sum, tick) => sum + tick.bytes, 0);
     if (bytes > 0) this.#reported = '';
     this.#writeUsed(this.#used.bytes);
@@ -255,7 +245,6 @@ class ActiveMeasurements {
 
 /** Errors of `fetch` have the reason in their cause. */
 function messageOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  const { code, message: reason } = (cause ?? {}) as NodeJS.ErrnoException;
-  return cause === undefined ? message : `${message}: ${code ?? reason}`;
+  const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException };
+  return cause === undefined ? message : `${message}: ${cause.code ?? cause.message}`;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../../abr/property.fixture.ts';
 import { evaluateNetwork } from './quantile-network.ts';
 
 const layer = (...rows: number[][]) => rows.map((row) => Float32Array.from(row));
@@ -20,12 +21,9 @@ test('quantiles never cross', () => {
   const row = (length: number) =>
     fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: length, maxLength: length });
   const rows = (count: number, length: number) => fc.array(row(length), { minLength: count, maxLength: count });
-  fc.assert(
-    fc.property(rows(5, 2), rows(4, 10), row(3), (first, last, inputs) => {
-      const values = new Float64Array(10);
-      evaluateNetwork([layer(...first), layer(...last)], 5, Float64Array.from(inputs), values);
-      for (let i = 0; i < 10; i++) if (i % 5 > 0) expect(values[i]).toBeGreaterThanOrEqual(values[i - 1]!);
-    }),
-    { seed: 3, numRuns: 300 },
-  );
+  forAll([rows(5, 2), rows(4, 10), row(3)], { seed: 3, numRuns: 300 }, (first, last, inputs) => {
+    const values = new Float64Array(10);
+    evaluateNetwork([layer(...first), layer(...last)], 5, Float64Array.from(inputs), values);
+    for (let i = 0; i < 10; i++) if (i % 5 > 0) expect(values[i]).toBeGreaterThanOrEqual(values[i - 1]!);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Observation, SILENCE_SECONDS } from '../../abr/forecast.ts';
+import { forAll } from '../../abr/property.fixture.ts';
 import { ObservationMeter } from './observation-meter.ts';
 
 function recorded(feed: (meter: ObservationMeter, seen: Observation[]) => void): Observation[] {
@@ -164,54 +165,51 @@ describe('ObservationMeter', () => {
       of: fc.nat(3),
       bits: fc.integer({ min: 0, max: 1e7 }),
     });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        let sent = 0;
-        let now = 0;
-        const seen = recorded((meter) => {
-          const requests: object[] = [];
-          const begun = new Set<object>();
-          for (const { waitSeconds, what, of, bits } of steps) {
-            now += waitSeconds;
-            const request = requests[of % Math.max(1, requests.length)];
-            const hasBegun = request !== undefined && begun.has(request);
-            if (what === 'send') requests.push(meter.requestSent(now));
-            else if (what === 'begin' && request && !hasBegun) {
-              begun.add(request);
-              meter.firstByte(request, now);
-            } else if (what === 'progress' && request && hasBegun) {
-              meter.received(request, now, bits);
-              sent += bits;
-            } else if (what === 'end' && request) {
-              meter.requestEnded(request, now);
-              requests.splice(requests.indexOf(request), 1);
-            } else meter.advance(now);
-          }
-          for (const request of requests) meter.requestEnded(request, now);
-          meter.requestSent(now + 1);
-        });
-        let end = 0;
-        for (const observation of seen) {
-          if (observation.kind === 'request-latency') {
-            expect(observation.atSeconds).toBeGreaterThanOrEqual(end);
-            expect(observation.latencySeconds).toBeGreaterThanOrEqual(0);
-            end = observation.atSeconds;
-            continue;
-          }
-          const { startSeconds, endSeconds } = observation;
-          expect(startSeconds).toBeGreaterThanOrEqual(end);
-          expect(endSeconds).toBeGreaterThan(startSeconds);
-          if (isThroughput(observation)) {
-            expect(endSeconds - startSeconds).toBeLessThan(0.1 + 1e-6);
-            expect(observation.bits).toBeGreaterThanOrEqual(0);
-          }
-          end = endSeconds;
+    forAll([fc.array(step, { maxLength: 60 })], { seed: 1, numRuns: 1000 }, (steps) => {
+      let sent = 0;
+      let now = 0;
+      const seen = recorded((meter) => {
+        const requests: object[] = [];
+        const begun = new Set<object>();
+        for (const { waitSeconds, what, of, bits } of steps) {
+          now += waitSeconds;
+          const request = requests[of % Math.max(1, requests.length)];
+          const hasBegun = request !== undefined && begun.has(request);
+          if (what === 'send') requests.push(meter.requestSent(now));
+          else if (what === 'begin' && request && !hasBegun) {
+            begun.add(request);
+            meter.firstByte(request, now);
+          } else if (what === 'progress' && request && hasBegun) {
+            meter.received(request, now, bits);
+            sent += bits;
+          } else if (what === 'end' && request) {
+            meter.requestEnded(request, now);
+            requests.splice(requests.indexOf(request), 1);
+          } else meter.advance(now);
         }
-        expect(end).toBeCloseTo(now + 1);
-        expect(bitsOf(seen)).toBeLessThanOrEqual(sent * (1 + 1e-9));
-      }),
-      { seed: 1, numRuns: 1000 },
-    );
+        for (const request of requests) meter.requestEnded(request, now);
+        meter.requestSent(now + 1);
+      });
+      let end = 0;
+      for (const observation of seen) {
+        if (observation.kind === 'request-latency') {
+          expect(observation.atSeconds).toBeGreaterThanOrEqual(end);
+          expect(observation.latencySeconds).toBeGreaterThanOrEqual(0);
+          end = observation.atSeconds;
+          continue;
+        }
+        const { startSeconds, endSeconds } = observation;
+        expect(startSeconds).toBeGreaterThanOrEqual(end);
+        expect(endSeconds).toBeGreaterThan(startSeconds);
+        if (isThroughput(observation)) {
+          expect(endSeconds - startSeconds).toBeLessThan(0.1 + 1e-6);
+          expect(observation.bits).toBeGreaterThanOrEqual(0);
+        }
+        end = endSeconds;
+      }
+      expect(end).toBeCloseTo(now + 1);
+      expect(bitsOf(seen)).toBeLessThanOrEqual(sent * (1 + 1e-9));
+    });
   });
 
   test('emits all bits of long downloads', () => {

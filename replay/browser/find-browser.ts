@@ -48,10 +48,7 @@ const ARGUMENTS = [
   '--mute-audio',
 ];
 
-/**
- * The browser to use. Unpacks `@sparticuz/chromium` at its first use (about 3 s, 200 MB in the cache).
- * @throws {BrowserNotFoundError} if there is none, or if `CHROME_PATH` is not executable
- */
+/** Unpacks `@sparticuz/chromium` at its first use (3 s, 200 MB). @throws {BrowserNotFoundError} */
 export async function findBrowser({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<FoundBrowser> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;

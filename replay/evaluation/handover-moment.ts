@@ -1,7 +1,4 @@
-/**
- * The moment that the demo is about: a player expects a handover, plays slower or asks for less ahead of it, and plays
- * on, while another player on the same link stalls in the dip. Pure; the search and the page share it.
- */
+/** The moment that the demo is about; demo/README.md has the criterion. Pure. */
 
 import type { Forecast, PlayerState } from '../../abr/index.ts';
 

@@ -20,11 +20,7 @@ export const SLACK_SECONDS = 40;
 /** A trace that is too short for a whole session keeps this many segments unplayed, for startup and stalls. */
 const SPARE_SEGMENTS = 2;
 
-/**
- * The shortest session of a short trace, in seconds of media (live: after the join). QoE is per second of media, so a
- * shorter session says hardly more than how long its first segment took: one segment with a startup of 3.7 s has a QoE
- * of -442 in `uhd-8` with every algorithm.
- */
+/** Of media: QoE is per second of media, so a shorter session says hardly more than its startup. */
 const LEAST_MEDIA_SECONDS = 40;
 
 /** Tolerance for durations, which are sums of decimal steps. */

@@ -4,10 +4,7 @@
 const MOST_DEGREES = 1000;
 const STEPS = 1000;
 
-/**
- * The t with P(T <= t) = `probability` (0.5 to 1, exclusive) at `degrees` of freedom (>= 1). With t = sqrt(degrees)
- * tan(a) the density is proportional to cos(a)^(degrees - 1), which the midpoint rule integrates.
- */
+/** The t with P(T <= t) = `probability`; with t = sqrt(degrees) tan(a) the density is a power of cos(a). */
 export function studentQuantile(probability: number, degrees: number): number {
   const v = Math.min(degrees, MOST_DEGREES);
   const width = Math.PI / 2 / STEPS;

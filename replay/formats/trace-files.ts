@@ -15,12 +15,7 @@ interface ReadTracesOptions {
   reportIds?: Set<string>;
 }
 
-/**
- * Reads traces from files and folders, in the given order; folders recursively and sorted by name. In a folder, trace
- * files are CSVs, and those whose first line is a trace's. A file that is reached twice is read once. A CSV with gaps
- * gives several traces.
- * @throws {InputError} for a path that does not exist, a folder without traces, and invalid content.
- */
+/** In the given order, each file once; of folders those whose first line is a trace's. @throws {InputError} */
 export function readTraces(
   paths: readonly string[],
   { reportIds = new Set(), ...options }: ReadTracesOptions = {},

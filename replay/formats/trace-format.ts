@@ -4,9 +4,8 @@ import { InputError } from '../../abr/errors.ts';
 import type { Trace } from '../trace.ts';
 import { placeOf } from './place.ts';
 import type { TraceSource } from './samples.ts';
-import { parseCooked } from './trace-cooked.ts';
 import { parseTraceCsv } from './trace-csv.ts';
-import { parseMahimahi } from './trace-mahimahi.ts';
+import { parseCooked, parseMahimahi } from './trace-of-others.ts';
 import { parseReports } from './trace-reports.ts';
 
 interface Format {

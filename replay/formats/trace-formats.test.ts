@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { placeOf } from './place.ts';
-import { parseCooked } from './trace-cooked.ts';
 import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
-import { parseMahimahi } from './trace-mahimahi.ts';
+import { parseCooked, parseMahimahi } from './trace-of-others.ts';
 
 const source = { name: 'x', file: 'x.txt', metadata: { dataset: 'd', recordingGroup: 'g' } };
 

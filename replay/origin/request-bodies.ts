@@ -42,10 +42,7 @@ export function parseSessionRequest(text: string, { traces, scenarios, sessions 
   };
 }
 
-/**
- * `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`; `file` gives the trace's name and format. A text with gaps
- * gives several traces. @throws {InputError} that names file, line and field
- */
+/** `{"file": "name.csv", "text": "...", "sidecar"?: "..."}`, with gaps several traces. @throws {InputError} */
 export function parseTraceUpload(body: string): Trace[] {
   const { file, text, sidecar } = jsonObject(body, 'body');
   const name = typeof file === 'string' ? traceNameOf(file) : '';

@@ -1,8 +1,4 @@
-/**
- * The service's config file (JSON): triggers and the webhook that receives them. A trigger
- * compares the mean of a metric over a window with a number, or with a multiple of its mean over the windows before
- * (T3P: "if latency > 10 x its moving average over the last ten windows").
- */
+/** The config file: triggers compare a metric's mean with a number or its earlier mean (T3P). */
 
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';

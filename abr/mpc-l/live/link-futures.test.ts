@@ -4,6 +4,7 @@ import { type CapacityPath, ConstantPath, PiecewisePath } from '../../capacity-p
 import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, HandoverDip, QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
+import { forAll } from '../../property.fixture.ts';
 import { quantilesOf, DIP as SPREAD_DIP } from '../../random-states.fixture.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, LinkPaths } from './link-paths.ts';
@@ -78,18 +79,15 @@ describe('a constant link', () => {
       }),
       { minLength: 1, maxLength: 12 },
     );
-    fc.assert(
-      fc.property(anyTransfers, fc.nat(link.count - 1), (transfers, future) => {
-        link.begin();
-        let at = 0;
-        for (const { pause, bits } of transfers) {
-          const arrival = link.arrivalSeconds(future, at + pause, bits);
-          expect(arrival).toBeCloseTo(at + pause + bits / RATE_BPS, 6);
-          at = arrival;
-        }
-      }),
-      SEED,
-    );
+    forAll([anyTransfers, fc.nat(link.count - 1)], SEED, (transfers, future) => {
+      link.begin();
+      let at = 0;
+      for (const { pause, bits } of transfers) {
+        const arrival = link.arrivalSeconds(future, at + pause, bits);
+        expect(arrival).toBeCloseTo(at + pause + bits / RATE_BPS, 6);
+        at = arrival;
+      }
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import type { Controller, InFlight, LiveState, PlayerState } from '../../control
 import type { QuantileForecast, ValidForecast } from '../../forecast.ts';
 import { createMpcD } from '../../mpc-d.ts';
 import { countRate, type OffRate } from '../../off-rate.ts';
+import { forAll } from '../../property.fixture.ts';
 import {
   anyDownloads,
   anyLive,
@@ -81,15 +82,12 @@ function steadyState(changes: Partial<PlayerState> = {}, live: Partial<LiveState
 describe('on demand', () => {
   test('answers exactly as MPC-L', () => {
     const [ours, theirs] = [createLiveMpcL(), createMpcL()];
-    fc.assert(
-      fc.property(anyOnDemand, anyReceived, fc.boolean(), (state, share, isKnown) => {
-        const forecast = isKnown ? forecastOf(rateOf(state)) : undefined;
-        const inFlight = inFlightOf(state, topOf(state), share);
-        expect(ours.decide(state, forecast)).toEqual(theirs.decide(state, forecast));
-        expect(ours.reconsider!(state, inFlight, forecast)).toEqual(theirs.reconsider!(state, inFlight, forecast));
-      }),
-      SEED,
-    );
+    forAll([anyOnDemand, anyReceived, fc.boolean()], SEED, (state, share, isKnown) => {
+      const forecast = isKnown ? forecastOf(rateOf(state)) : undefined;
+      const inFlight = inFlightOf(state, topOf(state), share);
+      expect(ours.decide(state, forecast)).toEqual(theirs.decide(state, forecast));
+      expect(ours.reconsider!(state, inFlight, forecast)).toEqual(theirs.reconsider!(state, inFlight, forecast));
+    });
   });
 });
 
@@ -132,20 +130,17 @@ describe('live', () => {
 
   test('without a forecast MPC-D decides, and the pace leads to the target', () => {
     const [controller, mpcD] = [createLiveMpcL(), createMpcD({ live: new PathPlan() })];
-    fc.assert(
-      fc.property(anyLiveState, (state) => {
-        expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
-        expect(controller.reconsider!(state, inFlightOf(state, topOf(state), 0))).toBe('keep');
-        const { latencySeconds, targetLatencySeconds, playbackRates } = state.live;
-        const { playbackRate, reason } = controller.pace!(state, undefined);
-        expect(reason).toContain('no usable forecast');
-        const late = latencySeconds - targetLatencySeconds;
-        if (late > 2) expect(playbackRate).toBe(playbackRates.max);
-        if (late > 0.1) expect(playbackRate >= 1).toBe(true);
-        if (late < -0.1) expect(playbackRate <= 1).toBe(true);
-      }),
-      SEED,
-    );
+    forAll([anyLiveState], SEED, (state) => {
+      expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
+      expect(controller.reconsider!(state, inFlightOf(state, topOf(state), 0))).toBe('keep');
+      const { latencySeconds, targetLatencySeconds, playbackRates } = state.live;
+      const { playbackRate, reason } = controller.pace!(state, undefined);
+      expect(reason).toContain('no usable forecast');
+      const late = latencySeconds - targetLatencySeconds;
+      if (late > 2) expect(playbackRate).toBe(playbackRates.max);
+      if (late > 0.1) expect(playbackRate >= 1).toBe(true);
+      if (late < -0.1) expect(playbackRate <= 1).toBe(true);
+    });
     expect(controller.pace!(steadyState(), undefined).playbackRate).toBe(1);
     for (const latencySeconds of [0.7, 1, 1.4, 1.7]) {
       const { playbackRate } = controller.pace!(steadyState({}, { latencySeconds }), undefined);
@@ -155,14 +150,11 @@ describe('live', () => {
 
   test.each([0, 1e9])('a forecast that was issued at %p ms counts as none', (issuedAtMs) => {
     const controller = createLiveMpcL();
-    fc.assert(
-      fc.property(anyLiveState, anyReceived, (state, share) => {
-        const inFlight = inFlightOf(state, topOf(state), share);
-        const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
-        expect(answers).toEqual(answersOf(controller, state, inFlight));
-      }),
-      { ...SEED, numRuns: 10 },
-    );
+    forAll([anyLiveState, anyReceived], { ...SEED, numRuns: 10 }, (state, share) => {
+      const inFlight = inFlightOf(state, topOf(state), share);
+      const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
+      expect(answers).toEqual(answersOf(controller, state, inFlight));
+    });
   });
 
   test('chooses a bitrate that the link sustains', () => {
