@@ -74,9 +74,13 @@ export class LiveStream {
   state({ period, playback, live }: Situation, index: number, nowSeconds: number): LiveState | undefined {
     if (!live) return undefined;
     const { segmentSeconds } = playback;
-    const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
+    const { nowSeconds: captured, firstChunkSeconds } = live;
     return {
-      ...rest,
+      latencySeconds: live.latencySeconds,
+      targetLatencySeconds: live.targetLatencySeconds,
+      playbackRates: live.playbackRates,
+      maxLatencySeconds: live.maxLatencySeconds,
+      isTargetFree: live.isTargetFree,
       offRateShare: this.#offRate?.share ?? 0,
       chunkSeconds: this.#videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
