@@ -56,14 +56,14 @@ export interface PlayerState {
    * Per representation: seconds from the decision until the segment can be requested, for what the player has to load
    * first (a playlist in HLS); it may do so while the encoder works. Default: none.
    */
-  setupSeconds?: readonly number[] | undefined;
+  setupSeconds?: readonly number[];
   /** Bitrate of the previous segment; undefined at the start and after a seek. The ladder may have lost it. */
   previousBitrateBps: number | undefined;
   /** Finished and abandoned downloads of this session, oldest first; at least the last `RECENT_DOWNLOADS`. */
   downloads: readonly Download[];
   weights: QoeWeights;
   /** Absent on demand. */
-  live?: LiveState | undefined;
+  live?: LiveState;
 }
 
 /** Where playback is in a live stream, and when media comes into being. */
@@ -78,7 +78,7 @@ export interface LiveState {
   /** Later than this, playback is given up for the target latency. */
   maxLatencySeconds: number;
   /** The target is the controller's to choose (`targetLatencySeconds: 'auto'`); the given one is the stream's. */
-  isTargetFree?: boolean | undefined;
+  isTargetFree?: boolean;
   /**
    * Share of about the last minute (time constant 60 s) at a rate that can be noticed, 0.01 or more off 1; 0 to 1. It
    * counts the time in which a controller paces, up to the last `pace` (off-rate.ts). Default 0.

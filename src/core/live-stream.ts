@@ -75,15 +75,15 @@ export class LiveStream {
     if (!live) return undefined;
     const { segmentSeconds } = playback;
     const { nowSeconds: captured, firstChunkSeconds } = live;
-    return {
+    const state = {
       latencySeconds: live.latencySeconds,
       targetLatencySeconds: live.targetLatencySeconds,
       playbackRates: live.playbackRates,
       maxLatencySeconds: live.maxLatencySeconds,
-      isTargetFree: live.isTargetFree,
       offRateShare: this.#offRate?.share ?? 0,
       chunkSeconds: this.#videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
     };
+    return live.isTargetFree ? Object.assign(state, { isTargetFree: true }) : state;
   }
 }

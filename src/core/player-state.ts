@@ -45,7 +45,6 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     segmentSeconds,
     bufferLevelSeconds,
     playbackRate,
-    setupSeconds,
     started,
     // Before the first picture, a paused element waits for data.
     isPaused: started && playback.isPaused,
@@ -55,8 +54,9 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: record.downloads,
     weights: bitrateWeights(options.qoe, ladderBps),
-    live,
   };
+  if (setupSeconds) Object.assign(state, { setupSeconds });
+  if (live) Object.assign(state, { live });
   const sizesBits = () =>
     Array.from({ length: rows }, (_, k) =>
       ladder.map((representation) =>
