@@ -2,6 +2,8 @@
 
 import type { InFlight } from '../../abr/controller.ts';
 
+export type RequestTimes = Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>;
+
 /** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
 /** The lag is that of the earliest arrival so far, plus this for every later chunk, so that it is forgotten. */
@@ -71,12 +73,12 @@ export class LiveWaits {
   }
 
   /** The times of the request as if its media had existed when it was sent. */
-  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
+  withoutWaits(request: RequestTimes, now: number): RequestTimes {
     const waitedSeconds = this.#waitedUntil(now);
-    const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
-    if (request.firstByteAtSeconds === undefined) return moved;
-    const afterFirstByteSeconds = waitedSeconds - this.#waitedBeforeFirstByteSeconds;
-    return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
+    const { requestedAtSeconds, firstByteAtSeconds: first } = request;
+    const firstByteAtSeconds =
+      first === undefined ? first : first + (waitedSeconds - this.#waitedBeforeFirstByteSeconds);
+    return { requestedAtSeconds: requestedAtSeconds + waitedSeconds, firstByteAtSeconds };
   }
 
   /** The server answered that the segment does not exist yet. */

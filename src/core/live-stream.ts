@@ -74,12 +74,16 @@ export class LiveStream {
   state({ period, playback, live }: Situation, index: number, nowSeconds: number): LiveState | undefined {
     if (!live) return undefined;
     const { segmentSeconds } = playback;
-    const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
-    return {
-      ...rest,
+    const { nowSeconds: captured, firstChunkSeconds } = live;
+    const state = {
+      latencySeconds: live.latencySeconds,
+      targetLatencySeconds: live.targetLatencySeconds,
+      playbackRates: live.playbackRates,
+      maxLatencySeconds: live.maxLatencySeconds,
       offRateShare: this.#offRate?.share ?? 0,
       chunkSeconds: this.#videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
     };
+    return live.isTargetFree ? Object.assign(state, { isTargetFree: true }) : state;
   }
 }

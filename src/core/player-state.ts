@@ -2,6 +2,7 @@
 
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
+import { lazily } from './lazily.ts';
 import type { CommonOptions } from './options.ts';
 import type { Situation } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
@@ -36,43 +37,40 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const live = record.live?.state(situation, indexInPeriod, clocks.nowSeconds);
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
-  let capSeconds: number | undefined;
-  let sizesBits: number[][] | undefined;
-  return {
-    ...clocks,
+  // Written out, because copying objects into one another takes most of the time.
+  const state = {
+    nowSeconds: clocks.nowSeconds,
+    utcMs: clocks.utcMs,
+    utcUncertaintySeconds: clocks.utcUncertaintySeconds,
     segmentSeconds,
     bufferLevelSeconds,
     playbackRate,
-    ...(setupSeconds && { setupSeconds }),
-    get bufferCapSeconds() {
-      capSeconds ??= record.live?.capSeconds(situation) ?? playback.bufferCapSeconds;
-      return capSeconds;
-    },
     started,
     // Before the first picture, a paused element waits for data.
     isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
-    get upcomingSizesBits() {
-      sizesBits ??= Array.from({ length: rows }, (_, k) =>
-        ladder.map((representation) =>
-          sizes.sizeBits({
-            period,
-            representation,
-            index: indexInPeriod + k,
-            segmentSeconds,
-            indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
-          }),
-        ),
-      );
-      return sizesBits;
-    },
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
-    downloads: [...record.downloads],
+    downloads: record.downloads,
     weights: bitrateWeights(options.qoe, ladderBps),
-    ...(live && { live }),
   };
+  if (setupSeconds) Object.assign(state, { setupSeconds });
+  if (live) Object.assign(state, { live });
+  const sizesBits = () =>
+    Array.from({ length: rows }, (_, k) =>
+      ladder.map((representation) =>
+        sizes.sizeBits({
+          period,
+          representation,
+          index: indexInPeriod + k,
+          segmentSeconds,
+          indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
+        }),
+      ),
+    );
+  const capSeconds = () => record.live?.capSeconds(situation) ?? playback.bufferCapSeconds;
+  return lazily(lazily(state, 'upcomingSizesBits', sizesBits), 'bufferCapSeconds', capSeconds);
 }
 
 /** Index in the period of the segment that the player will request next. */

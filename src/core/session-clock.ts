@@ -49,10 +49,11 @@ export class SessionClock {
   /** Without UTC where the time source does not know it. */
   read(): Clocks {
     const utc = this.events.attempt('time-source-failed', 'the time source failed', () => {
-      const { utcMs, uncertaintySeconds } = this.timeSource.now();
+      const now = this.timeSource.now();
+      const { utcMs, uncertaintySeconds } = now;
       if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
-      return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
+      return now;
     });
-    return { nowSeconds: this.nowSeconds(), ...utc };
+    return { nowSeconds: this.nowSeconds(), utcMs: utc?.utcMs, utcUncertaintySeconds: utc?.uncertaintySeconds };
   }
 }

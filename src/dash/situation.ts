@@ -1,6 +1,7 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
+import { lazily } from '../core/lazily.ts';
 import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
@@ -41,27 +42,15 @@ export function readSituation(
     const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
     return isLevelAlone ? target + segmentSeconds : target;
   };
-  let capSeconds: number | undefined;
   let indexed: RepresentationController | undefined;
-  return {
+  const situation = {
     period,
     ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
-    playback: {
-      segmentSeconds,
-      bufferLevelSeconds,
-      // It costs dash.js more than all others together.
-      get bufferCapSeconds() {
-        capSeconds ??= bufferCapSeconds();
-        return capSeconds;
-      },
-      ...gauge.playback(),
-    },
+    // The cap costs dash.js more than all others together.
+    playback: lazily(gauge.playback(segmentSeconds, bufferLevelSeconds), 'bufferCapSeconds', bufferCapSeconds),
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
-    get playableUntilSeconds() {
-      return playhead + gauge.playableSeconds();
-    },
     live: live?.position(streamInfo, current, playback),
-    indexedBits(id, index) {
+    indexedBits(id: string, index: number) {
       // The ladder's representations have no segment index; those of the stream processor have one.
       indexed ??= streams
         ?.getStreamById(period.id)
@@ -72,6 +61,7 @@ export function readSituation(
       return rangeBits(segments?.[index]?.mediaRange);
     },
   };
+  return lazily(situation, 'playableUntilSeconds', () => playhead + gauge.playableSeconds());
 }
 
 /** The period; all representations have the same number of segments. */
