@@ -39,13 +39,11 @@ export function requireInteger(value: unknown, field: string, { min, max }: { mi
   return value as number;
 }
 
-/** Returns `value` if it is a finite number > 0, else throws. */
 export function requirePositive(value: unknown, field: string): number {
   check(isPositive(value), field, 'a finite number > 0', value);
   return value as number;
 }
 
-/** Returns `value` if it is a number from `min` to `max`, else throws. */
 export function requireFrom(value: unknown, field: string, min: number, max: number): number {
   check(isFrom(value, min, max), field, `a number from ${min} to ${max}`, value);
   return value as number;
@@ -57,13 +55,11 @@ export function requireCorrelation(value: unknown, field: string): number {
   return value as number;
 }
 
-/** Returns `value` if it is a string and not empty, else throws. */
 export function requireText(value: unknown, field: string, expected = 'text'): string {
   check(typeof value === 'string' && value !== '', field, expected, value);
   return value;
 }
 
-/** Returns `value` if it is an object and no array, else throws. */
 export function requireObject(value: unknown, field: string): Record<string, unknown> {
   check(typeof value === 'object' && value !== null && !Array.isArray(value), field, 'an object', value);
   return value as Record<string, unknown>;
@@ -93,12 +89,10 @@ export function requireAscending(value: unknown, field: string, limit: number, m
   return value as number[];
 }
 
-/** Whether `value` is a number from `min` to `max`. */
 export function isFrom(value: unknown, min: number, max: number): value is number {
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-/** Whether `value` is a finite number > 0. */
 export function isPositive(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) > 0;
 }

@@ -64,7 +64,6 @@ export interface PlannerOptions {
 }
 
 export interface Plan {
-  /** Index of the first segment's representation. */
   representation: number;
   /**
    * The terms of QoE summed over the planned segments, by their shares and not yet divided by their media, and the value
@@ -75,7 +74,6 @@ export interface Plan {
   bufferValue: number;
   /** Stall seconds of that plan, startup included. */
   stallSeconds: number;
-  /** Planned segments. */
   segments: number;
 }
 
@@ -209,7 +207,6 @@ class PlanSearch {
     return this.#share(k) * ((quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
   }
 
-  /** The partial plan with one segment more. */
   #extend(plan: PartialPlan, k: number, last: number, next: number): PartialPlan {
     const { started, isPaused, weights } = this.#state;
     const plays = k > 0 || (started && !isPaused);

@@ -164,7 +164,6 @@ export async function prepareBenchmark(
   };
 }
 
-/** The scenario, and the files of algorithms. Throws for an algorithm that the command cannot play. */
 async function checkAlgorithms(
   { algorithms, baseline, household }: Pick<Benchmark, 'algorithms' | 'household'> & { baseline: string },
   flags: Flags,
@@ -315,7 +314,6 @@ function householdOption(value: string, command: 'simulate' | 'bench'): Househol
   return householdNamed(value, command === 'bench' ? BROWSER_HOUSEHOLDS : HOUSEHOLDS);
 }
 
-/** Names the traces, or starts, without room for a session. */
 export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stderr: Output): void {
   if (leftOut.length === 0) return;
   const places = leftOut.map(({ trace, startSeconds, reason }) => `  ${trace} at ${startSeconds} s: ${reason}\n`);

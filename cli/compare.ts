@@ -35,7 +35,6 @@ function keyOf({ trace, startSeconds, algorithm, seed, household }: SessionResul
   return `${algorithm}: ${trace} from second ${startSeconds}, seed ${seed}${seat}`;
 }
 
-/** Writes a line on an algorithm, and one on each of the first differences. */
 function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: CommandIo): boolean {
   const differences: string[] = [];
   let pairs = 0;
@@ -55,7 +54,6 @@ function isSameFor(algorithm: string, before: Sessions, after: Sessions, io: Com
   return differences.length === 0;
 }
 
-/** Index of the first segment with another bitrate or other abandoned bits. */
 function firstDifference(one: SessionResult, other: SessionResult): number | undefined {
   const count = Math.max(one.segments.length, other.segments.length);
   for (let at = 0; at < count; at++) if (choiceOf(one, at) !== choiceOf(other, at)) return at;

@@ -98,7 +98,6 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   return { choice, problems };
 }
 
-/** The choice as a query string, with its question mark. */
 export function formatChoice(choice: Choice): string {
   const { players, trace, scenario, startSeconds, link, risk, watchedSeconds } = choice;
   const parameters = new URLSearchParams({
@@ -120,13 +119,11 @@ export function latestStart({ traces }: Catalogue, trace: string): number {
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
 }
 
-/** The scene as a choice; the fields that it leaves open are given. */
 export function choiceOf(scene: Scene, others: Choice): Choice {
   const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
   return { ...others, players, trace, scenario, startSeconds, risk, watchedSeconds, link: 'own' };
 }
 
-/** The scene that a choice shows, with whatever players. */
 export function sceneOf(choice: Omit<Choice, 'players'>): Scene | undefined {
   return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
     const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;

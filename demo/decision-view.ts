@@ -34,7 +34,6 @@ export class DecisionView {
     return inForce(record.decisions, momentSeconds);
   }
 
-  /** Shows the decision that was in force at a second of the session. */
   draw(momentSeconds: number): void {
     const record = this.#record;
     const pace = inForce(record.paces, momentSeconds);

@@ -8,7 +8,6 @@ import type { LinkSharing } from './choice.ts';
 import type { OriginAddress } from './server/replay-origin.ts';
 import { startWorker } from './worker-origin.ts';
 
-/** A trace that sessions can replay, as `GET /traces` lists it. */
 export interface TraceListing {
   name: string;
   dataset: string;

@@ -17,7 +17,6 @@ export interface PluginSession {
   session: OriginSession;
   /** On the origin's clock of the session's link. */
   nowSeconds(): number;
-  /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
   /** MPC-L asks it before its own. */
   forecaster: Forecaster | undefined;

@@ -98,7 +98,6 @@ export class SessionRecorder extends RequestRecorder {
     video.pause();
   }
 
-  /** Ends the record: later events are ignored. */
   stop(): void {
     this.sample();
     this.#ending.abort();

@@ -13,7 +13,6 @@ import { GRID_SECONDS } from './timeline-model.ts';
 
 declare const __LEO_ABR_VERSION__: string;
 
-/** The sessions so far in the schema of the benchmark's results. */
 export function saveResults(run: Run): void {
   const { trace, scenario, startSeconds, players } = run;
   const sessions = players.map(({ record, algorithm }) => {

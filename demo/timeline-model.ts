@@ -55,7 +55,6 @@ export class Timeline {
     }
   }
 
-  /** The point of the grid at or before a second of the session. */
   indexAt(seconds: number): number {
     return Math.min(this.times.length - 1, Math.max(0, Math.floor(seconds / GRID_SECONDS + 1e-9)));
   }

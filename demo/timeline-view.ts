@@ -358,7 +358,6 @@ function lineOf(place: number, palette: Palette): uPlot.Series {
   };
 }
 
-/** The style sheet's current colours. */
 function readPalette() {
   const style = getComputedStyle(document.documentElement);
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;

@@ -12,7 +12,6 @@ export const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 export interface OnnxModels {
   /** The files' bytes by the forecaster's name (`onnx`, `onnx:<file>`). */
   files: Readonly<Record<string, Uint8Array>>;
-  /** onnxruntime-web's `dist`. */
   runtimeFolder: string;
   /** The built `simulator/onnx-thread.ts`, which the simulator needs. */
   threadFile: string;

@@ -14,7 +14,6 @@ export interface OwnAlgorithm {
 
 export type OwnControllers = ReadonlyMap<string, CreateController>;
 
-/** Whether a controller's name is the path of a file. */
 export function isOwnAlgorithm(controller: string): boolean {
   return controller.includes('/') || /\.(ts|js|mjs)$/.test(controller);
 }

@@ -7,10 +7,8 @@ export interface SegmentRow {
   index: number;
   bitrateBps: number;
   sizeBits: number;
-  /** From the session's first request. */
   requestedAtSeconds: number;
   downloadSeconds: number;
-  /** At the moment of the request. */
   bufferLevelSeconds: number;
   /** Stalls that this download caused (startup is not a stall). */
   stallSeconds: number;
@@ -210,10 +208,8 @@ export interface LeftOutStart {
 export interface ToolInfo {
   name: string;
   version: string;
-  /** `simulate` or `bench`. */
   command: string;
   commit: string | null;
-  /** `--seed`, `--baseline`. */
   seed: number;
   baseline: string;
   /** `--shard`; absent in complete results. */

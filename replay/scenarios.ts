@@ -23,7 +23,6 @@ export interface Scenario {
   sizeSpread: number;
   sizeSeed: number;
   browser: BrowserModel;
-  /** A live stream. Default: on demand. */
   live?: LiveStream;
 }
 
@@ -49,7 +48,6 @@ export interface LiveStream {
  * others (`streaming.retryAttempts.MediaSegment`, `streaming.retryIntervals.MediaSegment`).
  */
 export interface EncoderPause {
-  /** Second of the session. */
   fromSeconds: number;
   seconds: number;
 }

@@ -21,7 +21,6 @@ export function readSteps(folder) {
   );
 }
 
-/** Writes a step with a line per row. */
 export function writeStep(file, step) {
   const flat = (key, value) => (key === 'rows' ? value.map((row) => JSON.stringify(row)) : value);
   const text = JSON.stringify(step, flat, 2).replace(/^( +)("\[.*\]")(,?)$/gm, (_, indent, row, comma) => {

@@ -9,7 +9,6 @@ import { handoverPhaseOf, linkSteps, meanRateBps, type Trace, traceStartUtcMs, w
 interface KernelStep {
   endSeconds: number;
   bps: number;
-  /** Share of packets lost at random. */
   loss: number;
   /** Added to the link's delay in each direction. */
   extraDelaySeconds: number;

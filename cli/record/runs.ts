@@ -2,10 +2,8 @@
 
 import type { Trace } from '../../replay/trace.ts';
 
-/** A recording without a gap. */
 export interface Run {
   trace: Trace;
-  /** Seconds without measurements. */
   bridgedSeconds: number;
 }
 

@@ -5,7 +5,6 @@ import { type Cell, estimateCell, fixed } from './format.ts';
 
 export interface ReportDocument {
   title: string;
-  /** Before the contents. */
   opening: Section;
   sections: Section[];
 }
@@ -38,7 +37,6 @@ export interface Table {
 }
 
 export interface Figure {
-  /** Above the picture. */
   title: string;
   caption: string;
   /** Text alternative, for readers who cannot see the figure. */

@@ -40,7 +40,6 @@ function* sectionsHtml(sections: readonly Section[]): Generator<string> {
   yield '</section>\n';
 }
 
-/** The links to the sections, with the parts of a section behind it. */
 function contents(sections: readonly Section[]): string {
   const items = sections.map(({ id, title, level }) => {
     const link = `<a href="#${id}">${escaped(title)}</a>`;

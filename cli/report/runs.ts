@@ -25,7 +25,6 @@ export interface Run {
   files: string[];
   tools: ToolInfo[];
   results: Results;
-  /** In order of appearance. */
   algorithms: string[];
   datasets: string[];
   baseline: string;

@@ -20,7 +20,6 @@ export interface DatasetScores {
 export interface Fit {
   settings: Record<string, unknown>;
   seed: number;
-  /** Moments trained on. */
   rows: number;
   numpy: string;
   /** False: the scores are on the training data. */

@@ -137,7 +137,6 @@ export interface WriteRowsOptions extends Watched {
   seed: number;
   /** Data sets (as in sidecars) to leave out of training; models are still evaluated on them. */
   leftOut?: readonly string[];
-  /** For `rows.json` and `rows.f32`. */
   folder: string;
 }
 

@@ -9,9 +9,7 @@ export interface BenchNotes {
   /** Of the tiers `kernel` and `quic`. */
   kernel?: { congestionControl: string; impairment: { loss: number } };
   contexts: number;
-  /** Sessions with more late downloads were rejected. */
   lateShare: number;
-  /** Rejected and repeated runs of sessions, in all parts. */
   rejectedRuns: number;
   userAgent?: string;
   playerVersions?: Partial<Record<PlayerName, string>>;

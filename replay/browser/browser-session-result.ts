@@ -10,7 +10,6 @@ import { playbackHistory } from './playback-history.ts';
 import { segmentRows, totalSeconds } from './segment-rows.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** The session's rounded result; `timings` adds the durations of decisions. */
 export function browserSessionResult(
   record: SessionRecord,
   { planned, scenario, timings }: { planned: PlannedSession; scenario: ResolvedScenario; timings: boolean },

@@ -17,7 +17,6 @@ interface Options {
   protocol?: string;
 }
 
-/** The disagreements in words. None for sessions that did not end. */
 export function inconsistencies(record: SessionRecord, options: Options): string[] {
   if (record.endedBy !== 'end') return [];
   const { live, protocol, hasDecisions, segmentCount, segmentSeconds } = options;
@@ -34,7 +33,6 @@ export function inconsistencies(record: SessionRecord, options: Options): string
 
 const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
 
-/** Of one segment: its decision, its request and its pictures. */
 function segmentDifferences(record: SessionRecord, index: number, { live, hasDecisions }: Options): string[] {
   const requests = record.requests.filter((request) => request.index === index);
   const ids = requests.filter(({ outcome }) => outcome === 'complete').map(({ representationId }) => representationId);
@@ -103,7 +101,6 @@ function latencyDifferences(
   return [];
 }
 
-/** Says that two figures differ; undefined if they agree. */
 function difference(nowSeconds: number, [one, byElement]: [number, number]) {
   if (Math.abs(one - byElement) <= TOLERANCE_SECONDS) return undefined;
   return (what: string, by: string) =>

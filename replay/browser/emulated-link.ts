@@ -14,7 +14,6 @@ export interface LinkStatistics {
   lost: number;
 }
 
-/** How a browser behind the link is started, and the origin's address there. */
 export interface BrowserAccess {
   /** Without a trailing slash. */
   url: string;

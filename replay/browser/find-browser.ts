@@ -19,9 +19,7 @@ import { brotliDecompressSync } from 'node:zlib';
 
 export interface FoundBrowser {
   executablePath: string;
-  /** Switches for every run; add your own behind them. */
   args: string[];
-  /** The complete environment of the browser. */
   env: Record<string, string>;
   source: 'CHROME_PATH' | 'playwright' | 'system' | '@sparticuz/chromium';
 }

@@ -41,7 +41,6 @@ export function downloadTimings(record: SessionRecord, log: readonly RequestLogE
   });
 }
 
-/** The scenario's model of the browser, for a session in this player. */
 export function modelOf(player: PlayerName, browser: BrowserModel): BrowserModel {
   return { ...browser, responseSeconds: browser.responseSeconds + MORE_SECONDS[player] };
 }
@@ -59,7 +58,6 @@ export function isLate(
   return lateSeconds > Math.max(LATE_SHARE * prescribedSeconds, LATE_SECONDS);
 }
 
-/** Share of late downloads; 0 if there are none at all. */
 export function lateShare(timings: readonly DownloadTiming[], browser: BrowserModel): number {
   return timings.length === 0 ? 0 : timings.filter((timing) => isLate(timing, browser)).length / timings.length;
 }

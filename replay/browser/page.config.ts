@@ -24,7 +24,6 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     license: { fileName: 'LICENSES.md' },
-    // dash.js is large.
     chunkSizeWarningLimit: 1500,
   },
 });

@@ -23,7 +23,6 @@ import { inTurns } from './turns.ts';
 
 export interface BenchOptions
   extends Pick<RunSessionsOptions, 'sessions' | 'scenario' | 'own' | 'models' | 'onnx' | 'timings'> {
-  /** The built page (`npm run build:bench-page`). */
   pageDirectory: string;
   /** Default: the origin paces the responses. */
   startLink?(scenario: ResolvedScenario): Promise<EmulatedLink>;
@@ -33,7 +32,6 @@ export interface BenchOptions
   contexts?: number;
   /** A session with more late downloads than this is rejected. Default: `TOLERATED_LATE_SHARE`. */
   lateShare?: number;
-  /** Ends the run early and drops active sessions. */
   signal?: AbortSignal;
   /** Receives the notes of this call before the first session; they are updated until the end. */
   onPart?(part: BenchPart): void;
@@ -53,7 +51,6 @@ const PAGE_HEADERS = {
 /** The page's video and its margin, in CSS pixels: every picture costs the composition of the whole page. */
 const VIEWPORT = { width: 384, height: 216 };
 
-/** The number of concurrent sessions that do not disturb each other. */
 export function defaultContexts({ ladderBps, live }: Pick<ResolvedScenario, 'ladderBps' | 'live'>): number {
   return live !== undefined || ladderBps.at(-1)! > 30e6 ? 4 : 8;
 }
@@ -104,7 +101,6 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   return givenUp;
 }
 
-/** Plays the sessions in batches, and notes in `part` what happened. */
 async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Promise<void> {
   const { link, options } = run;
   const { sessions, scenario } = options;
@@ -133,7 +129,6 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Pr
   updatePart(part);
 }
 
-/** Fails early with a clear message if the browser lacks the codec. */
 async function requireMedia(browser: Browser, source: string): Promise<void> {
   const type = `video/mp4; codecs="${videoClip(MAX_REPRESENTATIONS - 1).codec}"`;
   const page = await browser.newPage();
@@ -166,7 +161,6 @@ async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSessio
   return Promise.all(play);
 }
 
-/** Opens the pages of a line of the plan, for one session or for the players of a household on one link. */
 async function loadLine({ planned, attempt }: Task, run: Run) {
   const { origin, link, options } = run;
   const { household, trace, startSeconds } = planned;
@@ -220,7 +214,6 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
   };
 }
 
-/** Opens a page for one session. The returned function plays the session and closes the page. */
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session, service }: { attempt: number; session: ReplaySession; service: { url: string } | undefined },

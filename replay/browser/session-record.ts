@@ -58,7 +58,6 @@ export interface DecisionRecord {
   forecast?: { source: string; issuedAtMs: number };
 }
 
-/** A stall of the playhead, on the session's clock. */
 export interface StallRecord {
   startSeconds: number;
   endSeconds: number;
@@ -75,7 +74,6 @@ export interface PositionRecord {
 export interface SessionRecord {
   endedBy: 'end' | 'cutoff' | 'fault';
   fault?: string;
-  /** In order. */
   requests: RequestRecord[];
   /** Empty for the player's own ABR. */
   decisions: DecisionRecord[];
@@ -105,7 +103,6 @@ export interface SessionRecord {
   playerVersion: string;
 }
 
-/** One download: the page's measurement and the trace's prescription. */
 export interface DownloadTiming {
   index: number;
   representationId: string;
@@ -119,7 +116,6 @@ export interface DownloadTiming {
 export interface PlayedSession {
   /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
   planned: PlannedSession;
-  /** From 1. */
   attempt: number;
   /** Why it was rejected; absent if it was accepted. All sessions of a household are rejected for one. */
   rejected?: string;
@@ -135,7 +131,6 @@ export interface PlayedSession {
 declare global {
   interface Window {
     leoAbrBench: {
-      /** Loads all that the session needs before its start. */
       prepare(config: SessionConfig): Promise<void>;
       play(): Promise<SessionRecord>;
     };

@@ -13,7 +13,6 @@ export function isFileOf(source: Source, path: string): boolean {
   return typeof source.path === 'string' ? source.path === path : source.path.test(path);
 }
 
-/** The recordings in a file of a source. @throws {InputError} if the file has another form. */
 export function recordingsIn(recipe: Recipe, source: Source, path: string, bytes: Uint8Array): Recording[] {
   const file = path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]*$/, '');
   const { name = file } = source;
@@ -27,7 +26,6 @@ export function recordingsIn(recipe: Recipe, source: Source, path: string, bytes
   return recordings;
 }
 
-/** Names and contents of the files of a recording: its trace and its sidecar. */
 export function filesOf(recipe: Recipe, source: Source, path: string, recording: Recording): [string, string][] {
   return [
     [`${recording.name}.json`, formatSidecar(metadataOf(recipe, source, path, recording))],

@@ -7,9 +7,7 @@ import { halfStepRows, iperfJson, joinedEpochs, nicCounter, stampedOutput } from
 
 /** In recipes.json, sources without `repository` and `commit` have the recipe's. */
 export interface Source {
-  /** `owner/repository` on GitHub. */
   repository: string;
-  /** Commit that pins the files. */
   commit: string;
   /** Path of a file, or a pattern for the paths of several (`pattern` in recipes.json). */
   path: string | RegExp;
@@ -23,7 +21,6 @@ export interface Recipe {
   name: string;
   about: string;
   licence: string;
-  /** What to cite beside the repository. */
   cite?: string;
   sources: readonly Source[];
   /** In recipes.json a name of `CONVERTERS`, or `{"<name of CONFIGURED>": <its options>}`. */

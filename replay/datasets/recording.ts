@@ -6,7 +6,6 @@ import { placeOf } from '../formats/place.ts';
 import type { Samples } from '../formats/samples.ts';
 
 export interface SourceFile {
-  /** Path in its repository, for messages. */
   path: string;
   /** Name of its recording, or the beginning of the names of several. */
   name: string;
@@ -49,12 +48,10 @@ export function samplesOf(columns: {
   };
 }
 
-/** `count` times, one each `stepSeconds`. */
 export function gridSeconds(count: number, stepSeconds: number): number[] {
   return Array.from({ length: count }, (_, i) => i * stepSeconds);
 }
 
-/** The rows of a CSV with a header, as a reader of its columns. */
 export class Table {
   private readonly header: readonly string[];
   private readonly rows: [line: string[], number: number][] = [];

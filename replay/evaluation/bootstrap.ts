@@ -63,7 +63,6 @@ export interface Resampling {
   unitCount: number;
   /** Equal seeds give equal resamples, so that statistics over the same units are paired. */
   seed: number;
-  /** Default `RESAMPLES`. */
   resamples?: number | undefined;
 }
 

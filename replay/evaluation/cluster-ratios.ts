@@ -8,7 +8,6 @@ export interface ClusterSums {
   /** Sums by cluster, in the same order for all arms; 0 for clusters without sessions. */
   x: Float64Array;
   y: Float64Array;
-  /** Sums over all sessions. */
   sessions: number;
   xx: number;
   xy: number;

@@ -33,7 +33,6 @@ const START_NAMES = [
 ] as const;
 const LIVE_NAMES = Object.keys(LIVE) as (keyof typeof LIVE)[];
 
-/** The sessions of a data set (or of all) by algorithm, and their units of resampling. */
 interface ComparisonFrame {
   sessionsByAlgorithm: ReadonlyMap<string, readonly SessionResult[]>;
   baseline: string;
@@ -54,7 +53,6 @@ interface Pair {
   baseline: SessionResult;
   oracle: SessionResult | undefined;
   unit: number;
-  /** Of the starts of two sessions on demand. */
   startDiff: FirstMinute | undefined;
 }
 

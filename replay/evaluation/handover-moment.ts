@@ -7,7 +7,6 @@ export interface PlayedSession {
   stalls: readonly { startSeconds: number; endSeconds: number }[];
   /** The playback rate from each second on, in order. */
   rates: readonly { atSeconds: number; rate: number }[];
-  /** In order. */
   requests: readonly { requestedAtSeconds: number; bitrateBps: number }[];
 }
 

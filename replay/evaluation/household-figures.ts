@@ -94,14 +94,12 @@ export interface HouseholdSummary extends Record<(typeof MEANS)[number], number>
   algorithm: string;
   households: number;
   qoeP5: number;
-  /** Over players. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
   /** From the baseline's households; undefined for the baseline and without pairs. */
   difference: ReturnType<typeof householdDifference>;
 }
 
-/** A row per given algorithm, for a data set or, by default, for all. */
 export function householdSummary(
   { households = [], sessions, tool: { baseline, seed } }: Pick<Results, 'households' | 'sessions' | 'tool'>,
   dataset: string = ALL_DATASETS,
@@ -131,7 +129,6 @@ function qoeOf({ live, qoe }: SessionResult): number {
   return live?.qoe ?? qoe.linear;
 }
 
-/** As in the sessions' rows. */
 function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6 + 0;
 }

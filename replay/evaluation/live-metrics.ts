@@ -7,7 +7,6 @@ import type { LiveMetrics } from '../results.ts';
 
 /** A piece of time with one playback rate, or one of a stall. */
 export interface PlaybackPiece {
-  /** Seconds of the clock. */
   seconds: number;
   /** At its start; it grows by a second per second of stall, and by 1 - rate while playing. */
   latencySeconds: number;
@@ -22,7 +21,6 @@ export interface WatchedStream {
   /** Bitrates of the received segments in bit/s, in order. */
   bitratesBps: readonly number[];
   segmentSeconds: number;
-  /** Ascending, in bit/s. */
   ladderBps: readonly number[];
   /** Seeks to the live edge. */
   jumps: number;

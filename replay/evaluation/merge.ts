@@ -80,7 +80,6 @@ function commonTool(tools: readonly ToolInfo[]): ToolInfo {
   return { ...(merged as ToolInfo), ...(Object.keys(differing).length > 0 && { differing }) };
 }
 
-/** The first different field of two objects, with the first one's value. */
 function firstDifference(value: object, other: object): string {
   const [left, right] = [value as Record<string, unknown>, other as Record<string, unknown>];
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {

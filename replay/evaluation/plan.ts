@@ -91,7 +91,6 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
 type Place = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'household'>;
 type Played = Place & Pick<SessionResult, 'algorithm'>;
 
-/** The unique key of a session in a benchmark. */
 export function sessionKey(session: Played): string {
   const { household } = session;
   return JSON.stringify([...lineOf(session, household?.name), ...(household ? [household.player] : [])]);
@@ -103,7 +102,6 @@ export function placeKey({ dataset, trace, startSeconds, household }: Place): st
   return JSON.stringify([dataset, trace, startSeconds, ...seat]);
 }
 
-/** A line of a plan; the sessions of a household come from one line. */
 function lineOf({ dataset, trace, startSeconds, algorithm, household }: Played, name: string | undefined): unknown[] {
   return [dataset, trace, startSeconds, household?.algorithm ?? algorithm, ...(name === undefined ? [] : [name])];
 }

@@ -23,7 +23,6 @@ export function tailSize(size: number): number {
   return Math.ceil(TAIL_SHARE * size - 1e-9);
 }
 
-/** Mean of the `tailSize` largest values. */
 export function tailMean(ascending: Float64Array): number {
   return mean(ascending.subarray(ascending.length - tailSize(ascending.length)));
 }
@@ -61,7 +60,6 @@ export class UnitSample {
     return sum / this.sizeOf(counts);
   }
 
-  /** Mean of the `tailSize` largest values. */
   tailMean(counts: ArrayLike<number>): number {
     const { descending, unitOfDescending } = this;
     const size = tailSize(this.sizeOf(counts));

@@ -22,13 +22,10 @@ interface SummaryOptions {
   scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
   /** Without sessions of the baseline all `vsBaseline` are null. */
   baseline: string;
-  /** Of the bootstrap. Default 0. */
   seed?: number;
-  /** Default `RESAMPLES`. */
   resamples?: number;
 }
 
-/** Rows by data set and algorithm, in order of appearance. */
 export function summarise(sessions: readonly SessionResult[], options: SummaryOptions): SummaryRow[] {
   const datasets = groupBy(sessions, (session) => session.dataset);
   const ways = unitsByDataset(sessions);

@@ -5,7 +5,6 @@ import { handoverPhaseOf, type Trace, type TraceMetadata } from '../trace.ts';
 
 /** Columns of equal length; NaN = unknown. A sample holds from its time to the next one's. */
 export interface Samples {
-  /** Ascending. */
   timesSeconds: Float64Array;
   ratesBps: Float64Array;
   rttSeconds?: Float64Array | undefined;

@@ -49,7 +49,6 @@ export class SessionStore {
   }
 }
 
-/** The line of a session in a file of results that goes on. */
 export function sessionLine(session: SessionResult): string {
   return JSON.stringify(session) + LINE_END;
 }

@@ -35,13 +35,11 @@ export function readTraces(
   return traces;
 }
 
-/** The traces in one file, with the metadata of its sidecar, if any. */
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {
   const name = traceNameOf(file);
   return parseTraces(readText(file), { name, file, metadata: metadataBeside(file, name), ...options });
 }
 
-/** The metadata in the sidecar of a trace's file; the default without one. */
 function metadataBeside(file: string, traceName: string): TraceMetadata {
   const sidecar = sidecarOf(file);
   const isThere = statSync(sidecar, { throwIfNoEntry: false })?.isFile() === true;
@@ -78,7 +76,6 @@ function readText(file: string): string {
   return readable(file, () => readFileSync(file, 'utf8'));
 }
 
-/** The beginning of a file, which determines its format. */
 function beginningOf(file: string): string {
   return readable(file, () => {
     const descriptor = openSync(file, 'r');

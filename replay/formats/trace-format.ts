@@ -34,7 +34,6 @@ function formatOf(file: string, text: string): Format | undefined {
   );
 }
 
-/** Whether a file with this beginning is a trace, not a sidecar, a picture ... */
 export const isTrace = (file: string, beginning: string): boolean => formatOf(file, beginning) !== undefined;
 
 /** The traces in a text (several for a CSV with gaps; one per report). */

@@ -27,7 +27,6 @@ export class RandomStream {
     return Math.exp(spread * this.normal() - spread ** 2 / 2);
   }
 
-  /** A whole number in [0, below). */
   whole(below: number): number {
     return Math.floor(below * this.random());
   }

@@ -105,7 +105,6 @@ function validate(options: SynthesizeOptions & { durationSeconds: number; stepSe
     wrong('mbps', 'a rate from 0.01 to 100000 Mbit/s', mbps);
 }
 
-/** Whether a number is a whole multiple of `unit`, up to rounding. */
 function isMultiple(value: number, unit: number): boolean {
   const times = Math.round(value / unit);
   return times >= 1 && Math.abs(value - times * unit) < 1e-6;

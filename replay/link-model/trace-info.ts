@@ -28,7 +28,6 @@ export interface TraceInfo {
   outages: number;
   longestOutageSeconds: number;
   outageShare: number;
-  /** From the metadata. */
   epochPhaseSeconds: number | null;
   /** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown. Null below 60 s. */
   boundary: BoundaryEffect | null;

@@ -10,7 +10,6 @@ export interface ChunkTransfer extends Transfer {
 }
 
 export interface Chunk {
-  /** When it comes into being. */
   existsAtSeconds: number;
   bits: number;
 }

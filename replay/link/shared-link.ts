@@ -104,7 +104,6 @@ export class SharedLink {
     this.settle();
   }
 
-  /** When a flight next begins or ends to send. */
   nextChangeSeconds(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const { flight, offsetSeconds } of this.senders) {
@@ -140,7 +139,6 @@ export class SharedLink {
   }
 }
 
-/** A way to the link, for one flight at a time. */
 export class Sender {
   flight: SharedFlight | undefined;
   private share: Share | undefined;

@@ -34,14 +34,12 @@ export function findBox(bytes: Uint8Array, path: string): Box {
   return within;
 }
 
-/** A 32-bit unsigned number, big-endian. */
 export function u32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value);
   return bytes;
 }
 
-/** A 64-bit unsigned number, big-endian. */
 export function u64(value: number): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value));

@@ -2,7 +2,6 @@
 
 import { concatBytes } from './boxes.ts';
 
-/** Real bytes, or one byte repeated `count` times. */
 export type ByteRun = Uint8Array | { fill: number; count: number };
 
 /** The longest piece that `ByteRuns.read` yields. */

@@ -16,14 +16,12 @@ export type Padding = 'free-box' | 'mdat' | 'filler-data';
 
 export interface SegmentRequest {
   clip: Clip;
-  /** Counted from 0. */
   index: number;
   segmentSeconds: number;
   /** A divisor of `segmentSeconds`. Default: the segment is one chunk. */
   chunkSeconds?: number;
   /** Exact size. Default: the samples' own. */
   sizeBytes?: number;
-  /** Default: `free-box`. */
   padding?: Padding;
 }
 
@@ -59,7 +57,6 @@ function equalShares(total: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => share + (i < total - share * count ? 1 : 0));
 }
 
-/** Samples in a row, and the time of the first. */
 interface Pictures {
   samples: Sample[];
   startTicks: number;

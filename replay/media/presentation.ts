@@ -64,7 +64,6 @@ export interface Presentation {
   playlistExistsAtSeconds(reload: BlockingReload): number;
   /** The content of `sizes.json`: bytes per segment, by Representation id. */
   sizes: { representations: Record<string, number[]> };
-  /** A media file by its path relative to the manifest. */
   find(path: string): MediaFile | undefined;
 }
 

@@ -30,7 +30,6 @@ export interface Stream {
   /** Of a segment. */
   chunkCount: number;
   periods: number;
-  /** Ascending by bitrate. */
   video: readonly StreamTrack[];
   audio: readonly StreamTrack[];
   live: LiveStream | undefined;

@@ -8,7 +8,6 @@ export interface BrowserOracle {
   forecaster: Forecaster;
   /** A request of `nowSeconds` reached the origin at `traceSeconds`; the first call counts. */
   anchor(traceSeconds: number, nowSeconds: number): void;
-  /** The current difference of trace time and session time. */
   readonly offsetSeconds: number;
 }
 

@@ -1,7 +1,6 @@
 /** The origin's source of time; tests replace it. */
 
 export interface Clock {
-  /** Monotonic milliseconds. */
   nowMs(): number;
   /** Calls back once, after `delayMs` or slightly later. The returned function cancels it. */
   schedule(callback: () => void, delayMs: number): () => void;

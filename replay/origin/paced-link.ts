@@ -12,7 +12,6 @@ export const TICK_MS = 4;
 /** Wake this much after an event, so that rounding cannot make it one to come. */
 const ROUNDING_MS = 1e-6;
 
-/** Called with the number of bytes that have arrived so far. */
 type OnDelivered = (bytes: number) => void;
 
 interface Flow {

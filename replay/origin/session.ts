@@ -31,7 +31,6 @@ export interface SessionSpec {
   startSeconds?: number;
   /** Whose link and clock this one shares; trace, start, pacing and the scenario's link must be the same. */
   link?: ReplaySession;
-  /** Other traffic on the link of its own. */
   traffic?: readonly Traffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
@@ -41,7 +40,6 @@ export interface SessionSpec {
   delivery?: Delivery;
   /** Called at the link's second 0, before the response to the request that starts it. */
   onStart?: () => void;
-  /** Form of the media, see `replay/media`. */
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
 }
 

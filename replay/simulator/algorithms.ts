@@ -25,7 +25,6 @@ export interface SessionTask
   scenario: ResolvedScenario;
   /** Of the built-in forecaster. Default: the shipped one. */
   model?: Model | undefined;
-  /** Of the ONNX forecasters, by their names. */
   onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
 

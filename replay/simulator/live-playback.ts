@@ -43,13 +43,11 @@ export class LivePlayback {
   playbackRate = 1;
   /** Undefined before the first pace. */
   offRate: OffRate | undefined;
-  /** From the first picture on. */
   started = false;
   startupSeconds = 0;
   stallSeconds = 0;
   stallCount = 0;
   jumps = 0;
-  /** From the first picture on. */
   readonly history: PlaybackPiece[] = [];
   private isStalled = false;
   private appends: Append[] = [];

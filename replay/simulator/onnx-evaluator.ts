@@ -11,7 +11,6 @@ export interface OnnxThreadSetup extends Pick<OnnxModels, 'runtimeFolder'> {
   name: string;
   bytes: Uint8Array;
   port: MessagePort;
-  /** Becomes 1 with an answer. */
   answered: Int32Array;
 }
 

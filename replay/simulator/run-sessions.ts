@@ -35,7 +35,6 @@ export interface RunSessionsOptions {
   signal?: AbortSignal;
   /** Receives the sessions of each line of the plan as they end; what it returns is kept. Default: the sessions. */
   keep?(sessions: SessionResult[]): SessionResult[];
-  /** Receives the number of finished lines of the plan from time to time. */
   onProgress?(done: number): void;
 }
 

@@ -11,13 +11,11 @@ import { type Refusal, refuse, validationMessage } from './refusals.ts';
 import { isHostAllowed, isOriginAllowed, isTokenRight, type SecurityOptions } from './security.ts';
 
 export interface ApiLimits {
-  /** Largest request body. */
   bodyBytes: number;
   rate: RateLimitOptions;
   /** Open TCP connections; further ones are refused. */
   connections: number;
   subscribers: number;
-  /** How long a connection without requests stays open. */
   keepAliveMs: number;
   /** Time to receive headers and body, which bounds half-open connections. */
   requestTimeoutMs: number;
@@ -40,7 +38,6 @@ export interface HttpOptions {
   limits: ApiLimits;
   /** PEM. Default: plain HTTP. */
   tls?: { cert: string; key: string } | undefined;
-  /** Receives internal errors. */
   onFault?: ((error: Error) => void) | undefined;
 }
 

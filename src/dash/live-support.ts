@@ -96,7 +96,6 @@ export class LiveSupport {
     if (this.options.live.targetLatencySeconds !== this.#target) this.setTarget();
   }
 
-  /** Applies the option's target latency. */
   setTarget(): void {
     this.restoreTarget();
     this.#target = this.options.live.targetLatencySeconds;
@@ -108,7 +107,6 @@ export class LiveSupport {
     this.#restoreTarget();
   }
 
-  /** The source is another one. */
   forget(): void {
     this.#clock.forget();
   }

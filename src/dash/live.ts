@@ -24,7 +24,6 @@ export class LiveClock {
     if (Number.isFinite(offset)) this.#offsetMs = offset;
   }
 
-  /** The source is another one. */
   forget(): void {
     this.#offsetMs = undefined;
   }

@@ -41,7 +41,6 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
   const { rules, catchUp } = browserAlgorithm(algorithm);
   return {
     streaming: {
-      // The scenario's buffer cap, at every quality.
       buffer: {
         bufferTimeDefault: bufferCapSeconds,
         bufferTimeAtTopQuality: bufferCapSeconds,
@@ -68,7 +67,6 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
         },
       }),
       abr: {
-        // The lowest representation.
         initialBitrate: { video: ladderBps[0]! / 1000 },
         // Resource timing gives the first entry of a URL, which may be that of an abandoned request.
         throughput: { useResourceTimingApi: false },

@@ -28,7 +28,6 @@ export class PlaybackMeter {
   /** The lag when the playhead last moved at full speed. */
   private steadyLagSeconds = 0;
   private waiting = false;
-  /** The position when playback began to wait. */
   private frozenAt = 0;
 
   constructor(private readonly element: Pick<HTMLMediaElement, 'currentTime' | 'playbackRate'>) {
@@ -99,7 +98,6 @@ export class PlaybackMeter {
     this.lagSeconds = lag;
   }
 
-  /** Ends the session; a stall that goes on ends now. */
   end(nowSeconds: number): void {
     this.sample(nowSeconds);
     this.endStall(nowSeconds, this.ongoingStallSeconds(nowSeconds));
@@ -135,7 +133,6 @@ export class PlaybackMeter {
   }
 }
 
-/** A meter that samples at the element's events, until the signal. */
 export function meterOf(video: HTMLVideoElement, nowSeconds: () => number, signal?: AbortSignal): PlaybackMeter {
   const meter = new PlaybackMeter(video);
   const listen = (type: string, listener: () => void) => video.addEventListener(type, listener, signal && { signal });

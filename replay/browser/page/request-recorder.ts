@@ -26,7 +26,6 @@ export class RequestRecorder {
     private readonly ladderBps: readonly number[],
   ) {}
 
-  /** Seconds since the clock's start; 0 before. */
   get nowSeconds(): number {
     return this.#zeroMs === undefined ? 0 : (performance.now() - this.#zeroMs) / 1000;
   }

@@ -26,7 +26,6 @@ export type RunningOrigin = Origin & {
   /** Responds to `/session...` and `/traces`; returns false for any other path. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   manifestUrl(session: ReplaySession): string;
-  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 };
 
