@@ -54,8 +54,6 @@ export class Futures {
   readonly #binScores: Float64Array;
   /** `[step][rank]`: futures in the order of their scores. */
   readonly #order: Uint16Array;
-  /** Per rank or bin: capacity in one step. */
-  readonly #capacities: Float64Array;
 
   constructor(
     readonly count: number,
@@ -68,7 +66,6 @@ export class Futures {
     this.#innovations = drawInnovations(count, seed);
     this.#binScores = binScores(bins);
     this.#order = new Uint16Array(MAX_STEPS * count);
-    this.#capacities = new Float64Array(Math.max(count, bins));
   }
 
   /**
@@ -98,8 +95,9 @@ export class Futures {
   /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
   get marginal(): Float64Array {
     for (let step = 0; step < this.#steps && !this.#hasMarginal; step++) {
-      this.#computeCapacities(step, this.#binScores);
-      for (let bin = 0; bin < this.bins; bin++) this.#marginal[step * this.bins + bin] = this.#capacities[bin]!;
+      this.#forCapacities(step, this.#binScores, (bin, bps) => {
+        this.#marginal[step * this.bins + bin] = bps;
+      });
     }
     this.#hasMarginal = true;
     return this.#marginal;
@@ -190,19 +188,18 @@ export class Futures {
     // Step 0 of the innovations has the scores in ascending order.
     const scores = this.#innovations.subarray(0, count);
     for (let step = this.#drawnSteps; step <= last; step++) {
-      this.#computeCapacities(step, scores);
-      for (let rank = 0; rank < count; rank++) {
-        this.#rates[this.#order[step * count + rank]! * MAX_STEPS + step] = this.#capacities[rank]!;
-      }
+      this.#forCapacities(step, scores, (rank, bps) => {
+        this.#rates[this.#order[step * count + rank]! * MAX_STEPS + step] = bps;
+      });
     }
     this.#drawnSteps = last + 1;
   }
 
   /**
-   * Writes the capacity of a step at ascending normal scores into `#capacities`, in bit/s: its logarithm is linear in the
-   * score between the quantile levels, and goes on so beyond them.
+   * Calls `use` with the index of each of the ascending normal scores, and the capacity of the step at it in bit/s: its
+   * logarithm is linear in the score between the quantile levels, and goes on so beyond them.
    */
-  #computeCapacities(step: number, scores: Float64Array): void {
+  #forCapacities(step: number, scores: Float64Array, use: (i: number, bps: number) => void): void {
     const row = this.#forecast!.quantilesBps[step]!;
     const levels = this.#levelScores;
     const floorBps = this.#floorBps;
@@ -218,7 +215,7 @@ export class Futures {
       }
       const slope = levels.length > 1 ? (high - low) / Math.max(1e-9, levels[i + 1]! - levels[i]!) : 0;
       const bps = Math.exp(low + slope * (score - levels[i]!));
-      this.#capacities[k] = Math.min(GREATEST_BPS, Math.max(floorBps, bps));
+      use(k, Math.min(GREATEST_BPS, Math.max(floorBps, bps)));
     }
   }
 }

@@ -31,12 +31,15 @@ export class Decisions {
 
   /**
    * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
+   * `reading`: of this moment. Default: it is read.
    */
-  reconsider(nowSeconds: number): Choice | undefined {
+  reconsider(nowSeconds: number, reading?: Reading): Choice | undefined {
     const { session, planner } = this.parts;
     const { active } = session.record;
     const isAsked = active && planner.controller.reconsider && !(nowSeconds < active.keptUntilSeconds!);
-    return isAsked ? this.#ask(planner.take(nowSeconds), session.record.inFlight(nowSeconds)) : undefined;
+    if (!isAsked) return undefined;
+    const isFresh = reading?.active === active;
+    return this.#ask(isFresh ? reading : planner.read(), session.record.inFlight(nowSeconds));
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */

@@ -142,12 +142,10 @@ export class Events {
     }
   }
 
-  /** `make`: called if anybody listens. */
+  /** `make`: called for each listener. */
   emit<K extends keyof LeoAbrEvents>(type: K, make: () => LeoAbrEvents[K]): void {
-    const listeners = [...(this.#listeners[type] as Set<Listener<K>>)];
-    const event = listeners.length > 0 ? make() : undefined!;
-    for (const listener of listeners) {
-      this.attempt('listener-failed', 'a listener failed', () => listener(event));
+    for (const listener of [...(this.#listeners[type] as Set<Listener<K>>)]) {
+      this.attempt('listener-failed', 'a listener failed', () => listener(make()));
     }
   }
 }

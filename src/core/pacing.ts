@@ -3,7 +3,7 @@
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Events, Guard } from './events.ts';
 import { onStep } from './live-rate.ts';
-import type { Planner } from './planner.ts';
+import type { Planner, Reading } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { Ticking } from './ticker.ts';
@@ -48,8 +48,13 @@ export class Pacing implements Ticking {
     );
   }
 
-  tick(atSeconds: number): void {
-    if (!this.parts.guard(() => this.#hold(atSeconds))) this.release();
+  tick(atSeconds: number): Reading | undefined {
+    const { session, planner, guard } = this.parts;
+    const { controller } = planner;
+    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
+    const reading = isAsked ? guard(() => planner.read()) : undefined;
+    if (!reading?.situation.live?.isPaceable || !guard(() => this.#hold(atSeconds, reading))) this.release();
+    return reading;
   }
 
   /** Gives the rate back to the player. */
@@ -62,12 +67,9 @@ export class Pacing implements Ticking {
   }
 
   /** Returns false where the rate is the player's. */
-  #hold(nowSeconds: number): boolean {
+  #hold(nowSeconds: number, reading: Reading): boolean {
     const { port, session, planner, events } = this.parts;
     const { controller } = planner;
-    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const reading = isAsked ? planner.keep(nowSeconds) : undefined;
-    if (!reading?.situation.live?.isPaceable) return false;
     const { playback, period } = reading.situation;
     const inFlight = session.record.inFlight(nowSeconds);
     const held = this.#held;

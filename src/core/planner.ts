@@ -30,7 +30,6 @@ export interface Reading {
 export class Planner {
   readonly parts;
   #controller: Controller;
-  #kept: { atSeconds: number; reading: Reading } | undefined;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
@@ -53,7 +52,6 @@ export class Planner {
   renew(): void {
     const { session, options } = this.parts;
     this.#controller = options.newController();
-    this.#kept = undefined;
     session.forgetChoice();
   }
 
@@ -71,21 +69,6 @@ export class Planner {
         return input;
       },
     };
-  }
-
-  /** The same in the tick at `atSeconds`; kept for `take` in this tick. */
-  keep(atSeconds: number): Reading | undefined {
-    const reading = this.read();
-    this.#kept = reading && { atSeconds, reading };
-    return reading;
-  }
-
-  /** What was kept in this tick, unless the download in flight is another one since; else what the player shows now. */
-  take(atSeconds: number): Reading | undefined {
-    const kept = this.#kept;
-    this.#kept = undefined;
-    const isFresh = kept?.atSeconds === atSeconds && kept.reading.active === this.parts.session.record.active;
-    return isFresh ? kept.reading : this.read();
   }
 
   #input(situation: Situation, inFlight: InFlight | undefined): Input {

@@ -47,9 +47,8 @@ type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 export class SegmentSizes {
   #file: SizesFile['representations'] = {};
   #learnt = new Map<string, number[]>();
-  /** Mean of the learnt ratios, and that of each representation with it, once it was asked for. */
+  /** Mean of the learnt ratios. */
   #ratio = 1;
-  #ratios = new Map<string, number>();
 
   useFile(file: SizesFile): void {
     this.#file = file.representations;
@@ -58,7 +57,6 @@ export class SegmentSizes {
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
     this.#learnt.clear();
-    this.#ratios.clear();
     this.#ratio = 1;
   }
 
@@ -73,7 +71,6 @@ export class SegmentSizes {
     this.#learnt.set(id, ratios);
     if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
     this.#ratio = mean([...this.#learnt.values()].flat());
-    this.#ratios.clear();
   }
 
   /** Size in bits; > 0. */
@@ -87,10 +84,8 @@ export class SegmentSizes {
     const listed = this.#file[id];
     const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    if (indexedBits !== undefined) return indexedBits;
     // The mean over all representations counts as one segment.
-    if (!this.#ratios.has(id)) this.#ratios.set(id, mean([this.#ratio, ...(this.#learnt.get(id) ?? [])]));
-    return bitrateBps * segmentSeconds * this.#ratios.get(id)!;
+    return indexedBits ?? bitrateBps * segmentSeconds * mean([this.#ratio, ...(this.#learnt.get(id) ?? [])]);
   }
 }
 

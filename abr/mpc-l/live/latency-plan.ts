@@ -67,17 +67,23 @@ export function planRate(problem: LatencyProblem): number {
   }
   const offCost = OFF_COST / Math.max(1e-9, 1 - offRateShare / MOST_OFF);
   const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
-  const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
-    (rate) => rate >= playbackRates.min && rate <= playbackRates.max,
-  );
   const present = Math.round((now - lowest) / GRID_SECONDS);
   // No rate leads further away in a slot. Without a target, the plan's end counts all cells.
   const speed = Math.max(playbackRates.max - 1, 1 - playbackRates.min);
   const reach = aversion === undefined ? 2 + Math.ceil((speed * SLOT_SECONDS) / GRID_SECONDS) : cells;
-  const stalls = stallCosts(problem, { lowest, cells, present, reach });
+  const firstOf = (slot: number) => Math.max(0, present - (slot + 1) * reach);
+  const stalls = stallCosts(problem, lowest, cells, firstOf);
   const slots = stalls.length / cells;
+  const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
+    (rate) => rate >= playbackRates.min && rate <= playbackRates.max,
+  );
   const count = rates.length;
-  const { lows, shares } = movesAt(rates, cells);
+  // `[cell * count + rate]`: the place on the grid that a slot leads to.
+  const ends = new Float64Array(cells * count);
+  for (let i = 0; i < ends.length; i++) {
+    const move = ((1 - rates[i % count]!) * SLOT_SECONDS) / GRID_SECONDS;
+    ends[i] = Math.min(cells - 1.001, Math.max(0, Math.floor(i / count) + move));
+  }
   const rateCosts = rates.map((rate) => {
     return rate === 1 ? 0 : (isNoticed(rate) ? offCost : FINE_COST) * SLOT_SECONDS;
   });
@@ -97,76 +103,52 @@ export function planRate(problem: LatencyProblem): number {
   // Without futures no stall would end a drift away from the target.
   const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
   let best = 1;
-  const costAfter = (r: number, cell: number) => {
-    const low = lows[cell * count + r]!;
-    return rateCosts[r]! + later[low]! + shares[cell * count + r]! * (later[low + 1]! - later[low]!);
-  };
-  for (let slot = slots - 1; slot > 0; slot--) {
-    const end = Math.min(cells, present + (slot + 1) * reach);
-    for (let cell = Math.max(0, present - (slot + 1) * reach); cell < end; cell++) {
+  for (let slot = slots - 1; slot >= 0; slot--) {
+    const isNow = slot === 0;
+    const end = isNow ? present + 1 : Math.min(cells, present + (slot + 1) * reach);
+    for (let cell = isNow ? present : firstOf(slot); cell < end; cell++) {
       let least = Number.POSITIVE_INFINITY;
       for (let r = 0; r < count; r++) {
-        const low = lows[cell * count + r]!;
-        const value = later[low]!;
-        const cost = rateCosts[r]! + value + shares[cell * count + r]! * (later[low + 1]! - value);
-        if (cost < least) least = cost;
+        const to = ends[cell * count + r]!;
+        const low = Math.floor(to);
+        let cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!);
+        if (isNow && rates[r] !== presentRate) cost += changeCost;
+        if (cost >= least) continue;
+        least = cost;
+        if (isNow) best = rates[r]!;
       }
       values[cell] = least + latencyCosts[cell]! * SLOT_SECONDS + stalls[slot * cells + cell]!;
     }
     [values, later] = [later, values];
   }
-  let least = Number.POSITIVE_INFINITY;
-  rates.forEach((rate, r) => {
-    const cost = costAfter(r, present) + (rate === presentRate ? 0 : changeCost);
-    if (cost < least) [least, best] = [cost, rate];
-  });
   return best;
 }
 
-/** `[cell * rates + rate]`: the cell that a slot at a rate leads to, and the share of the way to the next one. */
-function movesAt(rates: readonly number[], cells: number) {
-  const lows = new Uint32Array(rates.length * cells);
-  const shares = new Float64Array(rates.length * cells);
-  rates.forEach((rate, r) => {
-    const move = ((1 - rate) * SLOT_SECONDS) / GRID_SECONDS;
-    for (let cell = 0; cell < cells; cell++) {
-      const to = Math.min(cells - 1.001, Math.max(0, cell + move));
-      lows[cell * rates.length + r] = to;
-      shares[cell * rates.length + r] = to - Math.floor(to);
-    }
-  });
-  return { lows, shares };
-}
-
-/**
- * `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall, in cells that are at most `reach`
- * per slot away from `present`.
- */
+/** `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall, from the first cell of a slot. */
 function stallCosts(
   problem: LatencyProblem,
-  { lowest, cells, present, reach }: { lowest: number; cells: number; present: number; reach: number },
+  lowest: number,
+  cells: number,
+  firstOf: (slot: number) => number,
 ): Float64Array {
   const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
   const { chunkSeconds } = live;
   const slots = Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
   const costs = new Float64Array(slots * cells);
   const futures = needed.length / chunks;
-  const stallChunks = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
+  const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
   for (let f = 0; f < futures; f++) {
     for (let i = 0; i < chunks; i++) {
       const need = needed[f * chunks + i]!;
       if (need <= lowest) continue;
       let before = lowest;
-      for (let j = Math.max(0, i - stallChunks); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
+      for (let j = Math.max(0, i - reach); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
       if (need <= before) continue;
       const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
-      const end = Math.min(cells, present + (slot + 1) * reach, Math.ceil((need - lowest) / GRID_SECONDS));
-      const row = slot * cells;
-      const most = (need - before + stallSeconds) / futures;
-      let cell = Math.max(0, present - (slot + 1) * reach);
-      for (; cell < end && lowest + cell * GRID_SECONDS <= before; cell++) costs[row + cell]! += most;
-      for (; cell < end; cell++) {
-        costs[row + cell]! += (need - (lowest + cell * GRID_SECONDS) + stallSeconds) / futures;
+      const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
+      for (let cell = firstOf(slot); cell < end; cell++) {
+        const latency = Math.max(before, lowest + cell * GRID_SECONDS);
+        costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
       }
     }
   }
