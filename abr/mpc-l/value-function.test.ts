@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll } from '../property.fixture.ts';
 import { rankTransitions } from './rank-chain.ts';
-import { referenceValue } from './value-function.reference.ts';
+import { referenceValue } from './value-function.fixture.ts';
 import { ValueFunction, type ValueProblem } from './value-function.ts';
 
 /** The grid of the value function, where it does not interpolate: 25 points, `top * (n / 24) ** 1.5`. */
