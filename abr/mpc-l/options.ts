@@ -86,7 +86,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   tailShare: 0.2,
   reactionSegments: 0.5,
   maxAbandonments: 4,
-  patienceSegments: 1.5,
+  patienceSegments: 2.5,
   abandonMargin: 0.05,
   settleSeconds: 0.3,
   lateShare: 0.1,
