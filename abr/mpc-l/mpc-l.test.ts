@@ -231,7 +231,7 @@ describe('capacity decides', () => {
       const forecast = { ...quantilesOf(40e6), issuedAtMs: 1000 * nowSeconds };
       const options = { watchSeconds: Number.POSITIVE_INFINITY, risk: 0 };
       const scoreWith = (outagesPerSecond: number) =>
-        evaluationsOf(state, forecast, { ...options, tuning: { outagesPerSecond, outageSeconds: 20 } })[1]!.score;
+        evaluationsOf(state, forecast, { ...options, tuning: { outagesPerSecond } })[1]!.score;
       return scoreWith(0) - scoreWith(0.001);
     };
     const { mu } = stateOf([1e6, 4e6]).weights;

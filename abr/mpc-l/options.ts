@@ -74,12 +74,8 @@ export interface MpcLTuning {
   bins: number;
   /** Value of a buffered second after the horizon, as a share of the quality that the link could deliver in it. */
   bufferValue: number;
-  /**
-   * Outages that a plan of later segments reckons with, beyond the forecast: how many begin per second of a link, and
-   * their mean duration.
-   */
+  /** Outages that a plan of later segments reckons with, beyond the forecast; they last for 20 s in the mean. */
   outagesPerSecond: number;
-  outageSeconds: number;
   /** Buffer level at which a media element stalls. */
   stallLevelSeconds: number;
 }
@@ -100,8 +96,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   liveLateSeconds: 4,
   bins: 8,
   bufferValue: 1,
-  outagesPerSecond: 1 / 1000,
-  outageSeconds: 20,
+  outagesPerSecond: 0.001,
   stallLevelSeconds: 0.12,
 };
 

@@ -22,8 +22,7 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
     }
     best = Math.max(best, q - lambda * Math.abs(qualities[r]! - qualities[previous]!));
   }
-  const { outagesPerSecond, outageSeconds, mu } = problem;
-  const outage = mu * outagesPerSecond * segmentSeconds * outageSeconds * Math.exp(-buffered / outageSeconds);
+  const outage = problem.mu * problem.outagesPerSecond * segmentSeconds * 20 * Math.exp(-buffered / 20);
   return stage.watchShare * (best - outage);
 }
 

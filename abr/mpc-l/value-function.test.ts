@@ -36,7 +36,6 @@ function anyProblem({
         mu: fc.constantFrom(0, 1, 10),
         lambda: fc.constantFrom(0, 0.5, 1),
         outagesPerSecond: fc.constantFrom(0, 0.002),
-        outageSeconds: fc.constantFrom(5, 20),
         latencySeconds: fc.constantFrom(0, 0.04, 0.3),
         stallLevelSeconds: fc.constantFrom(0, 0.12),
         reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),

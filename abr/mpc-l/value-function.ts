@@ -36,9 +36,8 @@ export interface ValueProblem {
   qualityScale: number;
   mu: number;
   lambda: number;
-  /** Outages of the link that the ranks do not have: begins per second, and their mean duration. */
+  /** Outages of the link that the ranks do not have, as begins per second. */
   outagesPerSecond: number;
-  outageSeconds: number;
   segmentSeconds: number;
   bufferCapSeconds: number;
   latencySeconds: number;
@@ -83,6 +82,9 @@ const RANK_HOLD_SECONDS = 5;
 /** The capacity of a download is that of this many segment durations after its request, about its middle. */
 const LOOK_AHEAD = 0.25;
 
+/** Mean duration of an outage; it is exponential. */
+const OUTAGE_SECONDS = 20;
+
 /** Solved when made, for the value at the request of the first stage; without stages, for the value of the buffer. */
 export class ValueFunction {
   readonly #problem: ValueProblem;
@@ -114,20 +116,19 @@ export class ValueFunction {
   constructor(problem: ValueProblem) {
     this.#problem = problem;
     this.#count = problem.qualities.length;
+    const costPerSegment = problem.mu * problem.outagesPerSecond * problem.segmentSeconds * OUTAGE_SECONDS;
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     this.#partsPerSecond = ((1 - 1e-12) * PARTS) / this.#topLevel;
     this.#mu = problem.mu;
     this.#segmentSeconds = problem.segmentSeconds;
     this.#ratesBps = new Float64Array(problem.bins * POINTS);
-    const { outagesPerSecond, outageSeconds } = problem;
-    const perEmptySegment = problem.mu * outagesPerSecond * problem.segmentSeconds * outageSeconds;
     for (let n = 0; n < POINTS; n++) {
       const level = this.#topLevel * LEVEL_SHARES[n]!;
       this.#levels[n] = level;
       this.#playable[n] = Math.max(0, level - problem.stallLevelSeconds);
       this.#abandonedAt[n] = Math.max(problem.reactionSeconds, this.#playable[n]! - problem.patienceSeconds);
       if (n > 0) this.#perWidth[n - 1] = 1 / (level - this.#levels[n - 1]!);
-      this.#outageCost[n] = perEmptySegment * Math.exp(-level / outageSeconds);
+      this.#outageCost[n] = costPerSegment * Math.exp(-level / OUTAGE_SECONDS);
     }
     this.#first = this.#cellAt(problem.leastLevelSeconds);
     const rows = problem.bins * this.#count;
