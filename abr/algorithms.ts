@@ -53,6 +53,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:no-early-spread'),
   mpcL('mpc-l:page-load'),
   mpcL('mpc-l:horizon-16', { horizon: 16 }),
+  mpcL('mpc-l:no-outages', { tuning: { outagesPerSecond: 0 } }),
+  mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
   // With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective.

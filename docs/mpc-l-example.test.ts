@@ -36,12 +36,12 @@ const forecast = validForecast({
   rankCorrelation: 0.7,
   handovers: [],
 });
-/** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download. */
+/** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download; no outages. */
 const options: MpcLOptions = {
   risk: 0,
   watchSeconds: Number.POSITIVE_INFINITY,
   abandon: false,
-  tuning: { futures: 4 },
+  tuning: { futures: 4, outagesPerSecond: 0 },
 };
 
 const LATENCY_SECONDS = 0.05;

@@ -213,6 +213,26 @@ describe('capacity decides', () => {
     expect(stallSecondsWith([0, 0.5])).toBeCloseTo(2 + 0.05 + 4 - 3, 9);
   });
 
+  test('an outage counts more the less is buffered, and in the first minute less', () => {
+    const lossAt = (nowSeconds: number, bufferLevelSeconds: number) => {
+      const one = { ...stateOf([1e6, 4e6], { bufferLevelSeconds }), nowSeconds, bufferCapSeconds: 60 };
+      const state = { ...one, segmentsRemaining: 2 };
+      const forecast = { ...quantilesOf(40e6), issuedAtMs: 1000 * nowSeconds };
+      const options = { watchSeconds: Number.POSITIVE_INFINITY, risk: 0 };
+      const scoreWith = (outagesPerSecond: number) =>
+        evaluationsOf(state, forecast, { ...options, tuning: { outagesPerSecond } })[1]!.score;
+      return scoreWith(0) - scoreWith(0.001);
+    };
+    const { mu } = stateOf([1e6, 4e6]).weights;
+    // One later segment; at 40 Mbit/s a segment of 4 s takes 0.45 s, so 3.55 s are gained.
+    for (const buffered of [4, 12, 40]) {
+      const expected = mu * 0.001 * 4 * 20 * Math.exp(-(buffered + 3.55) / 20);
+      expect(lossAt(60, buffered) / expected).toBeCloseTo(1, 1);
+    }
+    expect(lossAt(0, 12)).toBe(0);
+    expect(lossAt(30, 12) / lossAt(60, 12)).toBeCloseTo(0.25, 9);
+  });
+
   /**
    * Choices are not monotone: in a few of a thousand states, more buffer or capacity makes the plan choose lower now in
    * order to rise later. Where a plan may abandon, more buffer means more patience, which can be worth less. The score

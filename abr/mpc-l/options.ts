@@ -74,6 +74,8 @@ export interface MpcLTuning {
   bins: number;
   /** Value of a buffered second after the horizon, as a share of the quality that the link could deliver in it. */
   bufferValue: number;
+  /** Outages that a plan of later segments reckons with, beyond the forecast; they last for 20 s in the mean. */
+  outagesPerSecond: number;
   /** Buffer level at which a media element stalls. */
   stallLevelSeconds: number;
 }
@@ -86,7 +88,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   tailShare: 0.2,
   reactionSegments: 0.5,
   maxAbandonments: 4,
-  patienceSegments: 1.5,
+  patienceSegments: 2.5,
   abandonMargin: 0.05,
   settleSeconds: 0.3,
   lateShare: 0.1,
@@ -94,6 +96,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   liveLateSeconds: 4,
   bins: 8,
   bufferValue: 1,
+  outagesPerSecond: 0.001,
   stallLevelSeconds: 0.12,
 };
 

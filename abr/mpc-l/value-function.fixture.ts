@@ -22,7 +22,8 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
     }
     best = Math.max(best, q - lambda * Math.abs(qualities[r]! - qualities[previous]!));
   }
-  return stage.watchShare * best;
+  const outage = problem.mu * problem.outagesPerSecond * segmentSeconds * 20 * Math.exp(-buffered / 20);
+  return stage.watchShare * (best - outage);
 }
 
 /** G: quality and stall of representation `r` at the rates of rank `to`, and V after it; abandoned if that is better. */

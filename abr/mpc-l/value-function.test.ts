@@ -36,6 +36,7 @@ function anyProblem({
         capSegments,
         mu: fc.constantFrom(0, 1, 10),
         lambda: fc.constantFrom(0, 0.5, 1),
+        outagesPerSecond: fc.constantFrom(0, 0.002),
         latencySeconds: fc.constantFrom(0, 0.04, 0.3),
         stallLevelSeconds: fc.constantFrom(0, 0.12),
         reactionSeconds: fc.constantFrom(0.5, 2, Number.POSITIVE_INFINITY),

@@ -5,10 +5,11 @@
  * A state is the buffer level at a request, the rank of the capacity seen last, and the previous representation. The
  * backward recursion per segment is
  *
- *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w max_r (Q(b, i, r) - lambda |q(r) - q(p)|)
+ *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w (max_r (Q(b, i, r) - lambda |q(r) - q(p)|) - O(b))
  *   G(b, j, r) = q(r) L/4 - mu stall + V_next(b', j, r)
  *
- * with w the share of the viewers of the segment before who are still there. The download runs at the capacity of rank j at the time of its request, interpolated between the middles of the
+ * with w the share of the viewers of the segment before who are still there, and O the expected cost of an outage that
+ * begins in this segment: at rate h, for an exponential time of mean D, O(b) = mu h L D exp(-b / D). The download runs at the capacity of rank j at the time of its request, interpolated between the middles of the
  * forecast's steps. Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended
  * media minus the current buffer. After the last stage V is the value of the remaining buffer. A download that would
  * stall may be abandoned for a lower representation `reactionSeconds` after its request; G takes the better of the two.
@@ -35,6 +36,8 @@ export interface ValueProblem {
   qualityScale: number;
   mu: number;
   lambda: number;
+  /** Outages of the link that the ranks do not have, as begins per second. */
+  outagesPerSecond: number;
   segmentSeconds: number;
   bufferCapSeconds: number;
   latencySeconds: number;
@@ -79,6 +82,9 @@ const RANK_HOLD_SECONDS = 5;
 /** The capacity of a download is that of this many segment durations after its request, about its middle. */
 const LOOK_AHEAD = 0.25;
 
+/** Mean duration of an outage; it is exponential. */
+const OUTAGE_SECONDS = 20;
+
 /** Solved when made, for the value at the request of the first stage; without stages, for the value of the buffer. */
 export class ValueFunction {
   readonly #problem: ValueProblem;
@@ -100,6 +106,8 @@ export class ValueFunction {
   /** Per point: seconds until the element stalls, and until a download that would stall is abandoned. */
   readonly #playable = new Float64Array(POINTS);
   readonly #abandonedAt = new Float64Array(POINTS);
+  /** Per point: expected cost of an outage that begins in a segment. */
+  readonly #outageCost = new Float64Array(POINTS);
   /** `[rank][point]`: capacity at a request in the current stage, in bit/s. */
   readonly #ratesBps: Float64Array;
   readonly #mu: number;
@@ -108,6 +116,7 @@ export class ValueFunction {
   constructor(problem: ValueProblem) {
     this.#problem = problem;
     this.#count = problem.qualities.length;
+    const costPerSegment = problem.mu * problem.outagesPerSecond * problem.segmentSeconds * OUTAGE_SECONDS;
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     this.#partsPerSecond = ((1 - 1e-12) * PARTS) / this.#topLevel;
     this.#mu = problem.mu;
@@ -119,6 +128,7 @@ export class ValueFunction {
       this.#playable[n] = Math.max(0, level - problem.stallLevelSeconds);
       this.#abandonedAt[n] = Math.max(problem.reactionSeconds, this.#playable[n]! - problem.patienceSeconds);
       if (n > 0) this.#perWidth[n - 1] = 1 / (level - this.#levels[n - 1]!);
+      this.#outageCost[n] = costPerSegment * Math.exp(-level / OUTAGE_SECONDS);
     }
     this.#first = this.#cellAt(problem.leastLevelSeconds);
     const rows = problem.bins * this.#count;
@@ -252,7 +262,7 @@ export class ValueFunction {
         for (let i = row + first; i < row + end; i++) {
           let sum = 0;
           for (let to = 0; to < bins; to++) sum += transitions[from * bins + to]! * outcome[to * size + i]!;
-          later[from * size + i] = watchShare * sum;
+          later[from * size + i] = watchShare * (sum - this.#outageCost[i - row]!);
         }
       }
       // A switch costs the same in steps, so neighbours suffice: up, then down.

@@ -355,8 +355,8 @@ export const FAILING_STREAM = {
     [60, 8e6],
   ],
 } satisfies StreamOptions;
-/** Above 1.5 segments in the buffer, MPC-L waits. */
-const PATIENCE_SECONDS = 1.5 * FAILING_STREAM.segmentSeconds;
+/** Above 2.5 segments in the buffer, MPC-L waits. */
+const PATIENCE_SECONDS = 2.5 * FAILING_STREAM.segmentSeconds;
 /** After the last byte; and a busy page may stand still for a second. */
 const ABANDONED_WITHIN_SECONDS = 1.5;
 const STANDSTILL_SECONDS = 1;

@@ -40,7 +40,7 @@ describe('Recalibration', () => {
   test('widens a forecast that rests on little downloading, about its median', () => {
     for (const { observedSeconds, factor } of [
       { observedSeconds: 0, factor: 1.5 },
-      { observedSeconds: 2, factor: 1 + 0.5 / Math.E },
+      { observedSeconds: 1, factor: 1 + 0.5 / Math.E },
       { observedSeconds: 30, factor: 1 },
     ]) {
       const values = Float64Array.from(STEPS.flatMap(() => SCORES.map((score) => 0.2 + score)));

@@ -31,7 +31,7 @@ const GREATEST_SCALE = 1.5;
  * (docs/findings.md); they widen by this share, which fades.
  */
 const EARLY_SPREAD = 0.5;
-const EARLY_SECONDS = 2;
+const EARLY_SECONDS = 1;
 /** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 

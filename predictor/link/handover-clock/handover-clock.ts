@@ -26,8 +26,14 @@ export interface HandoverEstimate {
   isLeo: boolean;
 }
 
-/** `leoProbability` from which handovers are announced, until it falls below half of this. */
+/**
+ * `leoProbability` from which handovers are announced, until it falls below half of this; if short dips show them, and
+ * if only steps do, which other links have, too.
+ */
 const CLAIM_PROBABILITY = 0.99;
+const CLAIM_WITHOUT_DIPS = 0.997;
+/** ln of the evidence from dips, of some position, that shows handovers. */
+const SHOWN_BY_DIPS = 4;
 /**
  * Spreads of the handovers around their schedule in recordings, besides the time source's uncertainty: with good clocks,
  * and with others. Equally likely.
@@ -288,7 +294,8 @@ export class HandoverClock {
     this.#ratio = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, sum(this.#epochs) / sum(this.#without)));
     normalise(this.#epochs, 1);
     normalise(this.#without, 1 / this.#ratio);
-    this.#isLeo = this.leoProbability >= CLAIM_PROBABILITY * (this.#isLeo ? 0.5 : 1);
+    const claim = greatest(this.#logDips) > SHOWN_BY_DIPS ? CLAIM_PROBABILITY : CLAIM_WITHOUT_DIPS;
+    this.#isLeo = this.leoProbability >= claim * (this.#isLeo ? 0.5 : 1);
   }
 }
 
