@@ -55,7 +55,7 @@ export class Decisions {
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
-    const { state, forecast } = reading.input(inFlight);
+    const { state, forecast } = planner.input(reading, inFlight);
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)

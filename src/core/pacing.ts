@@ -78,7 +78,7 @@ export class Pacing implements Ticking {
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
     session.record.live!.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = reading.input(inFlight);
+    const { state, forecast } = planner.input(reading, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),

@@ -13,18 +13,13 @@ export interface PlannerOptions extends StateOptions {
   newController: () => Controller;
 }
 
-interface Input {
-  state: PlayerState;
-  forecast: ValidForecast | undefined;
-}
-
 /** What the player shows at one moment. */
 export interface Reading {
   situation: Situation;
   /** The download in flight at that time. */
   active: SessionRecord['active'];
-  /** The controller's input, made once. `inFlight`: the download to reconsider; undefined for the next segment. */
-  input(inFlight: InFlight | undefined): Input;
+  /** Of the controller, once it was asked for. */
+  input?: { state: PlayerState; forecast: ValidForecast | undefined };
 }
 
 export class Planner {
@@ -59,25 +54,20 @@ export class Planner {
   read(): Reading | undefined {
     const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
-    if (!situation) return undefined;
-    let input: Input | undefined;
-    return {
-      situation,
-      active: session.record.active,
-      input: (inFlight) => {
-        input ??= this.#input(situation, inFlight);
-        return input;
-      },
-    };
+    return situation && { situation, active: session.record.active };
   }
 
-  #input(situation: Situation, inFlight: InFlight | undefined): Input {
+  /** `inFlight`: the download to reconsider; undefined for the next segment. Made once for a reading. */
+  input(reading: Reading, inFlight: InFlight | undefined): NonNullable<Reading['input']> {
+    if (reading.input) return reading.input;
     const { session, clock, forecasting, sizes, options } = this.parts;
+    const { situation } = reading;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
     const newest = forecasting?.latest(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
-    return { state, forecast };
+    reading.input = { state, forecast };
+    return reading.input;
   }
 }

@@ -55,8 +55,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     downloads: record.downloads,
     weights: bitrateWeights(options.qoe, ladderBps),
   };
-  if (setupSeconds) Object.assign(state, { setupSeconds });
-  if (live) Object.assign(state, { live });
+  Object.assign(state, setupSeconds && { setupSeconds }, live && { live });
   const sizesBits = () =>
     Array.from({ length: rows }, (_, k) =>
       ladder.map((representation) =>
