@@ -17,6 +17,17 @@ describe('events', () => {
     expect(seen).toEqual(['a', 'b', 'b']);
   });
 
+  test('are made for listeners alone', () => {
+    const events = new Events({ logger: null });
+    const make = jest.fn(() => decision);
+    events.emit('decision', make);
+    expect(make).not.toHaveBeenCalled();
+    const heard = jest.fn();
+    events.on('decision', heard);
+    events.emit('decision', make);
+    expect(heard).toHaveBeenCalledWith(decision);
+  });
+
   test('an unknown event is refused with the names of the events', () => {
     const events = new Events({ logger: null });
     expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
