@@ -59,7 +59,8 @@ describe('the rate of a live stream', () => {
     const before = port.firsts.length;
     wait(0.2);
     expect(port.firsts).toHaveLength(before + 2);
-    const reading = planner.read();
+    const reading = planner.read()!;
+    planner.input(reading, session.record.inFlight(0));
     downloads.ended(request, 'whole', 0.1);
     downloads.requested({}, { isMedia: true, segment: port.segment(1) });
     decisions.reconsider(1, reading);
