@@ -51,23 +51,6 @@ describe('the rate of a live stream', () => {
     expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
   });
 
-  test('and whether to abandon are asked with one reading of the player, unless another download is in flight', () => {
-    const controller = Object.assign(new ScriptedPacing(), { reconsider: jest.fn<() => 'keep'>(() => 'keep') });
-    const { port, downloads, request, session, decisions, planner } = playing(controller);
-    const [paced, reconsidered] = [controller.states.at(-1), controller.reconsider.mock.lastCall as unknown[]];
-    expect(reconsidered[0]).toBe(paced);
-    const before = port.firsts.length;
-    wait(0.2);
-    expect(port.firsts).toHaveLength(before + 2);
-    const reading = planner.read()!;
-    planner.input(reading, session.record.inFlight(0));
-    downloads.ended(request, 'whole', 0.1);
-    downloads.requested({}, { isMedia: true, segment: port.segment(1) });
-    decisions.reconsider(1, reading);
-    expect(session.record.active!.segment.index).toBe(1);
-    expect((controller.reconsider.mock.lastCall as unknown[])[0]).toMatchObject({ segmentIndex: 1 });
-  });
-
   type Step = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
   test.each<[string, ...Step[]]>([
     ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],

@@ -6,20 +6,11 @@ import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort, Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import type { Session, SessionRecord } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 export interface PlannerOptions extends StateOptions {
   newController: () => Controller;
-}
-
-/** What the player shows at one moment. */
-export interface Reading {
-  situation: Situation;
-  /** The download in flight at that time. */
-  active: SessionRecord['active'];
-  /** Of the controller, once it was asked for. */
-  input?: { state: PlayerState; forecast: ValidForecast | undefined };
 }
 
 export class Planner {
@@ -50,24 +41,24 @@ export class Planner {
     session.forgetChoice();
   }
 
-  /** What the player shows now; undefined while it does not adapt video. */
-  read(): Reading | undefined {
+  /** What the player shows now. */
+  situation(): Situation | undefined {
     const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
-    return situation && { situation, active: session.record.active };
+    return situation && (session.record.live?.atEdge(situation) ?? situation);
   }
 
-  /** `inFlight`: the download to reconsider; undefined for the next segment. Made once for a reading. */
-  input(reading: Reading, inFlight: InFlight | undefined): NonNullable<Reading['input']> {
-    if (reading.input) return reading.input;
+  /** `inFlight`: the download to reconsider; undefined for the next segment. */
+  input(
+    situation: Situation,
+    inFlight: InFlight | undefined,
+  ): { state: PlayerState; forecast: ValidForecast | undefined } {
     const { session, clock, forecasting, sizes, options } = this.parts;
-    const { situation } = reading;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
     const newest = forecasting?.latest(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
-    reading.input = { state, forecast };
-    return reading.input;
+    return { state, forecast };
   }
 }

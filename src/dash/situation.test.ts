@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
+import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted } from '../core/scripted.fixture.ts';
 import { ranges } from '../core/stand-in.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
@@ -59,22 +59,6 @@ test('a live stream has no end and short buffer targets count without the segmen
   const state = started().asked({ representations: fakeVideo(6, { start: 1000, manifestInfo }), bufferTarget: 3 });
   expect(state).toMatchObject({ segmentIndex: 0, segmentsRemaining: Number.POSITIVE_INFINITY, bufferCapSeconds: 7 });
   expect(state.upcomingSizesBits).toHaveLength(10);
-});
-
-test('what dash.js answers slowly is asked once, and when it is read', () => {
-  const { player, handle } = started({ controller: undefined });
-  const { rulesContext } = player;
-  let asked = 0;
-  player.rulesContext = (...given) => {
-    const context = rulesContext.apply(player, given);
-    const schedule = context.getScheduleController();
-    return { ...context, getScheduleController: () => ({ ...schedule, getBufferTarget: () => 18 + asked++ }) };
-  };
-  player.ask();
-  expect(asked).toBe(1);
-  player.send(0, 1);
-  wait(1);
-  expect([asked, handle.state.faults]).toEqual([1, []]);
 });
 
 test("after a full source buffer, the cap is dash.js's reduced target", () => {
