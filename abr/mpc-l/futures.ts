@@ -42,18 +42,16 @@ export class Futures {
   #ageSeconds = 0;
   /** Correlation of ranks from one step to the next. */
   #correlation = Number.NaN;
-  /** `[future][step]`: bit/s, in the first `#drawnSteps`, and the bin of its rank among the futures. */
+  /** `[future][step]`: bit/s, in the first `#drawnSteps`, and its rank among the futures. */
   readonly #rates: Float64Array;
   #drawnSteps = 0;
-  readonly #binOf: Uint8Array;
+  readonly #ranks: Uint8Array;
   /** `[step * bins + bin]`: as `marginal`, once it has been asked for. */
   readonly #marginal: Float64Array;
   #hasMarginal = false;
   /** `[step][future]`: innovations of the futures that are drawn from quantiles; step 0 ascends. */
   readonly #innovations: Float64Array;
   readonly #binScores: Float64Array;
-  /** `[step][rank]`: futures in the order of their scores. */
-  readonly #order: Uint16Array;
 
   constructor(
     readonly count: number,
@@ -62,10 +60,9 @@ export class Futures {
   ) {
     this.#marginal = new Float64Array(MAX_STEPS * bins);
     this.#rates = new Float64Array(count * MAX_STEPS);
-    this.#binOf = new Uint8Array(count * MAX_STEPS);
+    this.#ranks = new Uint8Array(count * MAX_STEPS);
     this.#innovations = drawInnovations(count, seed);
     this.#binScores = binScores(bins);
-    this.#order = new Uint16Array(MAX_STEPS * count);
   }
 
   /**
@@ -95,9 +92,7 @@ export class Futures {
   /** `[step * bins + bin]` in bit/s: capacity of each rank bin. */
   get marginal(): Float64Array {
     for (let step = 0; step < this.#steps && !this.#hasMarginal; step++) {
-      this.#forCapacities(step, this.#binScores, (bin, bps) => {
-        this.#marginal[step * this.bins + bin] = bps;
-      });
+      this.#marginal.set(this.#capacitiesBps(step, this.#binScores), step * this.bins);
     }
     this.#hasMarginal = true;
     return this.#marginal;
@@ -132,7 +127,8 @@ export class Futures {
 
   /** Rank bin of a future at `seconds` from now. */
   binAt(future: number, seconds: number): number {
-    return this.#binOf[future * MAX_STEPS + this.#stepAt(this.#ageSeconds + seconds)]!;
+    const rank = this.#ranks[future * MAX_STEPS + this.#stepAt(this.#ageSeconds + seconds)]!;
+    return Math.floor(((rank + 0.5) / this.count) * this.bins);
   }
 
   /** End of each step in seconds from now; the last step goes on. */
@@ -155,10 +151,10 @@ export class Futures {
     return step;
   }
 
-  /** Orders the futures of every step by their scores, and notes their bins. */
+  /** Orders the futures of every step by their scores. */
   #rank(correlation: number): void {
     this.#correlation = correlation;
-    const { count, bins } = this;
+    const { count } = this;
     const innovations = this.#innovations;
     const spread = Math.sqrt(1 - correlation ** 2);
     const scores = innovations.slice(0, count);
@@ -175,31 +171,26 @@ export class Futures {
         for (; place > 0 && scores[order[place - 1]!]! > value; place--) order[place] = order[place - 1]!;
         order[place] = future;
       }
-      for (let rank = 0; rank < count; rank++) {
-        this.#order[step * count + rank] = order[rank]!;
-        this.#binOf[order[rank]! * MAX_STEPS + step] = Math.floor(((rank + 0.5) / count) * bins);
-      }
+      for (let rank = 0; rank < count; rank++) this.#ranks[order[rank]! * MAX_STEPS + step] = rank;
     }
   }
 
   /** Computes the rates of the steps up to `last`. */
   #drawTo(last: number): void {
     const { count } = this;
-    // Step 0 of the innovations has the scores in ascending order.
-    const scores = this.#innovations.subarray(0, count);
-    for (let step = this.#drawnSteps; step <= last; step++) {
-      this.#forCapacities(step, scores, (rank, bps) => {
-        this.#rates[this.#order[step * count + rank]! * MAX_STEPS + step] = bps;
-      });
+    while (this.#drawnSteps <= last) {
+      const step = this.#drawnSteps++;
+      // Step 0 of the innovations has the scores in ascending order.
+      const byRank = this.#capacitiesBps(step, this.#innovations.subarray(0, count));
+      for (let at = step; at < count * MAX_STEPS; at += MAX_STEPS) this.#rates[at] = byRank[this.#ranks[at]!]!;
     }
-    this.#drawnSteps = last + 1;
   }
 
   /**
-   * Calls `use` with the index of each of the ascending normal scores, and the capacity of the step at it in bit/s: its
-   * logarithm is linear in the score between the quantile levels, and goes on so beyond them.
+   * The capacity of a step at ascending normal scores: its logarithm is linear in the score between the quantile levels,
+   * and goes on so beyond them.
    */
-  #forCapacities(step: number, scores: Float64Array, use: (i: number, bps: number) => void): void {
+  #capacitiesBps(step: number, scores: Float64Array): Float64Array {
     const row = this.#forecast!.quantilesBps[step]!;
     const levels = this.#levelScores;
     const floorBps = this.#floorBps;
@@ -207,16 +198,15 @@ export class Futures {
     let i = 0;
     let low = logAt(0);
     let high = logAt(1);
-    for (let k = 0; k < scores.length; k++) {
-      const score = scores[k]!;
+    return scores.map((score) => {
       for (; i < levels.length - 2 && score > levels[i + 1]!; high = logAt(i + 1)) {
         low = high;
         i++;
       }
       const slope = levels.length > 1 ? (high - low) / Math.max(1e-9, levels[i + 1]! - levels[i]!) : 0;
       const bps = Math.exp(low + slope * (score - levels[i]!));
-      use(k, Math.min(GREATEST_BPS, Math.max(floorBps, bps)));
-    }
+      return Math.min(GREATEST_BPS, Math.max(floorBps, bps));
+    });
   }
 }
 

@@ -74,10 +74,14 @@ export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
-  /** The plan, made at the first evaluation: the value of later segments, and the QoE of this one per representation. */
+  /** Solved at the first evaluation. */
   #later: ValueFunction | undefined;
-  #gains: readonly number[] = [];
-  #latency: number | undefined;
+  readonly #latencySeconds: number;
+  /** Per representation: size in bits, QoE of the segment, cost of the switch. */
+  readonly #sizesBits: readonly number[];
+  readonly #gains: readonly number[];
+  readonly #switchCosts: readonly number[];
+  readonly #stallCost: number;
   /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
   readonly #segmentSeconds: number;
   readonly #playableSeconds: number;
@@ -85,12 +89,18 @@ export class SegmentOutcomes implements Outcomes {
   readonly #reactionSeconds: number;
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures) {
-    const { playbackRate } = state;
+    const { ladderBps, weights, playbackRate, previousBitrateBps } = state;
     const { reactionSegments, patienceSegments, stallLevelSeconds } = options.tuning;
+    const units = state.segmentSeconds / QOE_UNIT_SECONDS;
     const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
     this.#state = state;
     this.#options = options;
     this.#futures = futures;
+    this.#latencySeconds = recentLatencySeconds(state);
+    this.#sizesBits = sizesAt(state, 0);
+    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
+    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, previousBitrateBps, bps));
+    this.#stallCost = stallCostOf(state, options);
     this.#segmentSeconds = state.segmentSeconds / playbackRate;
     this.#playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
     this.#reactionSeconds = options.abandon
@@ -103,12 +113,7 @@ export class SegmentOutcomes implements Outcomes {
 
   newRequest(representation: number): Request {
     const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
-    return { representation, bits: sizesAt(this.#state, 0)[representation]!, latencySeconds };
-  }
-
-  get #latencySeconds(): number {
-    this.#latency ??= recentLatencySeconds(this.#state);
-    return this.#latency;
+    return { representation, bits: this.#sizesBits[representation]!, latencySeconds };
   }
 
   running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): Request {
@@ -131,7 +136,7 @@ export class SegmentOutcomes implements Outcomes {
    */
   evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
     const futures = this.#futures;
-    const scores = new Float64Array(futures.count);
+    const scores: number[] = [];
     let qoeSum = 0;
     let stallSum = 0;
     for (let f = 0; f < futures.count; f++) {
@@ -148,7 +153,7 @@ export class SegmentOutcomes implements Outcomes {
           if (other.score > played.score) played = other;
         }
       }
-      scores[f] = played.score;
+      scores.push(played.score);
       qoeSum += played.qoe;
       stallSum += played.stallSeconds;
     }
@@ -158,43 +163,31 @@ export class SegmentOutcomes implements Outcomes {
 
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
   #play(future: number, representation: number, seconds: number): Evaluation {
-    this.#later ??= this.#plan();
+    this.#later ??= new ValueFunction(laterSegments(this.#state, this.#options, this.#futures, this.#latencySeconds));
     const { isPaused, bufferLevelSeconds, playbackRate, weights } = this.#state;
     const playable = this.#playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);
     const drained = isPaused ? 0 : Math.min(seconds, playable);
     const after = bufferLevelSeconds / playbackRate - drained + this.#segmentSeconds;
-    const gain = this.#gains[representation]!;
+    const gain = this.#gains[representation]! - this.#switchCosts[representation]!;
     return {
       score:
         gain -
-        stallCostOf(this.#state, this.#options) * stallSeconds +
+        this.#stallCost * stallSeconds +
         this.#later.at(after, this.#futures.binAt(future, seconds), representation),
       qoe: gain - weights.mu * stallSeconds,
       stallSeconds,
     };
   }
 
-  #plan(): ValueFunction {
-    const { ladderBps, weights, previousBitrateBps, segmentSeconds } = this.#state;
-    const units = segmentSeconds / QOE_UNIT_SECONDS;
-    this.#gains = ladderBps.map((bps) => units * weights.quality(bps) - switchCost(weights, previousBitrateBps, bps));
-    return new ValueFunction(laterSegments(this.#state, this.#options, this.#futures, this.#latencySeconds));
-  }
-
   /** Mean of the futures' scores, in which the worst `tailShare` of them has extra weight. */
-  #meanWithTail(scores: Float64Array): number {
-    const { length } = scores;
+  #meanWithTail(scores: number[]): number {
     const tailWeight = tailWeightOf(this.#options);
-    const mean = sumOfFirst(scores, length) / length;
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    const mean = sum(scores) / scores.length;
     if (tailWeight <= 0) return mean;
-    const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * length));
-    return (1 - tailWeight) * mean + (tailWeight * sumOfFirst(scores.sort(), worst)) / worst;
+    const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
+    const tail = sum(scores.sort((a, b) => a - b).slice(0, worst));
+    return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
   }
-}
-
-function sumOfFirst(values: Float64Array, count: number): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += values[i]!;
-  return sum;
 }

@@ -23,13 +23,11 @@ export function evaluateNetwork(
   let inputs = features;
   for (const layer of layers) {
     const outputs = new Float64Array(layer[0]!.length);
-    for (let i = 0; i < layer.length; i++) {
-      const weights = layer[i]!;
+    layer.forEach((weights, i) => {
       const value = inputs[i] ?? 1;
       const input = inputs !== features && value < 0 ? LEAK * value : value;
-      // Many features are 0.
-      for (let j = 0; j < outputs.length && input !== 0; j++) outputs[j] = outputs[j]! + input * weights[j]!;
-    }
+      for (let j = 0; j < outputs.length; j++) outputs[j]! += input * weights[j]!;
+    });
     inputs = outputs;
   }
   const middle = levelCount >> 1;

@@ -1,7 +1,7 @@
 /** What one download shows of the link: it is reported to the meter, and its waits for a live encoder are told apart. */
 
-import type { Download } from '../../abr/controller.ts';
-import type { LiveWaits, RequestTimes } from './live-waits.ts';
+import type { Download, InFlight } from '../../abr/controller.ts';
+import type { LiveWaits } from './live-waits.ts';
 import type { ObservationMeter } from './observation-meter.ts';
 
 /** The known throughput is that of the newest downloads. */
@@ -100,7 +100,7 @@ export class LinkWatch {
   }
 
   /** The times of the request as if its media had existed when it was sent. */
-  withoutWaits(times: RequestTimes, nowSeconds: number): RequestTimes {
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(times: T, nowSeconds: number): T {
     return this.#waits?.withoutWaits(times, nowSeconds) ?? times;
   }
 

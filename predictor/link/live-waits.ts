@@ -2,8 +2,6 @@
 
 import type { InFlight } from '../../abr/controller.ts';
 
-export type RequestTimes = Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>;
-
 /** A wrong announcement or a wrong clock can make chunks seem late by up to this. */
 const MOST_LAG_SECONDS = 0.5;
 /** The lag is that of the earliest arrival so far, plus this for every later chunk, so that it is forgotten. */
@@ -73,12 +71,12 @@ export class LiveWaits {
   }
 
   /** The times of the request as if its media had existed when it was sent. */
-  withoutWaits(request: RequestTimes, now: number): RequestTimes {
+  withoutWaits<T extends Pick<InFlight, 'requestedAtSeconds' | 'firstByteAtSeconds'>>(request: T, now: number): T {
     const waitedSeconds = this.#waitedUntil(now);
-    const { requestedAtSeconds, firstByteAtSeconds: first } = request;
-    const firstByteAtSeconds =
-      first === undefined ? first : first + (waitedSeconds - this.#waitedBeforeFirstByteSeconds);
-    return { requestedAtSeconds: requestedAtSeconds + waitedSeconds, firstByteAtSeconds };
+    const moved = { ...request, requestedAtSeconds: request.requestedAtSeconds + waitedSeconds };
+    if (request.firstByteAtSeconds === undefined) return moved;
+    const afterFirstByteSeconds = waitedSeconds - this.#waitedBeforeFirstByteSeconds;
+    return { ...moved, firstByteAtSeconds: request.firstByteAtSeconds + afterFirstByteSeconds };
   }
 
   /** The server answered that the segment does not exist yet. */

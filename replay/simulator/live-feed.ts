@@ -76,7 +76,7 @@ export class LiveFeed {
 
   /** The download in flight, as if its media had existed at the request. */
   withoutWaits(inFlight: InFlight, nowSeconds: number): InFlight {
-    return Object.assign(inFlight, this.observed!.download.link!.withoutWaits(inFlight, nowSeconds));
+    return this.observed!.download.link!.withoutWaits(inFlight, nowSeconds);
   }
 
   /** The download that has just ended, over the link alone; undefined: it says nothing about the link. */

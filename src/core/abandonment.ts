@@ -2,7 +2,6 @@
 
 import type { Decisions } from './decisions.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Reading } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { Ticking } from './ticker.ts';
@@ -24,13 +23,13 @@ export class Abandonment implements Ticking {
     return this.parts.session.record.active !== undefined;
   }
 
-  tick(atSeconds: number, reading?: Reading): undefined {
+  tick(atSeconds: number): void {
     const { port, session, forecasting, decisions } = this.parts;
     forecasting?.meter.advance(atSeconds);
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
     if (download === undefined || download.link?.isWaiting(atSeconds)) return;
-    const choice = decisions.reconsider(atSeconds, reading);
+    const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
     download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;
     port.abandon(choice);

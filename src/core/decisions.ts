@@ -3,7 +3,7 @@
 import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Planner, Reading } from './planner.ts';
+import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
@@ -22,32 +22,29 @@ export class Decisions {
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
   decide(): Choice | undefined {
-    const { port, session, clock, forecasting, planner, events } = this.parts;
+    const { port, session, clock, forecasting, events } = this.parts;
     forecasting?.start(clock);
-    if (!session.record.isBlind) return this.#ask(planner.read());
+    if (!session.record.isBlind) return this.#ask();
     events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
     return undefined;
   }
 
   /**
    * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
-   * `reading`: of this moment. Default: it is read.
    */
-  reconsider(nowSeconds: number, reading?: Reading): Choice | undefined {
+  reconsider(nowSeconds: number): Choice | undefined {
     const { session, planner } = this.parts;
     const { active } = session.record;
     const isAsked = active && planner.controller.reconsider && !(nowSeconds < active.keptUntilSeconds!);
-    if (!isAsked) return undefined;
-    const isFresh = reading?.active === active;
-    return this.#ask(isFresh ? reading : planner.read(), session.record.inFlight(nowSeconds));
+    return isAsked ? this.#ask(session.record.inFlight(nowSeconds)) : undefined;
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
-  #ask(reading: Reading | undefined, inFlight?: InFlight): Choice | undefined {
+  #ask(inFlight?: InFlight): Choice | undefined {
     const { port, session, planner, events } = this.parts;
     const { choice, active, number, live } = session.record;
-    if (reading === undefined) return undefined;
-    const { situation } = reading;
+    const situation = planner.situation();
+    if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
     const isRepeated = !inFlight && choice && (situation.live || port.isPolled);
@@ -55,7 +52,7 @@ export class Decisions {
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
-    const { state, forecast } = reading.input(inFlight);
+    const { state, forecast } = planner.input(situation, inFlight);
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)
@@ -71,8 +68,8 @@ export class Decisions {
       const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
       session.decided(decision, inFlight ? undefined : { made, situation });
       const kind = inFlight ? 'abandon' : 'decide';
-      const event = { kind, session: number, decision, forecast, inFlight, representationId } as const;
-      events.emit('decision', () => ({ ...event, state: { ...state }, streamId: period.id }));
+      const event = { kind, session: number, decision, state, forecast, inFlight, representationId } as const;
+      events.emit('decision', { ...event, streamId: period.id });
       return made;
     });
   }

@@ -10,10 +10,10 @@ describe('events', () => {
     const seen: string[] = [];
     const stopA = events.on('decision', () => seen.push('a'));
     events.on('decision', () => seen.push('b'));
-    events.emit('decision', () => decision);
+    events.emit('decision', decision);
     stopA();
     stopA();
-    events.emit('decision', () => decision);
+    events.emit('decision', decision);
     expect(seen).toEqual(['a', 'b', 'b']);
   });
 
@@ -55,8 +55,8 @@ describe('events', () => {
     const emit = (debug?: boolean | ((line: string) => void)) => {
       const events = new Events({ logger: null, ...(debug !== undefined && { debug }) });
       const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
-      events.emit('decision', () => ({ ...chosen, state }) as DecisionEvent);
-      events.emit('pace', () => ({ playbackRate: 0.95, pace: { reason: 'handover ahead' }, state }) as PaceEvent);
+      events.emit('decision', { ...chosen, state } as DecisionEvent);
+      events.emit('pace', { playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
       return events.faults.map(({ message }) => message);
     };
     emit((line) => lines.push(line));
@@ -87,7 +87,7 @@ describe('events', () => {
     events.on('fault', () => {
       throw new Error('worse');
     });
-    events.emit('decision', () => decision);
+    events.emit('decision', decision);
     await settled();
     expect(heard).toBe(1);
     expect(events.faults.map(({ message }) => message)).toEqual(['a listener failed: oops']);

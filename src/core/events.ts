@@ -128,7 +128,7 @@ export class Events {
     this.faults.push(event);
     queueMicrotask(() => {
       this.options.logger?.warn(`leo-abr: ${message}`);
-      this.emit('fault', () => event);
+      this.emit('fault', event);
     });
   }
 
@@ -142,10 +142,9 @@ export class Events {
     }
   }
 
-  /** `make`: called for each listener. */
-  emit<K extends keyof LeoAbrEvents>(type: K, make: () => LeoAbrEvents[K]): void {
+  emit<K extends keyof LeoAbrEvents>(type: K, event: LeoAbrEvents[K]): void {
     for (const listener of [...(this.#listeners[type] as Set<Listener<K>>)]) {
-      this.attempt('listener-failed', 'a listener failed', () => listener(make()));
+      this.attempt('listener-failed', 'a listener failed', () => listener(event));
     }
   }
 }

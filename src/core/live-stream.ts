@@ -42,29 +42,29 @@ export class LiveStream {
   }
 
   /** At the live edge, the buffer ends before the segment that does not exist yet. */
-  capSeconds({ playback, live }: Situation): number {
-    const { bufferCapSeconds, segmentSeconds } = playback;
-    return live
-      ? Math.min(bufferCapSeconds, live.latencySeconds - live.firstChunkSeconds + segmentSeconds)
-      : bufferCapSeconds;
-  }
-
-  /** The stream is joined before the playhead is there. */
-  playableUntilSeconds({ playableUntilSeconds, live }: Situation): number {
-    return live ? Math.max(playableUntilSeconds, live.nowSeconds - live.latencySeconds) : playableUntilSeconds;
+  atEdge(situation: Situation): Situation {
+    const { playback, playableUntilSeconds, live } = situation;
+    if (!live) return situation;
+    const untilEdge = live.latencySeconds - live.firstChunkSeconds + playback.segmentSeconds;
+    return {
+      ...situation,
+      playback: { ...playback, bufferCapSeconds: Math.min(playback.bufferCapSeconds, untilEdge) },
+      // The stream is joined before the playhead is there.
+      playableUntilSeconds: Math.max(playableUntilSeconds, live.nowSeconds - live.latencySeconds),
+    };
   }
 
   /** Whether nothing has changed that a choice depends on, but time and what follows from it; on demand too. */
   isSame(before: Situation, now: Situation): boolean {
     const { playback, ladder } = now;
-    const isNear = (one: number, other: number) =>
-      Math.abs(one - other) < SAME_BUFFER_SEGMENTS * playback.segmentSeconds;
+    const isNear = (key: 'bufferLevelSeconds' | 'bufferCapSeconds') =>
+      Math.abs(before.playback[key] - playback[key]) < SAME_BUFFER_SEGMENTS * playback.segmentSeconds;
     return (
       before.period.id === now.period.id &&
       before.playback.isPaused === playback.isPaused &&
       Math.abs(before.playback.playbackRate - playback.playbackRate) < SAME_RATE &&
-      isNear(before.playback.bufferLevelSeconds, playback.bufferLevelSeconds) &&
-      isNear(this.capSeconds(before), this.capSeconds(now)) &&
+      isNear('bufferLevelSeconds') &&
+      isNear('bufferCapSeconds') &&
       before.ladder.length === ladder.length &&
       ladder.every(({ id }, i) => id === before.ladder[i]!.id)
     );
@@ -74,16 +74,12 @@ export class LiveStream {
   state({ period, playback, live }: Situation, index: number, nowSeconds: number): LiveState | undefined {
     if (!live) return undefined;
     const { segmentSeconds } = playback;
-    const { nowSeconds: captured, firstChunkSeconds } = live;
-    const state = {
-      latencySeconds: live.latencySeconds,
-      targetLatencySeconds: live.targetLatencySeconds,
-      playbackRates: live.playbackRates,
-      maxLatencySeconds: live.maxLatencySeconds,
+    const { nowSeconds: captured, firstChunkSeconds, isPaceable: _, ...rest } = live;
+    return {
+      ...rest,
       offRateShare: this.#offRate?.share ?? 0,
       chunkSeconds: this.#videoEdge.chunkSeconds ?? Math.min(segmentSeconds, firstChunkSeconds),
       firstChunkAtSeconds: nowSeconds + period.startSeconds + index * segmentSeconds + firstChunkSeconds - captured,
     };
-    return live.isTargetFree ? Object.assign(state, { isTargetFree: true }) : state;
   }
 }

@@ -3,7 +3,7 @@
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Events, Guard } from './events.ts';
 import { onStep } from './live-rate.ts';
-import type { Planner, Reading } from './planner.ts';
+import type { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { Ticking } from './ticker.ts';
@@ -48,13 +48,8 @@ export class Pacing implements Ticking {
     );
   }
 
-  tick(atSeconds: number): Reading | undefined {
-    const { session, planner, guard } = this.parts;
-    const { controller } = planner;
-    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const reading = isAsked ? guard(() => planner.read()) : undefined;
-    if (!reading?.situation.live?.isPaceable || !guard(() => this.#hold(atSeconds, reading))) this.release();
-    return reading;
+  tick(atSeconds: number): void {
+    if (!this.parts.guard(() => this.#hold(atSeconds))) this.release();
   }
 
   /** Gives the rate back to the player. */
@@ -67,10 +62,13 @@ export class Pacing implements Ticking {
   }
 
   /** Returns false where the rate is the player's. */
-  #hold(nowSeconds: number, reading: Reading): boolean {
+  #hold(nowSeconds: number): boolean {
     const { port, session, planner, events } = this.parts;
     const { controller } = planner;
-    const { playback, period } = reading.situation;
+    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
+    const situation = isAsked ? planner.situation() : undefined;
+    if (!situation?.live?.isPaceable) return false;
+    const { playback, period } = situation;
     const inFlight = session.record.inFlight(nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
@@ -78,7 +76,7 @@ export class Pacing implements Ticking {
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
     session.record.live!.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = reading.input(inFlight);
+    const { state, forecast } = planner.input(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
@@ -98,8 +96,7 @@ export class Pacing implements Ticking {
     if (isJump || this.#isNews(pace, nowMs)) {
       const { rate } = this.#held!;
       this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
-      const event = { session: session.record.number, pace, playbackRate: rate, inFlight, forecast };
-      events.emit('pace', () => ({ ...event, state: { ...state } }));
+      events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
     }
     return true;
   }

@@ -6,25 +6,11 @@ import type { Forecasting } from './forecasting.ts';
 import type { PlayerPort, Situation } from './player-port.ts';
 import { playerState, type StateOptions } from './player-state.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
-import type { Session, SessionRecord } from './session.ts';
+import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
 
 export interface PlannerOptions extends StateOptions {
   newController: () => Controller;
-}
-
-interface Input {
-  state: PlayerState;
-  forecast: ValidForecast | undefined;
-}
-
-/** What the player shows at one moment. */
-export interface Reading {
-  situation: Situation;
-  /** The download in flight at that time. */
-  active: SessionRecord['active'];
-  /** The controller's input, made once. `inFlight`: the download to reconsider; undefined for the next segment. */
-  input(inFlight: InFlight | undefined): Input;
 }
 
 export class Planner {
@@ -55,23 +41,18 @@ export class Planner {
     session.forgetChoice();
   }
 
-  /** What the player shows now; undefined while it does not adapt video. */
-  read(): Reading | undefined {
+  /** What the player shows now. */
+  situation(): Situation | undefined {
     const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
-    if (!situation) return undefined;
-    let input: Input | undefined;
-    return {
-      situation,
-      active: session.record.active,
-      input: (inFlight) => {
-        input ??= this.#input(situation, inFlight);
-        return input;
-      },
-    };
+    return situation && (session.record.live?.atEdge(situation) ?? situation);
   }
 
-  #input(situation: Situation, inFlight: InFlight | undefined): Input {
+  /** `inFlight`: the download to reconsider; undefined for the next segment. */
+  input(
+    situation: Situation,
+    inFlight: InFlight | undefined,
+  ): { state: PlayerState; forecast: ValidForecast | undefined } {
     const { session, clock, forecasting, sizes, options } = this.parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });

@@ -31,8 +31,7 @@ export interface Situation {
   ladder: readonly Representation[];
   /**
    * The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. The core limits
-   * `bufferCapSeconds` at the live edge. It may be read from the player when the core first reads it, as
-   * `playableUntilSeconds` may.
+   * `bufferCapSeconds` at the live edge.
    */
   playback: Pick<
     PlayerState,

@@ -2,9 +2,8 @@
 
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
-import { lazily } from './lazily.ts';
 import type { CommonOptions } from './options.ts';
-import type { Situation } from './player-port.ts';
+import type { SegmentRequest, Situation } from './player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import type { SessionRecord } from './session.ts';
 import type { Clocks } from './session-clock.ts';
@@ -24,41 +23,26 @@ interface StateParts {
   options: StateOptions;
 }
 
-/**
- * Returns a state that is not changed later. What a reconsideration rarely needs is computed when it is first read; a copy
- * has all.
- */
+/** Returns a copy that is not changed later. */
 export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
   const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
-  const { segmentSeconds, bufferLevelSeconds, playbackRate, setupSeconds } = playback;
-  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, record);
+  const { segmentSeconds } = playback;
+  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
   const live = record.live?.state(situation, indexInPeriod, clocks.nowSeconds);
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
-  // Written out, because copying objects into one another takes most of the time.
-  const state = {
-    nowSeconds: clocks.nowSeconds,
-    utcMs: clocks.utcMs,
-    utcUncertaintySeconds: clocks.utcUncertaintySeconds,
-    segmentSeconds,
-    bufferLevelSeconds,
-    playbackRate,
+  return {
+    ...clocks,
+    ...playback,
     started,
     // Before the first picture, a paused element waits for data.
     isPaused: started && playback.isPaused,
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
-    previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
-    downloads: record.downloads,
-    weights: bitrateWeights(options.qoe, ladderBps),
-  };
-  if (setupSeconds) Object.assign(state, { setupSeconds });
-  if (live) Object.assign(state, { live });
-  const sizesBits = () =>
-    Array.from({ length: rows }, (_, k) =>
+    upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
       ladder.map((representation) =>
         sizes.sizeBits({
           period,
@@ -68,21 +52,23 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
           indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
         }),
       ),
-    );
-  const capSeconds = () => record.live?.capSeconds(situation) ?? playback.bufferCapSeconds;
-  return lazily(lazily(state, 'upcomingSizesBits', sizesBits), 'bufferCapSeconds', capSeconds);
+    ),
+    previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
+    downloads: [...record.downloads],
+    weights: bitrateWeights(options.qoe, ladderBps),
+    ...(live && { live }),
+  };
 }
 
 /** Index in the period of the segment that the player will request next. */
-function nextIndex(situation: Situation, { last, live }: SessionRecord): number {
-  const { period, playback, bufferedUntilSeconds } = situation;
+function nextIndex(situation: Situation, last: SegmentRequest | undefined): number {
+  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
   const { segmentSeconds } = playback;
   const isInPeriod = last?.period.id === period.id;
   // A track switch has discarded buffered media.
   const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
   if (isInPeriod && !isReplaced) return last.index + 1;
   // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
-  if (last && !isReplaced) return 0;
-  const untilSeconds = live?.playableUntilSeconds(situation) ?? situation.playableUntilSeconds;
-  return Math.max(0, Math.floor((untilSeconds - period.startSeconds) / segmentSeconds));
+  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
+  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
 }

@@ -49,11 +49,10 @@ export class SessionClock {
   /** Without UTC where the time source does not know it. */
   read(): Clocks {
     const utc = this.events.attempt('time-source-failed', 'the time source failed', () => {
-      const now = this.timeSource.now();
-      const { utcMs, uncertaintySeconds } = now;
+      const { utcMs, uncertaintySeconds } = this.timeSource.now();
       if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
-      return now;
+      return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
     });
-    return { nowSeconds: this.nowSeconds(), utcMs: utc?.utcMs, utcUncertaintySeconds: utc?.uncertaintySeconds };
+    return { nowSeconds: this.nowSeconds(), ...utc };
   }
 }

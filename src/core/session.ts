@@ -2,7 +2,6 @@
 
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
-import type { RequestTimes } from '../../predictor/link/live-waits.ts';
 import { type DownloadContext, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { LiveStream } from './live-stream.ts';
 import type { Choice, SegmentRequest, Situation } from './player-port.ts';
@@ -18,6 +17,9 @@ const FAST_SECONDS = 0.01;
 const BOUNDS_TO_COUNT = 3;
 /** After this many complete downloads, some throughput must have been measured. */
 const DOWNLOADS_TO_MEASURE = 3;
+
+/** The part of `InFlight` that a download knows without its session. */
+type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 'sessionWastedBits'>;
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
@@ -38,9 +40,19 @@ export class VideoDownload extends SegmentDownload {
     return period.firstIndex + index;
   }
 
-  /** When it was requested and began to arrive, as if its media had existed. */
-  times(nowSeconds: number): RequestTimes {
-    return this.link?.withoutWaits(this, nowSeconds) ?? this;
+  /** A copy of its state, for a controller. */
+  state(nowSeconds: number): DownloadState {
+    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds } = this;
+    const { bitrateBps } = this.segment.representation;
+    const times = { requestedAtSeconds, firstByteAtSeconds };
+    return {
+      segmentIndex,
+      bitrateBps,
+      sizeBits,
+      receivedBits,
+      ...times,
+      ...this.link?.withoutWaits(times, nowSeconds),
+    };
   }
 }
 
@@ -100,19 +112,8 @@ class MutableRecord {
   /** A copy of the video download in flight, for a controller. */
   inFlight(nowSeconds: number): InFlight | undefined {
     const { active, abandonments, wastedBits, requestedBits } = this;
-    if (!active) return undefined;
-    const { requestedAtSeconds, firstByteAtSeconds } = active.times(nowSeconds);
-    return {
-      segmentIndex: active.segmentIndex,
-      bitrateBps: active.segment.representation.bitrateBps,
-      sizeBits: active.sizeBits,
-      receivedBits: active.receivedBits,
-      requestedAtSeconds,
-      firstByteAtSeconds,
-      abandonments,
-      sessionRequestedBits: requestedBits,
-      sessionWastedBits: wastedBits,
-    };
+    const totals = { abandonments, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
+    return active && { ...active.state(nowSeconds), ...totals };
   }
 }
 
@@ -182,7 +183,7 @@ export class Session {
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
     if (linkSeconds >= FAST_SECONDS) {
       record.bounds = [];
-      const { requestedAtSeconds: sent, firstByteAtSeconds } = download.times(requestedAtSeconds);
+      const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
       const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
       record.measured = kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
     } else if (!abandoned) record.bounds = kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });

@@ -5,7 +5,6 @@
 
 import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
 import type { Guard } from './events.ts';
-import type { Reading } from './planner.ts';
 import type { SessionClock } from './session-clock.ts';
 
 /** If the timer is this late, progress events trigger the parts. */
@@ -14,8 +13,8 @@ const LATE_TICK_SECONDS = 1.99 * PACE_PERIOD_SECONDS;
 export interface Ticking {
   /** The timer runs while one of its parts needs it; asked when a download begins or ends. */
   isNeeded(): boolean;
-  /** `atSeconds`: on the session's clock. Returns what it has read of the player, which the next part gets. */
-  tick(atSeconds: number, reading?: Reading): Reading | undefined;
+  /** `atSeconds`: on the session's clock. */
+  tick(atSeconds: number): void;
 }
 
 export class Ticker {
@@ -53,7 +52,6 @@ export class Ticker {
   readonly #tick = () => {
     const atSeconds = this.clock.nowSeconds();
     this.#tickedSeconds = atSeconds;
-    let reading: Reading | undefined;
-    for (const part of this.parts) reading = this.guard(() => part?.tick(atSeconds, reading));
+    for (const part of this.parts) this.guard(() => part?.tick(atSeconds));
   };
 }

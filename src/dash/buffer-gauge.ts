@@ -49,11 +49,11 @@ export class BufferGauge {
     return end - start;
   }
 
-  /** With the element's playback rate, > 0, and whether it is paused. */
-  playback(segmentSeconds: number, bufferLevelSeconds: number) {
+  /** The element's playback rate, > 0, and whether it is paused. */
+  playback(): { playbackRate: number; isPaused: boolean } {
     const { playbackRate, paused = false }: Partial<HTMLMediaElement> = this.element() ?? {};
     // dash.js can set a rate of 0 while it stalls.
-    return { segmentSeconds, bufferLevelSeconds, playbackRate: playbackRate || 1, isPaused: paused };
+    return { playbackRate: playbackRate || 1, isPaused: paused };
   }
 
   /** Drops earlier readings, after a seek or with another source. */

@@ -1,7 +1,6 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
-import { lazily } from '../core/lazily.ts';
 import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
@@ -30,27 +29,30 @@ export function readSituation(
   const streams = playback?.getStreamController?.();
   const isActive = streams?.getActiveStreamInfo()?.id === streamInfo.id;
   const segmentSeconds = segmentDuration(current);
-  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : gauge.playableSeconds();
+  // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
+  const most = gauge.isQuotaExceeded
+    ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
+    : Number.POSITIVE_INFINITY;
+  const target = Math.min(schedule.getBufferTarget(), most);
+  // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
+  const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
+  const playableSeconds = gauge.playableSeconds();
+  const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
-  const bufferCapSeconds = () => {
-    // dash.js cuts only the targets of the top quality when the source buffer is full, but the plan may reach it.
-    const most = gauge.isQuotaExceeded
-      ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
-      : Number.POSITIVE_INFINITY;
-    const target = Math.min(schedule.getBufferTarget(), most);
-    // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
-    const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
-    return isLevelAlone ? target + segmentSeconds : target;
-  };
   let indexed: RepresentationController | undefined;
-  const situation = {
+  return {
     period,
     ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
-    // The cap costs dash.js more than all others together.
-    playback: lazily(gauge.playback(segmentSeconds, bufferLevelSeconds), 'bufferCapSeconds', bufferCapSeconds),
+    playback: {
+      segmentSeconds,
+      bufferLevelSeconds,
+      bufferCapSeconds: isLevelAlone ? target + segmentSeconds : target,
+      ...gauge.playback(),
+    },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
+    playableUntilSeconds: playhead + playableSeconds,
     live: live?.position(streamInfo, current, playback),
-    indexedBits(id: string, index: number) {
+    indexedBits(id, index) {
       // The ladder's representations have no segment index; those of the stream processor have one.
       indexed ??= streams
         ?.getStreamById(period.id)
@@ -61,7 +63,6 @@ export function readSituation(
       return rangeBits(segments?.[index]?.mediaRange);
     },
   };
-  return lazily(situation, 'playableUntilSeconds', () => playhead + gauge.playableSeconds());
 }
 
 /** The period; all representations have the same number of segments. */

@@ -67,23 +67,12 @@ export function planRate(problem: LatencyProblem): number {
   }
   const offCost = OFF_COST / Math.max(1e-9, 1 - offRateShare / MOST_OFF);
   const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
-  const present = Math.round((now - lowest) / GRID_SECONDS);
-  // No rate leads further away in a slot. Without a target, the plan's end counts all cells.
-  const speed = Math.max(playbackRates.max - 1, 1 - playbackRates.min);
-  const reach = aversion === undefined ? 2 + Math.ceil((speed * SLOT_SECONDS) / GRID_SECONDS) : cells;
-  const firstOf = (slot: number) => Math.max(0, present - (slot + 1) * reach);
-  const stalls = stallCosts(problem, lowest, cells, firstOf);
+  const stalls = stallCosts(problem, lowest, cells);
   const slots = stalls.length / cells;
   const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
     (rate) => rate >= playbackRates.min && rate <= playbackRates.max,
   );
-  const count = rates.length;
-  // `[cell * count + rate]`: the place on the grid that a slot leads to.
-  const ends = new Float64Array(cells * count);
-  for (let i = 0; i < ends.length; i++) {
-    const move = ((1 - rates[i % count]!) * SLOT_SECONDS) / GRID_SECONDS;
-    ends[i] = Math.min(cells - 1.001, Math.max(0, Math.floor(i / count) + move));
-  }
+  const moves = rates.map((rate) => ((1 - rate) * SLOT_SECONDS) / GRID_SECONDS);
   const rateCosts = rates.map((rate) => {
     return rate === 1 ? 0 : (isNoticed(rate) ? offCost : FINE_COST) * SLOT_SECONDS;
   });
@@ -103,13 +92,13 @@ export function planRate(problem: LatencyProblem): number {
   // Without futures no stall would end a drift away from the target.
   const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
   let best = 1;
+  const present = Math.round((now - lowest) / GRID_SECONDS);
   for (let slot = slots - 1; slot >= 0; slot--) {
     const isNow = slot === 0;
-    const end = isNow ? present + 1 : Math.min(cells, present + (slot + 1) * reach);
-    for (let cell = isNow ? present : firstOf(slot); cell < end; cell++) {
+    for (let cell = isNow ? present : 0; cell < (isNow ? present + 1 : cells); cell++) {
       let least = Number.POSITIVE_INFINITY;
-      for (let r = 0; r < count; r++) {
-        const to = ends[cell * count + r]!;
+      for (let r = 0; r < rates.length; r++) {
+        const to = Math.min(cells - 1.001, Math.max(0, cell + moves[r]!));
         const low = Math.floor(to);
         let cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!);
         if (isNow && rates[r] !== presentRate) cost += changeCost;
@@ -124,13 +113,8 @@ export function planRate(problem: LatencyProblem): number {
   return best;
 }
 
-/** `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall, from the first cell of a slot. */
-function stallCosts(
-  problem: LatencyProblem,
-  lowest: number,
-  cells: number,
-  firstOf: (slot: number) => number,
-): Float64Array {
+/** `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall. */
+function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Float64Array {
   const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
   const { chunkSeconds } = live;
   const slots = Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
@@ -146,7 +130,7 @@ function stallCosts(
       if (need <= before) continue;
       const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
       const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
-      for (let cell = firstOf(slot); cell < end; cell++) {
+      for (let cell = 0; cell < end; cell++) {
         const latency = Math.max(before, lowest + cell * GRID_SECONDS);
         costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
       }

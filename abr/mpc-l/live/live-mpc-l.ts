@@ -32,7 +32,6 @@ class LiveEdge implements LivePart {
   readonly pace?: NonNullable<LivePart['pace']>;
   readonly #options: ResolvedMpcLOptions;
   #link: LinkFutures | undefined;
-  #latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
   constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
     this.#options = options;
@@ -47,12 +46,7 @@ class LiveEdge implements LivePart {
 
   outcomes(state: PlayerState, forecast: QuantileForecast): LiveOutcomes {
     const { tuning, seed } = this.#options;
-    const latest = this.#latest;
-    // A reconsideration and the pace of the same moment.
-    if (latest?.state === state && latest.forecast === forecast) return latest.outcomes;
     this.#link ??= new LinkFutures(tuning.futures, seed);
-    const outcomes = new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
-    this.#latest = { state, forecast, outcomes };
-    return outcomes;
+    return new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
   }
 }

@@ -108,7 +108,6 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
         if (steps > request.representation) break;
         const played = this.#play(f, request, { count, later: request.representation - steps });
         if (best === undefined || played.score > best.score) best = played;
-        if (segments === 1) break;
       }
       score += best!.score / this.#link.count;
       stallSeconds += best!.stallSeconds / this.#link.count;
