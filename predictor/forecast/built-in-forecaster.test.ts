@@ -63,7 +63,7 @@ describe('createBuiltInForecaster', () => {
       );
       return Math.log(quantilesBps[2]![5]! / quantilesBps[2]![1]!);
     };
-    expect(spreadAfter(0.5, true) / spreadAfter(0.5, false)).toBeCloseTo(1 + 0.5 * Math.exp(-0.25), 6);
+    expect(spreadAfter(0.5, true) / spreadAfter(0.5, false)).toBeCloseTo(1 + 0.5 * Math.exp(-0.5), 6);
     expect(spreadAfter(60, true)).toBeCloseTo(spreadAfter(60, false), 6);
   });
 

@@ -236,6 +236,22 @@ describe('recognition', () => {
   });
 });
 
+test('steps alone have to be likelier than dips to announce handovers', () => {
+  for (const seed of SEEDS) {
+    const clock = started(timeOf(boundaryOf(seed)));
+    const link = leoLink({ seed, boundary: boundaryOf(seed) });
+    // Seconds are too coarse to show dips.
+    const announced = Array.from({ length: 150 }, (_, i) => i).find((startSeconds) => {
+      const bits = link(startSeconds + 0.5);
+      clock.observe({ kind: 'throughput', startSeconds, endSeconds: startSeconds + 1, bits });
+      // Steps without dips need a probability of 0.997, below which there is no announcement.
+      expect(clock.isLeo && clock.leoProbability < 0.997).toBe(false);
+      return clock.isLeo;
+    });
+    expect(announced).toBeDefined();
+  }
+});
+
 describe('short dips in a live session', () => {
   const EPOCH = 15;
   const handovers = (seed: number) => {
