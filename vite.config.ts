@@ -58,6 +58,9 @@ const ENTRIES: Record<string, [entry: string, file: string]> = {
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
 
+/** Long names of properties that stay within a bundle: no option, event, state or message has them. */
+const INTERNAL = /^(reportedSeconds|withoutWaits|linkSeconds|neededLatencySeconds|nextChunkAtSeconds|referenceBps)$/;
+
 /** An entry as published; the main one for pages without modules too. dash.js stays outside. */
 const plugin = ([entry, file]: [entry: string, file: string]): UserConfig => ({
   publicDir: false,
@@ -78,7 +81,12 @@ const plugin = ([entry, file]: [entry: string, file: string]): UserConfig => ({
       external: ['dashjs', /^onnxruntime-web/],
       // Reading a property has no side effect here.
       output: {
-        minify: { compress: { treeshake: { propertyReadSideEffects: false } }, mangle: true, codegen: true },
+        minify: {
+          compress: { treeshake: { propertyReadSideEffects: false } },
+          mangle: true,
+          codegen: true,
+          mangleProps: { include: INTERNAL },
+        },
         comments: false,
       },
     },

@@ -3,6 +3,7 @@
 import type { CapacityPath, Forecaster, SessionContext } from '../abr/index.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
 import { HandoverClock } from '../predictor/link/handover-clock/handover-clock.ts';
+import { hintHandover } from '../predictor/link/handover-clock/hint.ts';
 import { SubSecond } from '../predictor/link/sub-second.ts';
 
 /** The origin's clock, and that of a device synchronised with a time server. */
@@ -60,7 +61,7 @@ export function informedForecaster(known: KnownHandover | undefined): Forecaster
     start(context: SessionContext) {
       start(context);
       if (known === undefined) return;
-      forecaster.handoverClock!.hint(known.atSeconds, known.uncertaintySeconds, known.confidence);
+      hintHandover(forecaster.handoverClock!, known.atSeconds, known.uncertaintySeconds, known.confidence);
     },
   });
 }

@@ -4,6 +4,7 @@ import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/
 import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import type { Model } from '../../predictor/forecast/model-file.ts';
 import type { HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
+import { hintHandover } from '../../predictor/link/handover-clock/hint.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import type { SessionClock } from '../clock.ts';
 
@@ -52,11 +53,12 @@ export class LinkForecaster {
     if (this.#observedUntilSeconds > beforeSeconds) this.#capacity.latest(this.#observedUntilSeconds);
   }
 
-  /** A probable handover, known from the dish; see `HandoverClock.hint`. */
+  /** A probable handover, known from the dish; see `hintHandover`. */
   hint(handover: { atMs: number; uncertaintySeconds: number; confidence: number }): void {
     const { atMs, uncertaintySeconds, confidence } = handover;
     const atSeconds = this.#clock.secondsAt(atMs);
-    this.#capacity.handoverClock?.hint(atSeconds, uncertaintySeconds, confidence);
+    const clock = this.#capacity.handoverClock;
+    if (clock) hintHandover(clock, atSeconds, uncertaintySeconds, confidence);
   }
 
   /** Call it after a leap of UTC. What was learnt on the session clock stays valid. */

@@ -41,7 +41,7 @@ export class DashPort implements PlayerPort {
     const { player, context } = this;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
     if (!this.live && context.getStreamInfo().manifestInfo.isDynamic) {
-      this.events.fault('unsupported-stream', 'live streams need the entry leo-abr/live: dash.js decides');
+      this.events.fault('unsupported-stream', 'live streams need leo-abr/live');
       return undefined;
     }
     const situation = readSituation(player, context, this);

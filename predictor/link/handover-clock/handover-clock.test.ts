@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
+import { hintHandover } from './hint.ts';
 import {
   apart,
   dippingLink,
@@ -320,7 +321,7 @@ describe('short dips in a live session', () => {
 describe('hints', () => {
   test('are evidence for a position and for a LEO link', () => {
     const clock = started();
-    clock.hint(100, 0.5, 0.95);
+    hintHandover(clock, 100, 0.5, 0.95);
     const { phaseSeconds, uncertaintySeconds, leoProbability } = clock.estimate(0)!;
     expect(apart(phaseSeconds, 10)).toBeLessThan(0.2);
     expect(uncertaintySeconds).toBeLessThan(2);
@@ -330,8 +331,8 @@ describe('hints', () => {
   test('repeated at once count once', () => {
     const once = started();
     const often = started();
-    once.hint(100, 0.5, 0.7);
-    for (let i = 0; i < 50; i++) often.hint(100, 0.5, 0.7);
+    hintHandover(once, 100, 0.5, 0.7);
+    for (let i = 0; i < 50; i++) hintHandover(often, 100, 0.5, 0.7);
     expect(often.estimate(0)).toEqual(once.estimate(0));
   });
 
@@ -343,7 +344,7 @@ describe('hints', () => {
     [1, 1, 1.5],
   ])('are ignored if impossible: %d, %d, %d', (...hint) => {
     const clock = started();
-    clock.hint(...hint);
+    hintHandover(clock, ...hint);
     expect(clock.estimate(0)).toEqual(started().estimate(0));
   });
 });
@@ -391,7 +392,7 @@ describe('faults', () => {
           for (const event of events) {
             if (!Array.isArray(event)) clock.observe(event);
             else if (event[0] === 'tell') clock.tellTime(event[1], event[2], event[3]);
-            else clock.hint(event[1], event[2], event[3]);
+            else hintHandover(clock, event[1], event[2], event[3]);
           }
           const estimate = clock.estimate(nowSeconds)!;
           expect(estimate.phaseSeconds).toBeLessThan(15);

@@ -57,15 +57,13 @@ const LATEST_UTC_MS = 8.64e15;
 const SAME_TIME_SECONDS = 0.05;
 /** A larger difference between two times is not a clock's drift. */
 const LEAST_LEAP_SECONDS = 0.5;
-/** Limit of a hint's confidence. */
-const SUREST_HINT = 0.99;
 /** Limit of ln of the evidence from dips, so that a change is found soon. */
 const LEAST_LOG_DIPS = -2;
 /** Half the width (2 s) of the window around the best position for the mean position. */
 const WINDOW_CELLS = 20;
 /** Positions within 1.3 s support each other in the search for the best one. */
 const NEAR_CELLS = 12;
-const CELL_SECONDS = EPOCH_SECONDS / CELLS;
+export const CELL_SECONDS = EPOCH_SECONDS / CELLS;
 
 export class HandoverClock {
   /**
@@ -97,8 +95,8 @@ export class HandoverClock {
   #position: Position | undefined;
   /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
   readonly #around = new Float64Array(CELLS + 2 * WINDOW_CELLS);
-  #lastSeconds = 0;
-  #lastHintSeconds = Number.NEGATIVE_INFINITY;
+  /** End of the newest bin of the rate. */
+  rateSeconds = 0;
 
   /** Of a new session. */
   constructor({ utcMsAtStart, utcUncertaintySeconds }: Omit<SessionContext, 'seed'>) {
@@ -140,22 +138,10 @@ export class HandoverClock {
     this.#settle();
   }
 
-  /**
-   * A service expects a handover at a second of the session's clock, with a standard deviation of `uncertaintySeconds`,
-   * and is right with probability `confidence`. Hints within an epoch repeat the same knowledge, so they count in
-   * proportion to the time between them.
-   */
-  hint(atSeconds: number, uncertaintySeconds: number, confidence: number): void {
-    if (!isMoment(atSeconds) || !(uncertaintySeconds >= 0) || !(confidence > 0 && confidence <= 1)) return;
-    const news = Math.min(1, (this.#lastSeconds - this.#lastHintSeconds) / EPOCH_SECONDS);
-    if (!(news > 0)) return;
-    this.#lastHintSeconds = this.#lastSeconds;
-    const sure = Math.min(confidence, SUREST_HINT);
-    const near = nearness(atSeconds, Math.hypot(uncertaintySeconds, CELL_SECONDS));
-    for (let cell = 0; cell < CELLS; cell++) {
-      this.#epochs[cell]! *= (1 - sure + sure * near[cell]!) ** news;
-    }
-    scale(this.#without, (1 - sure) ** news);
+  /** More evidence: factors of the cells' weights, and of the weights without epochs (`hintHandover`). */
+  weigh(cells: Float64Array, without: number): void {
+    for (let cell = 0; cell < CELLS; cell++) this.#epochs[cell]! *= cells[cell]!;
+    scale(this.#without, without);
     this.#settle();
   }
 
@@ -189,7 +175,7 @@ export class HandoverClock {
   }
 
   #addRate(bin: Measurement): void {
-    this.#lastSeconds = bin.atSeconds;
+    this.rateSeconds = bin.atSeconds;
     this.#rates.observe(bin);
     const { densities } = this.#rates;
     for (let i = 0; i < densities.length; i++) this.#weights[i]! *= densities[i]!;
@@ -310,7 +296,7 @@ function distanceTo(seconds: number, cell: number): number {
 }
 
 /** Per cell, the ratio of a wrapped normal density around a second of the session to a uniform one. */
-function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
+export function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
   const density = new Float64Array(CELLS);
   for (let cell = 0; cell < CELLS; cell++)
     density[cell] = Math.exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
