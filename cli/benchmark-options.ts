@@ -314,9 +314,13 @@ function householdOption(value: string, command: 'simulate' | 'bench'): Househol
   return householdNamed(value, command === 'bench' ? BROWSER_HOUSEHOLDS : HOUSEHOLDS);
 }
 
+/** Starts left out that are named. */
+const MOST_NAMED = 10;
+
 export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stderr: Output): void {
   if (leftOut.length === 0) return;
   const places = leftOut.map(({ trace, startSeconds, reason }) => `  ${trace} at ${startSeconds} s: ${reason}\n`);
+  if (places.length > MOST_NAMED) places.splice(MOST_NAMED, Infinity, `  ...; the results name all\n`);
   stderr.write(`${leftOut.length} starts left out; expected ${neededOfTraces(scenario)}:\n${places.join('')}`);
 }
 

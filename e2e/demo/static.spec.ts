@@ -44,6 +44,8 @@ const test = base.extend<object, { site: string }>({
 });
 
 test('a bare address plays the first scene, whose handover MPC-L expects', CORE, async ({ page, site }) => {
+  // A busy host takes its time to decode.
+  test.setTimeout(150_000);
   await page.goto(site);
   const seen = () =>
     page.evaluate(() => {
@@ -52,7 +54,7 @@ test('a bare address plays the first scene, whose handover MPC-L expects', CORE,
       const playing = videos.filter(({ currentTime, videoWidth }) => currentTime >= 20 && videoWidth > 0);
       return `${playing.length} of ${videos.length}: ${document.querySelector('#story')?.textContent}`;
     });
-  await expect.poll(seen, { timeout: 45_000 }).toMatch(/^2 of 2: MPC-L expects a handover in \d+\ss \(9\d\s% sure\)/);
+  await expect.poll(seen, { timeout: 90_000 }).toMatch(/^2 of 2: MPC-L expects a handover in \d+\ss \(9\d\s% sure\)/);
 });
 
 test('three players race on the service worker, which follows the trace', async ({ page, site }) => {
