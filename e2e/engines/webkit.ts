@@ -47,7 +47,8 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
   return {
     name,
     async newContext() {
-      if (!isFresh) session = await open();
+      // The driver may fail to start a browser so soon after it ended one.
+      if (!isFresh) session = await open().catch(open);
       isFresh = false;
       return {
         newPage: async () => ({
