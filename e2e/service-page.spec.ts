@@ -137,8 +137,9 @@ test('its first picture has the minute before and the forecast', async ({ page, 
   await page.goto(url);
   await expect(headline(page)).toHaveText(/^The dish is online\. No player reports\./);
   await expect(card(page, 'Link')).toContainText(/Expected capacity: \d+ Mbit\/s/);
-  expect(await spanOf(page, 'usage')).toBeGreaterThan(0.9);
-  expect(await spanOf(page, 'expected')).toBeGreaterThan(0.15);
+  // Sooner than it could be seen live.
+  await expect.poll(() => spanOf(page, 'usage'), { timeout: 4000 }).toBeGreaterThan(0.9);
+  await expect.poll(() => spanOf(page, 'expected'), { timeout: 4000 }).toBeGreaterThan(0.15);
   await expect(card(page, 'Players')).toContainText(`createServiceForecaster('${url}')`);
 });
 
