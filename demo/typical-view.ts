@@ -46,7 +46,7 @@ function chosenText({ shows, watchedSeconds, searched: { links, starts, moments 
     return { title: competitor(row.algorithm).title, still: COLUMNS[2]![1](row) };
   });
   const all = `${starts.toLocaleString('en')} starts on ${links} made-up links`;
-  const typical = `Typical here, per minute: ${rule!.title} stands still ${rule!.still}, ${own!.title} ${own!.still}.`;
+  const typical = `Typical here, per minute: ${rule!.title} stands still ${rule!.still}; ${own!.title} ${own!.still}.`;
   if (shows === 'abandonment')
     return `Chosen: what helps on demand is to give up a late download (${moments} of ${all} have a handover). ${typical}`;
   const hint = `if MPC-L has seen the link for ${watchedSeconds} s before`;

@@ -9,10 +9,11 @@
  *   G(b, j, r) = q(r) L/4 - mu stall + V_next(b', j, r)
  *
  * with w the share of the viewers of the segment before who are still there, and O the expected cost of an outage that
- * begins in this segment: at rate h, for an exponential time of mean D, O(b) = mu h L D exp(-b / D). The download runs at the capacity of rank j at the time of its request, interpolated between the middles of the
- * forecast's steps. Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended
- * media minus the current buffer. After the last stage V is the value of the remaining buffer. A download that would
- * stall may be abandoned for a lower representation `reactionSeconds` after its request; G takes the better of the two.
+ * begins in this segment: at rate h, for an exponential time of mean D, O(b) = mu h L D exp(-b / D). The download runs
+ * at the capacity of rank j at the time of its request, interpolated between the middles of the forecast's steps.
+ * Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended media minus the
+ * current buffer. After the last stage V is the value of the remaining buffer. A download that would stall may be
+ * abandoned for a lower representation `reactionSeconds` after its request; G takes the better of the two.
  *
  * All seconds are the clock's. Buffer levels and segment durations are how long they play, so that the recursion needs
  * no playback rate.
