@@ -49,8 +49,7 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:no-startup', { startup: false }),
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   mpcL('mpc-l:no-handover'),
-  // Likewise, with forecasts as narrow at the start as the model's, and with those that know what the page loaded before.
-  mpcL('mpc-l:no-early-spread'),
+  // Likewise, with forecasts that know what the page loaded before.
   mpcL('mpc-l:page-load'),
   mpcL('mpc-l:horizon-16', { horizon: 16 }),
   mpcL('mpc-l:no-outages', { tuning: { outagesPerSecond: 0 } }),

@@ -12,7 +12,6 @@ const FORECASTER_NAMES = [
   'oracle',
   'built-in',
   'built-in:no-handover',
-  'built-in:no-early-spread',
   'built-in:page-load',
   'shipped',
   'onnx',

@@ -66,7 +66,7 @@ test('the ending of the controller names the catch-up', () => {
   expect(splitAlgorithm('mpc-l:no-handover:lolp-catch-up@oracle', '')).toEqual({
     ...{ controller: 'mpc-l:no-handover', forecaster: 'oracle', catchUp: 'lolp' },
   });
-  for (const part of ['no-handover', 'no-early-spread', 'page-load']) {
+  for (const part of ['no-handover', 'page-load']) {
     expect(splitAlgorithm(`mpc-l:${part}`, '').forecaster).toBe(`built-in:${part}`);
   }
   expect(splitAlgorithm('mpc-l:no-forecast', '').forecaster).toBeUndefined();

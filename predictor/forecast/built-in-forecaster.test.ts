@@ -55,18 +55,6 @@ describe('createBuiltInForecaster', () => {
     expect(knowing(Number.NaN, 1)).toBeUndefined();
   });
 
-  test('is less certain after little downloading than its model, unless asked not to be', () => {
-    const spreadAfter = (seconds: number, earlySpread: boolean) => {
-      const { quantilesBps } = latestOf(
-        watching(seconds, () => 20e6, { earlySpread }),
-        seconds,
-      );
-      return Math.log(quantilesBps[2]![5]! / quantilesBps[2]![1]!);
-    };
-    expect(spreadAfter(0.5, true) / spreadAfter(0.5, false)).toBeCloseTo(1 + 0.5 * Math.exp(-0.5), 6);
-    expect(spreadAfter(60, true)).toBeCloseTo(spreadAfter(60, false), 6);
-  });
-
   test('expects the same rate of a steady link, with increasing certainty', () => {
     const rate = 50e6;
     const early = forecastAfter(4, () => rate);

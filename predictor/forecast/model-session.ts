@@ -13,8 +13,6 @@ import { Recalibration } from './recalibration.ts';
 export interface ModelSessionOptions {
   /** Use the positions of handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
-  /** Widen forecasts that rest on little downloading (recalibration.ts). Default true. */
-  earlySpread?: boolean | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
 }
@@ -115,10 +113,8 @@ export class ModelSession {
    */
   forecast(moment: ForecastMoment, source: string, values: Float64Array): QuantileForecast {
     const { nowSeconds, referenceBps, handovers } = moment;
-    const observedSeconds =
-      this.#options.earlySpread === false ? Number.POSITIVE_INFINITY : this.#history.observedSeconds;
     const { stepEndsSeconds, levels, rankCorrelation } = this.#outline!;
-    this.#recalibration?.apply(nowSeconds, referenceBps, values, observedSeconds);
+    this.#recalibration?.apply(nowSeconds, referenceBps, values);
     return {
       issuedAtMs: nowSeconds * 1000,
       source,

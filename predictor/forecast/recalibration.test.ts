@@ -37,21 +37,6 @@ describe('Recalibration', () => {
     expect(values).toEqual(before);
   });
 
-  test('widens a forecast that rests on little downloading, about its median', () => {
-    for (const { observedSeconds, factor } of [
-      { observedSeconds: 0, factor: 1.5 },
-      { observedSeconds: 1, factor: 1 + 0.5 / Math.E },
-      { observedSeconds: 30, factor: 1 },
-    ]) {
-      const values = Float64Array.from(STEPS.flatMap(() => SCORES.map((score) => 0.2 + score)));
-      const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-      recalibration.apply(0, 1e6, values, observedSeconds);
-      for (let i = 0; i < values.length; i++) {
-        expect(values[i]).toBeCloseTo(0.2 + factor * SCORES[i % SCORES.length]!, 6);
-      }
-    }
-  });
-
   test('keeps a correct spread', () => {
     expect(Math.abs(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.5 })) - 1)).toBeLessThan(0.1);
   });

@@ -25,13 +25,6 @@ const GREATEST_SCORE = 2.5;
 /** Limits of the scale. */
 const LEAST_SCALE = 0.6;
 const GREATEST_SCALE = 1.5;
-/**
- * The first bytes say less of a link than any later ones: they may come from a bucket of tokens, or while TCP still
- * starts. After few seconds of downloading the network's forecasts are too narrow, with satellites and without
- * (docs/findings.md); they widen by this share, which fades.
- */
-const EARLY_SPREAD = 0.5;
-const EARLY_SECONDS = 1;
 /** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 
@@ -83,14 +76,9 @@ export class Recalibration {
 
   /**
    * Scores past forecasts, keeps the new one (`[step * levels + level]`, ln(rate / reference), not scaled yet) for
-   * later scoring, and scales its spread in place. `observedSeconds`: of downloading, on which it rests.
+   * later scoring, and scales its spread in place.
    */
-  apply(
-    nowSeconds: number,
-    referenceBps: number,
-    values: Float64Array,
-    observedSeconds = Number.POSITIVE_INFINITY,
-  ): void {
+  apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
     this.#scorePast(nowSeconds);
     if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) {
       this.#lastIssuedSeconds = nowSeconds;
@@ -100,10 +88,9 @@ export class Recalibration {
     const variance = this.#variance;
     const levels = this.#scores.length;
     const middle = levels >> 1;
-    const early = 1 + EARLY_SPREAD * Math.exp(-observedSeconds / EARLY_SECONDS);
     for (let step = 0; step < this.#ends.length; step++) {
       const squares = this.#squares[step]! + PRIOR_OF_STEP * variance;
-      const scale = early * limited(squares / (this.#counts[step]! + PRIOR_OF_STEP));
+      const scale = limited(squares / (this.#counts[step]! + PRIOR_OF_STEP));
       const at = step * levels;
       const median = values[at + middle]!;
       for (let i = 0; i < levels; i++) values[at + i] = median + scale * (values[at + i]! - median);

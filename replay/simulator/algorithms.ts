@@ -41,7 +41,6 @@ const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>
     }),
   'built-in': (task) => builtIn(task),
   'built-in:no-handover': (task) => builtIn(task, { handover: false }),
-  'built-in:no-early-spread': (task) => builtIn(task, { earlySpread: false }),
   'built-in:page-load': (task) => {
     const forecaster = builtIn(task);
     const start = forecaster.start.bind(forecaster);

@@ -87,9 +87,8 @@ class BenchSession {
     }
     const newSubSecond = scenario.live && (() => new SubSecond());
     const handover = name !== 'built-in:no-handover';
-    const earlySpread = name !== 'built-in:no-early-spread';
     const isOwn = model !== undefined && name !== 'shipped';
-    const builtIn = createBuiltInForecaster({ handover, earlySpread, newSubSecond, ...(isOwn && { model }) });
+    const builtIn = createBuiltInForecaster({ handover, newSubSecond, ...(isOwn && { model }) });
     if (name === 'service') return [timed(createServiceForecaster(serviceUrl!), millis), builtIn];
     if (!isOnnx(name)) return [timed(builtIn, millis)];
     const forecaster = createOnnxForecaster({ ...onnx!, workerUrl });
