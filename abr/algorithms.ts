@@ -27,7 +27,7 @@ type Create = (options: ControllerOptions) => Controller;
 const NAMED_RISKS = [0, 0.05, 0.25, 0.5, 1];
 
 /** Medians of the watch time with their own names; `Infinity` plans as if nobody left. */
-const NAMED_WATCH_SECONDS = [30, 120, Number.POSITIVE_INFINITY];
+const NAMED_WATCH_SECONDS = [60, 120, Number.POSITIVE_INFINITY];
 
 /** An MPC-L under its name in the table. */
 const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [

@@ -16,7 +16,7 @@ import { DEFAULT_WATCH_SECONDS, watchShares } from './watch-time.ts';
 export interface MpcOOptions {
   /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
   horizon?: number;
-  /** As MPC-L's: half of the viewers leave before. Default 60; `Infinity`: nobody leaves. */
+  /** As MPC-L's: half of the viewers leave before. Default 30; `Infinity`: nobody leaves. */
   watchSeconds?: number;
   /** Whether decisions carry an outlook of each representation. Default false. */
   outlook?: boolean;

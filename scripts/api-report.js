@@ -9,7 +9,7 @@ const { values } = commandLine(
   `usage: npm run api [-- --check]
 
 Writes docs/api.txt: the built declarations (npm run types) that the package's entries reach, without comments. If they
-have changed, "Unreleased" in CHANGELOG.md must have changed, too. With --check nothing is written; the exit status is
+have changed, the newest section of CHANGELOG.md must have changed, too. With --check nothing is written; the exit status is
 1 if the report is not that of the built types.`,
   { options: { check: { type: 'boolean' } } },
 );
@@ -94,11 +94,11 @@ const types = [
   ...[...reached].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, text]) => `\n# ${key}\n${text}`),
 ].join('\n');
 
-const unreleased = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(read(join(root, 'CHANGELOG.md')))?.[1] ?? '';
-const hash = createHash('sha256').update(unreleased).digest('hex').slice(0, 16);
+const newest = /^## .*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(read(join(root, 'CHANGELOG.md')))?.[1] ?? '';
+const hash = createHash('sha256').update(newest).digest('hex').slice(0, 16);
 const [, knownHash, known] = existsSync(REPORT) ? /^changelog: (\w+)\n\n([\s\S]*)\n$/.exec(read(REPORT)) : [];
 if (known === types) console.log('docs/api.txt: the public types are as reported');
 else if (values.check)
   fail('docs/api.txt: expected the built types; describe the change in CHANGELOG.md, then npm run api');
-else if (knownHash === hash) fail('CHANGELOG.md: the public types have changed: expected a line on it in "Unreleased"');
+else if (knownHash === hash) fail('CHANGELOG.md: the public types have changed: expected a line on it in the newest section');
 else writeFileSync(REPORT, `changelog: ${hash}\n\n${types}\n`);

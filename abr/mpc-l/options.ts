@@ -17,7 +17,7 @@ export interface MpcLOptions {
   risk?: number;
   /**
    * Half of the viewers leave before, in seconds; `Infinity`: nobody leaves. Shorter shows quality sooner, and leaves less
-   * in the buffer for later. Default 60, chosen in docs/findings.md.
+   * in the buffer for later. Default 30, chosen in docs/findings.md.
    */
   watchSeconds?: number;
   /** Whether a running download may be abandoned. Default true. */

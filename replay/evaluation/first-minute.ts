@@ -1,12 +1,14 @@
 /** The start of a session on demand: what every viewer sees, while few see the end. README.md defines the figures. */
 
 import { QOE_UNIT_SECONDS } from '../../abr/index.ts';
-import { DEFAULT_WATCH_SECONDS, watchShare } from '../../abr/watch-time.ts';
+import { watchShare } from '../../abr/watch-time.ts';
 import type { FirstMinute, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
 /** Media after which the bitrate counts as the session's later one. */
 const LATER_SECONDS = 60;
+/** Median watch time of the watch-weighted QoE. */
+const MEDIAN_WATCH_SECONDS = 60;
 /** Share of the later mean at which the bitrate has arrived. */
 const RAMP_SHARE = 0.8;
 
@@ -17,7 +19,7 @@ type Rules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>
 export function firstMinute(
   { segments, startupSeconds, endedBy }: Played,
   rules: Rules,
-  watchSeconds = DEFAULT_WATCH_SECONDS,
+  watchSeconds = MEDIAN_WATCH_SECONDS,
 ): FirstMinute {
   // Each use of a stored session's segments reads them from its file.
   const session = { segments, startupSeconds, endedBy };

@@ -37,7 +37,7 @@ export type ControllerName = typeof MPC_L | MpcDName;
 /** Names for the option `controller`. */
 export const CONTROLLER_NAMES: readonly ControllerName[] = [MPC_L, ...MPC_D_NAMES];
 
-/** The longest horizon that MPC-L chooses itself. */
+/** Segments whose sizes a plan knows; later ones, in plans of short segments, count with their bitrate. */
 const LONGEST_CHOSEN_HORIZON = 16;
 
 export interface LeoAbrOptions extends CommonOptions {
@@ -50,7 +50,7 @@ export interface LeoAbrOptions extends CommonOptions {
   risk?: number;
   /**
    * Only `mpc-l`: how long half of your viewers watch, in seconds, at least 1; `Infinity`: all of them to the end. A shorter
-   * time shows quality sooner and buffers less for later. Default 60.
+   * time shows quality sooner and buffers less for later. Default 30.
    */
   watchSeconds?: number;
   /** Only `mpc-l`: abandon a download that would stall playback, for a lower bitrate. Default true. */

@@ -1,2 +1,2 @@
 /** The package's version, as in package.json: a test compares them. */
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';
