@@ -100,5 +100,6 @@ const [, knownHash, known] = existsSync(REPORT) ? /^changelog: (\w+)\n\n([\s\S]*
 if (known === types) console.log('docs/api.txt: the public types are as reported');
 else if (values.check)
   fail('docs/api.txt: expected the built types; describe the change in CHANGELOG.md, then npm run api');
-else if (knownHash === hash) fail('CHANGELOG.md: the public types have changed: expected a line on it in the newest section');
+else if (knownHash === hash)
+  fail('CHANGELOG.md: the public types have changed: expected a line on it in the newest section');
 else writeFileSync(REPORT, `changelog: ${hash}\n\n${types}\n`);

@@ -85,8 +85,7 @@ export function cardMarkdown(model: DescribedModel): string {
     `# ${name}`,
     "A forecast of a link's capacity from what a session has seen of it: a small network, " +
       `made by ${tool.name} ${tool.version} \`train\`.`,
-    `- **In:** ${model.features.length} features, free of scale and unit (below). ` +
-      'What is not known of handovers is marked as unknown.',
+    `- **In:** ${model.features.length} features, free of scale and unit (below).`,
     `- **Out:** ${card.outputs}. Steps end at ${stepEndsSeconds.join(', ')} s; levels ${levels.join(', ')}.`,
     `- **Ranks** of adjacent steps are correlated by ${rankCorrelation}.`,
     `- **Trained on** ${fit.rows} moments of simulated sessions on the recordings below, ` +
@@ -131,16 +130,8 @@ function scoresTable({ stepEndsSeconds, datasets }: Fit['scores']): string[] {
   ];
 }
 
-/** The hat functions share a row. */
 function featuresTable(inputs: ModelCard['inputs']): string[] {
-  const rows = inputs.filter(({ name }) => !/^epoch-phase-[1-9]/.test(name));
-  return [
-    '| feature | meaning | where unknown |',
-    '|---|---|---|',
-    ...rows.map(({ name, meaning, unknown }) => {
-      return `| ${name.replace('epoch-phase-0', 'epoch-phase-0 ... -7')} | ${meaning} | ${unknown ?? ''} |`;
-    }),
-  ];
+  return ['| feature | meaning |', '|---|---|', ...inputs.map(({ name, meaning }) => `| ${name} | ${meaning} |`)];
 }
 
 function dataTable(sources: readonly DataSource[]): string[] {

@@ -2,15 +2,8 @@
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createController,
-  EPOCH_SECONDS,
-  type Forecaster,
-  HANDOVER_SECOND,
-  type Observation,
-  type PiecewisePath,
-} from '../../abr/index.ts';
-import { type Random, seededRandom, seedOf } from '../../abr/random.ts';
+import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
+import { seededRandom, seedOf } from '../../abr/random.ts';
 import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
@@ -20,7 +13,7 @@ import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/simulate-session.ts';
-import { type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
+import { type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { type Watched, watched } from '../progress.ts';
 
 /** Steps of the forecast: short for the next decisions, the last one long enough for an outage to end in it. */
@@ -39,10 +32,6 @@ export const LEAST_RECORDING_SECONDS = 30;
 const SESSIONS_PER_DATASET = 300;
 const LEAST_SPACING_SECONDS = 7;
 const GREATEST_SPACING_SECONDS = 97;
-/** Spread of the stated time of the handover around its time in the recording. */
-const HANDOVER_SPREAD_SECONDS = 0.8;
-/** Approximate time of a handover within the second in which the rate changes. */
-const HANDOVER_LAG_SECONDS = 0.3;
 /** Greatest |ln| of the exponent that stretches a recording's rates. */
 const GREATEST_STRETCH = 0.7;
 
@@ -59,7 +48,6 @@ export interface RowSession {
   controller: (typeof SESSION_CONTROLLERS)[number];
   /** Rates become mean * (rate / mean) ** stretch; 1 leaves them unchanged. */
   stretch: number;
-  seed: number;
 }
 
 /** A recording's data set, and its transport if there are several: UDP and TCP see different links. */
@@ -100,7 +88,6 @@ export function rowSessions(traces: readonly Trace[], seed: number): RowSession[
           scenario,
           controller: SESSION_CONTROLLERS[(k + (stretch === 1 ? 0 : 1)) % SESSION_CONTROLLERS.length]!,
           stretch,
-          seed: Math.floor(random() * 2 ** 32),
         });
       }
     }
@@ -117,7 +104,6 @@ export function rowsOf(session: RowSession): Float32Array[] {
   const recorder = new RowRecorder({
     link: link.from(startSeconds),
     leftSeconds: wrapSeconds(trace) - startSeconds,
-    handoverSeconds: handoverOf(session.trace, startSeconds, seededRandom(session.seed)),
     plannedOn:
       controller === 'mpc-o' ? oracleForecaster({ link, traceSecondsAt: (now) => startSeconds + now }) : undefined,
   });
@@ -197,7 +183,6 @@ export function groupsApart(traces: readonly Trace[], groups: readonly string[])
 interface RecorderOptions {
   link: PiecewisePath;
   leftSeconds: number;
-  handoverSeconds: number;
   plannedOn: Forecaster | undefined;
 }
 
@@ -226,9 +211,9 @@ class RowRecorder implements Forecaster {
   }
 
   #note(nowSeconds: number): void {
-    const { link, leftSeconds, handoverSeconds } = this.options;
+    const { link, leftSeconds } = this.options;
     if (nowSeconds - this.#lastSeconds < ROW_SECONDS || nowSeconds + LEAST_FUTURE_SECONDS > leftSeconds) return;
-    if (!this.#history.features(nowSeconds, handoverSeconds, this.#features)) return;
+    if (!this.#history.features(nowSeconds, this.#features)) return;
     const reference = this.#history.referenceBps()!;
     this.#lastSeconds = nowSeconds;
     const row = new Float32Array(FEATURES.length + STEP_ENDS_SECONDS.length);
@@ -254,44 +239,4 @@ function stepRatesBps(link: PiecewisePath, nowSeconds: number, leftSeconds: numb
 function stretched(trace: Trace, stretch: number): Trace {
   const average = mean(trace.ratesBps);
   return { ...trace, ratesBps: trace.ratesBps.map((rate) => average * (rate / average) ** stretch) };
-}
-
-/** Stated time of a handover, in session seconds; NaN without a clock. */
-function handoverOf(trace: Trace, startSeconds: number, random: Random): number {
-  const { startUtcMs, epochPhaseSeconds } = trace.metadata;
-  if (startUtcMs === undefined && epochPhaseSeconds === undefined) return Number.NaN;
-  // Nearly normal, but bounded.
-  const error = HANDOVER_SPREAD_SECONDS * (random() + random() + random() - 1.5);
-  return handoverPhase(trace) + HANDOVER_LAG_SECONDS + error - (traceStartUtcMs(trace.metadata) / 1000 + startSeconds);
-}
-
-/** Greatest shift of the schedule by a recording's clock and sampling. */
-const GREATEST_SHIFT_SECONDS = 2;
-/** Mean |change of ln rate| by which another second must exceed the schedule's. */
-const SCHEDULE_BONUS = 0.02;
-
-/** Second of the 15 s cycle (UTC), near the schedule's, at which the recording's rate changes most. */
-export function handoverPhase(trace: Trace): number {
-  const changes = new Float64Array(EPOCH_SECONDS);
-  const counts = new Float64Array(EPOCH_SECONDS);
-  const floor = 2e5;
-  const { stepEndsSeconds, ratesBps } = trace;
-  const begin = traceStartUtcMs(trace.metadata) / 1000;
-  for (let i = 1; i < ratesBps.length; i++) {
-    const second = Math.round(begin + stepEndsSeconds[i - 1]!);
-    const phase = ((second % EPOCH_SECONDS) + EPOCH_SECONDS) % EPOCH_SECONDS;
-    changes[phase]! += Math.abs(Math.log((ratesBps[i]! + floor) / (ratesBps[i - 1]! + floor)));
-    counts[phase]!++;
-  }
-  let best = HANDOVER_SECOND;
-  let most = Number.NEGATIVE_INFINITY;
-  for (let shift = -GREATEST_SHIFT_SECONDS; shift <= GREATEST_SHIFT_SECONDS; shift++) {
-    const phase = (HANDOVER_SECOND + shift + EPOCH_SECONDS) % EPOCH_SECONDS;
-    const change = changes[phase]! / Math.max(1, counts[phase]!) + (shift === 0 ? SCHEDULE_BONUS : 0);
-    if (change > most) {
-      most = change;
-      best = phase;
-    }
-  }
-  return best;
 }

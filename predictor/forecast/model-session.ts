@@ -11,7 +11,7 @@ import type { ModelOutline } from './model-file.ts';
 import { Recalibration } from './recalibration.ts';
 
 export interface ModelSessionOptions {
-  /** Use the positions of handovers, once the link has shown them. Default true. */
+  /** Expect handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
@@ -24,12 +24,6 @@ export interface ForecastMoment {
   handovers: readonly ExpectedHandover[];
 }
 
-/**
- * Probability of a LEO link from which the position in the epoch is a feature; it starts at 0.5. It is below the
- * probability for announcing a handover (`HandoverClock`): the networks also learnt from sessions with hardly visible
- * boundaries, so an error costs little, and a delay costs more (docs/findings.md).
- */
-const LEO_PROBABILITY = 0.7;
 /** Limit of |ln(rate / reference)|. */
 const GREATEST_LOG_RATIO = 7;
 
@@ -91,11 +85,9 @@ export class ModelSession {
   moment(nowSeconds: number, features: Float64Array): ForecastMoment | undefined {
     if (!(nowSeconds >= 0 && nowSeconds < Number.POSITIVE_INFINITY)) return undefined;
     const clock = this.handoverClock;
-    const isKnown = clock !== undefined && clock.leoProbability >= LEO_PROBABILITY;
-    const estimate = isKnown || clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
-    const handoverSeconds = isKnown ? estimate!.phaseSeconds : Number.NaN;
+    const estimate = clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
     const referenceBps = this.#history.referenceBps();
-    if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
+    if (referenceBps === undefined || !this.#history.features(nowSeconds, features)) return undefined;
     const utcMs = this.#utcMsAtStart;
     const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
     const dip = estimate && this.#subSecond?.dip(estimate.spreadSeconds);

@@ -14,9 +14,9 @@ function historyOf(seconds: number, rateAt: (second: number) => number): LinkHis
   return history;
 }
 
-function featuresOf(history: LinkHistory, nowSeconds: number, handoverSeconds = Number.NaN): Float64Array {
+function featuresOf(history: LinkHistory, nowSeconds: number): Float64Array {
   const features = new Float64Array(FEATURES.length);
-  expect(history.features(nowSeconds, handoverSeconds, features)).toBe(true);
+  expect(history.features(nowSeconds, features)).toBe(true);
   return features;
 }
 
@@ -25,19 +25,18 @@ describe('LinkHistory', () => {
     const history = new LinkHistory();
     const features = new Float64Array(FEATURES.length);
     expect(history.referenceBps()).toBeUndefined();
-    expect(history.features(0, Number.NaN, features)).toBe(false);
+    expect(history.features(0, features)).toBe(false);
     history.observe(throughput(0, 3, 0));
     expect(history.referenceBps()).toBeUndefined();
-    expect(history.features(3, Number.NaN, features)).toBe(false);
+    expect(history.features(3, features)).toBe(false);
   });
 
   test('a constant link is its own reference, and has no spread', () => {
     const history = historyOf(60, () => 5e6);
     expect(history.referenceBps()).toBeCloseTo(5e6, 3);
-    const features = featuresOf(history, 60, 7);
-    const isNotZero = /^(observed|epoch-phase-.|epoch-observed|epochs-count|handover-known)$/;
+    const features = featuresOf(history, 60);
     FEATURES.forEach(({ name }, i) => {
-      if (!isNotZero.test(name)) expect(features[i]).toBeCloseTo(0, 6);
+      if (name !== 'observed') expect(features[i]).toBeCloseTo(0, 6);
     });
   });
 
@@ -52,31 +51,6 @@ describe('LinkHistory', () => {
     expect(of('lowest-10s')).toBeCloseTo(Math.min(0, Math.log(6e6 / reference)), 6);
     expect(of('lowest-40s')).toBeCloseTo(Math.log(3e6 / reference), 6);
     expect(of('highest-40s')).toBeCloseTo(Math.log(9e6 / reference), 6);
-  });
-
-  test('has the rate of each epoch', () => {
-    // Epochs begin at 7, 22, 37, 52.
-    const rates = [8, 1, 4, 2, 12];
-    const history = historyOf(60, (second) => 1e6 * rates[Math.floor((second + 8) / 15)]!);
-    const features = featuresOf(history, 60, 7);
-    const reference = history.referenceBps()!;
-    expect(features[index('epoch-level')]).toBeCloseTo(Math.log(12e6 / reference), 6);
-    const before = rates.slice(0, 4).map((rate) => Math.log((rate * 1e6) / reference));
-    expect(features[index('epochs-mean')]).toBeCloseTo(before.reduce((sum, level) => sum + level) / 4, 6);
-    expect(features[index('epochs-count')]).toBe(4 / 8);
-    expect(features[index('handover-known')]).toBe(1);
-    const phases = Array.from({ length: 8 }, (_, i) => features[index(`epoch-phase-${i}`)]!);
-    // 8 of 15 s have passed: 4.27 of 8 hats.
-    expect(phases.reduce((sum, weight) => sum + weight)).toBeCloseTo(1, 9);
-    expect(phases[4]).toBeCloseTo(1 - 4 / 15, 9);
-  });
-
-  test('marks unknown features of the handover', () => {
-    const history = historyOf(20, () => 1e6);
-    const features = featuresOf(history, 20);
-    FEATURES.forEach(({ unknown }, i) => {
-      if (unknown !== undefined) expect(features[i]).toBe(unknown);
-    });
   });
 
   test('sees an outage grow', () => {
@@ -107,16 +81,15 @@ describe('LinkHistory', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1e3, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 200 }),
-        fc.double({ min: 0, max: 15, noNaN: true }),
         fc.integer({ min: -8, max: 8 }),
-        (rates, handover, power) => {
+        (rates, power) => {
           const scale = 2 ** power;
           const plain = historyOf(rates.length / 10, (second) => rates[Math.round(second * 10)]!);
           const scaled = historyOf(rates.length / 10, (second) => scale * rates[Math.round(second * 10)]!);
           const now = rates.length / 10;
           expect(scaled.referenceBps()! / plain.referenceBps()!).toBeCloseTo(scale, 9);
-          const expected = featuresOf(plain, now, handover);
-          featuresOf(scaled, now, handover).forEach((value, i) => {
+          const expected = featuresOf(plain, now);
+          featuresOf(scaled, now).forEach((value, i) => {
             expect(value).toBeCloseTo(expected[i]!, 9);
           });
         },
@@ -134,7 +107,7 @@ describe('LinkHistory', () => {
       bits: number,
     });
     fc.assert(
-      fc.property(fc.array(observation, { maxLength: 60 }), number, number, (observations, now, handover) => {
+      fc.property(fc.array(observation, { maxLength: 60 }), number, (observations, now) => {
         const history = new LinkHistory();
         for (const one of observations) {
           const { startSeconds, endSeconds, bits } = one;
@@ -143,7 +116,7 @@ describe('LinkHistory', () => {
         }
         if (!Number.isFinite(now)) return;
         const features = new Float64Array(FEATURES.length);
-        if (history.features(now, handover, features)) {
+        if (history.features(now, features)) {
           features.forEach((value) => {
             expect(Number.isFinite(value)).toBe(true);
           });

@@ -2,16 +2,16 @@
  * A session's history of its link in constant memory, and the features for models.
  *
  * All features are scale-free: rates are logarithms of ratios to a reference rate (the average of the last half minute
- * of downloading). While the handover is unknown, its features have values of their own (`UNKNOWN_HANDOVER`).
+ * of downloading).
  */
 
-import { EPOCH_SECONDS, type Observation } from '../../abr/forecast.ts';
+import type { Observation } from '../../abr/forecast.ts';
 
 /** Time constants of the averages, in seconds of downloading. */
 const AVERAGE_SECONDS = [0.4, 2, 8, 30, 120] as const;
 /** Index of the reference rate's average. */
 const REFERENCE = 3;
-/** Bins of a second of downloading, for extremes, spread and epochs. */
+/** Bins of a second of downloading, for extremes and spread. */
 const BINS = 64;
 const BIN_SECONDS = 1;
 /** Older bins are ignored. */
@@ -37,22 +37,10 @@ const LATEST_SECONDS = 1e8;
 export const PAGE_LOAD_SECONDS = 1;
 /** Times may overlap by this much, because timers round. */
 const SLACK_SECONDS = 0.05;
-/** Previous epochs whose rates are features. */
-const EPOCHS = 8;
-/** The fewest bins for the rate of an epoch. */
-const LEAST_EPOCH_BINS = 1;
-/** Hat functions for the position in the epoch. */
-const PHASE_HATS = 8;
+/** The features' number; features.ts has their names. */
+export const FEATURE_COUNT = 13;
 
-/** Value of `epochs-spread` without two epochs. */
-const FIRST_EPOCH_SPREAD = 0.3;
-/** The features' number, and those that are always known; features.ts has their names. */
-const ALWAYS_KNOWN = 13;
-/** Values of the features of the handover, the last ones, while it is unknown. */
-export const UNKNOWN_HANDOVER = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, FIRST_EPOCH_SPREAD, 0, 0];
-export const FEATURE_COUNT = ALWAYS_KNOWN + UNKNOWN_HANDOVER.length;
-
-/** Spreads before there are two bins or epochs. */
+/** Spreads before there are two bins. */
 const FIRST_SPREAD_15 = 0.2;
 const FIRST_SPREAD_90 = 0.3;
 
@@ -128,11 +116,8 @@ export class LinkHistory {
     return rate >= LEAST_REFERENCE_BPS ? rate : undefined;
   }
 
-  /**
-   * Writes the present features into `into` (length `FEATURE_COUNT`); returns false without observations.
-   * `handoverSeconds`: any handover on the session's clock, modulo 15 s; NaN = unknown.
-   */
-  features(nowSeconds: number, handoverSeconds: number, into: Float64Array): boolean {
+  /** Writes the present features into `into` (length `FEATURE_COUNT`); returns false without observations. */
+  features(nowSeconds: number, into: Float64Array): boolean {
     const reference = this.referenceBps();
     if (reference === undefined) return false;
     const logReference = Math.log(reference);
@@ -147,8 +132,6 @@ export class LinkHistory {
       Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
       Math.log1p(Math.min(120, this.observedSeconds)) / 2,
     ]);
-    const isKnown = Number.isFinite(handoverSeconds);
-    into.set(isKnown ? this.#epochFeatures(nowSeconds, handoverSeconds, logReference) : UNKNOWN_HANDOVER, ALWAYS_KNOWN);
     return true;
   }
 
@@ -190,51 +173,6 @@ export class LinkHistory {
       last90.add(value);
     }
     return [low10, low40, high40, last15.deviation(FIRST_SPREAD_15), last90.deviation(FIRST_SPREAD_90), last90.mean];
-  }
-
-  /** In the order of `FEATURES`. */
-  #epochFeatures(nowSeconds: number, handoverSeconds: number, logReference: number): number[] {
-    const epochs = (nowSeconds - handoverSeconds) / EPOCH_SECONDS;
-    const epoch = Math.floor(epochs);
-    const position = (epochs - epoch) * PHASE_HATS;
-    const hat = Math.floor(position) % PHASE_HATS;
-    const phases = new Array<number>(PHASE_HATS).fill(0);
-    phases[hat] = 1 - (position - Math.floor(position));
-    phases[(hat + 1) % PHASE_HATS]! += position - Math.floor(position);
-    let level = 0;
-    let observed = 0;
-
-    // Newest bin first: this epoch's rate, then those of the previous epochs.
-    let rates = Math.exp(Math.log(this.#openBits / this.#openBusy) - logReference) * this.#openBusy;
-    let seconds = this.#openBusy;
-    if (!(rates >= 0) || Math.floor((this.#lastSeenSeconds - handoverSeconds) / EPOCH_SECONDS) !== epoch) {
-      rates = 0;
-      seconds = 0;
-    }
-    let current = epoch;
-    const previous = new Moments();
-    for (let back = 1; ; back++) {
-      const isBin = back <= Math.min(this.#binCount, BINS);
-      const at = (this.#binCount - back + BINS) % BINS;
-      // A bin belongs to the epoch of its middle.
-      const middle = this.#binEnds[at]! - BIN_SECONDS / 2;
-      const index = Math.floor((middle - handoverSeconds) / EPOCH_SECONDS);
-      if (!isBin || index !== current) {
-        const logRate = Math.max(LEAST_LOG_RATIO, Math.log(rates / seconds));
-        if (current === epoch) {
-          level = seconds > 0 ? logRate : 0;
-          observed = Math.log1p(seconds) / 2;
-        } else if (seconds >= LEAST_EPOCH_BINS) previous.add(logRate);
-        if (!isBin || previous.count === EPOCHS) break;
-        current = index;
-        rates = 0;
-        seconds = 0;
-      }
-      rates += Math.exp(this.#binLogs[at]! - logReference);
-      seconds++;
-    }
-    const count = previous.count / EPOCHS;
-    return [...phases, level, observed, previous.mean, previous.deviation(FIRST_EPOCH_SPREAD), count, 1];
   }
 }
 

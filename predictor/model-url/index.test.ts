@@ -68,7 +68,7 @@ test('tries again at the next session', async () => {
   forecaster.start({ seed: 1 });
   await settled(forecaster);
   observe(forecaster);
-  expect(forecaster.latest(2)).toMatchObject({ source: 'model:leo-abr built-in 3' });
+  expect(forecaster.latest(2)).toMatchObject({ source: 'model:leo-abr built-in 4' });
 });
 
 test('refuses what is no URL', () => {

@@ -23,7 +23,7 @@ describe('parseModelCard', () => {
     ['output.levels', [0.1, 0.5], 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['output.levels.1', 0.4, 'card.output.levels: expected an odd number of levels with 0.5 in the middle'],
     ['rankCorrelation', 1, 'card.rankCorrelation: expected a number from 0 to below 1, got 1'],
-    ['check.features', [1], 'card.check.features: expected 27 numbers, got an array of 1'],
+    ['check.features', [1], 'card.check.features: expected 13 numbers, got an array of 1'],
     ['check.quantiles.3', null, 'card.check.quantiles[3]: expected a finite number, got null'],
   ])('says what is wrong with %s', (path, value, message) => {
     const parse = () => parseModelCard(JSON.stringify(withValue(CARD, path, value)));

@@ -29,8 +29,8 @@ export interface ModelCard {
   /** A float32 tensor `[batch, features]`. */
   input: {
     name: string;
-    /** In the tensor's order: names of `FEATURES`, their meaning and unit, and the value for "unknown". */
-    features: readonly { name: string; meaning: string; unknown?: number }[];
+    /** In the tensor's order: names of `FEATURES`, their meaning and unit. */
+    features: readonly { name: string; meaning: string }[];
   };
   /** A float32 tensor `[batch, steps, levels]`, ascending along the levels, with the median in the middle. */
   output: { name: string; unit: typeof OUTPUT_UNIT } & Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>;

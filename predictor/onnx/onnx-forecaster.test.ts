@@ -169,8 +169,7 @@ describe('forecasts', () => {
     });
     forecast.quantilesBps.forEach((row) => {
       row.forEach((rate, level) => {
-        // Wider, because it rests on one second of downloading.
-        expect(rate / 8e6).toBeCloseTo(Math.exp((level - 1) * (1 + 0.5 * Math.exp(-1))), 4);
+        expect(rate / 8e6).toBeCloseTo(Math.exp(level - 1), 4);
       });
     });
   });

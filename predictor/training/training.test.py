@@ -28,7 +28,6 @@ def synthetic_rows(count: int = 3000) -> Rows:
         dataset=dataset,
         is_plain=np.arange(count) % 2 == 0,
         feature_names=["level", "spread"],
-        unknown=np.array([np.nan, 0], np.float32),
         step_ends=np.array([1.0, 2.0]),
         groups=["a", "b", "c", "too short"],
         apart=[[], [], [], []],
@@ -37,7 +36,7 @@ def synthetic_rows(count: int = 3000) -> Rows:
     )
 
 
-SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), epochs=50, batch=128, masked=0.0)
+SETTINGS = Settings(levels=(0.1, 0.5, 0.9), hidden=(8,), epochs=50, batch=128)
 
 
 class Network(unittest.TestCase):

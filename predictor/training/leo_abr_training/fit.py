@@ -1,4 +1,4 @@
-"""Fits networks to rows: AdamW with a one-cycle learning rate, balanced data sets, masked handovers."""
+"""Fits networks to rows: AdamW with a one-cycle learning rate, and balanced data sets."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ class Settings:
     least_steps: int = 400
     learning_rate: float = 4e-3
     weight_decay: float = 1e-3
-    # Share of rows whose handover features are masked as unknown.
-    masked: float = 0.25
     # The weight of a data set is its size to the power of 1 - balance.
     balance: float = 0.5
 
@@ -48,14 +46,10 @@ class Fitted:
 def fit(rows: Rows, chosen: np.ndarray, settings: Settings, seed: int) -> Fitted:
     """Fits to the chosen rows (indices, at least one). Deterministic for the same rows, settings and seed."""
     inputs = rows.features[chosen]
-    is_handover = ~np.isnan(rows.unknown)
     size = np.sqrt((inputs.astype(np.float64) ** 2).mean(0)) + 1e-3
-    # Handover features are nearly always known and then vary little; without this, masked values would be outliers.
-    size[is_handover] = np.maximum(size[is_handover], 0.3)
     # A power of the base, so that the weights have the same steps with and without the scaling.
     size = (SCALE_BASE ** np.rint(np.log(size) / np.log(SCALE_BASE))).astype(np.float32)
     scaled = inputs / size
-    unknown = (rows.unknown / size).astype(np.float32)
     targets = rows.targets[chosen]
     weights = balanced_weights(rows.dataset[chosen], settings.balance).astype(np.float32)
     levels = np.array(settings.levels, np.float32)
@@ -72,8 +66,6 @@ def fit(rows: Rows, chosen: np.ndarray, settings: Settings, seed: int) -> Fitted
             order = rng.permutation(len(chosen))
         at = order[(step % batches) * batch_size :][:batch_size]
         batch = scaled[at]
-        masked = rng.random(len(at)) < settings.masked
-        batch[np.ix_(masked, is_handover)] = unknown[is_handover]
         # The gradient at the rounded parameters updates the unrounded ones (straight-through, Bengio et al. 2013).
         forward = parameters if step < (1 - settings.rounded) * steps else rounded(parameters)
         _, gradient = loss_gradient(forward, batch, targets[at], weights[at], levels)

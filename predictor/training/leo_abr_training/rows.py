@@ -22,7 +22,6 @@ class Rows:
     dataset: np.ndarray  # [row] index into `datasets`
     is_plain: np.ndarray  # [row] bool: of an original recording, not of a stretched one
     feature_names: list[str]
-    unknown: np.ndarray  # [feature]: value for an unknown handover; NaN for features that do not describe handovers
     step_ends: np.ndarray
     groups: list[str]
     apart: list[list[int]]  # [group] others that share viewers or days with it
@@ -63,7 +62,6 @@ def read_rows(folder: Path) -> Rows:
         dataset=dataset,
         is_plain=table[:, 2] == 0,
         feature_names=[feature["name"] for feature in features],
-        unknown=np.array([feature.get("unknown", np.nan) for feature in features], dtype=np.float32),
         step_ends=np.array(steps, dtype=float),
         groups=header["groups"],
         apart=header["apart"],
