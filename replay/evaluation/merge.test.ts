@@ -27,8 +27,6 @@ const shard = (index: number, count: number, all: SessionResult[] = sessions): R
 const named = (...all: Results[]) => all.map((results, i) => ({ file: `${i + 1}.json`, results }));
 
 describe('mergeResults', () => {
-  const _live = sessions.map((session) => ({ ...session, live: testLiveMetrics({ qoe: session.qoe.linear }) }));
-
   test('merges algorithms that were run separately, with their comparison', () => {
     const of = (algorithm: string) => testResults(sessions.filter((session) => session.algorithm === algorithm));
     const merged = mergeResults(named(of('mpc-o'), of('mpc-d'), of('bola')));
