@@ -3,15 +3,16 @@
  * built from the current sources, and helpers inside the page (`window.lab`).
  */
 
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { type Browser, test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
 import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
-import { build, type InlineConfig, type Rolldown } from 'vite';
+import { build, type Rolldown } from 'vite';
 import { createController } from '../../abr/algorithms.ts';
 import type { Download } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
@@ -192,12 +193,19 @@ function pageOf(name: PlayerName): string {
 }
 export const LAB_HTML = pageOf('dash');
 
-/** Builds a file from the current sources; returns its code. */
-export async function built(config: InlineConfig, fileName?: string): Promise<string> {
-  const result = await build({ logLevel: 'error', ...config, build: { ...config.build, write: false } });
+/** Builds a file from the sources as they were when the run began, once for all workers; returns its code. */
+export async function built({ mode }: { mode: string }, fileName?: string): Promise<string> {
+  const file = join(process.env['LEO_ABR_BUILDS']!, `${mode}.js`);
+  const earlier = await readFile(file, 'utf8').catch(() => undefined);
+  if (earlier !== undefined) return earlier;
+  const result = await build({ mode, logLevel: 'error', build: { write: false } });
   const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
   const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
-  return (wanted as Rolldown.OutputChunk).code;
+  const { code } = wanted as Rolldown.OutputChunk;
+  // Another worker may be reading.
+  await writeFile(`${file}.${process.pid}`, code);
+  await rename(`${file}.${process.pid}`, file);
+  return code;
 }
 
 /** The files of the lab by path, made when a page first asks for one. */

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
-import type { QuantileForecast } from '../../abr/forecast.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
