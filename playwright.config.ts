@@ -1,7 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import { ENGINES, whatIsMissing } from './e2e/engines/index.ts';
 import type { WorkerFixtures } from './e2e/playback/playback-test.ts';
 import { findBrowser } from './replay/browser/find-browser.ts';
+
+// Workers read this file, too; they share the builds of the plugin.
+const isWorker = process.env['TEST_WORKER_INDEX'] !== undefined;
+if (!isWorker) {
+  const folder = mkdtempSync(join(tmpdir(), 'leo-abr-builds-'));
+  process.env['LEO_ABR_BUILDS'] = folder;
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+}
 
 const { executablePath, args, env } = await findBrowser();
 
@@ -23,8 +34,7 @@ const engines = ENGINES.flatMap((engine) => {
       },
     ];
   if (process.env['LEO_ABR_ENGINES'] === 'all') throw new Error(missing);
-  // Workers read this file, too.
-  if (process.env['TEST_WORKER_INDEX'] === undefined) process.stderr.write(`Not tested: ${missing}\n`);
+  if (!isWorker) process.stderr.write(`Not tested: ${missing}\n`);
   return [];
 });
 

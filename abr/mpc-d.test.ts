@@ -5,7 +5,7 @@ import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './planner.ts';
 import { forAll } from './property.fixture.ts';
-import { anyDownloads, anyState, downloadsOf, stateOf as runningState, scaledState } from './random-states.fixture.ts';
+import { anyDownloads, anyState, downloadsOf, stateOf as runningState } from './random-states.fixture.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 describe('mpc-d', () => {
@@ -29,23 +29,6 @@ describe('mpc-d', () => {
       controller: 'mpc-d',
       reason: 'nothing measured yet: lowest',
     });
-  });
-
-  test('is free of scale: bits and quality by 2 or by 1/2 change no decision', () => {
-    for (const options of [{}, { bufferCap: true }]) {
-      const controller = createMpcD(options);
-      fc.assert(
-        fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(2, 0.5), (state, factor) => {
-          const { quality, mu, lambda } = state.weights;
-          const scaled = scaledState(state, factor, () => ({
-            ...{ mu: factor * mu, lambda },
-            quality: (bps) => factor * quality(bps / factor),
-          }));
-          expect(controller.decide(scaled).representation).toBe(controller.decide(state).representation);
-        }),
-        { numRuns: 500, seed: 4 },
-      );
-    }
   });
 
   test('names its ablations; only `abandon` abandons', () => {

@@ -63,27 +63,4 @@ describe('the outlook of a segment', () => {
       { numRuns: 500, seed: 1 },
     );
   });
-
-  test('a reason has QoE per 4 s of media, not a sum over the plan', () => {
-    const ladderBps = [1e6, 3e6];
-    const downloads = downloadsOf(5, 3e6, 12e6, 1);
-    const session = { bufferLevelSeconds: 20, segmentIndex: 5, segmentsRemaining: 40, downloads };
-    const state = stateOf(ladderBps, { ...session, previousBitrateBps: 3e6 });
-    expect(createMpcD().decide(state).reason).toBe(
-      '12.0 Mbit/s (largest error 0 %): QoE 3.00 per 4 s and 0.0 s of stalls over 5 segments',
-    );
-    const forecast = quantilesOf(12e6);
-    expect(createMpcO({ watchSeconds: Number.POSITIVE_INFINITY }).decide(state, forecastOf(12e6, 0)).reason).toBe(
-      'true path: QoE 3.00 per 4 s and 0.0 s of stalls over 10 segments',
-    );
-    expect(createMpcL().decide(state, forecast).reason).toBe('test: QoE 3.00 per 4 s, stall 0.00 s');
-    // Up from 1 Mbit/s: this segment alone does not pay for the switch, the later ones do.
-    expect(createMpcL().decide({ ...state, previousBitrateBps: 1e6 }, forecast).reason).toBe(
-      'test: QoE 1.00 per 4 s, stall 0.00 s',
-    );
-    const slow = { ...state, segmentsRemaining: 1, downloads: downloadsOf(5, 3e6, 0.5e6, 1) };
-    expect(createMpcL({ abandon: false }).decide(slow, quantilesOf(0.5e6)).reason).toBe(
-      'test: QoE -1.00 per 4 s, stall 0.00 s; 3 Mbit/s: QoE -9.51 per 4 s, stall 4.17 s',
-    );
-  });
 });

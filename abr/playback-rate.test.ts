@@ -10,12 +10,10 @@ import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { bestPlan } from './planner.ts';
 import { forAll } from './property.fixture.ts';
 import {
   alongPath,
   anyDownloads,
-  anyPath,
   anyState,
   inFlightOf as downloadOf,
   downloadsOf,
@@ -103,19 +101,6 @@ describe('a player at rate v equals one at rate 1 with segments that are v times
 describe('a higher rate', () => {
   const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
 
-  test('never makes a fixed plan stall less', () => {
-    forAll([anyState(), anyPath(), rates], { ...SEED, numRuns: 500 }, (state, path, [slow, factor]) => {
-      // A ladder of one leaves one plan.
-      const fixed = {
-        ...state,
-        ladderBps: [state.ladderBps[0]!],
-        upcomingSizesBits: state.upcomingSizesBits.map((row) => [row[0]!]),
-      };
-      const stallAt = (playbackRate: number) => bestPlan({ ...fixed, playbackRate }, path, { horizon: 8 }).stallSeconds;
-      expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-9);
-    });
-  });
-
   test('never makes MPC-L expect a shorter stall', () => {
     forAll([anyState({ downloads: anyDownloads() }), rates], { ...SEED, numRuns: 200 }, (state, [slow, factor]) => {
       const stallsAt = (playbackRate: number) =>
@@ -125,20 +110,6 @@ describe('a higher rate', () => {
         expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
       });
     });
-  });
-
-  test('lowers the bitrate that a link sustains, for each controller', () => {
-    for (const name of ['mpc-d', 'mpc-d:cap', 'mpc-l', 'mpc-l:no-forecast', 'mpc-o', 'bola', 'throughput']) {
-      const choiceAt = (playbackRate: number) => {
-        const state = steadyState(1.35e6, { playbackRate });
-        const forecast = name === 'mpc-l' ? forecastOf(1.35e6) : truthOf(1.35e6);
-        // With more segments MPC-O saves for a higher bitrate later.
-        const controller = createController(name, name === 'mpc-o' ? { horizon: 5 } : {});
-        return state.ladderBps[controller.decide(state, forecast).representation];
-      };
-      expect([name, choiceAt(1)]).toEqual([name, 0.9e6]);
-      expect([name, choiceAt(2)]).toEqual([name, 0.3e6]);
-    }
   });
 });
 
@@ -175,16 +146,6 @@ describe('a paused player', () => {
       { ...SEED, numRuns: 300 },
     );
   });
-
-  test('plans the later segments as playing, because the viewer may resume at any time', () => {
-    const atEnd = { isPaused: true, bufferLevelSeconds: 0, segmentsRemaining: 2, previousBitrateBps: undefined };
-    const state = steadyState(1.35e6, atEnd);
-    // 0.9 Mbit/s: the first segment takes 2.7 s while paused; then 4 s are buffered, and the second takes 2.7 s, too.
-    expect(bestPlan(state, new ConstantPath(1.35e6), { horizon: 2 })).toMatchObject({ stallSeconds: 0, value: 1.8 });
-    // Each segment takes 9 s: the first at no cost, the second 5 s longer than the buffer lasts.
-    const slow = { ...state, ladderBps: [0.9e6], upcomingSizesBits: [[3.6e6]] };
-    expect(bestPlan(slow, new ConstantPath(0.4e6), { horizon: 2 }).stallSeconds).toBeCloseTo(5, 9);
-  });
 });
 
 describe('a change during a download', () => {
@@ -201,7 +162,7 @@ describe('a change during a download', () => {
   });
 });
 
-const truthOf = (bps: number) => alongPath(new ConstantPath(bps));
+const _truthOf = (bps: number) => alongPath(new ConstantPath(bps));
 
 const forecastOf = (bps: number) => quantilesOf(bps, { shares: [0.95, 1, 1.05] });
 

@@ -19,15 +19,6 @@ jest.setTimeout(60_000);
 const at = temporaryFolder('file');
 
 describe('serve', () => {
-  test('listens until it is interrupted', async () => {
-    const { status, stdout, stderr } = await run(['serve', '--port', '0'], async (url) => {
-      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-    });
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
-    expect(stderr).not.toContain('in the network');
-  });
-
   test('takes the client from X-Forwarded-For of a trusted proxy', async () => {
     const proxies = ['--trust-proxy', '127.0.0.1', '--trust-proxy', 'fd00::/8'];
     writeFileSync(at('token'), 'sixteen-or-more-letters\n');

@@ -92,15 +92,6 @@ describe('trace info', () => {
     ]);
   });
 
-  test('shows steps of 10 ms', async () => {
-    // 3 s in which every other 10 ms has no capacity.
-    const rows = Array.from({ length: 300 }, (_, i) => `${(i / 100).toFixed(2)},${i % 2 === 0 ? 48 : 0},,`);
-    put('in/x.csv', `${CSV}${rows.join('\n')}\n`);
-    const [info] = JSON.parse((await trace('info', at('in'), '--json')).stdout) as Record<string, unknown>[];
-    expect(info).toMatchObject({ stepSeconds: 0.01, durationSeconds: 3, zeroRuns: 0 });
-    for (const rate of ['meanMbps', 'p5Mbps', 'p95Mbps']) expect(info![rate]).toBeCloseTo(24, 9);
-  });
-
   test('a missing path, or a wrong line: status 2 with the place', async () => {
     expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
     const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);

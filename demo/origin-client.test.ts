@@ -29,16 +29,6 @@ const SPEC = { trace: 'a', scenario: 'hd-16', startSeconds: 0 };
 
 describe('createSessions', () => {
   test.each([
-    ['own', undefined],
-    ['shared', '0'],
-  ] as const)('makes one for each player; with a link of %s, the others name %s', async (sharing, link) => {
-    const { bodies, client } = await origin(() => false);
-    const made = await client.createSessions(SPEC, 3, sharing);
-    expect(made.map(({ id }) => id).sort()).toEqual(['0', '1', '2']);
-    expect(bodies.map((body) => JSON.parse(body))).toEqual([SPEC, { ...SPEC, link }, { ...SPEC, link }]);
-  });
-
-  test.each([
     ['the origin refuses one', (path: string, created: number) => path === '/session' && created === 1],
     ['it refuses the link of one', (path: string) => path === '/session/1/link'],
   ])('has the reason if %s', async (_, isRefused) => {

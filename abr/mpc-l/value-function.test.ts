@@ -187,27 +187,4 @@ describe('laws of the value', () => {
       expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
     });
   });
-
-  test('without a cost of switches the previous representation does not matter', () => {
-    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 100 }, (problem, buffered, rank) => {
-      const value = new ValueFunction({ ...problem, lambda: 0 });
-      const values = problem.qualities.map((_, r) => value.at(buffered, rank, r));
-      for (const one of values) expect(one).toBeCloseTo(values[0]!, 9);
-    });
-  });
-
-  test('rates, sizes, qualities and mu times 2: values times 2, to the last bit', () => {
-    const twice = (value: number) => 2 * value;
-    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 100 }, (problem, buffered, rank) => {
-      const doubled = new ValueFunction({
-        ...problem,
-        mu: 2 * problem.mu,
-        bufferValuePerSecond: problem.bufferValuePerSecond.map(twice),
-        qualities: problem.qualities.map(twice),
-        capacityBps: problem.capacityBps.map(twice),
-        stages: problem.stages.map((stage) => ({ ...stage, sizesBits: stage.sizesBits.map(twice) })),
-      });
-      expect(doubled.at(buffered, rank, 0)).toBe(2 * new ValueFunction(problem).at(buffered, rank, 0));
-    });
-  });
 });

@@ -80,28 +80,6 @@ test('one link for all: the sessions share it, and the page says so', async ({ p
   expect(new URL(page.url()).searchParams.get('link')).toBeNull();
 });
 
-test('plays by itself; the stated bitrate is on screen', async ({ open }) => {
-  const page = await open('?players=mpc-d,mpc-l,mpc-o&trace=stationary-crowded&scenario=hd-16');
-  await untilPlayed(page, 5);
-  expect(
-    await page.locator('video').evaluateAll((videos) => videos.every((one) => (one as HTMLVideoElement).muted)),
-  ).toBe(true);
-
-  await expectStatedPictures(page);
-
-  for (const figures of await page.getByRole('article').all()) {
-    await expect(figures.getByRole('definition')).toHaveText([
-      /^[\d.]+ Mbit\/s$/,
-      /^[\d.]+ Mbit\/s$/,
-      STOOD_STILL,
-      /^\d+\.\d\ss$/,
-      /^−?\d+\.\d$/,
-      /^−?\d+\.\d$/,
-    ]);
-  }
-  await expectDrawnLanes(page, 4);
-});
-
 test('a live scenario has lanes and figures of its own; on demand has its lanes again', async ({ open, page }) => {
   // No time server but the origin is asked.
   const hosts = new Set<string>();
@@ -199,6 +177,19 @@ test('each lane has its player: dash.js, hls.js and Shaka play, decide and are m
   // Two segments on screen, more in the buffer.
   await untilPlayed(page, 9);
   expect(['hls', 'shaka'].map(loaded)).toEqual([true, true]);
+  expect(
+    await page.locator('video').evaluateAll((videos) => videos.every((one) => (one as HTMLVideoElement).muted)),
+  ).toBe(true);
+  for (const figures of await page.getByRole('article').all()) {
+    await expect(figures.getByRole('definition')).toHaveText([
+      /^[\d.]+ Mbit\/s$/,
+      /^[\d.]+ Mbit\/s$/,
+      STOOD_STILL,
+      /^\d+\.\d\ss$/,
+      /^−?\d+\.\d$/,
+      /^−?\d+\.\d$/,
+    ]);
+  }
   await page.getByRole('button', { name: 'Stop' }).click();
   await openDecisions(page);
   await expectStatedPictures(page);

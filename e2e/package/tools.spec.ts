@@ -132,23 +132,22 @@ test('the benchmark plays in a browser, under a language tag that is not valid',
   expect(sessions[0].segments).toHaveLength(2);
 });
 
-for (const document of ['README.md', 'docs/service.md']) {
-  const lines = readFileSync(join(ROOT, document), 'utf8').split('\n');
-  const command = lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'));
-
-  test(`the service starts with ${document}'s command`, async () => {
-    expect(command).toBeDefined();
-    const words = command!.replace(/ +#.*/, '');
-    let address = '';
-    await serving(`${words} --port 0`, async (url) => {
-      address = url;
-      expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-      expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('page/page.js');
-      expect((await fetch(`${url}/page/page.js`)).status).toBe(200);
-      await expect
-        .poll(async () => ((await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } }).dish.state)
-        .not.toBe('connecting');
-    });
-    await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
+test("the service starts with the documents' command", async () => {
+  const [command, other] = ['README.md', 'docs/service.md'].map((document) => {
+    const lines = readFileSync(join(ROOT, document), 'utf8').split('\n');
+    return lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'))?.replace(/ +#.*/, '');
   });
-}
+  expect(command).toBeDefined();
+  expect(other).toBe(command);
+  let address = '';
+  await serving(`${command} --port 0`, async (url) => {
+    address = url;
+    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('page/page.js');
+    expect((await fetch(`${url}/page/page.js`)).status).toBe(200);
+    await expect
+      .poll(async () => ((await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } }).dish.state)
+      .not.toBe('connecting');
+  });
+  await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
+});

@@ -1,7 +1,7 @@
 /** Abandoned downloads, also while nothing arrives. */
 
 import type { Page } from '@playwright/test';
-import { CORE, expect, test } from './playback-test.ts';
+import { expect, test } from './playback-test.ts';
 
 /** A session of MPC-L over a failing link. */
 interface WatchedSession {
@@ -91,26 +91,25 @@ function expectValidAbandonments(
   }
 }
 
-test(
-  'mpc-l and mpc-d:abandon abandon a download in an outage, in which there are no events; mpc-l does not with abandon: false',
-  CORE,
-  async ({ labPage, stream }) => {
-    const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: SEGMENTS, link: failing(0) };
-    const [seen, ofMpcD, without] = await Promise.all(
-      [{ abandon: true }, { controller: 'mpc-d:abandon' }, { abandon: false }].map((options) =>
-        playOver(labPage, `${stream(media)}manifest.mpd`, { options }),
-      ),
-    );
-    expectValidAbandonments(seen!);
-    expect(ofMpcD).toMatchObject({ abandoned: expect.arrayContaining([expect.anything()]) });
-    // During the outage, not after it; a busy host may cause others.
-    const isDuring = ({ kind, nowSeconds }: WatchedSession['events'][number]) =>
-      kind === 'abandon' && nowSeconds > 9 && nowSeconds < 13.5;
-    expect(seen!.events.filter(isDuring)).not.toEqual([]);
-    expect(without).toMatchObject({ abandoned: [], wastedBits: 0 });
-    expect(without!.requests).toHaveLength(SEGMENTS);
-  },
-);
+test('mpc-l and mpc-d:abandon abandon a download in an outage, in which there are no events; mpc-l does not with abandon: false', async ({
+  labPage,
+  stream,
+}) => {
+  const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: SEGMENTS, link: failing(0) };
+  const [seen, ofMpcD, without] = await Promise.all(
+    [{ abandon: true }, { controller: 'mpc-d:abandon' }, { abandon: false }].map((options) =>
+      playOver(labPage, `${stream(media)}manifest.mpd`, { options }),
+    ),
+  );
+  expectValidAbandonments(seen!);
+  expect(ofMpcD).toMatchObject({ abandoned: expect.arrayContaining([expect.anything()]) });
+  // During the outage, not after it; a busy host may cause others.
+  const isDuring = ({ kind, nowSeconds }: WatchedSession['events'][number]) =>
+    kind === 'abandon' && nowSeconds > 9 && nowSeconds < 13.5;
+  expect(seen!.events.filter(isDuring)).not.toEqual([]);
+  expect(without).toMatchObject({ abandoned: [], wastedBits: 0 });
+  expect(without!.requests).toHaveLength(SEGMENTS);
+});
 
 test('mpc-l abandons a download in an outage in a hidden tab too, where timers fire once a second', async ({
   labPage,

@@ -1,38 +1,6 @@
 /** MPC-L's forecasts in a page: their traces in decisions, failing forecasters, and the prior of earlier sessions. */
 
-import { expect, expectBuiltInForecasts, highestRung, test } from './playback-test.ts';
-
-test('decisions have the forecast, its age and the outlook of each representation; so has the handle', async ({
-  onStream,
-}) => {
-  const seen = await onStream({ segmentCount: 8 }, async (manifest) => {
-    // A small buffer, so that decisions are spread over the session.
-    const { video, handle, decisions } = window.lab.start({
-      manifest,
-      settings: { streaming: { buffer: { bufferTimeDefault: 3, bufferTimeAtTopQuality: 3 } } },
-    });
-    await window.lab.until('the end', () => video.ended);
-    return { state: handle.state, decisions };
-  });
-  expect(seen.state).toMatchObject({ controller: 'mpc-l', wastedBits: 0, forecast: { source: 'built-in' } });
-  expect(seen.state.requestedBits).toBeGreaterThan(0);
-  const without = expectBuiltInForecasts(seen.decisions);
-  for (const { decision, forecast } of seen.decisions.slice(0, without)) {
-    expect(forecast).toBeUndefined();
-    expect(decision.controller).toBe('mpc-l');
-  }
-  // After a host stood still, MPC-L rejects a forecast.
-  const later = seen.decisions.slice(without).filter(({ decision }) => decision.forecastSource);
-  for (const { decision, forecast, state } of later) {
-    expect(decision).toMatchObject({ controller: 'mpc-l', forecastSource: 'built-in', handoverInHorizon: false });
-    expect(decision.candidates!.map(({ bitrateBps }) => bitrateBps)).toEqual(state.ladderBps);
-    expect(decision.forecastAgeSeconds).toBeCloseTo(state.nowSeconds - forecast!.issuedAtMs / 1000);
-    expect(decision.forecastAgeSeconds).toBeLessThan(1);
-    expect(forecast).toMatchObject({ source: 'built-in' });
-  }
-  // The link has capacity for the top of the ladder; a busy host keeps MPC-L from it.
-  expect(highestRung(later.map(({ representationId }) => representationId))).toBeGreaterThan(0);
-});
+import { expect, test } from './playback-test.ts';
 
 test('a second session on a good link begins above the lowest bitrate, unless prior is false; so does a page that loaded fast, with pageLoad', async ({
   labPage,

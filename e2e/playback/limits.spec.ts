@@ -50,34 +50,6 @@ interface Seen {
   requested: number[];
 }
 
-test('dash.js chooses audio as without the plugin', async ({ labPage, stream }) => {
-  await offerThreeAudioBitrates(labPage);
-  const manifests = [1, 2].map(() => `${stream({ segmentCount: 8, media: { audio: true } })}manifest.mpd`);
-  const [withPlugin, without] = await labPage.evaluate(async (manifests) => {
-    const labs = manifests.map((manifest, i) => {
-      const lab = window.lab.start({});
-      if (i === 1) lab.handle.detach();
-      const audio: string[] = [];
-      lab.player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request }) => {
-        if (request.type === 'MediaSegment' && request.mediaType === 'audio') audio.push(request.representation!.id);
-      });
-      lab.player.initialize(lab.video, manifest, true);
-      return { ...lab, audio };
-    });
-    for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
-    return labs.map(({ audio, decisions }) => ({
-      audio,
-      decided: decisions.map(({ representationId }) => representationId),
-    }));
-  }, manifests);
-  expect(withPlugin!.decided).toHaveLength(8);
-  expect(withPlugin!.decided.filter((id) => id.startsWith('audio'))).toEqual([]);
-  // dash.js starts audio at its own initial bitrate and switches up once it has measured.
-  expect(without!.audio.at(-1)).toBe('audio-2');
-  expect(withPlugin!.audio.at(-1)).toBe('audio-2');
-  expect(withPlugin!.audio[0]).toBe(without!.audio[0]);
-});
-
 test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, onStream }) => {
   await offerThreeAudioBitrates(labPage);
   const seen = await onStream({ segmentCount: 40, media: { audio: true } }, async (manifest) => {

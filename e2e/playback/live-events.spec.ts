@@ -24,9 +24,9 @@ const STREAM: StreamOptions = {
   live: LIVE,
 };
 
-/** What happens to a viewer once at the target. `i` counts the viewers of the page, `other` is another stream. */
-type Act = (lab: LabPlayer, i: number, other: string) => Promise<void>;
-type Event = 'late' | 'paused encoder' | 'decision' | 'periods' | 'other stream' | 'seek' | 'pause';
+/** What happens to a viewer once at the target. `i` counts the viewers of the page. */
+type Act = (lab: LabPlayer, i: number) => Promise<void>;
+type Event = 'late' | 'paused encoder' | 'decision' | 'periods' | 'seek' | 'pause';
 
 /** Of one viewer at the end. */
 interface Seen {
@@ -40,7 +40,7 @@ interface Seen {
 declare global {
   interface Window {
     /** Plays the streams until all players are at their target; then the event happens, until they are there again. */
-    viewers(event: Event, manifests: readonly string[], others?: readonly string[]): Promise<Seen[]>;
+    viewers(event: Event, manifests: readonly string[]): Promise<Seen[]>;
   }
 }
 
@@ -94,10 +94,6 @@ function installLivePage(): void {
       const change = Math.ceil(lab.video.currentTime / 4) * 4;
       return window.lab.until('two changes', () => lab.video.currentTime > change + 4, lab);
     },
-    'other stream': (lab, _, other) => {
-      lab.player.attachSource(other);
-      return window.lab.until('decisions on it', () => lab.decisions.at(-1)!.session === 2, lab);
-    },
     seek: async (lab) => {
       const { player, video } = lab;
       const to = video.currentTime - 20;
@@ -117,7 +113,7 @@ function installLivePage(): void {
       player.seekToOriginalLive();
     },
   };
-  const view = async (event: Event, manifest: string, i: number, other: string) => {
+  const view = async (event: Event, manifest: string, i: number) => {
     const lab = window.lab.start({ options: i === 0 ? {} : { controller: 'mpc-d' } });
     const { player, video, decisions } = lab;
     const errors: string[] = [];
@@ -125,7 +121,7 @@ function installLivePage(): void {
     player.initialize(video, manifest, true);
     await atTarget(lab);
     const before = decisions.length;
-    await acts[event](lab, i, other);
+    await acts[event](lab, i);
     await atTarget(lab, event === 'paused encoder' && i === 0 ? CAUTIOUS_SECONDS : CLOSE_SECONDS);
     return {
       targetSeconds: player.getTargetLiveDelay(),
@@ -133,17 +129,12 @@ function installLivePage(): void {
       decisions: decisions.length - before,
     };
   };
-  window.viewers = (event, manifests, others = []) =>
-    Promise.all(manifests.map((manifest, i) => view(event, manifest, i, others[i]!)));
+  window.viewers = (event, manifests) => Promise.all(manifests.map((manifest, i) => view(event, manifest, i)));
 }
 
-async function view(page: Page, event: Event, manifests: readonly string[], others: readonly string[] = []) {
+async function view(page: Page, event: Event, manifests: readonly string[]) {
   await page.evaluate(installLivePage);
-  return page.evaluate(([event, manifests, others]) => window.viewers(event, manifests, others), [
-    event,
-    manifests,
-    others,
-  ] as const);
+  return page.evaluate(([event, manifests]) => window.viewers(event, manifests), [event, manifests] as const);
 }
 
 function expectUndisturbed(seen: readonly Seen[]): void {
@@ -173,14 +164,13 @@ const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOption
     [9, 8.4].map((fromSeconds) => ({ live: { ...LIVE, encoderPauses: [{ fromSeconds, seconds: 5 }] } })),
   ],
   ['periods change', 'periods', { media: { periods: 30 } }],
-  ['another stream replaces the first', 'other stream', {}],
   ['a seek into the time-shift buffer, and back to live', 'seek', {}],
   ['a pause of 15 s', 'pause', {}],
 ];
 for (const [what, event, streams] of EVENTS) {
   test(what, event === 'late' || event === 'seek' ? CORE_WITH_CATCH_UP : {}, async ({ labPage, two }) => {
     const manifests = Array.isArray(streams) ? streams.map((one, i) => two(one)[i]!) : two(streams);
-    expectUndisturbed(await view(labPage, event, manifests, event === 'other stream' ? two() : []));
+    expectUndisturbed(await view(labPage, event, manifests));
   });
 }
 

@@ -3,15 +3,16 @@
  * built from the current sources, and helpers inside the page (`window.lab`).
  */
 
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { type Browser, test as base, expect, type Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type { HlsConfig } from 'hls.js';
 import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
-import { build, type InlineConfig, type Rolldown } from 'vite';
+import { build, type Rolldown } from 'vite';
 import { createController } from '../../abr/algorithms.ts';
 import type { Download } from '../../abr/controller.ts';
 import { bitrateWeights } from '../../abr/qoe.ts';
@@ -113,11 +114,6 @@ export interface Lab {
     condition: (lab: LabPlayer<Player>) => unknown,
     of?: LabPlayer<Player>,
   ): Promise<void>;
-  /**
-   * Waits on `FAILING_STREAM` until the abandoned segment is requested again; undefined if the outage came upon the
-   * lowest representation, a nearly complete download, one without a byte, or a buffer that outlasts it.
-   */
-  untilAgain(of: LabPlayer<unknown>): Promise<SeenOutage | undefined>;
 }
 
 declare global {
@@ -197,12 +193,19 @@ function pageOf(name: PlayerName): string {
 }
 export const LAB_HTML = pageOf('dash');
 
-/** Builds a file from the current sources; returns its code. */
-export async function built(config: InlineConfig, fileName?: string): Promise<string> {
-  const result = await build({ logLevel: 'error', ...config, build: { ...config.build, write: false } });
+/** Builds a file from the sources as they were when the run began, once for all workers; returns its code. */
+export async function built({ mode }: { mode: string }, fileName?: string): Promise<string> {
+  const file = join(process.env['LEO_ABR_BUILDS']!, `${mode}.js`);
+  const earlier = await readFile(file, 'utf8').catch(() => undefined);
+  if (earlier !== undefined) return earlier;
+  const result = await build({ mode, logLevel: 'error', build: { write: false } });
   const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
   const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
-  return (wanted as Rolldown.OutputChunk).code;
+  const { code } = wanted as Rolldown.OutputChunk;
+  // Another worker may be reading.
+  await writeFile(`${file}.${process.pid}`, code);
+  await rename(`${file}.${process.pid}`, file);
+  return code;
 }
 
 /** The files of the lab by path, made when a page first asks for one. */
@@ -340,57 +343,6 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
     downloadSeconds - latencySeconds > EVIDENCE_SECONDS;
   expect(decisions.slice(0, without).filter(({ state }) => state.downloads.some(isEvidence))).toEqual([]);
   return without;
-}
-
-/** The link of `FAILING_STREAM` fails then, on the session's clock. */
-const OUTAGE_AT_SECONDS = 2;
-/** A link that fails for 20 s, in the middle of a segment at 6 Mbit/s. */
-export const FAILING_STREAM = {
-  ladderBps: [300e3, 6e6],
-  segmentSeconds: 2,
-  segmentCount: 8,
-  link: [
-    [OUTAGE_AT_SECONDS, 8e6],
-    [22, 0],
-    [60, 8e6],
-  ],
-} satisfies StreamOptions;
-/** Above 2.5 segments in the buffer, MPC-L waits. */
-const PATIENCE_SECONDS = 2.5 * FAILING_STREAM.segmentSeconds;
-/** After the last byte; and a busy page may stand still for a second. */
-const ABANDONED_WITHIN_SECONDS = 1.5;
-const STANDSTILL_SECONDS = 1;
-
-/** What a page saw of MPC-L on `FAILING_STREAM` until it requested a segment again. */
-export interface SeenOutage {
-  faults: readonly unknown[];
-  /** The first abandonment in the outage. */
-  abandonment: leoAbr.DecisionEvent;
-  /** Representations in which its segment was requested, counted from the lowest. */
-  requested: readonly number[];
-  /** On the session's clock, when the player had given up its download. */
-  abortedAtSeconds: number;
-}
-
-/**
- * Expects that MPC-L abandons early in an outage, and that the player then requests the lower representation. `play`:
- * on a new page; a busy host may let the outage come upon the lowest representation, where there is nothing to abandon,
- * or upon a nearly complete download, which MPC-L rightly keeps for longer.
- */
-export async function expectEarlyAbandonment(play: () => Promise<SeenOutage | undefined>): Promise<void> {
-  let seen = await play();
-  for (let attempt = 2; !seen && attempt <= 4; attempt++) seen = await play();
-  const { faults, abandonment, requested, abortedAtSeconds } = seen!;
-  expect(faults).toEqual([]);
-  const { state, inFlight, decision } = abandonment;
-  expect(decision.controller).toBe('mpc-l');
-  const quietSeconds = state.nowSeconds - Math.max(OUTAGE_AT_SECONDS, inFlight!.requestedAtSeconds);
-  const impatientSeconds = PATIENCE_SECONDS - state.bufferLevelSeconds;
-  const within = ABANDONED_WITHIN_SECONDS + STANDSTILL_SECONDS;
-  const seenThen = JSON.stringify({ inFlight, nowSeconds: state.nowSeconds, bufferSeconds: state.bufferLevelSeconds });
-  expect(Math.min(quietSeconds, impatientSeconds), seenThen).toBeLessThan(within);
-  expect(requested).toEqual([1, 0]);
-  expect(abortedAtSeconds - state.nowSeconds).toBeLessThan(within);
 }
 
 /** The values of CMCD in the page's requests for segments in this folder, in order; null without one. */
@@ -575,36 +527,6 @@ function installLab(): void {
         }
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-    },
-    async untilAgain(of) {
-      const find = () => of.decisions.find(({ kind, state }) => kind === 'abandon' && state.nowSeconds > 2);
-      const requested = () =>
-        of.requests.flatMap(({ index, rung }) => (index === find()?.state.segmentIndex ? [rung] : []));
-      const isAgain = () => requested().length > 1;
-      // Earlier ones may come from a busy host.
-      let before = of.handle.state.wastedBits;
-      const isAborted = () => {
-        const { wastedBits } = of.handle.state;
-        if (!find()) before = wastedBits;
-        return wastedBits > before;
-      };
-      // Without a byte, nothing is wasted.
-      const isEmpty = () => find()?.inFlight?.receivedBits === 0;
-      const isOver = () => isEmpty() || of.handle.state.nowSeconds > 12;
-      await window.lab.until('an abandoned download', () => isAborted() || isAgain() || isOver(), of);
-      const inFlight = find()?.inFlight;
-      // A segment takes 1.5 s of the 2 s before the outage.
-      const isNearlyComplete = inFlight
-        ? inFlight.receivedBits > 0.75 * inFlight.sizeBits
-        : of.decisions.at(-1)!.state.nowSeconds < 0.875;
-      const isLowest = !inFlight && of.requests.at(-1)!.rung === 0;
-      // The buffer was so full that MPC-L is patient until the end of the outage: playback has begun late.
-      const isPatient = !inFlight && of.requests.at(-1)!.index > 3;
-      if (isLowest || isNearlyComplete || isPatient || isEmpty()) return undefined;
-      const abortedAtSeconds = of.handle.state.nowSeconds;
-      // Without a cached init segment, Shaka waits for that first.
-      await window.lab.until('the second request for a segment', isAgain, of);
-      return { faults: of.faults, abandonment: find()!, requested: requested(), abortedAtSeconds };
     },
   };
 }

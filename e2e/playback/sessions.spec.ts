@@ -66,41 +66,6 @@ test('another source begins another session; a reset player gets its rule again'
   expect(seen.afterDetach.cacheInitSegments).toBe(false);
 });
 
-test('detaching restores every setting that the page has not changed since, and playback goes on', async ({
-  onStream,
-}) => {
-  const seen = await onStream({ segmentCount: 8 }, async (manifest) => {
-    // JSON has no Infinity and no NaN.
-    const settingsOf = (player: { getSettings(): object }) =>
-      JSON.stringify(player.getSettings(), (_, value) => (typeof value === 'number' ? String(value) : value));
-    const fresh = settingsOf(window.dashjs!.MediaPlayer().create());
-    const lab = window.lab.start({ manifest });
-    const { player, video, handle, decisions, requests } = lab;
-    await window.lab.until('three decisions', () => decisions.length >= 3);
-    const during = settingsOf(player);
-    handle.detach();
-    handle.detach();
-    const after = settingsOf(player);
-    const decided = decisions.length;
-    const requested = requests.length;
-    const at = video.currentTime;
-    await window.lab.until('playback', () => requests.length > requested && video.currentTime > at + 1);
-    return {
-      fresh,
-      during,
-      after,
-      status: handle.state.status,
-      decidedAfter: decisions.length - decided,
-      requestedAfter: requests.length - requested,
-      rules: player.getABRCustomRules().length,
-    };
-  });
-  expect(seen.during).not.toBe(seen.fresh);
-  expect(seen.after).toBe(seen.fresh);
-  expect(seen).toMatchObject({ status: 'detached', decidedAfter: 0, rules: 0 });
-  expect(seen.requestedAfter).toBeGreaterThan(0);
-});
-
 test('attached during playback, the plugin decides from the next segment on', async ({ onStream }) => {
   const seen = await onStream({ segmentCount: 9 }, async (manifest) => {
     // Detach the lab's plugin; attach another once dash.js is playing.

@@ -212,32 +212,6 @@ describe('forecasts of the service', () => {
     await stage.advance(0.6);
     expect(ask()).toBeUndefined();
   });
-
-  test('are a fault if invalid, and the chain uses the next forecaster', async () => {
-    const session = await compared();
-    const { stage } = session;
-    const { faults, source } = chained(session);
-    stage.changes = { quantilesBps: [[1]] };
-    await stage.advance(1);
-    expect(source()).toBe('own');
-    expect(faults).toEqual(['http://127.0.0.1:8790/: quantilesBps: expected an array of 3, got an array of 1']);
-    stage.changes = {};
-    await stage.advance(1);
-    expect(source()).toBe('service');
-  });
-
-  test('with bad scores are ignored, as the state shows', async () => {
-    const { ask, forecaster, download } = await compared();
-    const verdicts: string[] = [];
-    for (let second = 1; second < 40; second++) {
-      await download(1, 7e6);
-      ask();
-      const { verdict } = forecaster.state;
-      if (verdict !== verdicts.at(-1)) verdicts.push(verdict);
-    }
-    expect(verdicts).toEqual(['trusted', 'not-yet', 'distrusted']);
-    expect(ask()).toBeUndefined();
-  });
 });
 
 describe('reports', () => {

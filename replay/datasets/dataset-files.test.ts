@@ -2,8 +2,6 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
-import { parseSidecar } from '../formats/sidecar.ts';
-import { parseTraceCsv } from '../formats/trace-csv.ts';
 import { filesOf, isFileOf, recordingsIn } from './dataset-files.ts';
 import { RECIPES } from './recipes.ts';
 import * as source from './source-files.fixture.ts';
@@ -183,14 +181,6 @@ describe('recordings of', () => {
       },
     ]);
   });
-});
-
-test('a conversion reads back as a trace', () => {
-  const { name, csv, sidecar } = converted('tum-idp', 'data/large_file_download_5parallel.csv', source.IDP_ROWS)[0]!;
-  const metadata = parseSidecar(JSON.stringify(sidecar), name, 'x.json');
-  expect(parseTraceCsv(csv, { name, metadata })).toMatchObject([
-    { durationSeconds: 1200, metadata: { dataset: 'tum-idp', recordingGroup: 'tum-munich-2023-07' } },
-  ]);
 });
 
 describe('a file of another form is an error with its place', () => {

@@ -149,19 +149,6 @@ describe(`${TRIALS} simulated trials`, () => {
     return pools;
   };
 
-  test('A/A: the interval excludes 0 in about 5 %', () => {
-    const counts = none();
-    for (let seed = 1; seed <= TRIALS; seed++) {
-      drawTrial({ pool: played().same, sessions: 3000, every: 3000, seed }, (contrasts) => {
-        for (const name of DRAWN_METRICS) if (excludes(intervalOf(contrasts[name])!, 0)) counts[name]++;
-      });
-    }
-    for (const percent of shares(counts)) {
-      expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 3 : 2);
-      expect(percent).toBeLessThanOrEqual(IS_FULL ? 7 : 8);
-    }
-  }, 600_000);
-
   test('A/A with a look every 100 sessions: the interval for any number of looks ever excludes 0 in at most 5 %', () => {
     const [always, once] = [none(), none()];
     for (let seed = 1; seed <= TRIALS; seed++) {

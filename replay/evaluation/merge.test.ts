@@ -27,21 +27,6 @@ const shard = (index: number, count: number, all: SessionResult[] = sessions): R
 const named = (...all: Results[]) => all.map((results, i) => ({ file: `${i + 1}.json`, results }));
 
 describe('mergeResults', () => {
-  const live = sessions.map((session) => ({ ...session, live: testLiveMetrics({ qoe: session.qoe.linear }) }));
-
-  test.each([
-    [1, sessions],
-    [2, live],
-  ])('merged shards equal the unsharded run byte for byte, in any order (schema %d)', (schema, all) => {
-    const whole = resultsJson(testResults(all));
-    expect(whole).toContain(`"schema":${schema}`);
-    const files = named(shard(3, 3, all), shard(1, 3, all), shard(2, 3, all)).map(({ file, results }) => ({
-      file,
-      results: parseResults(resultsJson(results), file),
-    }));
-    expect(resultsJson(mergeResults(files))).toBe(whole);
-  });
-
   test('merges algorithms that were run separately, with their comparison', () => {
     const of = (algorithm: string) => testResults(sessions.filter((session) => session.algorithm === algorithm));
     const merged = mergeResults(named(of('mpc-o'), of('mpc-d'), of('bola')));

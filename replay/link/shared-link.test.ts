@@ -130,18 +130,6 @@ describe('SharedLink', () => {
     );
   });
 
-  test('two transfers get half each; when one is removed the other gets all', () => {
-    const { link, send } = sharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [8e6] }));
-    const stays = send(8e6, 0).flight;
-    const { flight: leaves, access } = send(8e6, 0);
-    link.advanceTo(0.5);
-    expect([stays, leaves].map((flight) => flight.deliveredBits(0.5))).toEqual([2e6, 2e6]);
-    access.end(0.5);
-    expect(link.nextChangeSeconds()).toBeCloseTo(0.5 + 6e6 / 8e6, 9);
-    link.advanceTo(10);
-    expect(stays.endsAtSeconds).toBeCloseTo(1.25, 9);
-  });
-
   test('on a link without capacity a transfer never ends', () => {
     const { link, send } = sharedLink(new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] }));
     const { flight } = send(8, 0.5);

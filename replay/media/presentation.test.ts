@@ -28,12 +28,6 @@ describe('presentation', () => {
     }
   });
 
-  test('a ladder of one is a presentation', () => {
-    const one = presentation({ ...base, ladderBps: [1e6], segmentSizesBits: sizes(3, [1e6]) });
-    expect(Object.keys(one.sizes.representations)).toEqual(['video-0']);
-    expect(one.manifest().match(/<Representation /g)).toHaveLength(1);
-  });
-
   test('SegmentBase: the index gives the bytes of each segment', () => {
     const whole = presentation({ ...base, addressing: 'base' });
     const file = whole.find('video-1.mp4')!;

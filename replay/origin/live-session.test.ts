@@ -73,13 +73,6 @@ describe('a live session', () => {
     expect(later).toContain('publishTime="2025-06-01T12:00:08.500Z"');
   });
 
-  test('on demand the manifest does not start the clock', () => {
-    const { live: _, ...onDemand } = scenario;
-    const { session, runTo } = join({ scenario: onDemand });
-    runTo(3);
-    expect(session.nowSeconds).toBe(0);
-  });
-
   test('what was captured before the join is there; the next segment when its first chunk is about to exist', () => {
     const { session, runTo } = join();
     const until = (path: string) => session.secondsUntil(session.presentation.find(path)!);
@@ -153,27 +146,6 @@ describe('a live session', () => {
     expect(arrivedAt(arrived, file.chunks![1]!.end)).toBeCloseTo(0.8, 2);
     expect(arrivedAt(arrived, file.chunks![2]!.end)).toBeCloseTo(6, 2);
     expect(arrivedAt(arrived, file.body.length)).toBeCloseTo(6, 2);
-  });
-
-  test('a blocking reload of a playlist waits for what it asks for', async () => {
-    const { clock, session, runTo } = join();
-    expect(await session.playlist('video-2.m3u8')).toBeUndefined();
-    await expect(session.playlist('video-0.m3u8', { mediaSequence: 31 })).rejects.toThrow(/at most two .*got 31/);
-    // Part 0 of the segment that begins with the session.
-    const reload = { mediaSequence: 30, part: 0 };
-    let text: string | undefined;
-    void session.playlist('video-0.m3u8', reload).then((playlist) => {
-      text = playlist;
-    });
-    runTo(0.5);
-    await new Promise(setImmediate);
-    expect([text, clock.pending]).toEqual([undefined, 1]);
-    runTo(0.56);
-    await new Promise(setImmediate);
-    expect(text).toMatch(
-      /URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n#EXT-X-RENDITION/,
-    );
-    expect(await session.playlist('video-0.m3u8', reload)).toBe(text);
   });
 
   test('a segment that exists is delivered as on demand', async () => {

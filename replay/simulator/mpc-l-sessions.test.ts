@@ -1,21 +1,13 @@
 /** MPC-L in whole sessions on synthetic links: with the true forecast, and with faulty forecasters. */
 
 import { describe, expect, test } from '@jest/globals';
-import {
-  createController,
-  createMpcL,
-  type Forecast,
-  type Forecaster,
-  type MpcLOptions,
-  type QuantileForecast,
-} from '../../abr/index.ts';
+import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
 import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
-import type { SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { sessionPlayer } from './run-sessions.ts';
-import { type DecisionRecord, simulateSession } from './simulate-session.ts';
+import { simulateSession } from './simulate-session.ts';
 
 const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: number): Trace =>
   synthesizeTrace({ preset, seed, durationSeconds: 300 });
@@ -38,52 +30,6 @@ describe('mpc-l@oracle', () => {
       return session.qoe.linear - play('mpc-d', trace).qoe.linear;
     });
     expect(mean(gains)).toBeGreaterThan(0);
-  });
-});
-
-describe('abandonment', () => {
-  function play(options: MpcLOptions): { session: SessionResult; records: DecisionRecord[] } {
-    const records: DecisionRecord[] = [];
-    const session = simulateSession({
-      trace: traceOf('driving-tcp', 1),
-      scenario: SCENARIOS['uhd-8']!,
-      controller: createMpcL(options),
-      forecaster: measuringForecaster((forecast) => forecast),
-      onDecision: (record) => records.push(record),
-    });
-    return { session, records };
-  }
-
-  test('happens, at most as often per segment as allowed, and to a lower representation', () => {
-    for (const maxAbandonments of [1, 4]) {
-      const { session, records } = play({ tuning: { maxAbandonments } });
-      const perSegment = new Map<number, number[]>();
-      for (const { asked, state, answer, inFlight } of records) {
-        if (asked !== 'reconsider' || answer === 'keep') continue;
-        const bitrates = perSegment.get(state.segmentIndex) ?? [inFlight!.bitrateBps];
-        perSegment.set(state.segmentIndex, bitrates);
-        expect(inFlight!.bitrateBps).toBe(bitrates[bitrates.length - 1]!);
-        bitrates.push(state.ladderBps[answer.representation]!);
-      }
-      expect(perSegment.size).toBeGreaterThan(0);
-      expect(session.wastedBits).toBeGreaterThan(0);
-      for (const bitrates of perSegment.values()) {
-        expect(bitrates.length - 1).toBeLessThanOrEqual(maxAbandonments);
-        expect(bitrates).toEqual([...new Set(bitrates)].sort((a, b) => b - a));
-      }
-    }
-  });
-
-  test('wastes at most the allowed share of the bits', () => {
-    const wastedShare = (maxWastedShare: number) => {
-      const { session, records } = play({ maxWastedShare });
-      const requestedBits = Math.max(...records.map(({ inFlight }) => inFlight?.sessionRequestedBits ?? 0));
-      return session.wastedBits / requestedBits;
-    };
-    const unlimited = wastedShare(1);
-    for (const limit of [0, 0.1 * unlimited, 0.5 * unlimited]) {
-      expect(wastedShare(limit)).toBeLessThanOrEqual(limit);
-    }
   });
 });
 

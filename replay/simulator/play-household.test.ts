@@ -153,19 +153,6 @@ describe('laws of shared links', () => {
     });
   });
 
-  test('a player sees its neighbour: two take turns on a link that is enough for one and a half', () => {
-    const scenario = resolveScenario({ ...SCENARIOS['uhd-8']!, segmentCount: 12 });
-    const where = { parts: [{ seconds: 60, mbps: 43 }], scenario, startSeconds: 0 };
-    const always = (representation: number): Behaviour => ({
-      plan: Array(12).fill(representation),
-      patience: undefined,
-    });
-    const [alone] = play(where, [seat(always(3))]);
-    const [beside] = play(where, [seat(always(3)), seat(always(3))]);
-    expect(alone!.stallSeconds).toBe(0);
-    expect(beside!.stallSeconds).toBeGreaterThan(10);
-  });
-
   test.each(Object.keys(HOUSEHOLDS))('%s plays to the end, on demand and live', (name) => {
     const household = HOUSEHOLDS[name]!;
     for (const scenario of ['hd-16', 'live-hd-3'].map((named) => resolveScenario(SCENARIOS[named]!))) {

@@ -1,18 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  type Controller,
-  createController,
-  type Decision,
-  type Forecaster,
-  type InFlight,
-  type Observation,
-  type PlayerState,
-} from '../../abr/index.ts';
+import { type Controller, createController, type Decision, type InFlight, type PlayerState } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { always, follows, recorder, traceOfRates } from './made-up.fixture.ts';
+import { always, follows, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
@@ -253,28 +245,6 @@ describe('the input of controller and forecaster', () => {
     expect(second!.downloads).toHaveLength(1);
     expect(last!.upcomingSizesBits).toHaveLength(1);
     expect(first!.weights.mu).toBe(PAPER.mu);
-  });
-
-  test('a forecaster observes the rate, idle gaps and latencies', () => {
-    const observations: Observation[] = [];
-    const asked: number[] = [];
-    const forecaster: Forecaster = {
-      ...recorder((observation) => observations.push(observation)),
-      start: (context) => expect(context.utcMsAtStart).toBe(Date.UTC(2025, 0, 1, 0, 0, 12)),
-      latest: (now) => {
-        asked.push(now);
-        return undefined;
-      },
-    };
-    const controller: Controller = { ...always(0), reconsider: () => 'keep' };
-    const scenario = { rttSeconds: 0.1, bufferCapSeconds: 8 };
-    play(traceOf([4, 4, 4]), controller, scenario, { forecaster });
-    for (const o of observations) {
-      if (o.kind === 'throughput') expect(o.bits / (o.endSeconds - o.startSeconds)).toBeCloseTo(4e6, -3);
-    }
-    expect(observations.filter((o) => o.kind === 'idle').length).toBe(2);
-    expect(observations.filter((o) => o.kind === 'request-latency').length).toBe(4);
-    expect(asked.length).toBeGreaterThan(4 * 10);
   });
 
   test("the oracle's path gives the true duration of each download", () => {

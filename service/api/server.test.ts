@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
-import type { QuantileForecast } from '../../abr/forecast.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
@@ -64,18 +63,6 @@ async function startWithObservations() {
 }
 
 describe('the API', () => {
-  test('gives the reason while it has no forecast', async () => {
-    const { url } = await start();
-    const reply = await (await fetch(`${url}/v1/forecast`)).json();
-    expect(reply).toEqual({
-      serverUtcMs: expect.any(Number),
-      observedSeconds: 0,
-      protocol: { oldest: 1, newest: 1 },
-      forecast: null,
-      because: 'no throughput was observed yet',
-    });
-  });
-
   test('states its versions, answers newer clients, and refuses those that are too old', async () => {
     const { url } = await start();
     const protocol = { oldest: 1, newest: 1 };
@@ -97,21 +84,6 @@ describe('the API', () => {
     const stream = await eventReader(`${url}/v1/events?protocol=7`);
     expect(await stream.next()).toMatchObject({ event: 'hello', data: { protocol } });
     stream.close();
-  });
-
-  test('forecasts from reports, in UTC', async () => {
-    const { clock, url } = await startWithObservations();
-    const { serverUtcMs, forecast } = (await (await fetch(`${url}/v1/forecast`)).json()) as {
-      serverUtcMs: number;
-      forecast: QuantileForecast;
-    };
-    expect(serverUtcMs).toBe(clock.utcMs());
-    expect(forecast.issuedAtMs).toBeGreaterThan(clock.utcMs() - 2000);
-    expect(forecast.issuedAtMs).toBeLessThanOrEqual(clock.utcMs());
-    const median = forecast.quantilesBps[0]![forecast.levels.indexOf(0.5)]!;
-    expect(median).toBeGreaterThan(30e6);
-    expect(median).toBeLessThan(50e6);
-    expect(forecast.fluctuation!.ratios).toHaveLength(forecast.fluctuation!.levels.length);
   });
 
   test('conforms to its OpenAPI document', async () => {
@@ -421,27 +393,18 @@ describe('security', () => {
 });
 
 describe('events', () => {
-  test('have ids, and invalid parameters are rejected', async () => {
+  test('have ids, can be filtered by type, and invalid parameters are rejected', async () => {
     const { service, url } = await start({ clock: new ManualClock() });
-    const reader = await eventReader(`${url}/v1/events`);
+    const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
     const data = { serverUtcMs: expect.any(Number), protocol: expect.any(Object) };
     expect(await reader.next()).toEqual({ event: 'hello', id: undefined, data });
+    service.publish('handover', { n: 0 });
     service.publish('trigger', { n: 1 });
-    expect(await reader.next()).toEqual({ event: 'trigger', id: '0', data: { n: 1 } });
+    expect(await reader.next()).toEqual({ event: 'trigger', id: '1', data: { n: 1 } });
     reader.close();
     for (const types of ['tea', '', 'state,', 'state&types=clock']) {
       expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
     }
-  });
-
-  test('can be filtered by type', async () => {
-    const { service, url } = await start({ clock: new ManualClock() });
-    const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
-    await reader.next();
-    service.publish('handover', { n: 1 });
-    service.publish('clock', { n: 2 });
-    expect((await reader.next()).data).toEqual({ n: 2 });
-    reader.close();
   });
 });
 

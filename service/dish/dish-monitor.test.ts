@@ -213,17 +213,6 @@ describe('watching a dish', () => {
     expect(problems.list()).toEqual([]);
   });
 
-  test('a refused connection is a state, not an error', async () => {
-    const clock = new ManualClock();
-    const { watching, problems } = monitor({ address: '127.0.0.1:1' }, clock);
-    expect(watching.reply().state).toBe('connecting');
-    await watching.poll();
-    expect(watching.reply().state).toBe('unreachable');
-    expect(problems.list()[0]!.message).toContain(
-      '127.0.0.1:1: nothing answers there (connect ECONNREFUSED 127.0.0.1:1). Check with',
-    );
-  });
-
   test('polls a slow dish once at a time and ignores its late answers', async () => {
     const { watching, dish, seconds } = await watch({}, 30);
     dish.misbehave({ delayMs: 80 });

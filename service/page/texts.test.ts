@@ -30,15 +30,6 @@ describe('the headline', () => {
       'The dish does not answer. 1 player.',
     );
   });
-
-  test('says that the service is lost, and how old the rest is', () => {
-    expect(texts.lostText(12.9, 'no connection')).toBe(
-      'The service does not answer: no connection. Everything below is 12 s old. This page keeps asking.',
-    );
-    expect(texts.lostText(undefined, 'status 429')).toBe(
-      'The service does not answer: status 429. This page keeps asking.',
-    );
-  });
 });
 
 test('a service that knows nothing says in each card what to do', () => {
@@ -95,16 +86,6 @@ test('the link is a median and the range around it', () => {
   );
   const three = { ...FORECAST, levels: [0.2, 0.5, 0.8], quantilesBps: [[1e6, 2e6, 3e6]] };
   expect(texts.linkText({ ...reply, forecast: three }, { ...STATE, link })).toContain('1.0 to 3.0 (20 % to 80 %)');
-});
-
-test('players and problems are lines', () => {
-  const eachPlayer = [{ share: 0.475, isDownloading: true, reportedMs: NOW_MS - 400 }];
-  expect(texts.playerRows({ ...STATE, link: { ...STATE.link, eachPlayer } })).toEqual([
-    ['1', '48 %', 'downloading, reported 0 s ago'],
-  ]);
-  const problem = { part: 'dish', code: 'unreachable', message: 'nothing answers', lastMs: NOW_MS, count: 1 };
-  const shown = texts.problemTexts({ ...STATE, problems: [{ ...problem, sinceMs: NOW_MS - 150_000 }] });
-  expect(shown).toEqual([expect.stringMatching(/^Dish: nothing answers \(since \d\d:\d\d\)$/)]);
 });
 
 test.each([

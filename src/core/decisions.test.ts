@@ -97,12 +97,6 @@ describe('decide', () => {
     expect(asked()).toBe(11);
   });
 
-  test('is undefined while the player does not adapt', () => {
-    const { port, asked, decisions } = scripted();
-    port.now = undefined;
-    expect([decisions.decide(), asked()]).toEqual([undefined, 0]);
-  });
-
   test('leaves the segment to the player if the controller fails or leaves the ladder, with one fault', () => {
     const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
     expect(silent.decisions.decide()).toBeUndefined();

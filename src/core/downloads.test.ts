@@ -25,23 +25,6 @@ function requested(isVideo = true) {
   return { ...core, steady, request, receivedAfter, bits, record: () => session.record };
 }
 
-test('downloads are recorded as the player reports them, and their sizes are learnt', () => {
-  const { port, downloads, request, record, bits } = requested();
-  wait(0.25);
-  downloads.received(request, { totalBits: 1e6, sizeBits: 3e6 });
-  expect(record().inFlight(0)).toMatchObject({ sessionRequestedBits: 3e6, receivedBits: 1e6, sizeBits: 3e6 });
-  wait(0.25);
-  downloads.received(request, { totalBits: 3e6, sizeBits: 3e6 });
-  downloads.ended(request, 'whole', 0.5);
-  expect(record().measured).toMatchObject([
-    { segmentIndex: 0, receivedBits: 3e6, downloadSeconds: 0.5, latencySeconds: 0.25, abandoned: false },
-  ]);
-  expect(bits()).toBeCloseTo(3e6);
-  downloads.requested({}, { isMedia: true, segment: port.segment(1, 1) });
-  // Three quarters of bitrate x duration, like the first segment.
-  expect(record().requestedBits).toBe(3e6 + 6e6);
-});
-
 test('downloads that were complete at their first report have no latency', () => {
   const { downloads, request, receivedAfter, record, steady, bits } = requested();
   receivedAfter(0.5, 4e6);

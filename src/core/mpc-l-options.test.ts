@@ -95,17 +95,6 @@ describe('resolveOptions', () => {
     if (!field.startsWith('options.live.')) expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
     else expect(() => resolveOptions(options as LeoAbrOptions)).not.toThrow();
   });
-
-  test.each<[LeoAbrOptions, string]>([
-    [{ horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
-    [
-      { controller: 'mpc-x' as 'mpc-d' },
-      'expected mpc-l, mpc-d, mpc-d:abandon, mpc-d:cap or an object with decide(), got "mpc-x"',
-    ],
-    [{ controller: 'mpc-d', risk: 0.5 }, 'options.risk: expected controller mpc-l beside it, got "mpc-d"'],
-  ])('the message for %j has expected and received', (options, message) => {
-    expect(() => resolveOptions(options)).toThrow(message);
-  });
 });
 
 describe('resolveLiveOptions', () => {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
-import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import type { PaceEvent } from './events.ts';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
 import { useManualClock, wait } from './manual-clock.fixture.ts';
@@ -239,22 +238,5 @@ describe('the event', () => {
     wait(0.6);
     expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05, inFlight: undefined });
     expect(paces).toHaveLength(6);
-  });
-
-  test('lets a fresh controller compute each pace again', () => {
-    const { port, paces } = playing(createLiveMpcL());
-    for (let round = 0; round < 20; round++) {
-      for (const latencySeconds of [3.7, 2.9, 3, 3.1, 5.5]) {
-        port.play({}, { latencySeconds });
-        wait(1);
-      }
-    }
-    const shares = paces.map(({ state }) => state.live!.offRateShare!);
-    expect(Math.min(...shares)).toBe(0);
-    expect(Math.max(...shares)).toBeGreaterThan(0.15);
-    expect(new Set(paces.map(({ pace }) => pace.playbackRate)).size).toBeGreaterThanOrEqual(4);
-    for (const { state, inFlight, forecast, pace } of paces) {
-      expect(createLiveMpcL().pace!(state, inFlight, forecast)).toEqual(pace);
-    }
   });
 });

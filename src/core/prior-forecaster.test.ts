@@ -1,7 +1,4 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
-import { stateOf } from '../../abr/random-states.fixture.ts';
-import { validForecast } from '../../abr/valid-forecast.ts';
 import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './prior-forecaster.ts';
 
 const ORIGIN = 'https://media.example';
@@ -104,20 +101,6 @@ describe('PriorForecaster', () => {
     watch(make(), Array(6).fill(5e6));
     expect(make().latest(0)).toBeUndefined();
     expect(storage?.stored() ?? {}).toEqual({});
-  });
-
-  test('lets MPC-L start above the lowest representation after good sessions, and at the lowest after bad ones', () => {
-    const ladderBps = [1e6, 2.5e6, 5e6, 8e6, 16e6, 30e6];
-    const firstChoice = (ratesBps: readonly number[]) => {
-      const storage = memory();
-      for (let session = 0; session < 3; session++) watch(forecasterOn(storage), ratesBps);
-      const atStart = { nowSeconds: 0, started: false, bufferLevelSeconds: 0, bufferCapSeconds: 16, segmentIndex: 0 };
-      const upcomingSizesBits = Array(16).fill(ladderBps.map((bps) => bps * 4));
-      const state = stateOf(ladderBps, { ...atStart, upcomingSizesBits, previousBitrateBps: undefined });
-      return createMpcL().decide(state, validForecast(forecasterOn(storage).latest(0)));
-    };
-    expect(firstChoice(Array(10).fill(200e6)).representation).toBeGreaterThan(0);
-    expect(firstChoice(Array(10).fill(3e6)).representation).toBe(0);
   });
 });
 

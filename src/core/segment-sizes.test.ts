@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
@@ -58,17 +57,6 @@ describe('SegmentSizes', () => {
     expect(sizes.sizeBits(question({}, 'advertisement 0'))).toBeCloseTo(4e6 * overall, 3);
     expect(sizes.sizeBits(question())).toBeCloseTo((4e6 * (overall + 16 * 0.5)) / 17, 3);
     expect(sizes.sizeBits(question({}, 'advertisement 999'))).toBeCloseTo((4e6 * (overall + 2)) / 2, 3);
-  });
-
-  test('a constant ratio is a fixed point', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0.01, max: 5, noNaN: true }), fc.integer({ min: 1, max: 40 }), (ratio, count) => {
-        const sizes = new SegmentSizes();
-        for (let i = 0; i < count; i++) sizes.learn(question({}, `v${i % 3}`), ratio * 4e6);
-        expect(sizes.sizeBits(question())).toBeCloseTo(ratio * 4e6, 3);
-      }),
-      { seed: 1 },
-    );
   });
 });
 

@@ -56,15 +56,6 @@ describe("in the place of dash.js's catch-up", () => {
     expect(catchUp()).toBe(true);
   });
 
-  test('a jump changes no setting', () => {
-    const { player, controller } = paced();
-    const updates = player.updates.length;
-    controller.more = { jump: true, targetLatencySeconds: 2.5 };
-    wait(0.1);
-    expect(player.media.currentTime).toBe(97.5);
-    expect(player.updates).toHaveLength(updates);
-  });
-
   test.each([
     ['main', attachLeoAbr],
     ['small', attachSmall as typeof attachLeoAbr],

@@ -133,17 +133,4 @@ describe('low-latency downloads', () => {
     chunks(request(50, { mediaType: 'audio' }), 8, 1000);
     expect(observed(0)).toEqual([]);
   });
-
-  test('are counted byte by byte, before dash.js gets them', async () => {
-    const { controller, player, request, state } = start();
-    state();
-    const parts = [new Uint8Array(1000), new Uint8Array(500)];
-    const reader = { read: () => Promise.resolve({ value: parts.shift(), done: parts.length === 0 }) };
-    const customData: { request: object; reader?: typeof reader } = { request: request(48) };
-    await player.interceptors[0]!({ customData });
-    customData.reader = reader;
-    for (let part = 0; part < 3; part++) await customData.reader.read();
-    wait(0.1);
-    expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 12_000 });
-  });
 });

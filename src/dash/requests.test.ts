@@ -17,23 +17,6 @@ test('cached segments are not measured', () => {
   expect(controller.states[0]!.downloads.map(({ segmentIndex }) => segmentIndex)).toEqual([0]);
 });
 
-test('on a link that was slow and becomes fast, MPC-L and MPC-D switch up', () => {
-  for (const controller of ['mpc-l', 'mpc-d'] as const) {
-    const { player, faults } = attached({ controller, ...(controller === 'mpc-l' && { prior: false }) });
-    player.ask();
-    player.download(0, 4e5, 0.8);
-    const asked: (number | undefined)[] = [];
-    for (let index = 1; index < 10; index++) {
-      asked.push(player.ask());
-      player.download(index, 4e6, 0.005, 0);
-      player.bufferLevelSeconds = 0;
-      wait(4);
-    }
-    expect([controller, ...asked.slice(3)]).toEqual([controller, ...Array(6).fill(2)]);
-    expect(faults).toEqual([]);
-  }
-});
-
 describe('bytes are counted with any headers', () => {
   /** The request of the first segment; `step` comes after each quarter of a second. */
   function sent(more: object = {}) {

@@ -73,18 +73,6 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(controller.states.slice(-2).map(({ segmentIndex }) => segmentIndex)).toEqual([3, 2]);
   });
 
-  test('makes no decisions while the page has chosen a level', () => {
-    const { hls, controller, player, decisions, asked } = begun(2);
-    const made = decisions.length;
-    hls.loadLevel = 1;
-    wait(1);
-    controller.instead = 0;
-    player.download(1, 8e6, 2);
-    expect(asked()).toEqual([1, made]);
-    hls.loadLevel = -1;
-    expect(asked()).toEqual([2, made + 1]);
-  });
-
   test("keeps to the page's limits, and loads its start level first", () => {
     const { hls, player, ladder } = scripted(0, { startLevel: 2, minAutoBitrate: 1.5e6 });
     expect([hls.loadLevel, player.ask()]).toEqual([2, 2]);

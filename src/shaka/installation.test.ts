@@ -3,7 +3,6 @@ import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
-import { OPERATION_ABORTED } from './player.ts';
 
 useManualClock();
 
@@ -104,13 +103,6 @@ describe('decides', () => {
     expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1, 2]);
   });
 
-  test('after a seek to where nothing is buffered', () => {
-    const { decisions, player } = loaded();
-    player.download(0, 1e6, 1);
-    player.seeks(21);
-    expect(decisions.at(-1)!.state).toMatchObject({ segmentIndex: 5, bufferLevelSeconds: 0 });
-  });
-
   test('anew in mid-download if Shaka bans what is loading', () => {
     const { controller, player, decisions, manager, own } = loaded({ next: 2 });
     player.send(0);
@@ -146,15 +138,6 @@ describe("Shaka's own manager", () => {
     expect(manager().getBandwidthEstimate()).toBe(1.5e6);
   });
 
-  test('begins where the page has switched adaptation off', () => {
-    const { decisions, player } = loaded({}, (player) => {
-      player.setAdaptive(false);
-      player.load();
-    });
-    player.download(0, 1e6, 1);
-    expect([decisions, player.switches, player.active]).toEqual([[], [], player.variants[0]]);
-  });
-
   test('switches streams without video', () => {
     const { decisions, player, own } = loaded({}, (player) => {
       player.load(player.variants.slice(0, 2).map((variant) => ({ ...variant, video: null })));
@@ -185,19 +168,6 @@ describe("Shaka's own manager", () => {
     expect(decisions).toHaveLength(1);
     expect(attached({}, player).handle.state.status).toBe('attached');
   });
-});
-
-test('an abandonment makes Shaka abort, until the request has ended', () => {
-  const { player, controller, decisions, manager } = loaded({ next: 2 });
-  controller.instead = 0;
-  const sent = player.send(0);
-  wait(0.1);
-  expect(player.switches).toEqual([player.variants[0]]);
-  expect(manager().getBandwidthEstimate()).toBe(-1);
-  sent.failed(OPERATION_ABORTED);
-  expect(manager().getBandwidthEstimate()).toBe(1.5e6);
-  player.ask();
-  expect(decisions.map(({ kind }) => kind)).toEqual(['decide', 'abandon', 'decide']);
 });
 
 test('prefetching is limited while attached', () => {

@@ -5,7 +5,7 @@ import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, HandoverDip, QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
 import { forAll } from '../../property.fixture.ts';
-import { quantilesOf, DIP as SPREAD_DIP } from '../../random-states.fixture.ts';
+import { quantilesOf } from '../../random-states.fixture.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, LinkPaths } from './link-paths.ts';
 
@@ -292,21 +292,5 @@ describe('a forecast', () => {
     expect((link.bitsUntil(0, 15) - link.bitsUntil(0, 2.5)) / 20e6).toBeCloseTo(12.5, 6);
     const old = read(steps, { age: 14 });
     expect(old.bitsUntil(0, 1) / 20e6).toBeCloseTo(1, 6);
-  });
-
-  test('gives the same futures whatever was drawn before, and others with another seed', () => {
-    const fluctuation = { levels: LEVELS, ratios: lognormal(LEVELS, 0.3), correlation: 0.5 };
-    const forecast = forecastOf({
-      fluctuation,
-      handovers: [{ atMs: UTC_MS + 3000, confidence: 0.7, dip: SPREAD_DIP }],
-    });
-    const fresh = read(forecast);
-    const used = new LinkFutures(24, 1);
-    draw(used, forecastOf({ fluctuation: { ...fluctuation, correlation: 0.9 } }), { age: 3 });
-    draw(used, forecastOf());
-    draw(used, forecast);
-    const all = (link: LinkPaths) => everyFuture(link, (f) => ratesOf(link, f));
-    expect(all(used.paths)).toEqual(all(fresh));
-    expect(all(read(forecast, { seed: 2 }))).not.toEqual(all(fresh));
   });
 });

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import type { Controller, InFlight, LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast, ValidForecast } from '../../forecast.ts';
 import { createMpcD } from '../../mpc-d.ts';
-import { countRate, type OffRate } from '../../off-rate.ts';
 import { forAll } from '../../property.fixture.ts';
 import {
   anyDownloads,
@@ -110,24 +109,6 @@ describe('live', () => {
     }
   });
 
-  test('the rate is off 1 for a limited share of the time', () => {
-    const controller = createLiveMpcL();
-    let playbackRate = 1;
-    let off = 0;
-    let offRate: OffRate | undefined;
-    const seconds = 300;
-    for (let at = 0; at < 10 * seconds; at++) {
-      const nowSeconds = NOW_SECONDS + at / 10;
-      offRate = countRate(nowSeconds, playbackRate, offRate);
-      const state = steadyState({ nowSeconds, playbackRate }, { latencySeconds: 3, offRateShare: offRate.share });
-      if (at % 10 === 0) playbackRate = controller.pace!(state, undefined, undefined).playbackRate;
-      else controller.pace!(state, undefined, undefined);
-      if (Math.abs(playbackRate - 1) > 0.01) off += 0.1;
-    }
-    expect(off).toBeGreaterThan(0.1 * seconds);
-    expect(off).toBeLessThan(0.2 * seconds);
-  });
-
   test('without a forecast MPC-D decides, and the pace leads to the target', () => {
     const [controller, mpcD] = [createLiveMpcL(), createMpcD({ live: new PathPlan() })];
     forAll([anyLiveState], SEED, (state) => {
@@ -175,20 +156,6 @@ describe('live', () => {
     expect(change).toMatchObject({ representation: expect.any(Number), reason: expect.stringContaining('abandoned') });
     const fast = steadyState({}, { firstChunkAtSeconds: NOW_SECONDS - 1 });
     expect(controller.reconsider!(fast, inFlightOf(fast, 2, 0.4), forecastOf(12e6))).toBe('keep');
-  });
-
-  test('plays slower before a handover that would stall it', () => {
-    const controller = createLiveMpcL();
-    const dip = { ...DIP, timingSeconds: 0, depth: 1, levels: [0.5], seconds: [0.7] };
-    const handovers = (confidence: number) => [{ atMs: UTC_MS + 4000, confidence, dip }];
-    const rateWith = (confidence: number) =>
-      controller.pace!(
-        steadyState(),
-        undefined,
-        forecastOf(12e6, { handovers: handovers(confidence), fluctuation: { ...FLUCTUATION, ratios: [1, 1, 1] } }),
-      ).playbackRate;
-    expect(rateWith(1)).toBeLessThan(1);
-    expect(rateWith(0)).toBe(1);
   });
 });
 

@@ -280,15 +280,6 @@ describe('short dips in a live session', () => {
     expect(announced).toBeGreaterThan(0.9);
   });
 
-  test.each([7, -4])('correct a time source that is off by %d s', (errorSeconds) => {
-    const corrected = share((seed) => {
-      const clock = started(timeOf(boundaryOf(seed), errorSeconds));
-      const estimate = listen(clock, liveObservationsOf(handovers(seed), { untilSeconds: 8 * EPOCH }));
-      return estimate.isLeo && apart(estimate.phaseSeconds, boundaryOf(seed)) < 0.1;
-    });
-    expect(corrected).toBeGreaterThan(0.8);
-  });
-
   test.each([6, 3604])('are found again within five epochs after the session clock leapt by %d s', (leapSeconds) => {
     const found = share((seed) => {
       const clock = started(timeOf(boundaryOf(seed)));
