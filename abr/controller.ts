@@ -172,9 +172,11 @@ export interface Controller {
    * where the controller never abandons. The state is the current one; its `segmentIndex` is the segment in flight.
    */
   reconsider?(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep';
+  /** `reconsider` is not called in the first seconds after a request. Default 0. */
+  readonly settleSeconds?: number;
   /**
-   * For how many seconds `reconsider`, which has just said `keep`, would say so whatever the link does: it need not be
-   * called meanwhile. At most 1, because the viewer may seek or change the rate. Default 0.
+   * For how many seconds `reconsider`, which has just said `keep`, is not called. At most 1, because the viewer may seek
+   * or change the rate. Default 0.
    */
   keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**

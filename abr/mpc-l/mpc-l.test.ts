@@ -302,6 +302,16 @@ describe('reconsider', () => {
     });
   });
 
+  test('is asked again after a fifth of what is buffered, a second at the latest', () => {
+    forAll([anyLateCase()], { ...SEED, numRuns: 100 }, ({ state, inFlight }) => {
+      const seconds = (change: Partial<PlayerState>) =>
+        controller.keepsForSeconds!({ ...state, nowSeconds: inFlight.requestedAtSeconds + 1, ...change }, inFlight);
+      const isLowest = inFlight.bitrateBps === state.ladderBps[0];
+      expect(seconds({ bufferLevelSeconds: 0.9, playbackRate: 2 })).toBeCloseTo(isLowest ? 1 : 0.09, 9);
+      expect(seconds({ bufferLevelSeconds: 5.5 })).toBe(1);
+    });
+  });
+
   test('never chooses another representation of the same bitrate', () => {
     forAll([anyLateCase(), fc.nat(4)], { ...SEED, numRuns: 300 }, (one, twin) => {
       const ladderBps = one.state.ladderBps.map((bps, r, all) => (r === twin + 1 ? all[twin]! : bps));

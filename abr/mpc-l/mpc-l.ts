@@ -41,6 +41,7 @@ export function createMpcL(options: MpcLOptions = {}): Controller {
 
 export class MpcL implements Controller {
   readonly name: string;
+  readonly settleSeconds: number;
   readonly pace?: NonNullable<Controller['pace']>;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
@@ -50,6 +51,7 @@ export class MpcL implements Controller {
   constructor(options: ResolvedMpcLOptions, live?: LivePart) {
     const { name, abandon } = options;
     this.name = name;
+    this.settleSeconds = options.tuning.settleSeconds;
     this.#options = options;
     this.#futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
     this.#live = live;
@@ -86,7 +88,7 @@ export class MpcL implements Controller {
   reconsider(state: PlayerState, inFlight: InFlight, forecast?: ValidForecast): Decision | 'keep' {
     const options = this.#options;
     const { tuning } = options;
-    if (state.isPaused || this.keepsForSeconds(state, inFlight) > 0) return 'keep';
+    if (state.isPaused || this.#mustKeepSeconds(state, inFlight) > 0) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
     const usable = usableForecast(state, forecast, options);
     if (usable === undefined) return 'keep';
@@ -117,18 +119,23 @@ export class MpcL implements Controller {
     };
   }
 
+  /** A share of the time for which playback is safe; little changes meanwhile. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
+    const { keptShare, liveLateSeconds } = this.#options.tuning;
+    const safeSeconds = state.bufferLevelSeconds / state.playbackRate + (state.live ? liveLateSeconds : 0);
+    return Math.min(1, Math.max(keptShare * safeSeconds, this.#mustKeepSeconds(state, inFlight)));
+  }
+
+  /** For how many seconds it may not be abandoned, whatever the link does. */
+  #mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
     const { abandon, maxWastedShare, tuning } = this.#options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
     const isSpent = inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, maxWastedShare);
     if (!abandon || isLowest || isSpent) return 1;
     const spareSeconds = state.bufferLevelSeconds - tuning.patienceSegments * state.segmentSeconds;
-    return Math.min(
-      1,
-      Math.max(
-        tuning.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds),
-        state.started ? spareSeconds / state.playbackRate : 0,
-      ),
+    return Math.max(
+      this.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds),
+      state.started ? spareSeconds / state.playbackRate : 0,
     );
   }
 

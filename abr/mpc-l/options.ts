@@ -66,6 +66,8 @@ export interface MpcLTuning {
   settleSeconds: number;
   /** Share of the futures in which a running download must be late, or it is kept without an evaluation. */
   lateShare: number;
+  /** A download is reconsidered again after this share of the time that is buffered (live: besides `liveLateSeconds`). */
+  keptShare: number;
   /** At the live edge: a stall costs risk * this many seconds of stall besides its duration. */
   liveStallSeconds: number;
   /** At the live edge: a running download is reconsidered if it is expected to stall playback for this long. */
@@ -92,6 +94,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   abandonMargin: 0.05,
   settleSeconds: 0.3,
   lateShare: 0.1,
+  keptShare: 0.2,
   liveStallSeconds: 1.5,
   liveLateSeconds: 4,
   bins: 8,

@@ -226,17 +226,18 @@ export class ValueFunction {
 
   /** The value after a download that takes `seconds` from point `n`, less its stall, in a row of `#later`. */
   #valueAfter(row: number, n: number, seconds: number): number {
-    const playable = this.#playable[n]!;
-    if (seconds <= playable) return this.#interpolated(row, this.#levels[n]! - seconds + this.#segmentSeconds);
-    const level = this.#levels[n]! - playable + this.#segmentSeconds;
-    return this.#interpolated(row, level) - this.#mu * (seconds - playable);
+    const played = Math.min(seconds, this.#playable[n]!);
+    const level = this.#levels[n]! - played + this.#segmentSeconds;
+    return this.#interpolated(row, level) - this.#mu * (seconds - played);
   }
 
   /** The value at a buffer level of a row of `#later`. */
   #interpolated(row: number, level: number): number {
     const later = this.#later;
     if (level >= this.#topLevel) return later[row + POINTS - 1]!;
-    const cell = this.#cellAt(level);
+    // As `#cellAt`, whose calls would cost most of the plan's time before the browser has compiled it.
+    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
+    while (this.#levels[cell + 1]! <= level) cell++;
     const low = later[row + cell]!;
     return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }

@@ -65,6 +65,8 @@ export interface Attempt<F extends Airborne> {
   flight: F;
   representation: number;
   abandonments: number;
+  /** The controller keeps it until then. */
+  keptUntilSeconds?: number;
 }
 
 /** How a request ends; a decision abandons it. */
@@ -232,7 +234,7 @@ export abstract class Session<F extends Airborne> {
     const flight = this.request(this.index, sizeBits);
     access.begin(flight);
     this.requestedBits += sizeBits;
-    const attempt = { flight, representation, abandonments };
+    const attempt: Attempt<F> = { flight, representation, abandonments };
     this.attempt = attempt;
     const hasTicks = this.controller.reconsider !== undefined;
     let outcome: Outcome | undefined;
@@ -402,12 +404,16 @@ export abstract class Session<F extends Airborne> {
     const { representation } = attempt;
     const state = this.state();
     const { nowSeconds } = state;
-    if (this.isWaiting(attempt.flight)) return 'keep';
+    const { flight, keptUntilSeconds = flight.requestedAtSeconds + this.controller.settleSeconds! } = attempt;
+    if (nowSeconds < keptUntilSeconds || this.isWaiting(flight)) return 'keep';
     const inFlight = this.inFlightOf(attempt, nowSeconds);
     const forecast = this.forecastAt(nowSeconds);
     const answer = asked(() => this.controller.reconsider!(state, inFlight, forecast));
     this.tellObserver({ asked: 'reconsider', state, inFlight, ...(forecast && { forecast }), answer });
-    if (answer === 'keep') return answer;
+    if (answer === 'keep') {
+      attempt.keptUntilSeconds = nowSeconds + (this.controller.keepsForSeconds?.(state, inFlight) ?? 0);
+      return answer;
+    }
     this.check(answer, state);
     if (answer.representation === representation) {
       throw new ControllerFault(

@@ -247,6 +247,21 @@ describe('the input of controller and forecaster', () => {
     expect(first!.weights.mu).toBe(PAPER.mu);
   });
 
+  test('a controller is asked about a download when it wants to be', () => {
+    const asked: number[] = [];
+    const controller: Controller = {
+      ...always(0),
+      settleSeconds: 0.25,
+      keepsForSeconds: () => 0.15,
+      reconsider({ nowSeconds }, { requestedAtSeconds }) {
+        asked.push(nowSeconds - requestedAtSeconds);
+        return 'keep';
+      },
+    };
+    play(traceOf([4, 4]), controller, { segmentCount: 1 });
+    expect(asked.slice(0, 3)).toEqual([0.3, 0.5, 0.7].map((s) => expect.closeTo(s, 9)));
+  });
+
   test("the oracle's path gives the true duration of each download", () => {
     const trace = traceOf([3, 1, 0.2, 5, 9, 2, 1, 1, 4], 1.7);
     const link = linkOf(trace, { ...PAPER, rttSeconds: 0.08 });

@@ -38,7 +38,7 @@ export class Adaptation {
     this.planner = new Planner(this);
     this.decisions = new Decisions(this);
     this.pacing = port.rate && options.newPacing?.(this);
-    this.ticker = new Ticker(this.clock, this.guard, [new Abandonment(this), this.pacing]);
+    this.ticker = new Ticker(this.clock, this.guard, [new Abandonment(this), ...(this.pacing ? [this.pacing] : [])]);
     this.downloads = new Downloads(this);
     if (options.sizes === undefined) return;
     loadSizes(options.sizes).then(

@@ -153,6 +153,9 @@ describe('reconsider', () => {
     expect(asked(4)).toBe(2);
     keeps = 0;
     expect(asked(4)).toBe(4);
+    Object.assign(controller, { settleSeconds: 0.25 });
+    requests(3, 2);
+    expect(asked(4)).toBe(2);
   });
 
   test('is undefined for a download of a period that the player has left', () => {

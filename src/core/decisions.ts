@@ -33,10 +33,12 @@ export class Decisions {
    * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
    */
   reconsider(nowSeconds: number): Choice | undefined {
-    const { session, planner } = this.parts;
-    const { active } = session.record;
-    const isAsked = active && planner.controller.reconsider && !(nowSeconds < active.keptUntilSeconds!);
-    return isAsked ? this.#ask(session.record.inFlight(nowSeconds)) : undefined;
+    const { record } = this.parts.session;
+    const { active } = record;
+    const { reconsider, settleSeconds } = this.parts.planner.controller;
+    const isAsked =
+      active && reconsider && !(nowSeconds < (active.keptUntilSeconds ?? active.requestedAtSeconds + settleSeconds!));
+    return isAsked ? this.#ask(record.inFlight(nowSeconds)) : undefined;
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */

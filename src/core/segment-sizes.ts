@@ -47,8 +47,9 @@ type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 export class SegmentSizes {
   #file: SizesFile['representations'] = {};
   #learnt = new Map<string, number[]>();
-  /** Mean of the learnt ratios. */
+  /** Mean of the learnt ratios, and by representation. */
   #ratio = 1;
+  #ratios = new Map<string, number>();
 
   useFile(file: SizesFile): void {
     this.#file = file.representations;
@@ -57,6 +58,7 @@ export class SegmentSizes {
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
     this.#learnt.clear();
+    this.#ratios.clear();
     this.#ratio = 1;
   }
 
@@ -71,6 +73,8 @@ export class SegmentSizes {
     this.#learnt.set(id, ratios);
     if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
     this.#ratio = mean([...this.#learnt.values()].flat());
+    // The mean over all representations counts as one segment.
+    this.#ratios = new Map([...this.#learnt].map(([one, own]) => [one, mean([this.#ratio, ...own])]));
   }
 
   /** Size in bits; > 0. */
@@ -84,8 +88,7 @@ export class SegmentSizes {
     const listed = this.#file[id];
     const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    // The mean over all representations counts as one segment.
-    return indexedBits ?? bitrateBps * segmentSeconds * mean([this.#ratio, ...(this.#learnt.get(id) ?? [])]);
+    return indexedBits ?? bitrateBps * segmentSeconds * (this.#ratios.get(id) ?? this.#ratio);
   }
 }
 

@@ -24,12 +24,12 @@ export class Ticker {
   constructor(
     private readonly clock: Pick<SessionClock, 'nowSeconds'>,
     private readonly guard: Guard,
-    private readonly parts: readonly (Ticking | undefined)[],
+    private readonly parts: readonly Ticking[],
   ) {}
 
   /** A download has begun or ended. */
   update(): void {
-    if (!this.parts.some((part) => part?.isNeeded())) this.stop();
+    if (!this.parts.some((part) => part.isNeeded())) this.stop();
     else if (this.#timer === undefined) {
       this.#tickedSeconds = this.clock.nowSeconds();
       this.#timer = setInterval(this.#tick, 1000 * PACE_PERIOD_SECONDS);
@@ -52,6 +52,6 @@ export class Ticker {
   readonly #tick = () => {
     const atSeconds = this.clock.nowSeconds();
     this.#tickedSeconds = atSeconds;
-    for (const part of this.parts) this.guard(() => part?.tick(atSeconds));
+    for (const part of this.parts) this.guard(() => part.tick(atSeconds));
   };
 }

@@ -39,7 +39,8 @@ export function setting(player: DashPlayer, path: string): unknown {
 
 /** Bits of a byte range `first-last`; undefined without a range. */
 export function rangeBits(range: string | null | undefined): number | undefined {
-  const [first, last] = (range ?? '').split('-').map(Number);
+  if (!range) return undefined;
+  const [first, last] = range.split('-').map(Number);
   const bits = (last! - first! + 1) * 8;
   return bits > 0 ? bits : undefined;
 }

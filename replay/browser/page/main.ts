@@ -234,6 +234,8 @@ function withWeights(
       return decision;
     },
     ...(reconsider && {
+      settleSeconds: controller.settleSeconds ?? 0,
+      keepsForSeconds: (state, inFlight) => controller.keepsForSeconds?.(state, inFlight) ?? 0,
       reconsider: (state, inFlight, forecast) => reconsider.call(controller, { ...state, weights }, inFlight, forecast),
     }),
     ...(pace &&
