@@ -5,7 +5,6 @@ import {
   type ClusterSums,
   type Contrast,
   contrastOf,
-  type IntervalOptions,
   intervalOf,
   ratioOf,
 } from '../../replay/evaluation/cluster-ratios.ts';
@@ -33,8 +32,8 @@ export interface Comparison {
 export interface KindComparison {
   name: string;
   sessions: number;
-  /** By decisive metric: the difference, and how far it is above that of all other sessions, for all kinds together. */
-  differences: [difference: Estimate | null, againstOthers: Estimate | null][];
+  /** By decisive metric; for all kinds together. */
+  differences: Estimate[];
 }
 
 export interface ArmComparison {
@@ -53,96 +52,73 @@ export interface TrialComparison {
 }
 
 /**
- * Undefined without `control` and another arm with enough sessions. Default: the arm in which the player's own algorithm
- * chose most often. `plannedSessions`: see `alwaysValidInterval`.
+ * Undefined without the control `name` and another arm with enough sessions. Default: the arm in which the player's own
+ * algorithm chose most often.
  */
-export function compareArms(
-  sums: TrialSums,
-  { control: name, plannedSessions }: { control?: string | undefined; plannedSessions: number },
-): TrialComparison | undefined {
-  const enough = sums.arms.filter(isEnough);
+export function compareArms({ arms, kinds }: TrialSums, name: string | undefined): TrialComparison | undefined {
+  const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
   if (control === undefined || enough.length < 2) return undefined;
   const others = enough.filter((arm) => arm !== control);
-  const planned = { plannedSessions, alpha: 0.05 / others.length };
   return {
     control,
     arms: others.map((arm) => ({
       arm,
-      comparisons: METRICS.map((metric) => compared(metric, [control, arm], planned)).filter(({ contrast }) =>
-        Number.isFinite(contrast.value),
+      comparisons: METRICS.map((metric) => compared(metric, arm, control, 0.05 / others.length)).filter(
+        ({ contrast }) => Number.isFinite(contrast.value),
       ),
-      kinds: comparedKinds(sums, [control, arm]),
+      kinds: comparedKinds(kinds, arm, control),
     })),
-    leftOut: sums.arms.filter((arm) => !isEnough(arm)).map(({ arm }) => arm),
+    leftOut: arms.filter((arm) => !isEnough(arm)).map(({ arm }) => arm),
     warnings: shareWarnings(enough),
   };
 }
 
-function isEnough({ sessions, perUnit }: ArmSums): boolean {
-  return sessions >= FEWEST_SESSIONS && perUnit.filter((count) => count > 0).length > 1;
+function isEnough({ sessions, perCluster }: ArmSums): boolean {
+  return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
-function compared(metric: Metric, arms: readonly ArmSums[], planned: IntervalOptions): Comparison {
-  const [before, after] = arms.map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
-  const contrast = differenceOf(before, after);
+function compared(metric: Metric, one: ArmSums, other: ArmSums, alpha: number): Comparison {
+  const [arm, control] = [one, other].map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
+  const contrast = contrastOf(arm, control);
   const { value } = contrast;
   return {
-    ...{ metric, contrast, control: ratioOf(before), arm: ratioOf(after) },
+    ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
     difference: { value, ci95: intervalOf(contrast) },
-    always: { value, ci95: alwaysValidInterval(contrast, planned) },
+    always: { value, ci95: alwaysValidInterval(contrast, alpha) },
   };
 }
 
-/** `after` minus `before`; less the same difference of the rest, if any. */
-function differenceOf(before: ClusterSums, after: ClusterSums, rest: ClusterSums[] = []): Contrast {
-  const factors = [-1, 1, 1, -1];
-  return contrastOf([before, after, ...rest].map((sums, i) => ({ factor: factors[i]!, sums })));
-}
-
-function comparedKinds({ kinds }: TrialSums, all: readonly ArmSums[]): KindComparison[] {
+function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums): KindComparison[] {
   const found = kinds.flatMap(({ name, arms }) => {
-    const parts = all.flatMap(({ arm, sessions }) => arms.filter((of) => of.arm === arm && of.sessions < sessions));
-    return parts.length === 2 && parts.every(isEnough) ? [{ name, parts }] : [];
+    const parts = [arm, control].flatMap((all) =>
+      arms.filter((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),
+    );
+    return parts.length === 2 ? [{ name, parts: parts as [ArmSums, ArmSums] }] : [];
   });
   // Bonferroni.
   const alpha = 0.05 / (DECISIVE.length * found.length);
-  const estimate = (contrast: Contrast, level?: number): Estimate | null =>
-    Number.isFinite(contrast.value) ? { value: contrast.value, ci95: intervalOf(contrast, level) } : null;
-  return found.map(({ name, parts }) => ({
-    ...{ name, sessions: parts[0]!.sessions + parts[1]!.sessions },
+  return found.map(({ name, parts: [one, other] }) => ({
+    ...{ name, sessions: one.sessions + other.sessions },
     differences: DECISIVE.map(({ id }) => {
-      const [before, after] = parts.map(({ metrics }) => metrics[id]!) as [ClusterSums, ClusterSums];
-      const rest = all.map(({ metrics }, i) => without(metrics[id]!, i === 0 ? before : after));
-      const isCompared = rest.every(({ sessions }) => sessions >= FEWEST_SESSIONS);
-      const againstOthers = isCompared ? estimate(differenceOf(before, after, rest), alpha) : null;
-      return [estimate(differenceOf(before, after)), againstOthers];
+      const contrast = contrastOf(one.metrics[id]!, other.metrics[id]!);
+      return { value: contrast.value, ci95: intervalOf(contrast, alpha) };
     }),
   }));
 }
 
-function without(all: ClusterSums, part: ClusterSums): ClusterSums {
-  const rest = (of: 'x' | 'y') => all[of].map((sum, unit) => sum - part[of][unit]!);
-  const scalars = (['sessions', 'xx', 'xy', 'yy'] as const).map((of) => [of, all[of] - part[of]]);
-  return { ...(Object.fromEntries(scalars) as Omit<ClusterSums, 'x' | 'y'>), x: rest('x'), y: rest('y') };
-}
-
 /** Compares the shares of sessions with the planned ones. */
 function shareWarnings(arms: readonly ArmSums[]): string[] {
-  const x = arms[0]!.perUnit.map((_, unit) => arms.reduce((sum, { perUnit }) => sum + perUnit[unit]!, 0));
-  const xx = arms.reduce((sum, { sessions }) => sum + sessions, 0);
-  const planned = arms.reduce((sum, { plannedShares }) => sum + plannedShares[1], 0);
-  return arms.flatMap(({ arm, perUnit: y, sessions: own, plannedShares: [least, most] }) => {
-    if (least !== most)
-      return [
-        `The share of \`${arm}\` was changed during the trial: days differ, so compare the reports since then alone.`,
-      ];
-    const contrast = contrastOf([{ factor: 1, sums: { x, y, sessions: xx, xx, xy: own, yy: own } }]);
+  const x = arms[0]!.perCluster.map((_, c) => arms.reduce((sum, { perCluster }) => sum + perCluster[c]!, 0));
+  const planned = arms.reduce((sum, { plannedShare }) => sum + plannedShare, 0);
+  return arms.flatMap(({ arm, perCluster: y, sessions, plannedShare }) => {
+    const contrast = contrastOf({ x, y, sessions });
     const [low, high] = intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
-    const [share, wanted] = [contrast.value, most / planned].map((of) => `${(100 * of).toFixed(1)} %`);
+    const wanted = plannedShare / planned;
+    if (low <= wanted && wanted <= high) return [];
+    const [is, instead] = [contrast.value, wanted].map((share) => `${(100 * share).toFixed(1)} %`);
     const meaning = 'which is not chance: reports are lost, or viewers stay away, in one arm more than in another';
-    const isRight = low <= most / planned && most / planned <= high;
-    return isRight ? [] : [`\`${arm}\` has ${share} of the sessions instead of ${wanted}, ${meaning}.`];
+    return [`\`${arm}\` has ${is} of the sessions instead of ${instead}, ${meaning}.`];
   });
 }

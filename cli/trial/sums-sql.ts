@@ -1,6 +1,6 @@
 /** The SQL of a trial: the check of reports by the rules of abr/session-report.ts, and their sums. */
 
-import { type FieldRule, ORDERED, SESSION_REPORT_FIELDS, TOGETHER } from '../../abr/session-report.ts';
+import { type FieldRule, SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
 import { KINDS, METRICS } from './metrics.ts';
 
 const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
@@ -8,6 +8,7 @@ const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 /** A text in SQL. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const listed = (texts: readonly string[]) => texts.map(quoted).join(', ');
+export const isParquet = (file: string) => file.endsWith('.parquet');
 
 /** Lines above 1 MB and those that are not UTF-8 are left out, and listed in `reject_errors`. */
 const READ_LINES =
@@ -27,19 +28,18 @@ function rawReports(files: readonly string[]): string {
   return `select unnest(${report}) from (${lines.join(' union all ')})`;
 }
 
-export const isParquet = (file: string) => file.endsWith('.parquet');
+const textOf = (field: string) => `"${field}"::varchar`;
 
 /** The value of a raw field as it is used; null for one of another type. */
 function typed(field: string, rule: FieldRule): string {
-  const text = `"${field}"::varchar`;
-  if ('min' in rule) return `try_cast(${text} as double)`;
+  if ('min' in rule) return `try_cast(${textOf(field)} as double)`;
   const isFlag = 'values' in rule && rule.values.includes(true);
-  return isFlag ? `case ${text} when 'true' then true when 'false' then false end` : `trim(${text}, '"')`;
+  return isFlag ? `try_cast(${textOf(field)} as boolean)` : `trim(${textOf(field)}, '"')`;
 }
 
 /** Whether a raw field that is present follows its rule; null counts as no. */
 function follows(field: string, rule: FieldRule): string {
-  const text = `"${field}"::varchar`;
+  const text = textOf(field);
   if ('values' in rule) return `${text} in (${listed(rule.values.map((one) => JSON.stringify(one)))})`;
   if ('pattern' in rule) {
     return `regexp_full_match(${text}, ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
@@ -48,91 +48,82 @@ function follows(field: string, rule: FieldRule): string {
   return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
 }
 
-/** Why a raw report is invalid: what its first wrong field violates; null for a valid one. */
-function reasonSql(): string {
-  const all = FIELDS.map(([field]) => `"${field}"::varchar`).join(', ');
-  const cases = [
-    ...[`coalesce(${all}) is null`, 'not a line of JSON with fields of a report'],
-    ...FIELDS.flatMap(([field, rule]) => [
-      `${rule.optional ? `"${field}" is not null and ` : ''}not coalesce(${follows(field, rule)}, false)`,
-      `wrong ${field}`,
-    ]),
-    ...TOGETHER.flatMap((fields) => [
-      `${fields.map((field) => `("${field}" is null)::int`).join(' + ')} not in (0, ${fields.length})`,
-      `only some of ${fields.join(', ')}`,
-    ]),
-    ...ORDERED.flatMap((pair) => [
-      pair.map((field) => typed(field, SESSION_REPORT_FIELDS[field])).join(' > '),
-      `${pair[0]} above ${pair[1]}`,
-    ]),
+/** What makes a raw report invalid, and how that is named. */
+function wrongs(): [condition: string, reason: string][] {
+  const all = FIELDS.map(([field]) => textOf(field)).join(', ');
+  return [
+    [`coalesce(${all}) is null`, 'not a line of JSON with fields of a report'],
+    ...FIELDS.flatMap(([field, rule]): [string, string][] => {
+      const { optional, with: beside, atMost } = rule;
+      const isWrong = `not coalesce(${follows(field, rule)}, false)`;
+      return [
+        [optional ? `"${field}" is not null and ${isWrong}` : isWrong, `wrong ${field}`],
+        [beside ? `("${field}" is null) <> ("${beside}" is null)` : '', `${field} and ${beside} are not both there`],
+        [atMost ? `${typed(field, rule)} > ${typed(atMost, rule)}` : '', `${field} above ${atMost}`],
+      ];
+    }),
   ];
-  return `case ${cases.map((part, i) => (i % 2 === 0 ? `when ${part}` : `then ${quoted(part)}`)).join('\n')} end`;
 }
 
-const KEYS = ['trial', 'arm', 'cluster', 'day'];
+const KEYS = ['trial', 'arm', 'cluster'];
 /** Names the fields that sums need. */
 const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
-/** The reports of files with the fields in use, a number `key` in place of the id, and the reason if one is invalid. */
+/** The reports of files with the fields in use, a number `key` in place of the id, and the first reason to be invalid. */
 export function typedReports(files: readonly string[]): string {
+  const reason = wrongs().map(([condition, why]) => (condition ? `when ${condition} then ${quoted(why)}` : ''));
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`).join(', ');
-  return `select ${reasonSql()} as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values} from (${rawReports(files)})`;
+  const key = `try_cast('0x' || ${typed('id', SESSION_REPORT_FIELDS.id)} as ubigint) as key`;
+  return `select case ${reason.join('\n')} end as reason, ${key}, ${values} from (${rawReports(files)})`;
 }
 
 /** The columns of sums beside their keys, and their SQL over `x_<metric>` and `y_<metric>` of each session. */
-const SUMS: readonly (readonly [column: string, sql: string])[] = [
-  ['sessions', 'count(*)'],
-  ['own', "sum(case when controller = 'player' then 1 else 0 end)"],
-  ['least_share', 'min(armShare)'],
-  ['greatest_share', 'max(armShare)'],
-  ...METRICS.flatMap(({ id }) => [
-    [`n_${id}`, `count(x_${id})`] as const,
-    ...['x', 'y'].map((of) => [`sum_${of}_${id}`, `sum(${of}_${id})`] as const),
-    ...['xx', 'xy', 'yy'].map((of) => [`sum_${of}_${id}`, `sum(${of[0]}_${id} * ${of[1]}_${id})`] as const),
-  ]),
-];
+const SUMS = Object.entries({
+  sessions: 'count(*)',
+  own: "sum(case when controller = 'player' then 1 else 0 end)",
+  planned: 'sum(armShare)',
+  ...Object.fromEntries(
+    METRICS.flatMap(({ id }) => [
+      [`sum_x_${id}`, `sum(x_${id})`],
+      [`sum_y_${id}`, `sum(y_${id})`],
+    ]),
+  ),
+});
+const KIND_COLUMNS = Object.keys(KINDS).map((id) => `${id}_kind`);
 
-const SUM_KEYS = [...KEYS, ...KINDS.map(([id]) => `${id}_kind`)];
-/** Sums of the valid reports of a table; plain SQL, which warehouses run, too. `keys`: of the reports, one of `KEYS` each. */
-export function sumsOf(table: string, keys: readonly string[] = KEYS): string {
-  const by = [...keys, ...SUM_KEYS.slice(KEYS.length)];
+/** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
+export function sumsOf(table: string): string {
   const values = [
-    ...[...keys, 'controller', 'armShare'],
-    ...KINDS.map(([id, sql]) => `${sql} as ${id}_kind`),
+    ...[...KEYS, 'controller', 'armShare'],
+    ...Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`),
     ...METRICS.flatMap(({ id, x, y }) => [`${x} as x_${id}`, `${y} as y_${id}`]),
   ];
-  const sums = SUMS.map(([column, sql]) => `${sql} as ${column}`);
+  const keys = [...KEYS, ...KIND_COLUMNS];
   return `with sessions as (
   select
     ${values.join(',\n    ')}
   from ${table}
 )
 select
-  ${[...by, ...sums].join(',\n  ')}
+  ${[...keys, ...SUMS.map(([column, sql]) => `${sql} as ${column}`)].join(',\n  ')}
 from sessions
-group by ${by.join(', ')}`;
+group by ${keys.join(', ')}`;
 }
 
 /** Sums from a file, as a warehouse wrote it. */
 export function typedSums(file: string): string {
-  const columns = [
-    ...SUM_KEYS.map((key) => `${key}::varchar as ${key}`),
-    ...SUMS.map(([sum]) => `${sum}::double as ${sum}`),
-  ];
-  return `select ${columns.join(', ')} from ${quoted(file)}`;
+  const keys = [...KEYS, ...KIND_COLUMNS].map((key) => `${key}::varchar as ${key}`);
+  return `select ${[...keys, ...SUMS.map(([sum]) => `${sum}::double as ${sum}`)].join(', ')} from ${quoted(file)}`;
 }
 
-/** Sums by arm, unit (a key), and `kind`: one kind of session at a time, or '' for all sessions. */
-export function sumsByKind(table: string, unit: string, trial: string): string {
-  const columns = SUMS.map(([column]) => {
-    const how = column === 'least_share' ? 'min' : column === 'greatest_share' ? 'max' : 'sum';
-    return `${how}(${column})::double as ${column}`;
-  });
-  const kinds = KINDS.map(([id]) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`).join(' ');
-  const sets = ['', ...KINDS.map(([id]) => `, ${id}_kind`)].map((kind) => `(arm, ${unit}${kind})`);
+/** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
+export function sumsByKind(table: string, trial: string): string {
+  const kinds = Object.keys(KINDS).map((id) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`);
+  const sets = ['', ...KIND_COLUMNS.map((kind) => `, ${kind}`)].map((kind) => `(arm, cluster${kind})`);
+  const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
   return (
-    `select arm, ${unit} as unit, case ${kinds} else '' end as kind, ${columns.join(', ')} ` +
+    `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')} ` +
     `from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`
   );
 }

@@ -2,7 +2,7 @@
 
 import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
-import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
+import { type Block, type ReportDocument, type Section, type Table, tableOf } from '../report/document.ts';
 import { count, estimateCell, fixed, signed } from '../report/format.ts';
 import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
 import { DECISIVE } from './metrics.ts';
@@ -17,16 +17,11 @@ const METHOD =
   'however often one looks (mixture sequential probability ratio test), and for all arms together.';
 
 export function trialDocument(sums: TrialSums, { control, arms, warnings, leftOut }: TrialComparison): ReportDocument {
-  const sections: Section[] = arms.flatMap((one, i) => {
-    const tables: [string, Table][] = [
-      [`${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)],
-      ['By kind of session', kindTable(one)],
-      ['Sessions needed', powerTable(one)],
-    ];
-    return tables.flatMap(([title, table], part): Section[] =>
-      table.rows.length > 0 ? [{ id: `arm-${i}-${part}`, title, level: part === 0 ? 2 : 3, blocks: [table] }] : [],
-    );
-  });
+  const sections = arms.flatMap((one, i): Section[] => [
+    { ...section(`arm-${i}`, `${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)) },
+    { ...section(`kinds-${i}`, 'By kind of session', kindTable(one)), level: 3 },
+    { ...section(`needed-${i}`, 'Sessions needed', powerTable(one)), level: 3 },
+  ]);
   const items = [
     ...[control, ...arms.map(({ arm }) => arm)].map(
       ({ arm, sessions, own }) =>
@@ -35,19 +30,31 @@ export function trialDocument(sums: TrialSums, { control, arms, warnings, leftOu
     ...leftOut.map((arm) => `\`${arm}\`: left out, with too few sessions`),
     ...sums.notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`),
   ];
-  sections.push({ id: 'counts', title: 'What was counted', level: 2, blocks: [{ kind: 'list', items }] });
-  sections.push({ id: 'method', title: 'Method', level: 2, blocks: [{ kind: 'text', text: METHOD }] });
-  const blocks: Block[] = arms.map((one) => ({ kind: 'text', text: sentence(one, control.arm) }));
-  if (warnings.length > 0) blocks.push({ kind: 'list', items: warnings });
-  return { title: `Trial ${sums.trial}`, opening: { id: 'outcome', title: 'Outcome', level: 2, blocks }, sections };
+  const sentences = arms.map((one): Block => ({ kind: 'text', text: sentence(one, control.arm) }));
+  const warned: Block[] = warnings.length > 0 ? [{ kind: 'list', items: warnings }] : [];
+  return {
+    title: `Trial ${sums.trial}`,
+    opening: section('outcome', 'Outcome', ...sentences, ...warned),
+    sections: [
+      ...sections.filter(({ blocks: [table] }) => (table as Table).rows.length > 0),
+      section('counts', 'What was counted', { kind: 'list', items }),
+      section('method', 'Method', { kind: 'text', text: METHOD }),
+    ],
+  };
+}
+
+function section(id: string, title: string, ...blocks: Block[]): Section {
+  return { id, title, level: 2, blocks };
 }
 
 /** What the decisive metrics say, in plain words. */
 function sentence({ arm, comparisons }: ArmComparison, control: string): string {
-  const decisive = comparisons.filter(({ metric }) => DECISIVE.includes(metric));
-  const sure = decisive.filter(({ always }) => excludesZero(always));
-  const once = decisive.filter((one) => !sure.includes(one) && excludesZero(one.difference));
-  const unclear = decisive.filter((one) => !sure.includes(one) && !once.includes(one));
+  const groups: Record<string, Comparison[]> = { sure: [], once: [], unclear: [] };
+  for (const one of comparisons) {
+    if (!DECISIVE.includes(one.metric)) continue;
+    groups[excludesZero(one.always) ? 'sure' : excludesZero(one.difference) ? 'once' : 'unclear']!.push(one);
+  }
+  const { sure, once, unclear } = groups as Record<'sure' | 'once' | 'unclear', Comparison[]>;
   const parts = [
     sure.length > 0 && `${sure.map(change).join(' and ')}, whenever one looks`,
     once.length > 0 && `${once.map(change).join(' and ')}, if this is the only look`,
@@ -63,7 +70,7 @@ function change(one: Comparison): string {
   const isHigher = difference.value > 0;
   const size = Math.abs(difference.value);
   const shown = control > 0 ? `${fixed((100 * size) / control, 1)} %` : fixed(size, metric.digits);
-  const verdict = isHigher === metric.isLowerBetter ? 'worse' : 'better';
+  const verdict = isHigher === (metric.isLowerBetter ?? false) ? 'worse' : 'better';
   return `${nounOf(one)} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
 }
 
@@ -86,34 +93,33 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
 }
 
 function kindTable({ kinds }: ArmComparison): Table {
-  return {
-    kind: 'table',
-    caption:
-      'Differences between the arms, and how far each is above that of all other sessions; the intervals of the latter ' +
-      'hold for all rows together (Bonferroni).',
-    names: ['kind'],
-    numbers: ['sessions', ...DECISIVE.flatMap(({ title }) => [title, 'against other sessions'])],
-    rows: kinds.map(({ name, sessions, differences }) => {
-      const cells = DECISIVE.flatMap(({ digits }, i) => differences[i]!.map((one) => estimateCell(one, { digits })));
-      return [name, String(sessions), ...cells];
-    }),
-  };
+  const caption = 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).';
+  return tableOf(
+    caption,
+    [
+      { title: 'kind', of: ({ name }) => name },
+      { title: 'sessions', digits: 0, of: ({ sessions }) => sessions },
+      ...DECISIVE.map(({ title, digits }, i) => ({
+        ...{ title, digits, isDifference: true },
+        of: ({ differences }: ArmComparison['kinds'][number]) => differences[i],
+      })),
+    ],
+    kinds,
+  );
 }
 
 function powerTable({ comparisons }: ArmComparison): Table {
-  const of = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
-  return {
-    kind: 'table',
-    caption:
-      'Sessions of both arms with which a difference of so many percent is found with a probability of 80 %, at a single ' +
+  return tableOf<Comparison>(
+    'Sessions of both arms with which a difference of so many percent is found with a probability of 80 %, at a single ' +
       'look; who looks often needs about twice as many.',
-    names: ['metric'],
-    numbers: EFFECTS.map((percent) => `to find ${percent} %`),
-    rows: of.map(({ metric, control, contrast }) => [
-      metric.title,
-      ...EFFECTS.map((percent) =>
-        Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2)).toFixed(0),
-      ),
-    ]),
-  };
+    [
+      { title: 'metric', of: ({ metric }) => metric.title },
+      ...EFFECTS.map((percent) => ({
+        ...{ title: `to find ${percent} %`, digits: 0 },
+        of: ({ control, contrast }: Comparison) =>
+          Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2)),
+      })),
+    ],
+    comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0),
+  );
 }

@@ -27,7 +27,6 @@ export class LinkRecord {
   readonly #busy = new Float64Array(MOST_SECONDS / CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
-
   readonly #clock: HandoverClock;
   /** The clock knows what is before it. */
   #nextCell = 0;
@@ -69,23 +68,23 @@ export class LinkRecord {
     this.settle(nowSeconds);
     const untilSeconds = Math.min(nowSeconds, MOST_SECONDS);
     const rhythm = this.#clock.isLeo;
-    const rates = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) =>
-      this.#rateBps(second, second + 1, LEAST_SHARE),
-    );
+    const seconds = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) => second);
+    const rates = seconds.map((second) => this.#rateBps(second, second + 1, LEAST_SHARE));
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
     const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
       const bps = toSeconds > untilSeconds ? Number.NaN : this.#rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
       return bps >= 0 ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
+    const forecasts = outcomes.length;
     const [below10Share, below50Share, below90Share] = LEVELS.map(
-      (_, i) => outcomes.filter((isBelow) => isBelow[i]).length / outcomes.length,
+      (_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts,
     );
     const observations = withObservations ? observationsOf(rates) : '';
     return {
       ...(known.length >= LEAST_SECONDS && { throughput10Bps, throughput50Bps, throughput90Bps }),
       ...((rhythm || this.#clockedSeconds >= RHYTHM_SECONDS) && { rhythm }),
-      ...(outcomes.length > 0 && { forecasts: outcomes.length, below10Share, below50Share, below90Share }),
+      ...(forecasts > 0 && { forecasts, below10Share, below50Share, below90Share }),
       ...(observations !== '' && { observations, observedFromMs: this.utcMsAtStart }),
     } as Partial<SessionReport>;
   }

@@ -67,9 +67,10 @@ class ObservedSession {
     const element = attempt(() => player.element()) ?? undefined;
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
     this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
-    this.transfers.poll(pageSeconds());
-    this.link.settle(pageSeconds() - this.beganSeconds - LATE_SECONDS);
-    this.playback.sample(pageSeconds(), element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
+    const nowSeconds = pageSeconds();
+    this.transfers.poll(nowSeconds);
+    this.link.settle(nowSeconds - this.beganSeconds - LATE_SECONDS);
+    this.playback.sample(nowSeconds, element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
   }
 
   decided({ kind, forecast, state }: DecisionEvent): void {
@@ -78,10 +79,20 @@ class ObservedSession {
     const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
     this.link.expected(forecast, pageSeconds() - this.beganSeconds, ageSeconds);
   }
+
+  /** The measured fields of the report. */
+  figures(withObservations: boolean): Partial<SessionReport> {
+    const { playback, transfers, link } = this;
+    return {
+      ...{ id: this.id, day: new Date(this.beganMs).toISOString().slice(0, 10) },
+      ...{ live: this.isLive, controller: this.controller, ...playback.figures(this.isLive, this.bitratesBps) },
+      ...{ requestedBits: transfers.requestedBits, wastedBits: transfers.wastedBits },
+      ...link.figures(pageSeconds() - this.beganSeconds, withObservations),
+    };
+  }
 }
 
 export class Reporter implements SessionReports {
-  readonly #leoAbr: LeoAbrHandle | undefined;
   readonly #url: string | undefined;
   readonly #observations: boolean;
   readonly #listeners = new Set<(report: SessionReport) => void>();
@@ -98,19 +109,22 @@ export class Reporter implements SessionReports {
     private readonly options: ReportOptions,
   ) {
     const { leoAbr, arm, report } = options;
+    const { url, observations = false } =
+      has(report) && !(report instanceof URL) ? (report as { url: string; observations?: boolean }) : { url: report };
     check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
     check(arm === undefined || has(arm), 'options.arm', 'what assignArm returns', arm);
     const expected = arm?.options ? "the plugin's handle" : 'no plugin';
-    const fits = !arm || Boolean(arm.options) === Boolean(leoAbr);
-    check(fits, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
-    const { url, observations = false } =
-      typeof report === 'object' && !(report instanceof URL) ? report : { url: report };
+    check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
     check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
     check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
-    this.#leoAbr = leoAbr;
     this.#url = url && String(url);
     this.#observations = observations;
-    this.#observe(globalThis as unknown as EventTarget);
+    const guard = this.#guard;
+    const window = globalThis as unknown as EventTarget;
+    this.#undo.add(guard(() => player.listen(this.#playerListener, guard)) ?? (() => {}));
+    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, guard));
+    if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
+    if (this.#url !== undefined) sendKept(this.#url);
   }
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
@@ -122,15 +136,6 @@ export class Reporter implements SessionReports {
   stop(): void {
     this.#guard(() => this.#end('detached'));
     this.#undo.run();
-  }
-
-  #observe(window: EventTarget): void {
-    const guard = this.#guard;
-    this.#undo.add(guard(() => this.player.listen(this.#playerListener, guard)) ?? (() => {}));
-    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, guard));
-    const decided = (event: DecisionEvent) => guard(() => this.#session?.decided(event));
-    if (this.#leoAbr) this.#undo.add(this.#leoAbr.on('decision', decided));
-    if (this.#url !== undefined) sendKept(this.#url);
   }
 
   /** No error reaches the player. */
@@ -170,9 +175,8 @@ export class Reporter implements SessionReports {
       this.#sample();
       const [session, url] = [this.#session, this.#url];
       if (!session || url === undefined) return;
-      const line = () => JSON.stringify(this.#report(session, 'page'));
       if (document.visibilityState !== 'hidden') forget(session.id);
-      else keep({ url, id: session.id, line: line(), hiddenAtMs: Date.now() });
+      else keep({ url, id: session.id, line: JSON.stringify(this.#report(session, 'page')), hiddenAtMs: Date.now() });
     },
   };
 
@@ -186,74 +190,59 @@ export class Reporter implements SessionReports {
   #tick(): void {
     this.#sample();
     const isPlugins = this.#session && this.#session.controller !== PLAYER;
-    if (isPlugins && this.#leoAbr?.state.status === 'detached') this.#end('detached');
+    if (isPlugins && this.options.leoAbr?.state.status === 'detached') this.#end('detached');
   }
 
   #sample(): void {
-    const { status, controller } = this.#leoAbr?.state ?? {};
+    const { status, controller } = this.options.leoAbr?.state ?? {};
     if (this.#session && status === 'attached') this.#session.controller = controller!;
     this.#session?.sample(this.player);
   }
 
   #end(ended: SessionReport['ended']): void {
     this.#sample();
-    const session = this.#session;
+    const [session, url] = [this.#session, this.#url];
     if (!session) return;
     clearInterval(this.#timer);
     this.#session = undefined;
     const report = this.#report(session, ended);
     for (const listener of [...this.#listeners]) this.#guard(() => listener(report));
-    const { id } = session;
-    const url = this.#url;
     if (url === undefined) return;
-    forget(id);
-    send({ url, id, line: JSON.stringify(report) });
+    forget(session.id);
+    send({ url, id: session.id, line: JSON.stringify(report) });
   }
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
-    const { playback, transfers, link } = session;
     const { options: _, ...assigned } = this.options.arm ?? {};
-    const faults = [...(this.#leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults];
+    const faults = [...(this.options.leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults];
     return reportable({
-      version: SESSION_REPORT_VERSION,
-      id: session.id,
-      day: new Date(session.beganMs).toISOString().slice(0, 10),
-      leoAbr: VERSION,
-      player: this.player.name,
-      playerVersion: this.player.version ?? 'unknown',
+      ...{ version: SESSION_REPORT_VERSION, leoAbr: VERSION, ended: session.playback.isEnded ? 'end' : ended },
+      ...{ player: this.player.name, playerVersion: this.player.version, ...assigned },
       browser: browserOf(attempt(() => navigator.userAgent) ?? ''),
-      live: session.isLive,
-      controller: session.controller,
-      ...assigned,
-      ended: playback.isEnded ? 'end' : ended,
-      ...playback.figures(session.isLive, session.bitratesBps),
-      requestedBits: transfers.requestedBits,
-      wastedBits: transfers.wastedBits,
-      ...link.figures(pageSeconds() - session.beganSeconds, this.#observations),
       faults: [...new Set(faults)].slice(0, MOST_FAULTS).join() || undefined,
+      ...session.figures(this.#observations),
     });
   }
 }
+
 /** The report within the limits of its fields: numbers with six digits, names without other letters. */
 function reportable(report: Record<string, unknown>): SessionReport {
-  const entries = Object.entries(report).flatMap(([name, value]) => {
-    const rule: FieldRule = SESSION_REPORT_FIELDS[name as keyof SessionReport];
-    if (value === undefined || Number.isNaN(value)) return [];
-    if ('min' in rule) {
-      const within = Math.min(rule.max, Math.max(rule.min, value as number));
-      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
+  const entries = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
+    const value = report[name];
+    const isUnknown = value === undefined || Number.isNaN(value);
+    if ('pattern' in rule && rule.pattern === REPORT_NAME && !(isUnknown && rule.optional)) {
+      return [
+        [
+          name,
+          String(value)
+            .replace(/[^\w .:+-]/g, '_')
+            .slice(0, 64) || 'unknown',
+        ],
+      ];
     }
-    const isName = 'pattern' in rule && rule.pattern === REPORT_NAME;
-    return [
-      [
-        name,
-        isName
-          ? String(value)
-              .replace(/[^\w .:+-]/g, '_')
-              .slice(0, 64) || 'unknown'
-          : value,
-      ],
-    ];
+    if (isUnknown || !('min' in rule)) return isUnknown ? [] : [[name, value]];
+    const within = Math.min(rule.max, Math.max(rule.min, value as number));
+    return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
   });
   return Object.fromEntries(entries);
 }
