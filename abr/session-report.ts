@@ -3,7 +3,7 @@
  * column of a table. A page's report is input from outside like any other: only what passes `validSessionReport` counts.
  */
 
-import { check, isFrom, requireObject } from './errors.ts';
+import { check, InputError, isFrom, requireObject } from './errors.ts';
 
 /** Of the shape below. A report with another version is not valid. */
 export const SESSION_REPORT_VERSION = 1;
@@ -115,6 +115,18 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
     check(!((own as number) > (limit as number)), `${path}.${name}`, `at most ${atMost} (${limit})`, own);
   }
   return value as SessionReport;
+}
+
+/** The report in a line of JSON. Throws an `InputError` for another text. */
+export function parseSessionReport(line: string, path = 'report'): SessionReport {
+  check(line.length <= MAX_REPORT_BYTES, path, `at most ${MAX_REPORT_BYTES} bytes`, line.length);
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new InputError(path, 'JSON', line);
+  }
+  return validSessionReport(value, path);
 }
 
 /** The expectation that `value` does not meet; undefined if it meets all. */
