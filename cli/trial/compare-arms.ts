@@ -2,7 +2,6 @@
 
 import {
   alwaysValidInterval,
-  type ClusterSums,
   type Contrast,
   contrastOf,
   intervalOf,
@@ -29,86 +28,63 @@ export interface Comparison {
   always: Estimate;
 }
 
-export interface KindComparison {
-  name: string;
-  sessions: number;
-  /** By decisive metric; for all kinds together. */
-  differences: Estimate[];
-}
-
 export interface ArmComparison {
   arm: ArmSums;
   comparisons: Comparison[];
-  kinds: KindComparison[];
-}
-
-export interface TrialComparison {
-  control: ArmSums;
-  arms: ArmComparison[];
-  /** Names of arms with too few sessions. */
-  leftOut: string[];
-  /** Sentences on arms whose number of sessions is not what was planned. */
-  warnings: string[];
+  /** Of decisive metrics; for all kinds together. */
+  kinds: { name: string; sessions: number; comparisons: Comparison[] }[];
 }
 
 /**
  * Undefined without the control `name` and another arm with enough sessions. Default: the arm in which the player's own
  * algorithm chose most often.
  */
-export function compareArms({ arms, kinds }: TrialSums, name: string | undefined): TrialComparison | undefined {
+export function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
   const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
-  if (control === undefined || enough.length < 2) return undefined;
   const others = enough.filter((arm) => arm !== control);
-  return {
-    control,
-    arms: others.map((arm) => ({
-      arm,
-      comparisons: METRICS.map((metric) => compared(metric, arm, control, 0.05 / others.length)).filter(
-        ({ contrast }) => Number.isFinite(contrast.value),
-      ),
-      kinds: comparedKinds(kinds, arm, control),
-    })),
-    leftOut: arms.filter((arm) => !isEnough(arm)).map(({ arm }) => arm),
-    warnings: shareWarnings(enough),
-  };
+  if (control === undefined || others.length === 0) return undefined;
+  const compared = others.map((arm): ArmComparison => {
+    const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
+    const isKnown = ({ contrast }: Comparison) => Number.isFinite(contrast.value);
+    return { arm, comparisons: comparisons.filter(isKnown), kinds: comparedKinds(kinds, arm, control) };
+  });
+  return { control, arms: compared, warnings: shareWarnings(enough) };
 }
 
 function isEnough({ sessions, perCluster }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
-function compared(metric: Metric, one: ArmSums, other: ArmSums, alpha: number): Comparison {
-  const [arm, control] = [one, other].map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
+/** With one minus the confidences. */
+function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }): Comparison {
+  const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
   const { value } = contrast;
   return {
     ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
-    difference: { value, ci95: intervalOf(contrast) },
-    always: { value, ci95: alwaysValidInterval(contrast, alpha) },
+    difference: { value, ci95: intervalOf(contrast, once) },
+    always: { value, ci95: alwaysValidInterval(contrast, always) },
   };
 }
 
-function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums): KindComparison[] {
+function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums): ArmComparison['kinds'] {
   const found = kinds.flatMap(({ name, arms }) => {
-    const parts = [arm, control].flatMap((all) =>
-      arms.filter((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),
+    const [one, other] = [arm, control].map((all) =>
+      arms.find((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),
     );
-    return parts.length === 2 ? [{ name, parts: parts as [ArmSums, ArmSums] }] : [];
+    return one && other ? [{ name, one, other }] : [];
   });
   // Bonferroni.
-  const alpha = 0.05 / (DECISIVE.length * found.length);
-  return found.map(({ name, parts: [one, other] }) => ({
+  const once = 0.05 / (DECISIVE.length * found.length);
+  return found.map(({ name, one, other }) => ({
     ...{ name, sessions: one.sessions + other.sessions },
-    differences: DECISIVE.map(({ id }) => {
-      const contrast = contrastOf(one.metrics[id]!, other.metrics[id]!);
-      return { value: contrast.value, ci95: intervalOf(contrast, alpha) };
-    }),
+    comparisons: DECISIVE.map((metric) => comparisonOf(metric, one, other, { once })),
   }));
 }
 
-/** Compares the shares of sessions with the planned ones. */
+/** Sentences on arms whose number of sessions is not what was planned. */
 function shareWarnings(arms: readonly ArmSums[]): string[] {
   const x = arms[0]!.perCluster.map((_, c) => arms.reduce((sum, { perCluster }) => sum + perCluster[c]!, 0));
   const planned = arms.reduce((sum, { plannedShare }) => sum + plannedShare, 0);
@@ -118,7 +94,6 @@ function shareWarnings(arms: readonly ArmSums[]): string[] {
     const wanted = plannedShare / planned;
     if (low <= wanted && wanted <= high) return [];
     const [is, instead] = [contrast.value, wanted].map((share) => `${(100 * share).toFixed(1)} %`);
-    const meaning = 'which is not chance: reports are lost, or viewers stay away, in one arm more than in another';
-    return [`\`${arm}\` has ${is} of the sessions instead of ${instead}, ${meaning}.`];
+    return [`\`${arm}\` has ${is} of the sessions instead of ${instead}, which is not chance: reports are lost.`];
   });
 }

@@ -19,6 +19,7 @@ export interface ReadOptions {
   threads: number;
 }
 
+/** Sums of an arm's sessions. */
 export interface ArmSums {
   arm: string;
   sessions: number;
@@ -107,10 +108,9 @@ async function load(query: Query, files: readonly string[], areSums: boolean): P
   } catch (error) {
     throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
   }
-  if (areSums) return [];
   const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
-  if (files.every(sql.isParquet)) return [invalid];
-  return [invalid, "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors"];
+  const unread = "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors";
+  return areSums ? [] : files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
 async function loadReports(query: Query, files: readonly string[]): Promise<void> {

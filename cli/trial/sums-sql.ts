@@ -7,7 +7,6 @@ const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 
 /** A text in SQL. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const listed = (texts: readonly string[]) => texts.map(quoted).join(', ');
 export const isParquet = (file: string) => file.endsWith('.parquet');
 
 /** Lines above 1 MB and those that are not UTF-8 are left out, and listed in `reject_errors`. */
@@ -20,27 +19,25 @@ const READ_LINES =
  * JSON, because a cast takes "12" and true for numbers.
  */
 function rawReports(files: readonly string[]): string {
-  const texts = files.filter((file) => !isParquet(file));
+  const texts = files.filter((file) => !isParquet(file)).map(quoted);
   const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
-  if (texts.length > 0) lines.push(`select line from read_csv([${listed(texts)}], ${READ_LINES})`);
+  if (texts.length > 0) lines.push(`select line from read_csv([${texts.join(', ')}], ${READ_LINES})`);
   const shape = quoted(JSON.stringify(Object.fromEntries(FIELDS.map(([field]) => [field, 'JSON']))));
   const report = `case when json_valid(line) then json_transform(line, ${shape}) end`;
   return `select unnest(${report}) from (${lines.join(' union all ')})`;
 }
 
-const textOf = (field: string) => `"${field}"::varchar`;
-
 /** The value of a raw field as it is used; null for one of another type. */
 function typed(field: string, rule: FieldRule): string {
-  if ('min' in rule) return `try_cast(${textOf(field)} as double)`;
+  if ('min' in rule) return `try_cast("${field}"::varchar as double)`;
   const isFlag = 'values' in rule && rule.values.includes(true);
-  return isFlag ? `try_cast(${textOf(field)} as boolean)` : `trim(${textOf(field)}, '"')`;
+  return isFlag ? `try_cast("${field}"::varchar as boolean)` : `trim("${field}"::varchar, '"')`;
 }
 
-/** Whether a raw field that is present follows its rule; null counts as no. */
-function follows(field: string, rule: FieldRule): string {
-  const text = textOf(field);
-  if ('values' in rule) return `${text} in (${listed(rule.values.map((one) => JSON.stringify(one)))})`;
+/** Whether a raw field that is present has a value of its rule; null counts as no. */
+function hasRightValue(field: string, rule: FieldRule): string {
+  const text = `"${field}"::varchar`;
+  if ('values' in rule) return `${text} in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
   if ('pattern' in rule) {
     return `regexp_full_match(${text}, ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
   }
@@ -48,21 +45,15 @@ function follows(field: string, rule: FieldRule): string {
   return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
 }
 
-/** What makes a raw report invalid, and how that is named. */
-function wrongs(): [condition: string, reason: string][] {
-  const all = FIELDS.map(([field]) => textOf(field)).join(', ');
+/** Whether a raw field follows its rule; null counts as no. */
+function isRight(field: string, rule: FieldRule): string {
+  const { optional, with: beside, atMost } = rule;
+  const value = `coalesce(${hasRightValue(field, rule)}, false)`;
   return [
-    [`coalesce(${all}) is null`, 'not a line of JSON with fields of a report'],
-    ...FIELDS.flatMap(([field, rule]): [string, string][] => {
-      const { optional, with: beside, atMost } = rule;
-      const isWrong = `not coalesce(${follows(field, rule)}, false)`;
-      return [
-        [optional ? `"${field}" is not null and ${isWrong}` : isWrong, `wrong ${field}`],
-        [beside ? `("${field}" is null) <> ("${beside}" is null)` : '', `${field} and ${beside} are not both there`],
-        [atMost ? `${typed(field, rule)} > ${typed(atMost, rule)}` : '', `${field} above ${atMost}`],
-      ];
-    }),
-  ];
+    optional ? `("${field}" is null or ${value})` : value,
+    ...(beside ? [`("${field}" is null) = ("${beside}" is null)`] : []),
+    ...(atMost ? [`coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)`] : []),
+  ].join(' and ');
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];
@@ -71,26 +62,24 @@ const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
 /** The reports of files with the fields in use, a number `key` in place of the id, and the first reason to be invalid. */
 export function typedReports(files: readonly string[]): string {
-  const reason = wrongs().map(([condition, why]) => (condition ? `when ${condition} then ${quoted(why)}` : ''));
+  const reasons = FIELDS.map(([field, rule]) => `when not (${isRight(field, rule)}) then 'wrong ${field}'`);
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
-  const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`).join(', ');
-  const key = `try_cast('0x' || ${typed('id', SESSION_REPORT_FIELDS.id)} as ubigint) as key`;
-  return `select case ${reason.join('\n')} end as reason, ${key}, ${values} from (${rawReports(files)})`;
+  const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`);
+  const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"::varchar`).join(', ')}) is null`;
+  return `select case ${none} then 'not a line of JSON with fields of a report'
+    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values.join(', ')}
+    from (${rawReports(files)})`;
 }
 
 /** The columns of sums beside their keys, and their SQL over `x_<metric>` and `y_<metric>` of each session. */
-const SUMS = Object.entries({
-  sessions: 'count(*)',
-  own: "sum(case when controller = 'player' then 1 else 0 end)",
-  planned: 'sum(armShare)',
-  ...Object.fromEntries(
-    METRICS.flatMap(({ id }) => [
-      [`sum_x_${id}`, `sum(x_${id})`],
-      [`sum_y_${id}`, `sum(y_${id})`],
-    ]),
-  ),
-});
+const SUMS: readonly (readonly [column: string, sql: string])[] = [
+  ['sessions', 'count(*)'],
+  ['own', "sum(case when controller = 'player' then 1 else 0 end)"],
+  ['planned', 'sum(armShare)'],
+  ...METRICS.flatMap(({ id }) => ['x', 'y'].map((of) => [`sum_${of}_${id}`, `sum(${of}_${id})`] as const)),
+];
 const KIND_COLUMNS = Object.keys(KINDS).map((id) => `${id}_kind`);
+const ALL_KEYS = [...KEYS, ...KIND_COLUMNS];
 
 /** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
 export function sumsOf(table: string): string {
@@ -99,31 +88,30 @@ export function sumsOf(table: string): string {
     ...Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`),
     ...METRICS.flatMap(({ id, x, y }) => [`${x} as x_${id}`, `${y} as y_${id}`]),
   ];
-  const keys = [...KEYS, ...KIND_COLUMNS];
   return `with sessions as (
   select
     ${values.join(',\n    ')}
   from ${table}
 )
 select
-  ${[...keys, ...SUMS.map(([column, sql]) => `${sql} as ${column}`)].join(',\n  ')}
+  ${[...ALL_KEYS, ...SUMS.map(([column, sql]) => `${sql} as ${column}`)].join(',\n  ')}
 from sessions
-group by ${keys.join(', ')}`;
+group by ${ALL_KEYS.join(', ')}`;
 }
 
 /** Sums from a file, as a warehouse wrote it. */
 export function typedSums(file: string): string {
-  const keys = [...KEYS, ...KIND_COLUMNS].map((key) => `${key}::varchar as ${key}`);
+  const keys = ALL_KEYS.map((key) => `${key}::varchar as ${key}`);
   return `select ${[...keys, ...SUMS.map(([sum]) => `${sum}::double as ${sum}`)].join(', ')} from ${quoted(file)}`;
 }
 
 /** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
 export function sumsByKind(table: string, trial: string): string {
-  const kinds = Object.keys(KINDS).map((id) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`);
-  const sets = ['', ...KIND_COLUMNS.map((kind) => `, ${kind}`)].map((kind) => `(arm, cluster${kind})`);
-  const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
-  return (
-    `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')} ` +
-    `from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`
+  const kinds = KIND_COLUMNS.map(
+    (kind, i) => `when grouping(${kind}) = 0 then '${Object.keys(KINDS)[i]}: ' || ${kind}`,
   );
+  const sets = ['arm, cluster', ...KIND_COLUMNS.map((kind) => `arm, cluster, ${kind}`)].map((set) => `(${set})`);
+  const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
+  return `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')}
+    from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`;
 }

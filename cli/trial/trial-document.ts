@@ -4,41 +4,47 @@ import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
 import { type Block, type ReportDocument, type Section, type Table, tableOf } from '../report/document.ts';
 import { count, estimateCell, fixed, signed } from '../report/format.ts';
-import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
+import type { ArmComparison, Comparison, compareArms } from './compare-arms.ts';
 import { DECISIVE } from './metrics.ts';
 import type { TrialSums } from './read-sums.ts';
 
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
 
-const METHOD =
-  'Metrics are ratios of sums: QoE, bitrate and latency per second watched, the time stalled of all time watched or ' +
-  'stalled, others per session. Intervals are 95 %, from linearised ratios over whole clusters. Those "at any look" hold ' +
-  'however often one looks (mixture sequential probability ratio test), and for all arms together.';
+const CAPTIONS = {
+  arms:
+    'Metrics are ratios of sums: QoE, bitrate and latency per second watched, the time stalled of all time watched or ' +
+    'stalled, others per session. Intervals are 95 %, from linearised ratios over whole clusters. Those "at any look" ' +
+    'hold however often one looks (mixture sequential probability ratio test), and for all arms together.',
+  kinds: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
+  needed:
+    'Sessions of both arms with which a difference of so many percent is found with a probability of 80 %, at a single ' +
+    'look; who looks often needs about twice as many.',
+};
 
-export function trialDocument(sums: TrialSums, { control, arms, warnings, leftOut }: TrialComparison): ReportDocument {
-  const sections = arms.flatMap((one, i): Section[] => [
-    { ...section(`arm-${i}`, `${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)) },
+export function trialDocument(
+  sums: TrialSums,
+  { control, arms, warnings }: NonNullable<ReturnType<typeof compareArms>>,
+): ReportDocument {
+  const compared = [control, ...arms.map(({ arm }) => arm)];
+  const items = sums.arms.map((arm) => {
+    const ofPlayer = `${fixed((100 * arm.own) / arm.sessions, 1)} % with the player's own algorithm`;
+    return `\`${arm.arm}\`: ${count(arm.sessions, 'session')}, ${compared.includes(arm) ? ofPlayer : 'too few, left out'}`;
+  });
+  items.push(...sums.notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`));
+  const tables = arms.flatMap((one, i): Section[] => [
+    section(`arm-${i}`, `${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)),
     { ...section(`kinds-${i}`, 'By kind of session', kindTable(one)), level: 3 },
     { ...section(`needed-${i}`, 'Sessions needed', powerTable(one)), level: 3 },
   ]);
-  const items = [
-    ...[control, ...arms.map(({ arm }) => arm)].map(
-      ({ arm, sessions, own }) =>
-        `\`${arm}\`: ${count(sessions, 'session')}, ${fixed((100 * own) / sessions, 1)} % with the player's own algorithm`,
-    ),
-    ...leftOut.map((arm) => `\`${arm}\`: left out, with too few sessions`),
-    ...sums.notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`),
-  ];
-  const sentences = arms.map((one): Block => ({ kind: 'text', text: sentence(one, control.arm) }));
-  const warned: Block[] = warnings.length > 0 ? [{ kind: 'list', items: warnings }] : [];
+  const outcome: Block[] = arms.map((one) => ({ kind: 'text', text: sentence(one, control.arm) }));
+  if (warnings.length > 0) outcome.push({ kind: 'list', items: warnings });
   return {
     title: `Trial ${sums.trial}`,
-    opening: section('outcome', 'Outcome', ...sentences, ...warned),
+    opening: section('outcome', 'Outcome', ...outcome),
     sections: [
-      ...sections.filter(({ blocks: [table] }) => (table as Table).rows.length > 0),
+      ...tables.filter(({ blocks: [table] }) => (table as Table).rows.length > 0),
       section('counts', 'What was counted', { kind: 'list', items }),
-      section('method', 'Method', { kind: 'text', text: METHOD }),
     ],
   };
 }
@@ -49,18 +55,16 @@ function section(id: string, title: string, ...blocks: Block[]): Section {
 
 /** What the decisive metrics say, in plain words. */
 function sentence({ arm, comparisons }: ArmComparison, control: string): string {
-  const groups: Record<string, Comparison[]> = { sure: [], once: [], unclear: [] };
-  for (const one of comparisons) {
-    if (!DECISIVE.includes(one.metric)) continue;
-    groups[excludesZero(one.always) ? 'sure' : excludesZero(one.difference) ? 'once' : 'unclear']!.push(one);
-  }
-  const { sure, once, unclear } = groups as Record<'sure' | 'once' | 'unclear', Comparison[]>;
+  const decisive = comparisons.filter(({ metric }) => DECISIVE.includes(metric));
+  const sure = decisive.filter(({ always }) => excludesZero(always));
+  const once = decisive.filter((one) => !sure.includes(one) && excludesZero(one.difference));
+  const unclear = decisive.filter((one) => !sure.includes(one) && !once.includes(one));
   const parts = [
     sure.length > 0 && `${sure.map(change).join(' and ')}, whenever one looks`,
     once.length > 0 && `${once.map(change).join(' and ')}, if this is the only look`,
     unclear.length > 0 && `no difference was found in ${unclear.map(nounOf).join(', ')}`,
-  ].filter((part) => part !== false);
-  return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.join('; ')}.`;
+  ];
+  return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.filter(Boolean).join('; ')}.`;
 }
 
 const nounOf = ({ metric }: Comparison) => metric.title.split(',')[0]!;
@@ -70,7 +74,7 @@ function change(one: Comparison): string {
   const isHigher = difference.value > 0;
   const size = Math.abs(difference.value);
   const shown = control > 0 ? `${fixed((100 * size) / control, 1)} %` : fixed(size, metric.digits);
-  const verdict = isHigher === (metric.isLowerBetter ?? false) ? 'worse' : 'better';
+  const verdict = isHigher === Boolean(metric.isLowerBetter) ? 'worse' : 'better';
   return `${nounOf(one)} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
 }
 
@@ -80,9 +84,7 @@ function excludesZero({ ci95 }: Estimate): boolean {
 
 function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
   return {
-    kind: 'table',
-    caption: 'Arms side by side.',
-    names: ['metric'],
+    ...{ kind: 'table', caption: CAPTIONS.arms, names: ['metric'] },
     numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
     rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
@@ -93,33 +95,27 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
 }
 
 function kindTable({ kinds }: ArmComparison): Table {
-  const caption = 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).';
-  return tableOf(
-    caption,
-    [
-      { title: 'kind', of: ({ name }) => name },
-      { title: 'sessions', digits: 0, of: ({ sessions }) => sessions },
-      ...DECISIVE.map(({ title, digits }, i) => ({
-        ...{ title, digits, isDifference: true },
-        of: ({ differences }: ArmComparison['kinds'][number]) => differences[i],
-      })),
-    ],
-    kinds,
-  );
+  return {
+    ...{ kind: 'table', caption: CAPTIONS.kinds, names: ['kind'] },
+    numbers: ['sessions', ...DECISIVE.map(({ title }) => title)],
+    rows: kinds.map(({ name, sessions, comparisons }) => [
+      ...[name, String(sessions)],
+      ...comparisons.map(({ difference, metric: { digits } }) => estimateCell(difference, { digits })),
+    ]),
+  };
 }
 
 function powerTable({ comparisons }: ArmComparison): Table {
+  const known = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
   return tableOf<Comparison>(
-    'Sessions of both arms with which a difference of so many percent is found with a probability of 80 %, at a single ' +
-      'look; who looks often needs about twice as many.',
+    CAPTIONS.needed,
     [
       { title: 'metric', of: ({ metric }) => metric.title },
       ...EFFECTS.map((percent) => ({
         ...{ title: `to find ${percent} %`, digits: 0 },
-        of: ({ control, contrast }: Comparison) =>
-          Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2)),
+        of: (one: Comparison) => Number(sessionsToFind((one.control * percent) / 100, one.contrast).toPrecision(2)),
       })),
     ],
-    comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0),
+    known,
   );
 }
