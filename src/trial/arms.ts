@@ -50,44 +50,36 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
   const number = key ?? (unit === 'viewer' ? viewerNumber() : undefined) ?? randomDigits();
   // Two numbers of one generator: the arm says nothing about the cluster.
   const random = seededRandom(seedOf(`${name}\n${number}`));
-  const drawn = random();
-  let below = 0;
+  let rest = random();
   const chosen = choices.find(({ armShare }) => {
-    below += armShare;
-    return drawn < below;
+    rest -= armShare;
+    return rest < 0;
   });
   return { trial: name, unit, ...(chosen ?? choices.at(-1)!), cluster: Math.floor(random() * CLUSTER_COUNT) };
 }
 
 /** In the order of their names, so that the order in the page's source does not matter. */
 function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5) {
-  const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms'));
+  const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms')).sort();
   check(given.length >= 2 && given.length <= MOST_ARMS, 'trial.arms', `2 to ${MOST_ARMS} arms`, given.length);
-  const choices = given.sort().map(([arm, options]) => {
+  const choices = given.map(([arm, own]) => {
     check(REPORT_NAME.test(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
     const armShare = arms ? 1 / given.length : arm === PLAYER ? 1 - share : share;
-    const isOwn = options === PLAYER;
-    return { arm, armShare, options: isOwn ? undefined : (requireObject(options, `trial.arms.${arm}`) as O) };
+    return { arm, armShare, options: own === PLAYER ? undefined : (requireObject(own, `trial.arms.${arm}`) as O) };
   });
   return choices.filter(({ armShare }) => armShare > 0);
 }
 
 function viewerNumber(): string | undefined {
   return attempt(() => {
-    const stored = localStorage.getItem(VIEWER_KEY);
-    if (stored) return stored;
-    const number = randomDigits();
-    localStorage.setItem(VIEWER_KEY, number);
+    if (!localStorage.getItem(VIEWER_KEY)) localStorage.setItem(VIEWER_KEY, randomDigits());
     // A storage may ignore what it gets.
-    return localStorage.getItem(VIEWER_KEY) ?? undefined;
+    return localStorage.getItem(VIEWER_KEY) || undefined;
   });
 }
 
 /** 16 hexadecimal digits. */
 export function randomDigits(): string {
-  const half = () =>
-    Math.floor(Math.random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0');
-  return half() + half();
+  const digit = () => Math.floor(16 * Math.random()).toString(16);
+  return Array.from({ length: 16 }, digit).join('');
 }

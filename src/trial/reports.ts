@@ -32,10 +32,7 @@ export interface ReportOptions {
   leoAbr?: LeoAbrHandle | undefined;
   /** Of `assignArm`. Default: no trial. */
   arm?: Arm | undefined;
-  /**
-   * Where reports are sent, each as one line of JSON in the body of a POST. `observations`: with the throughput of each
-   * second. Default: nowhere.
-   */
+  /** Receives each report as a line of JSON by POST. `observations`: with each second's throughput. Default: nowhere. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;
   /** Faults of the observation are written here, each once; `null` for nowhere. Default `console`. */
   logger?: Logger | null;
@@ -64,10 +61,10 @@ class ObservedSession {
   controller: string = PLAYER;
 
   sample(player: ObservedPlayer): void {
+    const nowSeconds = pageSeconds();
     const element = attempt(() => player.element()) ?? undefined;
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
     this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
-    const nowSeconds = pageSeconds();
     this.transfers.poll(nowSeconds);
     this.link.settle(nowSeconds - this.beganSeconds - LATE_SECONDS);
     this.playback.sample(nowSeconds, element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
@@ -82,11 +79,11 @@ class ObservedSession {
 
   /** The measured fields of the report. */
   figures(withObservations: boolean): Partial<SessionReport> {
-    const { playback, transfers, link } = this;
+    const { id, beganMs, isLive, controller, playback, link } = this;
+    const { requestedBits, wastedBits } = this.transfers;
     return {
-      ...{ id: this.id, day: new Date(this.beganMs).toISOString().slice(0, 10) },
-      ...{ live: this.isLive, controller: this.controller, ...playback.figures(this.isLive, this.bitratesBps) },
-      ...{ requestedBits: transfers.requestedBits, wastedBits: transfers.wastedBits },
+      ...{ id, day: new Date(beganMs).toISOString().slice(0, 10), live: isLive, controller, requestedBits, wastedBits },
+      ...playback.figures(isLive, this.bitratesBps),
       ...link.figures(pageSeconds() - this.beganSeconds, withObservations),
     };
   }
@@ -109,8 +106,8 @@ export class Reporter implements SessionReports {
     private readonly options: ReportOptions,
   ) {
     const { leoAbr, arm, report } = options;
-    const { url, observations = false } =
-      has(report) && !(report instanceof URL) ? (report as { url: string; observations?: boolean }) : { url: report };
+    const isUrl = typeof report !== 'object' || report instanceof URL;
+    const { url, observations = false } = isUrl ? { url: report } : report;
     check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
     check(arm === undefined || has(arm), 'options.arm', 'what assignArm returns', arm);
     const expected = arm?.options ? "the plugin's handle" : 'no plugin';
@@ -120,9 +117,8 @@ export class Reporter implements SessionReports {
     this.#url = url && String(url);
     this.#observations = observations;
     const guard = this.#guard;
-    const window = globalThis as unknown as EventTarget;
     this.#undo.add(guard(() => player.listen(this.#playerListener, guard)) ?? (() => {}));
-    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, guard));
+    if (has(globalThis, ...DOM_METHODS)) this.#undo.add(listen(globalThis, DOM_METHODS, this.#pageHandlers, guard));
     if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
     if (this.#url !== undefined) sendKept(this.#url);
   }
@@ -183,33 +179,28 @@ export class Reporter implements SessionReports {
   #begin(): void {
     this.#end('source');
     this.#session = new ObservedSession();
-    this.#timer = setInterval(() => this.#guard(() => this.#tick()), SAMPLE_MS);
+    this.#timer = setInterval(() => this.#guard(() => this.#sample()), SAMPLE_MS);
     this.#sample();
-  }
-
-  #tick(): void {
-    this.#sample();
-    const isPlugins = this.#session && this.#session.controller !== PLAYER;
-    if (isPlugins && this.options.leoAbr?.state.status === 'detached') this.#end('detached');
   }
 
   #sample(): void {
     const { status, controller } = this.options.leoAbr?.state ?? {};
-    if (this.#session && status === 'attached') this.#session.controller = controller!;
-    this.#session?.sample(this.player);
+    const session = this.#session;
+    if (session && status === 'attached') session.controller = controller!;
+    session?.sample(this.player);
+    if (session && status === 'detached' && session.controller !== PLAYER) this.#end('detached', session);
   }
 
-  #end(ended: SessionReport['ended']): void {
-    this.#sample();
-    const [session, url] = [this.#session, this.#url];
+  #end(ended: SessionReport['ended'], session = this.#session): void {
     if (!session) return;
+    session.sample(this.player);
     clearInterval(this.#timer);
     this.#session = undefined;
     const report = this.#report(session, ended);
     for (const listener of [...this.#listeners]) this.#guard(() => listener(report));
-    if (url === undefined) return;
+    if (this.#url === undefined) return;
     forget(session.id);
-    send({ url, id: session.id, line: JSON.stringify(report) });
+    send({ url: this.#url, id: session.id, line: JSON.stringify(report) });
   }
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
@@ -217,7 +208,7 @@ export class Reporter implements SessionReports {
     const faults = [...(this.options.leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults];
     return reportable({
       ...{ version: SESSION_REPORT_VERSION, leoAbr: VERSION, ended: session.playback.isEnded ? 'end' : ended },
-      ...{ player: this.player.name, playerVersion: this.player.version, ...assigned },
+      ...{ player: this.player.name, playerVersion: this.player.version ?? 'unknown', ...assigned },
       browser: browserOf(attempt(() => navigator.userAgent) ?? ''),
       faults: [...new Set(faults)].slice(0, MOST_FAULTS).join() || undefined,
       ...session.figures(this.#observations),
@@ -227,24 +218,26 @@ export class Reporter implements SessionReports {
 
 /** The report within the limits of its fields: numbers with six digits, names without other letters. */
 function reportable(report: Record<string, unknown>): SessionReport {
-  const entries = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
+  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
     const value = report[name];
-    const isUnknown = value === undefined || Number.isNaN(value);
-    if ('pattern' in rule && rule.pattern === REPORT_NAME && !(isUnknown && rule.optional)) {
-      return [
-        [
-          name,
-          String(value)
-            .replace(/[^\w .:+-]/g, '_')
-            .slice(0, 64) || 'unknown',
-        ],
-      ];
+    if (value === undefined || Number.isNaN(value)) return [];
+    if ('min' in rule) {
+      const within = Math.min(rule.max, Math.max(rule.min, value as number));
+      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
     }
-    if (isUnknown || !('min' in rule)) return isUnknown ? [] : [[name, value]];
-    const within = Math.min(rule.max, Math.max(rule.min, value as number));
-    return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
+    const isName = 'pattern' in rule && rule.pattern === REPORT_NAME;
+    return [
+      [
+        name,
+        isName
+          ? String(value)
+              .replace(/[^\w .:+-]/g, '_')
+              .slice(0, 64) || 'unknown'
+          : value,
+      ],
+    ];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(known);
 }
 
 /** The engine: all browsers on iOS have WebKit. */
