@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
+import { drawReport } from '../../abr/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
 import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
-import { drawReport } from './reports.fixture.ts';
 
 const at = temporaryFolder('test');
 

@@ -1,21 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { SessionReport } from '../../abr/session-report.ts';
+import { testReport } from '../../abr/session-report.fixture.ts';
 import { isTrace, parseTraces } from './trace-format.ts';
 
-const REPORT: SessionReport = {
-  ...{
-    version: 1,
-    id: '0123456789abcdef',
-    day: '2026-03-02',
-    leoAbr: '0.1.0',
-    player: 'hls.js',
-    playerVersion: '1.6.0',
-  },
-  ...{ browser: 'firefox', live: false, controller: 'mpc-l', ended: 'page', started: true, startupSeconds: 1 },
-  ...{ watchedSeconds: 30, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 0, wastedBits: 0 },
-  ...{ trial: 'pilot', arm: 'ours', armShare: 0.5, unit: 'viewer', cluster: 7 },
-  ...{ observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) },
-};
+const OBSERVED = { observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) };
+const REPORT = testReport({ day: '2026-03-02', cluster: 7, ...OBSERVED });
 
 function parse(reports: readonly object[]) {
   const notes: string[] = [];
