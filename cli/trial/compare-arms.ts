@@ -35,6 +35,8 @@ export interface ArmComparison {
   kinds: { name: string; sessions: number; comparisons: Comparison[] }[];
 }
 
+export type TrialComparison = NonNullable<ReturnType<typeof compareArms>>;
+
 /**
  * Undefined without the control `name` and another arm with enough sessions. Default: the arm in which the player's own
  * algorithm chose most often.

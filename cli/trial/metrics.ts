@@ -9,39 +9,34 @@ export interface Metric {
   digits: number;
   x: string;
   y: string;
-  isLowerBetter?: true;
+  isLowerBetter: boolean;
 }
 
-const isLowerBetter = true;
+function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false): Metric {
+  return { id, title, digits, x, y, isLowerBetter };
+}
+
 const given = (condition: string, value: string) => `case when ${condition} then ${value} end`;
 /** The mean over the time watched, in which a session without the field does not count. */
-const overTime = (field: string, seconds = 'watchedSeconds') => ({
-  x: given(`${field} is not null`, seconds),
-  y: `${seconds} * ${field}`,
-});
-const stalled = { x: 'watchedSeconds + stallSeconds', y: '100 * stallSeconds', isLowerBetter } as const;
-const startup = { x: given('started', '1'), y: given('started', 'startupSeconds'), isLowerBetter } as const;
-const unstarted = { x: '1', y: 'case when started then 0 else 100 end', isLowerBetter } as const;
+const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] => [
+  given(`${field} is not null`, seconds),
+  `${seconds} * ${field}`,
+];
 
 /** Metrics that decide, and are compared by kind of session. */
 export const DECISIVE: readonly Metric[] = [
-  { id: 'qoe', title: 'QoE', digits: 2, ...overTime('qoe') },
-  { id: 'stalled', title: 'time stalled, %', digits: 3, ...stalled },
-  { id: 'watched', title: 'watch time, s per session', digits: 1, x: '1', y: 'watchedSeconds' },
+  metric('qoe', 'QoE', 2, overTime('qoe')),
+  metric('stalled', 'time stalled, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
+  metric('watched', 'watch time, s per session', 1, ['1', 'watchedSeconds']),
 ];
 
 export const METRICS: readonly Metric[] = [
   ...DECISIVE,
-  {
-    id: 'minute',
-    title: 'QoE of the first minute',
-    digits: 2,
-    ...overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)'),
-  },
-  { id: 'startup', title: 'startup, s', digits: 3, ...startup },
-  { id: 'unstarted', title: 'without a picture, % of sessions', digits: 2, ...unstarted },
-  { id: 'bitrate', title: 'bitrate, Mbit/s', digits: 2, ...overTime('meanBitrateBps / 1e6') },
-  { id: 'latency', title: 'live latency, s', digits: 2, ...overTime('latencySeconds'), isLowerBetter },
+  metric('minute', 'QoE of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
+  metric('startup', 'startup, s', 3, [given('started', '1'), given('started', 'startupSeconds')], true),
+  metric('unstarted', 'without a picture, % of sessions', 2, ['1', 'case when started then 0 else 100 end'], true),
+  metric('bitrate', 'bitrate, Mbit/s', 2, overTime('meanBitrateBps / 1e6')),
+  metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),
 ];
 
 /** The kinds of sessions that are also compared on their own, as columns `<id>_kind` of text. */

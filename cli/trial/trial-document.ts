@@ -4,7 +4,7 @@ import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
 import { type Block, type ReportDocument, type Section, type Table, tableOf } from '../report/document.ts';
 import { count, estimateCell, fixed, signed } from '../report/format.ts';
-import type { ArmComparison, Comparison, compareArms } from './compare-arms.ts';
+import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
 import { DECISIVE } from './metrics.ts';
 import type { TrialSums } from './read-sums.ts';
 
@@ -13,19 +13,14 @@ const EFFECTS = [1, 2, 5, 10];
 
 const CAPTIONS = {
   arms:
-    'Metrics are ratios of sums: QoE, bitrate and latency per second watched, the time stalled of all time watched or ' +
-    'stalled, others per session. Intervals are 95 %, from linearised ratios over whole clusters. Those "at any look" ' +
-    'hold however often one looks (mixture sequential probability ratio test), and for all arms together.',
+    'QoE, bitrate and latency are per second watched. Intervals are 95 %, over whole clusters; those "at any look" hold ' +
+    'however often one looks (mixture sequential probability ratio test), and for all arms together.',
   kinds: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
   needed:
-    'Sessions of both arms with which a difference of so many percent is found with a probability of 80 %, at a single ' +
-    'look; who looks often needs about twice as many.',
+    'Sessions of both arms that find such a difference in 80 % of trials, at a single look; else about twice as many.',
 };
 
-export function trialDocument(
-  sums: TrialSums,
-  { control, arms, warnings }: NonNullable<ReturnType<typeof compareArms>>,
-): ReportDocument {
+export function trialDocument(sums: TrialSums, { control, arms, warnings }: TrialComparison): ReportDocument {
   const compared = [control, ...arms.map(({ arm }) => arm)];
   const items = sums.arms.map((arm) => {
     const ofPlayer = `${fixed((100 * arm.own) / arm.sessions, 1)} % with the player's own algorithm`;
@@ -74,7 +69,7 @@ function change(one: Comparison): string {
   const isHigher = difference.value > 0;
   const size = Math.abs(difference.value);
   const shown = control > 0 ? `${fixed((100 * size) / control, 1)} %` : fixed(size, metric.digits);
-  const verdict = isHigher === Boolean(metric.isLowerBetter) ? 'worse' : 'better';
+  const verdict = isHigher === metric.isLowerBetter ? 'worse' : 'better';
   return `${nounOf(one)} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
 }
 
@@ -106,7 +101,6 @@ function kindTable({ kinds }: ArmComparison): Table {
 }
 
 function powerTable({ comparisons }: ArmComparison): Table {
-  const known = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
   return tableOf<Comparison>(
     CAPTIONS.needed,
     [
@@ -116,6 +110,6 @@ function powerTable({ comparisons }: ArmComparison): Table {
         of: (one: Comparison) => Number(sessionsToFind((one.control * percent) / 100, one.contrast).toPrecision(2)),
       })),
     ],
-    known,
+    comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0),
   );
 }
