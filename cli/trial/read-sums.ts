@@ -58,7 +58,9 @@ export async function readSums({ paths, areSums, trial, threads }: ReadOptions):
   try {
     const query: Query = async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJS();
     const files = await filesOf(query, paths);
-    const dropped = await load(query, files, areSums);
+    const dropped = areSums ? [] : await loadReports(query, files);
+    const sums = areSums ? files.map(sql.typedSums).join(' union all ') : sql.sumsOf('input where reason is null');
+    await made(query, `create table cells as ${sums}`, areSums ? ', with the columns of --sql' : '');
     return await trialSums(query, trial, dropped);
   } finally {
     connection.closeSync();
@@ -99,22 +101,18 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
   return [...files];
 }
 
-/** Makes the table `cells`, with sums. Returns queries for what does not count, by reason. */
-async function load(query: Query, files: readonly string[], areSums: boolean): Promise<string[]> {
+/** Makes a table from files. `shape`: what they must have. */
+async function made(query: Query, statement: string, shape = ''): Promise<void> {
   try {
-    if (!areSums) await loadReports(query, files);
-    const sums = areSums ? files.map(sql.typedSums).join(' union all ') : sql.sumsOf('input where reason is null');
-    await query(`create table cells as ${sums}`);
+    await query(statement);
   } catch (error) {
-    throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
+    throw new InputError('files', `files that DuckDB can read${shape}`, error);
   }
-  const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
-  const unread = "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors";
-  return areSums ? [] : files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
-async function loadReports(query: Query, files: readonly string[]): Promise<void> {
-  await query(`create table input as ${sql.typedReports(files)}`);
+/** Makes the table `input`. Returns queries for what does not count, by reason. */
+async function loadReports(query: Query, files: readonly string[]): Promise<string[]> {
+  await made(query, `create table input as ${sql.typedReports(files)}`);
   // Of the reports with the same id, one counts.
   await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
   const repeated = 'reason is null and key in (select key from twice)';
@@ -122,6 +120,9 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
     `update input set reason = 'repeated: a report with the same id was read before' where ${repeated} ` +
       `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
   );
+  const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
+  const unread = "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors";
+  return files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
 async function trialSums(query: Query, wanted: string | undefined, dropped: readonly string[]): Promise<TrialSums> {
@@ -134,15 +135,13 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   }
   const others = `select 'of another trial, or of none' as reason, sum(sessions) as rows from cells
     where trial is distinct from ${sql.quoted(trial)}`;
-  const reasons = [...dropped, others].join(' union all ');
-  const notCounted = await query(
-    `select reason, rows::double as rows from (${reasons}) where rows > 0 order by 2 desc, 1`,
-  );
+  const reasons = `select reason, rows::double as rows from (${[...dropped, others].join(' union all ')})`;
+  const notCounted = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
   const rows = await query(sql.sumsByKind('cells', trial));
-  const numbers = new Map([...new Set(rows.map(({ cluster }) => cluster))].map((cluster, number) => [cluster, number]));
+  const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const [all, ...kinds] = sortedGroups(rows, 'kind').map(([name, of]) => ({
     name,
-    arms: sortedGroups(of, 'arm').map(([arm, ofArm]) => armSums(arm, ofArm, numbers)),
+    arms: sortedGroups(of, 'arm').map(([arm, ofArm]) => armSums(arm, ofArm, clusters)),
   }));
   return { trial, notCounted: notCounted as TrialSums['notCounted'], arms: all!.arms, kinds };
 }
@@ -151,21 +150,18 @@ function sortedGroups(rows: readonly Row[], column: string): [string, Row[]][] {
   return [...groupBy(rows, (row) => String(row[column]))].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** From a row per cluster. `numbers`: of the clusters. */
-function armSums(arm: string, rows: readonly Row[], numbers: ReadonlyMap<unknown, number>): ArmSums {
-  const byCluster = (column: string) => {
-    const sums = new Float64Array(numbers.size);
-    for (const row of rows) sums[numbers.get(row['cluster'])!] = Number(row[column] ?? 0);
-    return sums;
-  };
-  const totalOf = (column: string) => byCluster(column).reduce((sum, value) => sum + value, 0);
+/** From a row per cluster. */
+function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]): ArmSums {
+  const rowOf = new Map(rows.map((row) => [row['cluster'], row]));
+  const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));
+  const totalOf = (column: string) => perCluster(column).reduce((sum, value) => sum + value, 0);
   const sessions = totalOf('sessions');
   const metrics = METRICS.map(({ id }): [string, ClusterSums] => [
     id,
-    { x: byCluster(`sum_x_${id}`), y: byCluster(`sum_y_${id}`), sessions },
+    { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions },
   ]);
   return {
     ...{ arm, sessions, own: totalOf('own'), plannedShare: totalOf('planned') / sessions },
-    ...{ perCluster: byCluster('sessions'), metrics: Object.fromEntries(metrics) },
+    ...{ perCluster: perCluster('sessions'), metrics: Object.fromEntries(metrics) },
   };
 }
