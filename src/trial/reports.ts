@@ -76,17 +76,6 @@ class ObservedSession {
     const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
     this.link.expected(forecast, pageSeconds() - this.beganSeconds, ageSeconds);
   }
-
-  /** The measured fields of the report. */
-  figures(withObservations: boolean): Partial<SessionReport> {
-    const { id, beganMs, isLive, controller, playback, link } = this;
-    const { requestedBits, wastedBits } = this.transfers;
-    return {
-      ...{ id, day: new Date(beganMs).toISOString().slice(0, 10), live: isLive, controller, requestedBits, wastedBits },
-      ...playback.figures(isLive, this.bitratesBps),
-      ...link.figures(pageSeconds() - this.beganSeconds, withObservations),
-    };
-  }
 }
 
 export class Reporter implements SessionReports {
@@ -204,14 +193,23 @@ export class Reporter implements SessionReports {
   }
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
-    const { options: _, ...assigned } = this.options.arm ?? {};
-    const faults = [...(this.options.leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults];
+    const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this.options;
+    const { id, isLive: live, controller, playback, transfers, link } = session;
+    const faults = new Set([...(leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults]);
     return reportable({
-      ...{ version: SESSION_REPORT_VERSION, leoAbr: VERSION, ended: session.playback.isEnded ? 'end' : ended },
-      ...{ player: this.player.name, playerVersion: this.player.version ?? 'unknown', ...assigned },
+      ...{ version: SESSION_REPORT_VERSION, id, day: new Date(session.beganMs).toISOString().slice(0, 10) },
+      ...{
+        leoAbr: VERSION,
+        player: this.player.name,
+        playerVersion: this.player.version ?? 'unknown',
+        live,
+        controller,
+      },
       browser: browserOf(attempt(() => navigator.userAgent) ?? ''),
-      faults: [...new Set(faults)].slice(0, MOST_FAULTS).join() || undefined,
-      ...session.figures(this.#observations),
+      ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
+      ...{ requestedBits: transfers.requestedBits, wastedBits: transfers.wastedBits },
+      ...link.figures(pageSeconds() - session.beganSeconds, this.#observations),
+      faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
     });
   }
 }
