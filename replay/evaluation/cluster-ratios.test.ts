@@ -108,13 +108,6 @@ describe('an interval for any number of looks', () => {
 });
 
 describe(`${TRIALS} simulated trials`, () => {
-  const shares = (counts: Record<DrawnMetric, number>) =>
-    DRAWN_METRICS.map((metric) => {
-      const percent = (100 * counts[metric]) / TRIALS;
-      if (IS_FULL) process.stdout.write(`${expect.getState().currentTestName}: ${metric} ${percent.toFixed(2)} %\n`);
-      return percent;
-    });
-  const none = () => ({ qoe: 0, stalled: 0, stallsPerSession: 0 });
   let pools: { same: Pool; different: Pool } | undefined;
   /** Of dash.js's rule against itself, and of MPC-L against it. */
   const played = () => {
@@ -125,49 +118,53 @@ describe(`${TRIALS} simulated trials`, () => {
     return pools;
   };
 
-  test('A/A: the interval excludes 0 in about 5 %', () => {
-    const counts = none();
+  type Condition = (contrast: Contrast, metric: DrawnMetric) => boolean;
+
+  /** For each condition and metric, the percentage of trials in which it holds at a look, at least once. */
+  function percents(trial: { pool: Pool; sessions: number; every: number }, ...conditions: Condition[]): number[][] {
+    const counts = conditions.map(() => DRAWN_METRICS.map(() => 0));
     for (let seed = 1; seed <= TRIALS; seed++) {
-      drawTrial({ pool: played().same, sessions: 3000, every: 3000, seed }, (contrasts) => {
-        for (const name of DRAWN_METRICS) if (excludes(intervalOf(contrasts[name])!, 0)) counts[name]++;
+      const found = new Set<string>();
+      drawTrial({ ...trial, seed }, (contrasts) => {
+        for (const [m, metric] of DRAWN_METRICS.entries()) {
+          for (const [c, holds] of conditions.entries()) {
+            if (found.has(`${c} ${m}`) || !holds(contrasts[metric], metric)) continue;
+            found.add(`${c} ${m}`);
+            counts[c]![m]!++;
+          }
+        }
       });
     }
-    for (const percent of shares(counts)) {
+    const shares = counts.map((row) => row.map((count) => (100 * count) / TRIALS));
+    if (IS_FULL) process.stdout.write(`${expect.getState().currentTestName}: ${JSON.stringify(shares)} %\n`);
+    return shares;
+  }
+
+  test('A/A: the interval excludes 0 in about 5 %', () => {
+    const trial = { pool: played().same, sessions: 3000, every: 3000 };
+    for (const percent of percents(trial, (contrast) => excludes(intervalOf(contrast)!, 0))[0]!) {
       expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 3 : 2);
       expect(percent).toBeLessThanOrEqual(IS_FULL ? 7 : 8);
     }
   }, 600_000);
 
   test('A/A with a look every 100 sessions: the interval for any number of looks ever excludes 0 in at most 5 %', () => {
-    const [always, once] = [none(), none()];
-    for (let seed = 1; seed <= TRIALS; seed++) {
-      const [found, foundOnce] = [new Set<DrawnMetric>(), new Set<DrawnMetric>()];
-      drawTrial({ pool: played().same, sessions: IS_FULL ? 10_000 : 4000, every: 100, seed }, (contrasts) => {
-        for (const name of DRAWN_METRICS) {
-          const interval = alwaysValidInterval(contrasts[name]);
-          if (interval && excludes(interval, 0)) found.add(name);
-          const { value, standardError } = contrasts[name];
-          if (Math.abs(value) > 2 * standardError) foundOnce.add(name);
-        }
-      });
-      for (const name of found) always[name]++;
-      for (const name of foundOnce) once[name]++;
-    }
-    for (const percent of shares(always)) expect(percent).toBeLessThanOrEqual(5);
+    const trial = { pool: played().same, sessions: IS_FULL ? 10_000 : 4000, every: 100 };
+    const [always, once] = percents(
+      trial,
+      (contrast) => excludes(alwaysValidInterval(contrast) ?? [0, 0], 0),
+      ({ value, standardError }) => Math.abs(value) > 2 * standardError,
+    );
+    for (const percent of always!) expect(percent).toBeLessThanOrEqual(5);
     // What the correction is for.
-    for (const percent of shares(once)) expect(percent).toBeGreaterThan(IS_FULL ? 20 : 12);
+    for (const percent of once!) expect(percent).toBeGreaterThan(IS_FULL ? 20 : 12);
   }, 600_000);
 
   test('A/B: the interval covers the true difference in about 95 %', () => {
-    const counts = none();
     const pool = played().different;
-    for (let seed = 1; seed <= TRIALS; seed++) {
-      drawTrial({ pool, sessions: 3000, every: 3000, seed }, (contrasts) => {
-        for (const name of DRAWN_METRICS)
-          if (!excludes(intervalOf(contrasts[name])!, truthOf(pool, name))) counts[name]++;
-      });
-    }
-    for (const percent of shares(counts)) {
+    const truths = Object.fromEntries(DRAWN_METRICS.map((metric) => [metric, truthOf(pool, metric)]));
+    const covers: Condition = (contrast, metric) => !excludes(intervalOf(contrast)!, truths[metric]!);
+    for (const percent of percents({ pool, sessions: 3000, every: 3000 }, covers)[0]!) {
       expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 93 : 92);
       expect(percent).toBeLessThanOrEqual(IS_FULL ? 97 : 98);
     }
