@@ -1,30 +1,20 @@
-/**
- * What a page reports of a session at its end, and the check of such a report. One flat object, so that each field is a
- * column of a table. A page's report is input from outside like any other: only what passes `validSessionReport` counts.
- */
+/** What a page reports of a session at its end: one flat object, so that each field is a column; and its check. */
 
 import { check, InputError, isFrom, requireObject } from './errors.ts';
 
-/** Of the shape below. A report with another version is not valid. */
 export const SESSION_REPORT_VERSION = 1;
 /** A viewer, or a session, is in one of so many clusters per trial. */
 export const CLUSTER_COUNT = 1000;
-/** The longest report, as a line of JSON. */
 export const MAX_REPORT_BYTES = 4096;
-/** The longest `observations`, in characters. */
 export const MAX_OBSERVATIONS = 2000;
 
-/**
- * What a field may be. `optional`: it may be absent; `with`: it is there if and only if that field is; `atMost`: not above
- * that field, where both are there.
- */
+/** `optional`: may be absent; `with`: is there if and only if that field is; `atMost`: not above it, where both are. */
 export type FieldRule = { optional?: true; with?: string; atMost?: string } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }
   | { values: readonly (string | boolean)[] }
 );
 
-/** Names of trials, arms, controllers and versions. */
 export const REPORT_NAME = /^[\w .:+-]{1,64}$/;
 
 const optional = true;
@@ -41,10 +31,7 @@ const qoe = { min: -1e6, max: 1e3, ...played } as const;
 const throughput = { min: 0, max: 1e11, optional, with: 'throughput50Bps' } as const;
 const flag = { values: [true, false] } as const;
 
-/**
- * The rule of each field, for pages, collectors and queries; docs/trials.md says what each means. Seconds are of the clock,
- * not of media, and bits are of video.
- */
+/** For pages, collectors and queries; docs/trials.md says what each field means. */
 export const SESSION_REPORT_FIELDS = {
   version: { min: SESSION_REPORT_VERSION, max: SESSION_REPORT_VERSION, whole: true },
   id: { pattern: /^[0-9a-f]{16}$/ },

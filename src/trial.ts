@@ -22,9 +22,7 @@ export type ObservablePlayer =
 
 /**
  * Observes a player's sessions and reports each at its end: its source changed, `stop()`, the plugin was detached, or the
- * page went away. Call it before the player loads. It sets nothing in the player, so that an arm without the plugin is as
- * if the package were not there. Playback never breaks because of it.
- *
+ * page went away. Call it before the player loads. It sets nothing in the player, and playback never breaks because of it.
  * Throws an `InputError` for an invalid option, for another player, and for an arm that does not fit: `leoAbr` is the
  * plugin's handle in arms with the plugin, and absent in the player's own arm.
  */

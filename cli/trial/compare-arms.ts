@@ -20,7 +20,6 @@ export interface Comparison {
   metric: Metric;
   control: number;
   arm: number;
-  /** Arm minus control. */
   contrast: Contrast;
   /** At a single look. */
   difference: Estimate;
@@ -37,10 +36,7 @@ export interface ArmComparison {
 
 export type TrialComparison = NonNullable<ReturnType<typeof compareArms>>;
 
-/**
- * Undefined without the control `name` and another arm with enough sessions. Default: the arm in which the player's own
- * algorithm chose most often.
- */
+/** Undefined without the control `name` (default: where the player's own algorithm chose most often) and another arm. */
 export function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
   const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
@@ -59,7 +55,6 @@ function isEnough({ sessions, perCluster }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
-/** With one minus the confidences. */
 function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }): Comparison {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);

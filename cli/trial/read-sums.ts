@@ -12,14 +12,12 @@ import * as sql from './sums-sql.ts';
 export interface ReadOptions {
   /** Files, folders or globs. */
   paths: readonly string[];
-  /** They hold sums already. */
   areSums: boolean;
   /** Needed if the files have several trials. */
   trial?: string | undefined;
   threads: number;
 }
 
-/** Sums of an arm's sessions. */
 export interface ArmSums {
   arm: string;
   sessions: number;
@@ -27,7 +25,6 @@ export interface ArmSums {
   own: number;
   /** The mean share that was planned for this arm. */
   plannedShare: number;
-  /** Sessions by cluster. */
   perCluster: Float64Array;
   metrics: Record<string, ClusterSums>;
 }
@@ -42,10 +39,8 @@ export interface TrialSums {
 }
 
 type Row = Record<string, unknown>;
-/** Runs a statement. */
 type Query = (statement: string) => Promise<Row[]>;
 
-/** More goes to temporary files. */
 const MEMORY = '1200MB';
 const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
 
@@ -150,7 +145,6 @@ function sortedGroups(rows: readonly Row[], column: string): [string, Row[]][] {
   return [...groupBy(rows, (row) => String(row[column]))].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** From a row per cluster. */
 function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]): ArmSums {
   const rowOf = new Map(rows.map((row) => [row['cluster'], row]));
   const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));

@@ -5,7 +5,6 @@ import { KINDS, METRICS } from './metrics.ts';
 
 const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 
-/** A text in SQL. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export const isParquet = (file: string) => file.endsWith('.parquet');
 
@@ -14,10 +13,7 @@ const READ_LINES =
   "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
-/**
- * Raw reports from NDJSON and Parquet: a column of JSON per field, all null for a line that is none. Values are checked as
- * JSON, because a cast takes "12" and true for numbers.
- */
+/** A column of JSON per field, all null for a line that is none: a cast to numbers would take "12" and true. */
 function rawReports(files: readonly string[]): string {
   const texts = files.filter((file) => !isParquet(file)).map(quoted);
   const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
@@ -57,7 +53,6 @@ function isRight(field: string, rule: FieldRule): string {
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];
-/** Names the fields that sums need. */
 const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
 /** The reports of files with the fields in use, a number `key` in place of the id, and the first reason to be invalid. */

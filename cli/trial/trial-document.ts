@@ -48,7 +48,6 @@ function section(id: string, title: string, ...blocks: Block[]): Section {
   return { id, title, level: 2, blocks };
 }
 
-/** What the decisive metrics say, in plain words. */
 function sentence({ arm, comparisons }: ArmComparison, control: string): string {
   const decisive = comparisons.filter(({ metric }) => DECISIVE.includes(metric));
   const sure = decisive.filter(({ always }) => excludesZero(always));

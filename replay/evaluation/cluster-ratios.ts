@@ -23,7 +23,6 @@ export interface Contrast {
 /** Sessions at which always-valid intervals are narrowest. */
 const PLANNED_SESSIONS = 10_000;
 
-/** sum(y) / sum(x). */
 export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }

@@ -16,11 +16,9 @@ export interface CollectorOptions
     Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {}
 
 export interface RunningCollector {
-  /** Without a trailing slash. */
   url: string;
   /** Reports in files since the start. */
   readonly accepted: number;
-  /** Finishes requests and files. */
   close(): Promise<void>;
 }
 

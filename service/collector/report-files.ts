@@ -1,7 +1,4 @@
-/**
- * The folder of collected reports: lines of `reports-<UTC day>_<random>.ndjson`. No two collectors write to the same file,
- * so that they may share a folder; nothing is deleted.
- */
+/** The folder of `reports-<UTC day>_<random>.ndjson`, which collectors may share; nothing is deleted. */
 
 import { randomUUID } from 'node:crypto';
 import * as nodeFiles from 'node:fs/promises';
@@ -18,7 +15,6 @@ export interface ReportFilesOptions {
   files?: Pick<typeof nodeFiles, 'appendFile' | 'truncate'> | undefined;
 }
 
-/** The limit is reached. */
 export class FolderFullError extends Error {}
 
 /** A file is followed by another one at this size. */
@@ -47,10 +43,7 @@ export class ReportFiles {
     }
   }
 
-  /**
-   * Resolves when the lines (with their ends) are in a file. Rejects if the disk does not take them, and with a
-   * `FolderFullError` at the limit: none of them is in a file then.
-   */
+  /** Resolves when the lines are in a file; rejects if none of them is, with a `FolderFullError` at the limit. */
   append(text: string): Promise<void> {
     const written = this.written.then(() => this.#append(Buffer.from(text)));
     this.written = written.catch(() => {});

@@ -15,10 +15,7 @@ export interface TrialOptions<O extends object = object> {
   share?: number;
   /** The arms by name, equally likely: the plugin's options, or `player`. Default: `leo-abr` with its defaults, and `player`. */
   arms?: Readonly<Record<string, O | typeof PLAYER>>;
-  /**
-   * `viewer`: by a random number in localStorage, which is never sent; without localStorage, as `session`. `session`: at
-   * random at each call. Default `viewer`.
-   */
+  /** `viewer` (default): by a random number in localStorage, which is never sent. `session`, or without it: at random. */
   unit?: 'session' | 'viewer';
   /** Your own key of the unit, in place of a random number. It is not sent either. */
   key?: string;
@@ -31,14 +28,10 @@ export interface Arm<O extends object = object>
   readonly options: O | undefined;
 }
 
-/** The viewer's number in localStorage. */
 const VIEWER_KEY = 'leo-abr-viewer';
 const MOST_ARMS = 10;
 
-/**
- * The arm of this page's viewer or session. The same name, arms and key always give the same arm. Throws an `InputError`
- * for an invalid option.
- */
+/** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
   const { name, arms, share, unit = 'viewer', key } = trial;
   check(REPORT_NAME.test(name), 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
@@ -78,7 +71,6 @@ function viewerNumber(): string | undefined {
   });
 }
 
-/** 16 hexadecimal digits. */
 export function randomDigits(): string {
   const digit = () => Math.floor(16 * Math.random()).toString(16);
   return Array.from({ length: 16 }, digit).join('');

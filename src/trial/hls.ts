@@ -28,7 +28,6 @@ function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Par
 }
 
 function handlers(player: HlsPlayer, { sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
-  /** The latest by type. */
   const latest = new Map<string, Fragment>();
   return {
     hlsManifestLoading() {

@@ -1,14 +1,10 @@
-/**
- * What a session's downloads show of its link, in all arms alike: throughput per second, whether the link has a rhythm,
- * and how often outcomes were below a forecast's quantiles.
- */
+/** What a session's downloads show of its link: throughput per second, a rhythm, outcomes below a forecast's quantiles. */
 
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { quantile, quantileAt } from '../../abr/quantile.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/session-report.ts';
 import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
 
-/** What comes later in a session does not count. */
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;
 /** A second counts if it was downloading for at least this share of it, and a forecast's step for that one. */
@@ -53,7 +49,6 @@ export class LinkRecord {
     this.#expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
   }
 
-  /** All bits until this time are known. */
   settle(untilSeconds: number): void {
     for (const [cell] of cellsOf(this.#nextCell * CELL_SECONDS, untilSeconds)) {
       const [startSeconds, busySeconds, bits] = [cell * CELL_SECONDS, this.#busy[cell]!, this.#bits[cell]!];
@@ -63,7 +58,6 @@ export class LinkRecord {
     }
   }
 
-  /** The report's fields so far. */
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
     this.settle(nowSeconds);
     const untilSeconds = Math.min(nowSeconds, MOST_SECONDS);
@@ -100,7 +94,6 @@ export class LinkRecord {
   }
 }
 
-/** The cells between two times, each with the seconds that are in it. */
 function* cellsOf(fromSeconds: number, toSeconds: number): Generator<[cell: number, seconds: number]> {
   const until = Math.min(toSeconds, MOST_SECONDS);
   for (let cell = Math.floor(Math.max(0, fromSeconds) / CELL_SECONDS); cell * CELL_SECONDS < until; cell++) {
@@ -109,7 +102,6 @@ function* cellsOf(fromSeconds: number, toSeconds: number): Generator<[cell: numb
   }
 }
 
-/** In kbit/s, as many as fit. */
 function observationsOf(ratesBps: readonly number[]): string {
   const text = ratesBps.map((bps) => (bps >= 0 ? Math.round(bps / 1000) : '')).join();
   const fitting = text.length > MAX_OBSERVATIONS ? text.slice(0, MAX_OBSERVATIONS + 1).replace(/,\d*$/, '') : text;

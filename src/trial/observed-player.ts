@@ -21,12 +21,10 @@ export interface Transfer {
 
 /** What a player does. Each request is known by an object of the player's. */
 export interface PlayerListener {
-  /** Another source is being loaded. */
   sourceBegan(): void;
   sourceEnded(): void;
   /** `sentSeconds`: on the page's clock. Default: now. */
   sent(request: object, transfer: Transfer, sentSeconds?: number): void;
-  /** More bits have arrived. */
   progressed(): void;
   /** `bits`: of the body. Default: those of its progress. */
   ended(request: object, outcome: Outcome, bits?: number): void;
@@ -36,16 +34,13 @@ export interface PlayerListener {
 export interface ObservedPlayer {
   name: SessionReport['player'];
   version: string | undefined;
-  /** Returns a function that ends it. */
   listen(listener: PlayerListener, guard: Guard): () => void;
   element(): HTMLMediaElement | null | undefined;
   isLive(): boolean | undefined;
   latencySeconds(): number | undefined;
-  /** Bitrates of the manifest. */
   bitratesBps(): readonly number[];
 }
 
-/** The version of a player whose class has it. */
 export function versionOf(player: object): string | undefined {
   return (player.constructor as { version?: string }).version;
 }

@@ -5,7 +5,6 @@ import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
 import type { VideoSegment } from './observed-player.ts';
 
-/** Smaller movements of the playhead are jitter. */
 const JITTER_SECONDS = 0.005;
 /** A playhead that moves by more than this beyond its rate, or back by this, was set there. */
 const JUMP_SECONDS = 0.3;
@@ -17,9 +16,7 @@ const READY_SECONDS = 0.5;
 const END_SECONDS = 0.1;
 /** The device slept if nothing was sampled for this long. */
 const ASLEEP_SECONDS = 65;
-/** `HTMLMediaElement.HAVE_FUTURE_DATA`. */
 const HAVE_FUTURE_DATA = 3;
-/** Segments whose bitrate is remembered. */
 const SEGMENTS_KEPT = 512;
 
 export type ObservedElement = Pick<
@@ -30,16 +27,13 @@ export type ObservedElement = Pick<
 /** Of one session. Times are seconds of one even clock. */
 export class Playback {
   started = false;
-  /** The media have played to their end. */
   isEnded = false;
-  /** As in the report. */
   readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0 };
   readonly #live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
   /** Media of known bitrate that played without waiting; `waitedSeconds`: before it. */
   readonly #pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
   /** Since the latest piece. */
   #waitedSeconds = 0;
-  /** The newest first. */
   readonly #segments: VideoSegment[] = [];
   #element: ObservedElement | undefined;
   #position = 0;
@@ -78,7 +72,6 @@ export class Playback {
     else this.#moves(seconds, media, element!, latencySeconds);
   }
 
-  /** The report's fields of what was seen. `bitratesBps`: of the manifest, where known. */
   figures(isLive: boolean, bitratesBps: readonly number[] = []) {
     const { offRateSeconds, seconds, latencySum } = this.#live;
     const { watchedSeconds } = this.#sums;

@@ -24,7 +24,6 @@ import { VERSION } from './version.ts';
 const SAMPLE_MS = 100;
 /** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
 const LATE_SECONDS = 30;
-/** The most faults of a report. */
 const MOST_FAULTS = 16;
 
 export interface ReportOptions {
@@ -45,7 +44,6 @@ export interface SessionReports {
   stop(): void;
 }
 
-/** What is measured of one session. */
 class ObservedSession {
   readonly id = randomDigits();
   readonly beganMs = Date.now();
@@ -89,7 +87,6 @@ export class Reporter implements SessionReports {
   /** The page went away while a source played. */
   #isAway = false;
 
-  /** Throws an `InputError` for an invalid option. */
   constructor(
     private readonly player: ObservedPlayer,
     private readonly options: ReportOptions,

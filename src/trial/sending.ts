@@ -39,10 +39,7 @@ export function forget(id: string): void {
   store(kept().filter((one) => one.id !== id));
 }
 
-/**
- * Resolves to whether the report need not be sent again: it was accepted, or refused for what it says. `fetch` without
- * cookies where it outlives the page; otherwise a beacon, which has no answer.
- */
+/** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
 async function post(url: string, body: string): Promise<boolean> {
   if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) ?? false;
   try {

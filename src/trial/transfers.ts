@@ -15,7 +15,6 @@ interface Running {
   toldSeconds?: number;
 }
 
-/** Times are of the page's clock. */
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
