@@ -14,37 +14,27 @@ import {
 
 const DEFAULT_PORT = 8791;
 
-interface CollectFlags extends AccessFlags {
-  out: string;
-  maxMb: string;
-  rate: string;
-}
-
 export function collectCommand(io: CommandIo): Command {
   return addAccessOptions(addListenOptions(new Command('collect'), DEFAULT_PORT))
     .description('receive the session reports of pages, and append them to files by day')
     .requiredOption('--out <folder>', 'folder of the files')
     .option('--max-mb <n>', 'refuse reports beyond this size of all files, in MB', '10000')
     .option('--rate <n>', 'reports per second from one address', '20')
-    .action((flags: CollectFlags) => collectReports(flags, io));
+    .action((flags) => collectReports(flags, io));
 }
 
-async function collectReports(flags: CollectFlags, io: CommandIo): Promise<void> {
+type Flags = AccessFlags & Record<'out' | 'maxMb' | 'rate', string>;
+
+async function collectReports(flags: Flags, io: CommandIo): Promise<void> {
   const { startCollector } = await import('../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
   const log = serviceLog(io.stderr);
   const perSecond = positiveNumber(flags.rate, '--rate');
-  const running = await listening(
-    {
-      directory: flags.out,
-      maxBytes: positiveNumber(flags.maxMb, '--max-mb') * 1e6,
-      ...accessOf(flags),
-      limits: { rate: { perSecond, burst: 10 * perSecond } },
-      onFault: (error: Error) => log.error(error),
-      log,
-    },
-    startCollector,
-  );
+  const options = {
+    ...{ ...accessOf(flags), directory: flags.out, maxBytes: positiveNumber(flags.maxMb, '--max-mb') * 1e6 },
+    ...{ limits: { rate: { perSecond, burst: 10 * perSecond } }, log, onFault: (error: Error) => log.error(error) },
+  };
+  const running = await listening(options, startCollector);
   log.info(`the collector is at ${running.url}/v1/reports`);
   await interrupted(io);
   await running.close();

@@ -20,22 +20,18 @@ export type ObservablePlayer =
   | { loadSource: Method; on: Method; off: Method }
   | { getNetworkingEngine: Method; getMediaElement: Method; addEventListener: Method; removeEventListener: Method };
 
-const OBSERVERS = [
-  [['getVersion', 'getVideoElement', 'on', 'off'], observedDash],
-  [['loadSource', 'on', 'off'], observedHls],
-  [['getNetworkingEngine', 'getMediaElement', 'addEventListener'], observedShaka],
-] as const;
-
 /**
  * Observes a player's sessions and reports each at its end: its source changed, `stop()`, the plugin was detached, or the
- * page went away. Call it before the player loads. It sets nothing in the player, so that an arm without the plugin is as
- * if the package were not there. Playback never breaks because of it.
- *
+ * page went away. Call it before the player loads. It sets nothing in the player, and playback never breaks because of it.
  * Throws an `InputError` for an invalid option, for another player, and for an arm that does not fit: `leoAbr` is the
  * plugin's handle in arms with the plugin, and absent in the player's own arm.
  */
 export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
-  const [, observed] = OBSERVERS.find(([methods]) => has(player, ...methods)) ?? [];
-  check(observed !== undefined, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
+  const is = (...methods: string[]) => has(player, ...methods);
+  const isDash = is('getVersion', 'getVideoElement', 'on', 'off');
+  const isHls = is('loadSource', 'on', 'off');
+  const isOne = isDash || isHls || is('getNetworkingEngine', 'getMediaElement', 'addEventListener');
+  check(isOne, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
+  const observed = isDash ? observedDash : isHls ? observedHls : observedShaka;
   return new Reporter(observed(player as never), options);
 }

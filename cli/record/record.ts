@@ -5,6 +5,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { type Run, runsOf } from '../../replay/formats/join-pieces.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -13,7 +14,6 @@ import { count } from '../report/format.ts';
 import { interrupted } from '../serve-options.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
-import { type Run, runsOf } from './runs.ts';
 
 interface Flags extends ActiveFlags {
   out: string;

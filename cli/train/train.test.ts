@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { testReport } from '../../abr/session-report.fixture.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
@@ -111,19 +112,8 @@ describe('train', () => {
     putTrace('monday', 'roof-1');
     const lines = Array.from({ length: 40 }, (_, i) => {
       const rates = Array.from({ length: 60 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
-      return JSON.stringify({
-        ...{
-          version: 1,
-          id: `${i}`.padStart(16, '0'),
-          day: `2026-03-0${1 + (i % 4)}`,
-          leoAbr: '0.1.0',
-          player: 'shaka',
-        },
-        ...{ playerVersion: '5', browser: 'other', live: false, controller: 'player', ended: 'end', started: true },
-        ...{ startupSeconds: 1, watchedSeconds: 60, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 1 },
-        ...{ wastedBits: 0, trial: 'pilot', arm: 'own', armShare: 0.5, unit: 'viewer', cluster: i },
-        ...{ observations: rates.join(','), observedFromMs: 1.77e12 },
-      });
+      const [id, day] = [`${i}`.padStart(16, '0'), `2026-03-0${1 + (i % 4)}`];
+      return JSON.stringify(testReport({ id, day, cluster: i, observations: rates.join(), observedFromMs: 1.77e12 }));
     });
     mkdirSync(at('reports'));
     writeFileSync(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));

@@ -166,18 +166,13 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
 /** The groups that a model must not be trained on either: of reports, those with the same viewers or days. */
 export function groupsApart(traces: readonly Trace[], groups: readonly string[]): number[][] {
   const foldsOf = groups.map(
-    (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other,
+    (group) => traces.find(({ metadata }) => metadata.recordingGroup === group)!.metadata.other ?? {},
   );
-  const fields = ['viewers', 'days'].filter(
-    (field) => new Set(foldsOf.map((folds) => folds?.[field] ?? null)).size > 1,
-  );
-  const isShared = (one: number, other: number) =>
-    fields.some(
-      (field) => typeof foldsOf[one]?.[field] === 'number' && foldsOf[one][field] === foldsOf[other]?.[field],
-    );
-  return groups.map((_, group) =>
-    groups.flatMap((__, other) => (other !== group && isShared(group, other) ? [other] : [])),
-  );
+  // Where all have the same viewers, or day, that sets nothing apart.
+  const fields = ['viewers', 'days'].filter((field) => new Set(foldsOf.map((folds) => folds[field] ?? null)).size > 1);
+  const isShared = (one: Record<string, unknown>, other: Record<string, unknown>) =>
+    fields.some((field) => typeof one[field] === 'number' && one[field] === other[field]);
+  return foldsOf.map((one) => foldsOf.flatMap((other, i) => (other !== one && isShared(one, other) ? [i] : [])));
 }
 
 interface RecorderOptions {

@@ -2,10 +2,8 @@
 
 import {
   alwaysValidInterval,
-  type ClusterSums,
   type Contrast,
   contrastOf,
-  type IntervalOptions,
   intervalOf,
   ratioOf,
 } from '../../replay/evaluation/cluster-ratios.ts';
@@ -22,7 +20,6 @@ export interface Comparison {
   metric: Metric;
   control: number;
   arm: number;
-  /** Arm minus control. */
   contrast: Contrast;
   /** At a single look. */
   difference: Estimate;
@@ -30,119 +27,70 @@ export interface Comparison {
   always: Estimate;
 }
 
-export interface KindComparison {
-  name: string;
-  sessions: number;
-  /** By decisive metric: the difference, and how far it is above that of all other sessions, for all kinds together. */
-  differences: [difference: Estimate | null, againstOthers: Estimate | null][];
-}
-
 export interface ArmComparison {
   arm: ArmSums;
   comparisons: Comparison[];
-  kinds: KindComparison[];
+  /** Of decisive metrics; for all kinds together. */
+  kinds: { name: string; sessions: number; comparisons: Comparison[] }[];
 }
 
-export interface TrialComparison {
-  control: ArmSums;
-  arms: ArmComparison[];
-  /** Names of arms with too few sessions. */
-  leftOut: string[];
-  /** Sentences on arms whose number of sessions is not what was planned. */
-  warnings: string[];
-}
+export type TrialComparison = NonNullable<ReturnType<typeof compareArms>>;
 
-/**
- * Undefined without `control` and another arm with enough sessions. Default: the arm in which the player's own algorithm
- * chose most often. `plannedSessions`: see `alwaysValidInterval`.
- */
-export function compareArms(
-  sums: TrialSums,
-  { control: name, plannedSessions }: { control?: string | undefined; plannedSessions: number },
-): TrialComparison | undefined {
-  const enough = sums.arms.filter(isEnough);
+/** Undefined without the control `name` (default: where the player's own algorithm chose most often) and another arm. */
+export function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
+  const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
-  if (control === undefined || enough.length < 2) return undefined;
   const others = enough.filter((arm) => arm !== control);
-  const planned = { plannedSessions, alpha: 0.05 / others.length };
-  return {
-    control,
-    arms: others.map((arm) => ({
-      arm,
-      comparisons: METRICS.map((metric) => compared(metric, [control, arm], planned)).filter(({ contrast }) =>
-        Number.isFinite(contrast.value),
-      ),
-      kinds: comparedKinds(sums, [control, arm]),
-    })),
-    leftOut: sums.arms.filter((arm) => !isEnough(arm)).map(({ arm }) => arm),
-    warnings: shareWarnings(enough),
-  };
+  if (control === undefined || others.length === 0) return undefined;
+  const compared = others.map((arm): ArmComparison => {
+    const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
+    const isKnown = ({ contrast }: Comparison) => Number.isFinite(contrast.value);
+    return { arm, comparisons: comparisons.filter(isKnown), kinds: comparedKinds(kinds, arm, control) };
+  });
+  return { control, arms: compared, warnings: shareWarnings(enough) };
 }
 
-function isEnough({ sessions, perUnit }: ArmSums): boolean {
-  return sessions >= FEWEST_SESSIONS && perUnit.filter((count) => count > 0).length > 1;
+function isEnough({ sessions, perCluster }: ArmSums): boolean {
+  return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
-function compared(metric: Metric, arms: readonly ArmSums[], planned: IntervalOptions): Comparison {
-  const [before, after] = arms.map(({ metrics }) => metrics[metric.id]!) as [ClusterSums, ClusterSums];
-  const contrast = differenceOf(before, after);
+function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }): Comparison {
+  const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
+  const contrast = contrastOf(arm, control);
   const { value } = contrast;
   return {
-    ...{ metric, contrast, control: ratioOf(before), arm: ratioOf(after) },
-    difference: { value, ci95: intervalOf(contrast) },
-    always: { value, ci95: alwaysValidInterval(contrast, planned) },
+    ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
+    difference: { value, ci95: intervalOf(contrast, once) },
+    always: { value, ci95: alwaysValidInterval(contrast, always) },
   };
 }
 
-/** `after` minus `before`; less the same difference of the rest, if any. */
-function differenceOf(before: ClusterSums, after: ClusterSums, rest: ClusterSums[] = []): Contrast {
-  const factors = [-1, 1, 1, -1];
-  return contrastOf([before, after, ...rest].map((sums, i) => ({ factor: factors[i]!, sums })));
-}
-
-function comparedKinds({ kinds }: TrialSums, all: readonly ArmSums[]): KindComparison[] {
+function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums): ArmComparison['kinds'] {
   const found = kinds.flatMap(({ name, arms }) => {
-    const parts = all.flatMap(({ arm, sessions }) => arms.filter((of) => of.arm === arm && of.sessions < sessions));
-    return parts.length === 2 && parts.every(isEnough) ? [{ name, parts }] : [];
+    const [one, other] = [arm, control].map((all) =>
+      arms.find((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),
+    );
+    return one && other ? [{ name, one, other }] : [];
   });
   // Bonferroni.
-  const alpha = 0.05 / (DECISIVE.length * found.length);
-  const estimate = (contrast: Contrast, level?: number): Estimate | null =>
-    Number.isFinite(contrast.value) ? { value: contrast.value, ci95: intervalOf(contrast, level) } : null;
-  return found.map(({ name, parts }) => ({
-    ...{ name, sessions: parts[0]!.sessions + parts[1]!.sessions },
-    differences: DECISIVE.map(({ id }) => {
-      const [before, after] = parts.map(({ metrics }) => metrics[id]!) as [ClusterSums, ClusterSums];
-      const rest = all.map(({ metrics }, i) => without(metrics[id]!, i === 0 ? before : after));
-      const isCompared = rest.every(({ sessions }) => sessions >= FEWEST_SESSIONS);
-      const againstOthers = isCompared ? estimate(differenceOf(before, after, rest), alpha) : null;
-      return [estimate(differenceOf(before, after)), againstOthers];
-    }),
+  const once = 0.05 / (DECISIVE.length * found.length);
+  return found.map(({ name, one, other }) => ({
+    ...{ name, sessions: one.sessions + other.sessions },
+    comparisons: DECISIVE.map((metric) => comparisonOf(metric, one, other, { once })),
   }));
 }
 
-function without(all: ClusterSums, part: ClusterSums): ClusterSums {
-  const rest = (of: 'x' | 'y') => all[of].map((sum, unit) => sum - part[of][unit]!);
-  const scalars = (['sessions', 'xx', 'xy', 'yy'] as const).map((of) => [of, all[of] - part[of]]);
-  return { ...(Object.fromEntries(scalars) as Omit<ClusterSums, 'x' | 'y'>), x: rest('x'), y: rest('y') };
-}
-
-/** Compares the shares of sessions with the planned ones. */
+/** Sentences on arms whose number of sessions is not what was planned. */
 function shareWarnings(arms: readonly ArmSums[]): string[] {
-  const x = arms[0]!.perUnit.map((_, unit) => arms.reduce((sum, { perUnit }) => sum + perUnit[unit]!, 0));
-  const xx = arms.reduce((sum, { sessions }) => sum + sessions, 0);
-  const planned = arms.reduce((sum, { plannedShares }) => sum + plannedShares[1], 0);
-  return arms.flatMap(({ arm, perUnit: y, sessions: own, plannedShares: [least, most] }) => {
-    if (least !== most)
-      return [
-        `The share of \`${arm}\` was changed during the trial: days differ, so compare the reports since then alone.`,
-      ];
-    const contrast = contrastOf([{ factor: 1, sums: { x, y, sessions: xx, xx, xy: own, yy: own } }]);
+  const x = arms[0]!.perCluster.map((_, c) => arms.reduce((sum, { perCluster }) => sum + perCluster[c]!, 0));
+  const planned = arms.reduce((sum, { plannedShare }) => sum + plannedShare, 0);
+  return arms.flatMap(({ arm, perCluster: y, sessions, plannedShare }) => {
+    const contrast = contrastOf({ x, y, sessions });
     const [low, high] = intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
-    const [share, wanted] = [contrast.value, most / planned].map((of) => `${(100 * of).toFixed(1)} %`);
-    const meaning = 'which is not chance: reports are lost, or viewers stay away, in one arm more than in another';
-    const isRight = low <= most / planned && most / planned <= high;
-    return isRight ? [] : [`\`${arm}\` has ${share} of the sessions instead of ${wanted}, ${meaning}.`];
+    const wanted = plannedShare / planned;
+    if (low <= wanted && wanted <= high) return [];
+    const [is, instead] = [contrast.value, wanted].map((share) => `${(100 * share).toFixed(1)} %`);
+    return [`\`${arm}\` has ${is} of the sessions instead of ${instead}, which is not chance: reports are lost.`];
   });
 }

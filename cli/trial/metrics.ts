@@ -2,7 +2,7 @@
 
 /** sum(y) / sum(x) over the sessions in which x is not null. */
 export interface Metric {
-  /** Ends the names of its columns. */
+  /** In the names of its columns. */
   id: string;
   /** With the unit after a comma. */
   title: string;
@@ -40,9 +40,9 @@ export const METRICS: readonly Metric[] = [
 ];
 
 /** The kinds of sessions that are also compared on their own, as columns `<id>_kind` of text. */
-export const KINDS = [
-  ['rhythm', "case when rhythm is null then 'not known' when rhythm then 'found' else 'none' end"],
-  ['player', 'player'],
-  ['live', "case when live then 'live' else 'on demand' end"],
-  ['browser', 'browser'],
-] as const;
+export const KINDS = {
+  rhythm: "case when rhythm is null then 'not known' when rhythm then 'found' else 'none' end",
+  player: 'player',
+  live: "case when live then 'live' else 'on demand' end",
+  browser: 'browser',
+};

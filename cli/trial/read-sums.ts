@@ -1,4 +1,4 @@
-/** Reads reports, or their sums from a warehouse, with DuckDB: sums by arm, kind of session, and cluster or day. */
+/** Reads reports, or their sums from a warehouse, with DuckDB: sums by arm, kind of session, and cluster. */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,9 @@ import * as sql from './sums-sql.ts';
 export interface ReadOptions {
   /** Files, folders or globs. */
   paths: readonly string[];
-  /** They hold sums already. */
   areSums: boolean;
   /** Needed if the files have several trials. */
   trial?: string | undefined;
-  /** What is independent of each other. */
-  by: 'cluster' | 'day';
   threads: number;
 }
 
@@ -26,10 +23,9 @@ export interface ArmSums {
   sessions: number;
   /** Sessions in which the player's own algorithm chose. */
   own: number;
-  /** Least and greatest share that was planned for this arm. */
-  plannedShares: [number, number];
-  /** Sessions by cluster or day. */
-  perUnit: Float64Array;
+  /** The mean share that was planned for this arm. */
+  plannedShare: number;
+  perCluster: Float64Array;
   metrics: Record<string, ClusterSums>;
 }
 
@@ -43,23 +39,24 @@ export interface TrialSums {
 }
 
 type Row = Record<string, unknown>;
-/** Runs a statement. */
 type Query = (statement: string) => Promise<Row[]>;
 
-/** More goes to temporary files. */
 const MEMORY = '1200MB';
 const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
 
-export async function readSums(options: ReadOptions): Promise<TrialSums> {
+export async function readSums({ paths, areSums, trial, threads }: ReadOptions): Promise<TrialSums> {
   const { DuckDBInstance } = await loadDuckDb();
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
-  const settings = { threads: String(options.threads), memory_limit: MEMORY, preserve_insertion_order: 'false' };
+  const settings = { threads: String(threads), memory_limit: MEMORY, preserve_insertion_order: 'false' };
   const database = await DuckDBInstance.create(join(folder, 'reports.db'), settings);
   const connection = await database.connect();
   try {
     const query: Query = async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJS();
-    await load(query, await filesOf(query, options.paths), options);
-    return await trialSums(query, options);
+    const files = await filesOf(query, paths);
+    const dropped = areSums ? [] : await loadReports(query, files);
+    const sums = areSums ? files.map(sql.typedSums).join(' union all ') : sql.sumsOf('input where reason is null');
+    await made(query, `create table cells as ${sums}`, areSums ? ', with the columns of --sql' : '');
+    return await trialSums(query, trial, dropped);
   } finally {
     connection.closeSync();
     database.closeSync();
@@ -67,16 +64,15 @@ export async function readSums(options: ReadOptions): Promise<TrialSums> {
   }
 }
 
+interface Connection {
+  runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>;
+  closeSync(): void;
+}
+
 /** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
 interface DuckDb {
   DuckDBInstance: {
-    create(
-      file: string,
-      settings: Record<string, string>,
-    ): Promise<{
-      connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
-      closeSync(): void;
-    }>;
+    create(file: string, settings: object): Promise<{ connect(): Promise<Connection>; closeSync(): void }>;
   };
 }
 
@@ -100,22 +96,18 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
   return [...files];
 }
 
-/** Makes the tables `cells`, with sums, and `dropped`, with the numbers of what does not count. */
-async function load(query: Query, files: readonly string[], { areSums, by }: ReadOptions): Promise<void> {
+/** Makes a table from files. `shape`: what they must have. */
+async function made(query: Query, statement: string, shape = ''): Promise<void> {
   try {
-    await query('create table dropped (reason varchar, rows double)');
-    if (!areSums) await loadReports(query, files);
-    const sums = areSums
-      ? files.map(sql.typedSums).join(' union all ')
-      : sql.sumsOf('input where reason is null', ['trial', 'arm', by]);
-    await query(`create table cells as ${sums}`);
+    await query(statement);
   } catch (error) {
-    throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
+    throw new InputError('files', `files that DuckDB can read${shape}`, error);
   }
 }
 
-async function loadReports(query: Query, files: readonly string[]): Promise<void> {
-  await query(`create table input as ${sql.typedReports(files)}`);
+/** Makes the table `input`. Returns queries for what does not count, by reason. */
+async function loadReports(query: Query, files: readonly string[]): Promise<string[]> {
+  await made(query, `create table input as ${sql.typedReports(files)}`);
   // Of the reports with the same id, one counts.
   await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
   const repeated = 'reason is null and key in (select key from twice)';
@@ -123,52 +115,47 @@ async function loadReports(query: Query, files: readonly string[]): Promise<void
     `update input set reason = 'repeated: a report with the same id was read before' where ${repeated} ` +
       `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
   );
-  await query('insert into dropped select reason, count(*) from input where reason is not null group by 1');
-  if (files.every(sql.isParquet)) return;
-  await query("insert into dropped select 'a line that is too long or not UTF-8', count(*) from reject_errors");
+  const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
+  const unread = "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors";
+  return files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
-async function trialSums(query: Query, { trial: wanted, by }: ReadOptions): Promise<TrialSums> {
-  const found = await query(
-    'select trial from cells where trial is not null group by 1 order by sum(sessions) desc, 1',
-  );
+async function trialSums(query: Query, wanted: string | undefined, dropped: readonly string[]): Promise<TrialSums> {
+  const found = await query('select trial from cells where trial is not null group by 1 order by sum(sessions) desc');
   const names = found.map((row) => String(row['trial']));
   const trial = wanted ?? (names.length === 1 ? names[0]! : '');
   if (!names.includes(trial)) {
     const expected = names.length > 0 ? `one of ${names.slice(0, 10).join(', ')}` : 'reports of a trial';
     throw new InputError('--name', expected, wanted);
   }
-  const others = `sum(sessions) from cells where trial is distinct from ${sql.quoted(trial)}`;
-  await query(`insert into dropped select 'of another trial, or of none', ${others}`);
-  const dropped = 'select reason, sum(rows) as rows from dropped where rows > 0 group by 1 order by 2 desc, 1';
-  const notCounted = (await query(dropped)) as TrialSums['notCounted'];
-  const rows = await query(sql.sumsByKind('cells', by, trial));
-  const units = new Map([...new Set(rows.map(({ unit }) => unit))].map((unit, number) => [unit, number]));
-  const byKind = groupBy(rows, ({ kind }) => String(kind));
-  const [[, all] = [], ...kinds] = [...byKind].sort(([one], [other]) => (one < other ? -1 : 1));
-  const kindSums = kinds.map(([name, of]) => ({ name, arms: armsOf(of, units) }));
-  return { trial, notCounted, arms: armsOf(all!, units), kinds: kindSums };
+  const others = `select 'of another trial, or of none' as reason, sum(sessions) as rows from cells
+    where trial is distinct from ${sql.quoted(trial)}`;
+  const reasons = `select reason, rows::double as rows from (${[...dropped, others].join(' union all ')})`;
+  const notCounted = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
+  const rows = await query(sql.sumsByKind('cells', trial));
+  const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
+  const [all, ...kinds] = sortedGroups(rows, 'kind').map(([name, of]) => ({
+    name,
+    arms: sortedGroups(of, 'arm').map(([arm, ofArm]) => armSums(arm, ofArm, clusters)),
+  }));
+  return { trial, notCounted: notCounted as TrialSums['notCounted'], arms: all!.arms, kinds };
 }
 
-/** The sums of each arm, by name. `units`: the number of each cluster or day. */
-function armsOf(rows: readonly Row[], units: ReadonlyMap<unknown, number>): ArmSums[] {
-  const arms = [...groupBy(rows, ({ arm }) => String(arm))].sort(([one], [other]) => (one < other ? -1 : 1));
-  return arms.map(([arm, of]) => {
-    const valuesOf = (column: string) => of.map((row) => Number(row[column] ?? 0));
-    const totalOf = (column: string) => valuesOf(column).reduce((sum, value) => sum + value, 0);
-    const byUnit = (column: string) => {
-      const sums = new Float64Array(units.size);
-      for (const row of of) sums[units.get(row['unit'])!]! += Number(row[column] ?? 0);
-      return sums;
-    };
-    const metrics = METRICS.map(({ id }): [string, ClusterSums] => {
-      const [xx, xy, yy] = ['xx', 'xy', 'yy'].map((sum) => totalOf(`sum_${sum}_${id}`)) as [number, number, number];
-      return [id, { x: byUnit(`sum_x_${id}`), y: byUnit(`sum_y_${id}`), sessions: totalOf(`n_${id}`), xx, xy, yy }];
-    });
-    return {
-      ...{ arm, sessions: totalOf('sessions'), own: totalOf('own'), perUnit: byUnit('sessions') },
-      plannedShares: [Math.min(...valuesOf('least_share')), Math.max(...valuesOf('greatest_share'))],
-      metrics: Object.fromEntries(metrics),
-    };
-  });
+function sortedGroups(rows: readonly Row[], column: string): [string, Row[]][] {
+  return [...groupBy(rows, (row) => String(row[column]))].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]): ArmSums {
+  const rowOf = new Map(rows.map((row) => [row['cluster'], row]));
+  const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));
+  const totalOf = (column: string) => perCluster(column).reduce((sum, value) => sum + value, 0);
+  const sessions = totalOf('sessions');
+  const metrics = METRICS.map(({ id }): [string, ClusterSums] => [
+    id,
+    { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions },
+  ]);
+  return {
+    ...{ arm, sessions, own: totalOf('own'), plannedShare: totalOf('planned') / sessions },
+    ...{ perCluster: perCluster('sessions'), metrics: Object.fromEntries(metrics) },
+  };
 }

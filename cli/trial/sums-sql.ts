@@ -1,46 +1,39 @@
 /** The SQL of a trial: the check of reports by the rules of abr/session-report.ts, and their sums. */
 
-import { type FieldRule, ORDERED, SESSION_REPORT_FIELDS, TOGETHER } from '../../abr/session-report.ts';
+import { type FieldRule, SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
 import { KINDS, METRICS } from './metrics.ts';
 
 const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 
-/** A text in SQL. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const listed = (texts: readonly string[]) => texts.map(quoted).join(', ');
+export const isParquet = (file: string) => file.endsWith('.parquet');
 
 /** Lines above 1 MB and those that are not UTF-8 are left out, and listed in `reject_errors`. */
 const READ_LINES =
   "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
-/**
- * Raw reports from NDJSON and Parquet: a column of JSON per field, all null for a line that is none. Values are checked as
- * JSON, because a cast takes "12" and true for numbers.
- */
+/** A column of JSON per field, all null for a line that is none: a cast to numbers would take "12" and true. */
 function rawReports(files: readonly string[]): string {
-  const texts = files.filter((file) => !isParquet(file));
+  const texts = files.filter((file) => !isParquet(file)).map(quoted);
   const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
-  if (texts.length > 0) lines.push(`select line from read_csv([${listed(texts)}], ${READ_LINES})`);
+  if (texts.length > 0) lines.push(`select line from read_csv([${texts.join(', ')}], ${READ_LINES})`);
   const shape = quoted(JSON.stringify(Object.fromEntries(FIELDS.map(([field]) => [field, 'JSON']))));
   const report = `case when json_valid(line) then json_transform(line, ${shape}) end`;
   return `select unnest(${report}) from (${lines.join(' union all ')})`;
 }
 
-export const isParquet = (file: string) => file.endsWith('.parquet');
-
 /** The value of a raw field as it is used; null for one of another type. */
 function typed(field: string, rule: FieldRule): string {
-  const text = `"${field}"::varchar`;
-  if ('min' in rule) return `try_cast(${text} as double)`;
+  if ('min' in rule) return `try_cast("${field}"::varchar as double)`;
   const isFlag = 'values' in rule && rule.values.includes(true);
-  return isFlag ? `case ${text} when 'true' then true when 'false' then false end` : `trim(${text}, '"')`;
+  return isFlag ? `try_cast("${field}"::varchar as boolean)` : `trim("${field}"::varchar, '"')`;
 }
 
-/** Whether a raw field that is present follows its rule; null counts as no. */
-function follows(field: string, rule: FieldRule): string {
+/** Whether a raw field that is present has a value of its rule; null counts as no. */
+function hasRightValue(field: string, rule: FieldRule): string {
   const text = `"${field}"::varchar`;
-  if ('values' in rule) return `${text} in (${listed(rule.values.map((one) => JSON.stringify(one)))})`;
+  if ('values' in rule) return `${text} in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
   if ('pattern' in rule) {
     return `regexp_full_match(${text}, ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
   }
@@ -48,91 +41,72 @@ function follows(field: string, rule: FieldRule): string {
   return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
 }
 
-/** Why a raw report is invalid: what its first wrong field violates; null for a valid one. */
-function reasonSql(): string {
-  const all = FIELDS.map(([field]) => `"${field}"::varchar`).join(', ');
-  const cases = [
-    ...[`coalesce(${all}) is null`, 'not a line of JSON with fields of a report'],
-    ...FIELDS.flatMap(([field, rule]) => [
-      `${rule.optional ? `"${field}" is not null and ` : ''}not coalesce(${follows(field, rule)}, false)`,
-      `wrong ${field}`,
-    ]),
-    ...TOGETHER.flatMap((fields) => [
-      `${fields.map((field) => `("${field}" is null)::int`).join(' + ')} not in (0, ${fields.length})`,
-      `only some of ${fields.join(', ')}`,
-    ]),
-    ...ORDERED.flatMap((pair) => [
-      pair.map((field) => typed(field, SESSION_REPORT_FIELDS[field])).join(' > '),
-      `${pair[0]} above ${pair[1]}`,
-    ]),
-  ];
-  return `case ${cases.map((part, i) => (i % 2 === 0 ? `when ${part}` : `then ${quoted(part)}`)).join('\n')} end`;
+/** Whether a raw field follows its rule; null counts as no. */
+function isRight(field: string, rule: FieldRule): string {
+  const { optional, with: beside, atMost } = rule;
+  const value = `coalesce(${hasRightValue(field, rule)}, false)`;
+  return [
+    optional ? `("${field}" is null or ${value})` : value,
+    ...(beside ? [`("${field}" is null) = ("${beside}" is null)`] : []),
+    ...(atMost ? [`coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)`] : []),
+  ].join(' and ');
 }
 
-const KEYS = ['trial', 'arm', 'cluster', 'day'];
-/** Names the fields that sums need. */
+const KEYS = ['trial', 'arm', 'cluster'];
 const USED = JSON.stringify([KEYS, 'armShare', 'controller', METRICS, KINDS]);
 
-/** The reports of files with the fields in use, a number `key` in place of the id, and the reason if one is invalid. */
+/** The reports of files with the fields in use, a number `key` in place of the id, and the first reason to be invalid. */
 export function typedReports(files: readonly string[]): string {
+  const reasons = FIELDS.map(([field, rule]) => `when not (${isRight(field, rule)}) then 'wrong ${field}'`);
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
-  const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`).join(', ');
-  return `select ${reasonSql()} as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values} from (${rawReports(files)})`;
+  const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`);
+  const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"::varchar`).join(', ')}) is null`;
+  return `select case ${none} then 'not a line of JSON with fields of a report'
+    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values.join(', ')}
+    from (${rawReports(files)})`;
 }
 
 /** The columns of sums beside their keys, and their SQL over `x_<metric>` and `y_<metric>` of each session. */
 const SUMS: readonly (readonly [column: string, sql: string])[] = [
   ['sessions', 'count(*)'],
   ['own', "sum(case when controller = 'player' then 1 else 0 end)"],
-  ['least_share', 'min(armShare)'],
-  ['greatest_share', 'max(armShare)'],
-  ...METRICS.flatMap(({ id }) => [
-    [`n_${id}`, `count(x_${id})`] as const,
-    ...['x', 'y'].map((of) => [`sum_${of}_${id}`, `sum(${of}_${id})`] as const),
-    ...['xx', 'xy', 'yy'].map((of) => [`sum_${of}_${id}`, `sum(${of[0]}_${id} * ${of[1]}_${id})`] as const),
-  ]),
+  ['planned', 'sum(armShare)'],
+  ...METRICS.flatMap(({ id }) => ['x', 'y'].map((of) => [`sum_${of}_${id}`, `sum(${of}_${id})`] as const)),
 ];
+const KIND_COLUMNS = Object.keys(KINDS).map((id) => `${id}_kind`);
+const ALL_KEYS = [...KEYS, ...KIND_COLUMNS];
 
-const SUM_KEYS = [...KEYS, ...KINDS.map(([id]) => `${id}_kind`)];
-/** Sums of the valid reports of a table; plain SQL, which warehouses run, too. `keys`: of the reports, one of `KEYS` each. */
-export function sumsOf(table: string, keys: readonly string[] = KEYS): string {
-  const by = [...keys, ...SUM_KEYS.slice(KEYS.length)];
+/** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
+export function sumsOf(table: string): string {
   const values = [
-    ...[...keys, 'controller', 'armShare'],
-    ...KINDS.map(([id, sql]) => `${sql} as ${id}_kind`),
+    ...[...KEYS, 'controller', 'armShare'],
+    ...Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`),
     ...METRICS.flatMap(({ id, x, y }) => [`${x} as x_${id}`, `${y} as y_${id}`]),
   ];
-  const sums = SUMS.map(([column, sql]) => `${sql} as ${column}`);
   return `with sessions as (
   select
     ${values.join(',\n    ')}
   from ${table}
 )
 select
-  ${[...by, ...sums].join(',\n  ')}
+  ${[...ALL_KEYS, ...SUMS.map(([column, sql]) => `${sql} as ${column}`)].join(',\n  ')}
 from sessions
-group by ${by.join(', ')}`;
+group by ${ALL_KEYS.join(', ')}`;
 }
 
 /** Sums from a file, as a warehouse wrote it. */
 export function typedSums(file: string): string {
-  const columns = [
-    ...SUM_KEYS.map((key) => `${key}::varchar as ${key}`),
-    ...SUMS.map(([sum]) => `${sum}::double as ${sum}`),
-  ];
-  return `select ${columns.join(', ')} from ${quoted(file)}`;
+  const keys = ALL_KEYS.map((key) => `${key}::varchar as ${key}`);
+  return `select ${[...keys, ...SUMS.map(([sum]) => `${sum}::double as ${sum}`)].join(', ')} from ${quoted(file)}`;
 }
 
-/** Sums by arm, unit (a key), and `kind`: one kind of session at a time, or '' for all sessions. */
-export function sumsByKind(table: string, unit: string, trial: string): string {
-  const columns = SUMS.map(([column]) => {
-    const how = column === 'least_share' ? 'min' : column === 'greatest_share' ? 'max' : 'sum';
-    return `${how}(${column})::double as ${column}`;
-  });
-  const kinds = KINDS.map(([id]) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`).join(' ');
-  const sets = ['', ...KINDS.map(([id]) => `, ${id}_kind`)].map((kind) => `(arm, ${unit}${kind})`);
-  return (
-    `select arm, ${unit} as unit, case ${kinds} else '' end as kind, ${columns.join(', ')} ` +
-    `from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`
+/** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
+export function sumsByKind(table: string, trial: string): string {
+  const kinds = KIND_COLUMNS.map(
+    (kind, i) => `when grouping(${kind}) = 0 then '${Object.keys(KINDS)[i]}: ' || ${kind}`,
   );
+  const sets = ['arm, cluster', ...KIND_COLUMNS.map((kind) => `arm, cluster, ${kind}`)].map((set) => `(${set})`);
+  const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
+  return `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')}
+    from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`;
 }

@@ -2,7 +2,7 @@
 
 import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Estimate } from '../../replay/results.ts';
-import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
+import { type Block, type ReportDocument, type Section, type Table, tableOf } from '../report/document.ts';
 import { count, estimateCell, fixed, signed } from '../report/format.ts';
 import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
 import { DECISIVE } from './metrics.ts';
@@ -11,38 +11,43 @@ import type { TrialSums } from './read-sums.ts';
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
 
-const METHOD =
-  'Metrics are ratios of sums: QoE, bitrate and latency per second watched, the time stalled of all time watched or ' +
-  'stalled, others per session. Intervals are 95 %, from linearised ratios over whole clusters. Those "at any look" hold ' +
-  'however often one looks (mixture sequential probability ratio test), and for all arms together.';
+const CAPTIONS = {
+  arms:
+    'QoE, bitrate and latency are per second watched. Intervals are 95 %, over whole clusters; those "at any look" hold ' +
+    'however often one looks (mixture sequential probability ratio test), and for all arms together.',
+  kinds: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
+  needed:
+    'Sessions of both arms that find such a difference in 80 % of trials, at a single look; else about twice as many.',
+};
 
-export function trialDocument(sums: TrialSums, { control, arms, warnings, leftOut }: TrialComparison): ReportDocument {
-  const sections: Section[] = arms.flatMap((one, i) => {
-    const tables: [string, Table][] = [
-      [`${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)],
-      ['By kind of session', kindTable(one)],
-      ['Sessions needed', powerTable(one)],
-    ];
-    return tables.flatMap(([title, table], part): Section[] =>
-      table.rows.length > 0 ? [{ id: `arm-${i}-${part}`, title, level: part === 0 ? 2 : 3, blocks: [table] }] : [],
-    );
+export function trialDocument(sums: TrialSums, { control, arms, warnings }: TrialComparison): ReportDocument {
+  const compared = [control, ...arms.map(({ arm }) => arm)];
+  const items = sums.arms.map((arm) => {
+    const ofPlayer = `${fixed((100 * arm.own) / arm.sessions, 1)} % with the player's own algorithm`;
+    return `\`${arm.arm}\`: ${count(arm.sessions, 'session')}, ${compared.includes(arm) ? ofPlayer : 'too few, left out'}`;
   });
-  const items = [
-    ...[control, ...arms.map(({ arm }) => arm)].map(
-      ({ arm, sessions, own }) =>
-        `\`${arm}\`: ${count(sessions, 'session')}, ${fixed((100 * own) / sessions, 1)} % with the player's own algorithm`,
-    ),
-    ...leftOut.map((arm) => `\`${arm}\`: left out, with too few sessions`),
-    ...sums.notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`),
-  ];
-  sections.push({ id: 'counts', title: 'What was counted', level: 2, blocks: [{ kind: 'list', items }] });
-  sections.push({ id: 'method', title: 'Method', level: 2, blocks: [{ kind: 'text', text: METHOD }] });
-  const blocks: Block[] = arms.map((one) => ({ kind: 'text', text: sentence(one, control.arm) }));
-  if (warnings.length > 0) blocks.push({ kind: 'list', items: warnings });
-  return { title: `Trial ${sums.trial}`, opening: { id: 'outcome', title: 'Outcome', level: 2, blocks }, sections };
+  items.push(...sums.notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`));
+  const tables = arms.flatMap((one, i): Section[] => [
+    section(`arm-${i}`, `${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)),
+    { ...section(`kinds-${i}`, 'By kind of session', kindTable(one)), level: 3 },
+    { ...section(`needed-${i}`, 'Sessions needed', powerTable(one)), level: 3 },
+  ]);
+  const outcome: Block[] = arms.map((one) => ({ kind: 'text', text: sentence(one, control.arm) }));
+  if (warnings.length > 0) outcome.push({ kind: 'list', items: warnings });
+  return {
+    title: `Trial ${sums.trial}`,
+    opening: section('outcome', 'Outcome', ...outcome),
+    sections: [
+      ...tables.filter(({ blocks: [table] }) => (table as Table).rows.length > 0),
+      section('counts', 'What was counted', { kind: 'list', items }),
+    ],
+  };
 }
 
-/** What the decisive metrics say, in plain words. */
+function section(id: string, title: string, ...blocks: Block[]): Section {
+  return { id, title, level: 2, blocks };
+}
+
 function sentence({ arm, comparisons }: ArmComparison, control: string): string {
   const decisive = comparisons.filter(({ metric }) => DECISIVE.includes(metric));
   const sure = decisive.filter(({ always }) => excludesZero(always));
@@ -52,8 +57,8 @@ function sentence({ arm, comparisons }: ArmComparison, control: string): string 
     sure.length > 0 && `${sure.map(change).join(' and ')}, whenever one looks`,
     once.length > 0 && `${once.map(change).join(' and ')}, if this is the only look`,
     unclear.length > 0 && `no difference was found in ${unclear.map(nounOf).join(', ')}`,
-  ].filter((part) => part !== false);
-  return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.join('; ')}.`;
+  ];
+  return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.filter(Boolean).join('; ')}.`;
 }
 
 const nounOf = ({ metric }: Comparison) => metric.title.split(',')[0]!;
@@ -73,9 +78,7 @@ function excludesZero({ ci95 }: Estimate): boolean {
 
 function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
   return {
-    kind: 'table',
-    caption: 'Arms side by side.',
-    names: ['metric'],
+    ...{ kind: 'table', caption: CAPTIONS.arms, names: ['metric'] },
     numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
     rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
@@ -87,33 +90,25 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
 
 function kindTable({ kinds }: ArmComparison): Table {
   return {
-    kind: 'table',
-    caption:
-      'Differences between the arms, and how far each is above that of all other sessions; the intervals of the latter ' +
-      'hold for all rows together (Bonferroni).',
-    names: ['kind'],
-    numbers: ['sessions', ...DECISIVE.flatMap(({ title }) => [title, 'against other sessions'])],
-    rows: kinds.map(({ name, sessions, differences }) => {
-      const cells = DECISIVE.flatMap(({ digits }, i) => differences[i]!.map((one) => estimateCell(one, { digits })));
-      return [name, String(sessions), ...cells];
-    }),
+    ...{ kind: 'table', caption: CAPTIONS.kinds, names: ['kind'] },
+    numbers: ['sessions', ...DECISIVE.map(({ title }) => title)],
+    rows: kinds.map(({ name, sessions, comparisons }) => [
+      ...[name, String(sessions)],
+      ...comparisons.map(({ difference, metric: { digits } }) => estimateCell(difference, { digits })),
+    ]),
   };
 }
 
 function powerTable({ comparisons }: ArmComparison): Table {
-  const of = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
-  return {
-    kind: 'table',
-    caption:
-      'Sessions of both arms with which a difference of so many percent is found with a probability of 80 %, at a single ' +
-      'look; who looks often needs about twice as many.',
-    names: ['metric'],
-    numbers: EFFECTS.map((percent) => `to find ${percent} %`),
-    rows: of.map(({ metric, control, contrast }) => [
-      metric.title,
-      ...EFFECTS.map((percent) =>
-        Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2)).toFixed(0),
-      ),
-    ]),
-  };
+  return tableOf<Comparison>(
+    CAPTIONS.needed,
+    [
+      { title: 'metric', of: ({ metric }) => metric.title },
+      ...EFFECTS.map((percent) => ({
+        ...{ title: `to find ${percent} %`, digits: 0 },
+        of: (one: Comparison) => Number(sessionsToFind((one.control * percent) / 100, one.contrast).toPrecision(2)),
+      })),
+    ],
+    comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0),
+  );
 }

@@ -5,7 +5,6 @@ import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
 import type { CommandIo } from '../command-io.ts';
-import { wholeNumber } from '../options.ts';
 import { html } from '../report/html.ts';
 import { markdown, plainText } from '../report/markdown.ts';
 import { requireWritableFolder } from '../results-file.ts';
@@ -14,15 +13,7 @@ import { readSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';
 import { trialDocument } from './trial-document.ts';
 
-interface Flags {
-  name?: string;
-  control?: string;
-  sums?: boolean;
-  by: string;
-  planned: string;
-  out?: string;
-  sql?: string;
-}
+type Flags = Partial<Record<'name' | 'control' | 'out' | 'sql', string>> & { sums?: boolean };
 
 export function trialCommand(io: CommandIo): Command {
   return new Command('trial')
@@ -30,8 +21,6 @@ export function trialCommand(io: CommandIo): Command {
     .argument('[files...]', 'reports as NDJSON or Parquet: files, folders or globs')
     .option('--name <trial>', 'the trial, if the reports have several')
     .option('--control <arm>', "arm to compare with (default: the one with the player's own algorithm)")
-    .option('--by <cluster|day>', 'what is independent of each other: clusters of viewers, or days', 'cluster')
-    .option('--planned <sessions>', 'sessions at which the intervals at any look are narrowest', '10000')
     .option('--out <folder>', 'write the comparison as index.html and report.md')
     .option('--sums', 'the files hold the sums of --sql (also as CSV)')
     .option('--sql <table>', 'print the SQL of these sums over a table of valid reports, for a warehouse')
@@ -39,17 +28,15 @@ export function trialCommand(io: CommandIo): Command {
 }
 
 async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<void> {
-  if (flags.sql !== undefined) {
-    io.stdout.write(`${sumsOf(flags.sql)}\n`);
+  const { name: trial, control, out, sql, sums: areSums = false } = flags;
+  if (sql !== undefined) {
+    io.stdout.write(`${sumsOf(sql)}\n`);
     return;
   }
-  const { name, control, by, out, sums: areSums = false } = flags;
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
-  if (by !== 'cluster' && by !== 'day') throw new InputError('--by', 'cluster or day', by);
-  const plannedSessions = wholeNumber(flags.planned, '--planned', { min: 100, max: 1e9 });
   if (out !== undefined) requireWritableFolder(out);
-  const sums = await readSums({ paths, areSums, trial: name, by, threads: io.defaultJobs });
-  const comparison = compareArms(sums, { control, plannedSessions });
+  const sums = await readSums({ paths, areSums, trial, threads: io.defaultJobs });
+  const comparison = compareArms(sums, control);
   if (comparison === undefined) {
     const arms = sums.arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
     throw new InputError('--control', 'it and another arm, with eight sessions of two clusters each', control, arms);

@@ -67,7 +67,7 @@ test('viewers report to collect, and trial compares their arms', async ({ labPag
     expect(stdout).toMatch(/^With `leo-abr` instead of `player`, .*QoE/m);
     expect(stdout).toMatch(/^metric +player +leo-abr +difference/m);
     for (const metric of ['QoE', 'time stalled, %', 'watch time, s per session', 'startup, s']) {
-      expect(stdout).toMatch(new RegExp(`^${metric} +\\d\\S* +\\d\\S* +[+−]?\\d`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^${metric} +−?\\d\\S* +−?\\d\\S* +[+−]?\\d`, 'm'));
     }
     expect(stdout).toContain(`- \`leo-abr\`: ${VIEWERS / 2} sessions, 0.0 % with the player's own algorithm`);
     expect(stdout).toContain(`- \`player\`: ${VIEWERS / 2} sessions, 100.0 % with the player's own algorithm`);

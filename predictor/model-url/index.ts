@@ -19,7 +19,7 @@ export interface ModelForecaster extends Forecaster {
   readonly status: 'loading' | 'ready' | 'failed';
 }
 
-/** Longest model file, in characters; models of `leo-abr train` have 4,000. */
+/** In characters; models of `leo-abr train` have 4,000. */
 const LONGEST_FILE = 1e6;
 
 /**
@@ -36,7 +36,7 @@ export function createModelForecaster({ modelUrl, handover }: ModelForecasterOpt
 class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
   override name = 'model';
   status: ModelForecaster['status'] = 'loading';
-  /** An error that `latest` has not thrown yet. */
+  /** Not thrown yet. */
   #fault: unknown;
 
   constructor(

@@ -24,14 +24,10 @@ const IS_FULL = TRIALS >= 2000;
 const STARTS = IS_FULL ? 40 : 8;
 
 function sumsOf(sessions: readonly { cluster: number; x: number; y: number }[], clusters: number): ClusterSums {
-  const sums = { x: new Float64Array(clusters), y: new Float64Array(clusters), sessions: 0, xx: 0, xy: 0, yy: 0 };
+  const sums = { x: new Float64Array(clusters), y: new Float64Array(clusters), sessions: sessions.length };
   for (const { cluster, x, y } of sessions) {
     sums.x[cluster]! += x;
     sums.y[cluster]! += y;
-    sums.sessions++;
-    sums.xx += x * x;
-    sums.xy += x * y;
-    sums.yy += y * y;
   }
   return sums;
 }
@@ -39,7 +35,7 @@ function sumsOf(sessions: readonly { cluster: number; x: number; y: number }[], 
 const excludes = ([low, high]: [number, number], value: number) => low > value || high < value;
 
 describe('a contrast', () => {
-  test('of one mean has the standard error of the mean, and as many effective sessions as independent ones', () => {
+  test('of one mean has the standard error of the mean', () => {
     const values = [3, 1, 4, 1, 5, 9, 2, 6];
     const sums = sumsOf(
       values.map((y, cluster) => ({ cluster, x: 1, y })),
@@ -47,11 +43,10 @@ describe('a contrast', () => {
     );
     const mean = 31 / 8;
     const variance = values.reduce((sum, y) => sum + (y - mean) ** 2, 0) / 7;
-    const contrast = contrastOf([{ factor: 1, sums }]);
+    const contrast = contrastOf(sums);
     expect(contrast.value).toBeCloseTo(mean, 12);
     expect(contrast.standardError).toBeCloseTo(Math.sqrt(variance / 8), 12);
     expect(contrast.clusters).toBeCloseTo(8, 12);
-    expect(contrast.effectiveSessions).toBeCloseTo(7, 12);
     // t(7) at 97.5 %.
     expect(intervalOf(contrast)![1] - mean).toBeCloseTo(2.365 * Math.sqrt(variance / 8), 2);
     // 2.80^2 / 0.5^2 sessions per squared standard deviation.
@@ -60,10 +55,9 @@ describe('a contrast', () => {
 
   test('counts sessions that are copies of one another in their cluster once', () => {
     const sessions = [3, 1, 4, 1, 5].map((y, cluster) => ({ cluster, x: 1, y }));
-    const once = contrastOf([{ factor: 1, sums: sumsOf(sessions, 5) }]);
-    const thrice = contrastOf([{ factor: 1, sums: sumsOf([...sessions, ...sessions, ...sessions], 5) }]);
+    const once = contrastOf(sumsOf(sessions, 5));
+    const thrice = contrastOf(sumsOf([...sessions, ...sessions, ...sessions], 5));
     expect(thrice.standardError).toBeCloseTo(once.standardError, 12);
-    expect(thrice.effectiveSessions).toBeCloseTo(once.effectiveSessions, 9);
   });
 
   test('of two arms leaves out what clusters share', () => {
@@ -75,70 +69,45 @@ describe('a contrast', () => {
         50,
       );
     const [one, other] = [arm(1), arm(0)];
-    const both = contrastOf([
-      { factor: 1, sums: one },
-      { factor: -1, sums: other },
-    ]);
+    const both = contrastOf(one, other);
     expect(both.value).toBeCloseTo(ratioOf(one) - ratioOf(other), 12);
     expect(both.standardError).toBeLessThan(0.3);
   });
 
   test('without sessions or with one cluster has no interval', () => {
-    const none = contrastOf([{ factor: 1, sums: sumsOf([], 3) }]);
-    expect([none.value, intervalOf(none), alwaysValidInterval(none, { plannedSessions: 100 })]).toEqual([
-      Number.NaN,
-      null,
-      null,
-    ]);
-    const one = contrastOf([
-      {
-        factor: 1,
-        sums: sumsOf(
-          [
-            { cluster: 1, x: 1, y: 2 },
-            { cluster: 1, x: 1, y: 3 },
-          ],
-          3,
-        ),
-      },
-    ]);
+    const none = contrastOf(sumsOf([], 3));
+    expect([none.value, intervalOf(none), alwaysValidInterval(none)]).toEqual([Number.NaN, null, null]);
+    const one = contrastOf(
+      sumsOf(
+        [2, 3].map((y) => ({ cluster: 1, x: 1, y })),
+        3,
+      ),
+    );
     expect([one.value, intervalOf(one)]).toEqual([2.5, null]);
   });
 });
 
 describe('an interval for any number of looks', () => {
-  const contrast = (sessions: number): Contrast => ({
-    ...{ value: 1, standardError: 1, clusters: sessions, sessions, effectiveSessions: sessions },
-  });
-  const width = (sessions: number, options: { alpha?: number; plannedSessions: number }) =>
-    alwaysValidInterval(contrast(sessions), options)![1] - 1;
+  const contrast = (sessions: number, clusters = 1e6): Contrast => ({ value: 1, standardError: 1, clusters, sessions });
+  /** In standard errors, without that. */
+  const width = (of: Contrast, alpha?: number) => alwaysValidInterval(of, alpha)![1] - 1;
 
   test('is that of the normal mixture for many clusters, and wider for few', () => {
     const growth = 1 + 7.935;
     const limit = Math.sqrt((growth / (growth - 1)) * (2 * Math.log(20) + Math.log(growth)));
-    expect(width(1e6, { plannedSessions: 1e6 })).toBeCloseTo(limit, 3);
-    expect(width(40, { plannedSessions: 40 })).toBeGreaterThan(1.05 * limit);
-    expect(alwaysValidInterval(contrast(3), { plannedSessions: 3 })).toBeNull();
+    expect(width(contrast(10_000))).toBeCloseTo(limit, 3);
+    expect(width(contrast(10_000, 40))).toBeGreaterThan(1.05 * limit);
+    expect(alwaysValidInterval(contrast(10_000, 3))).toBeNull();
   });
 
-  test('is narrowest, in standard errors of the planned number, near that number', () => {
-    const widths = [1e3, 1e4, 1e5].map((planned) => width(1e4, { plannedSessions: planned }));
+  test('is narrowest, in standard errors, near 10,000 sessions, and wider with a smaller alpha', () => {
+    const widths = [1e3, 1e4, 1e5].map((sessions) => width(contrast(sessions)));
     expect(widths[1]).toBeLessThan(Math.min(widths[0]!, widths[2]!));
-  });
-
-  test('is wider with a smaller alpha', () => {
-    expect(width(1e4, { alpha: 0.01, plannedSessions: 1e4 })).toBeGreaterThan(width(1e4, { plannedSessions: 1e4 }));
+    expect(width(contrast(1e4), 0.01)).toBeGreaterThan(widths[1]!);
   });
 });
 
 describe(`${TRIALS} simulated trials`, () => {
-  const shares = (counts: Record<DrawnMetric, number>) =>
-    DRAWN_METRICS.map((metric) => {
-      const percent = (100 * counts[metric]) / TRIALS;
-      if (IS_FULL) process.stdout.write(`${expect.getState().currentTestName}: ${metric} ${percent.toFixed(2)} %\n`);
-      return percent;
-    });
-  const none = () => ({ qoe: 0, stalled: 0, stallsPerSession: 0 });
   let pools: { same: Pool; different: Pool } | undefined;
   /** Of dash.js's rule against itself, and of MPC-L against it. */
   const played = () => {
@@ -149,36 +118,53 @@ describe(`${TRIALS} simulated trials`, () => {
     return pools;
   };
 
-  test('A/A with a look every 100 sessions: the interval for any number of looks ever excludes 0 in at most 5 %', () => {
-    const [always, once] = [none(), none()];
+  type Condition = (contrast: Contrast, metric: DrawnMetric) => boolean;
+
+  /** For each condition and metric, the percentage of trials in which it holds at a look, at least once. */
+  function percents(trial: { pool: Pool; sessions: number; every: number }, ...conditions: Condition[]): number[][] {
+    const counts = conditions.map(() => DRAWN_METRICS.map(() => 0));
     for (let seed = 1; seed <= TRIALS; seed++) {
-      const [found, foundOnce] = [new Set<DrawnMetric>(), new Set<DrawnMetric>()];
-      drawTrial({ pool: played().same, sessions: IS_FULL ? 10_000 : 4000, every: 100, seed }, (contrasts) => {
-        for (const name of DRAWN_METRICS) {
-          const interval = alwaysValidInterval(contrasts[name], { plannedSessions: 10_000 });
-          if (interval && excludes(interval, 0)) found.add(name);
-          const { value, standardError } = contrasts[name];
-          if (Math.abs(value) > 2 * standardError) foundOnce.add(name);
+      const found = new Set<string>();
+      drawTrial({ ...trial, seed }, (contrasts) => {
+        for (const [m, metric] of DRAWN_METRICS.entries()) {
+          for (const [c, holds] of conditions.entries()) {
+            if (found.has(`${c} ${m}`) || !holds(contrasts[metric], metric)) continue;
+            found.add(`${c} ${m}`);
+            counts[c]![m]!++;
+          }
         }
       });
-      for (const name of found) always[name]++;
-      for (const name of foundOnce) once[name]++;
     }
-    for (const percent of shares(always)) expect(percent).toBeLessThanOrEqual(5);
+    const shares = counts.map((row) => row.map((count) => (100 * count) / TRIALS));
+    if (IS_FULL) process.stdout.write(`${expect.getState().currentTestName}: ${JSON.stringify(shares)} %\n`);
+    return shares;
+  }
+
+  test('A/A: the interval excludes 0 in about 5 %', () => {
+    const trial = { pool: played().same, sessions: 3000, every: 3000 };
+    for (const percent of percents(trial, (contrast) => excludes(intervalOf(contrast)!, 0))[0]!) {
+      expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 3 : 2);
+      expect(percent).toBeLessThanOrEqual(IS_FULL ? 7 : 8);
+    }
+  }, 600_000);
+
+  test('A/A with a look every 100 sessions: the interval for any number of looks ever excludes 0 in at most 5 %', () => {
+    const trial = { pool: played().same, sessions: IS_FULL ? 10_000 : 4000, every: 100 };
+    const [always, once] = percents(
+      trial,
+      (contrast) => excludes(alwaysValidInterval(contrast) ?? [0, 0], 0),
+      ({ value, standardError }) => Math.abs(value) > 2 * standardError,
+    );
+    for (const percent of always!) expect(percent).toBeLessThanOrEqual(5);
     // What the correction is for.
-    for (const percent of shares(once)) expect(percent).toBeGreaterThan(IS_FULL ? 20 : 12);
+    for (const percent of once!) expect(percent).toBeGreaterThan(IS_FULL ? 20 : 12);
   }, 600_000);
 
   test('A/B: the interval covers the true difference in about 95 %', () => {
-    const counts = none();
     const pool = played().different;
-    for (let seed = 1; seed <= TRIALS; seed++) {
-      drawTrial({ pool, sessions: 3000, every: 3000, seed }, (contrasts) => {
-        for (const name of DRAWN_METRICS)
-          if (!excludes(intervalOf(contrasts[name])!, truthOf(pool, name))) counts[name]++;
-      });
-    }
-    for (const percent of shares(counts)) {
+    const truths = Object.fromEntries(DRAWN_METRICS.map((metric) => [metric, truthOf(pool, metric)]));
+    const covers: Condition = (contrast, metric) => !excludes(intervalOf(contrast)!, truths[metric]!);
+    for (const percent of percents({ pool, sessions: 3000, every: 3000 }, covers)[0]!) {
       expect(percent).toBeGreaterThanOrEqual(IS_FULL ? 93 : 92);
       expect(percent).toBeLessThanOrEqual(IS_FULL ? 97 : 98);
     }

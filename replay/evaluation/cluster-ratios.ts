@@ -3,65 +3,44 @@
 import { effectiveUnits } from './bootstrap.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Sums over the sessions of one arm. A mean of y is a ratio with x = 1. */
+/** Sums over the sessions of one arm, by cluster: in the same order for all arms. A mean of y is a ratio with x = 1. */
 export interface ClusterSums {
-  /** Sums by cluster, in the same order for all arms; 0 for clusters without sessions. */
   x: Float64Array;
   y: Float64Array;
+  /** Also those with x = 0. */
   sessions: number;
-  xx: number;
-  xy: number;
-  yy: number;
 }
 
-/** A ratio sum(y) / sum(x), and its factor in a contrast. */
-export interface Term {
-  factor: number;
-  sums: ClusterSums;
-}
-
-/** A linear combination of ratios: a difference of two arms, or of two such differences. */
+/** A ratio, or the difference of two. */
 export interface Contrast {
   value: number;
   standardError: number;
-  /** Effective number of clusters of the term that has the fewest. */
+  /** Effective number of clusters of the ratio that has the fewest. */
   clusters: number;
   sessions: number;
-  /** The number of independent sessions that would give this standard error. */
-  effectiveSessions: number;
 }
 
-export interface IntervalOptions {
-  /** One minus the confidence. Default 0.05. */
-  alpha?: number;
-  /** Of always-valid intervals: the number of independent sessions at which they are narrowest. */
-  plannedSessions: number;
-}
+/** Sessions at which always-valid intervals are narrowest. */
+const PLANNED_SESSIONS = 10_000;
 
 export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }
 
-/** NaN where a term has no sessions. */
-export function contrastOf(terms: readonly Term[]): Contrast {
-  const scores = new Float64Array(terms[0]!.sums.x.length);
-  let [value, clusters, sessions, sessionVariance] = [0, Number.POSITIVE_INFINITY, 0, 0];
-  for (const { factor, sums } of terms) {
-    const { x, y, xx, xy, yy } = sums;
-    const [ratio, weight] = [ratioOf(sums), factor / total(x)];
+/** The ratio of an arm, less that of the control if there is one. NaN without sessions. */
+export function contrastOf(arm: ClusterSums, control?: ClusterSums): Contrast {
+  const scores = new Float64Array(arm.x.length);
+  let [value, clusters, sessions] = [0, Number.POSITIVE_INFINITY, 0];
+  for (const [sums, sign] of [[arm, 1] as const, ...(control ? [[control, -1] as const] : [])]) {
+    const { x, y } = sums;
+    const [ratio, weight] = [ratioOf(sums), sign / total(x)];
     for (let c = 0; c < scores.length; c++) scores[c]! += weight * (y[c]! - ratio * x[c]!);
-    value += factor * ratio;
+    value += sign * ratio;
     clusters = Math.min(clusters, effectiveUnits(x));
     sessions += sums.sessions;
-    sessionVariance += weight * weight * Math.max(0, yy - 2 * ratio * xy + ratio * ratio * xx);
   }
-  let squares = 0;
-  for (const score of scores) squares += score * score;
-  const variance = (clusters / (clusters - 1)) * squares;
-  return {
-    ...{ value, clusters, sessions, standardError: Math.sqrt(variance) },
-    effectiveSessions: variance > 0 ? (sessions * sessionVariance) / variance : sessions,
-  };
+  const squares = scores.reduce((sum, score) => sum + score * score, 0);
+  return { value, clusters, sessions, standardError: Math.sqrt((clusters / (clusters - 1)) * squares) };
 }
 
 /** The interval for a single look; null with fewer than two clusters. */
@@ -70,16 +49,13 @@ export function intervalOf(contrast: Contrast, alpha = 0.05): [number, number] |
 }
 
 /** Holds at all looks together: what a mixture sequential probability ratio test does not reject. */
-export function alwaysValidInterval(
-  contrast: Contrast,
-  { alpha = 0.05, plannedSessions }: IntervalOptions,
-): [number, number] | null {
+export function alwaysValidInterval(contrast: Contrast, alpha = 0.05): [number, number] | null {
+  const { clusters, sessions } = contrast;
   const surprise = -2 * Math.log(alpha);
-  const growth = 1 + ((surprise + Math.log(surprise + 1)) * contrast.effectiveSessions) / plannedSessions;
-  const degrees = contrast.clusters - 1;
+  const growth = 1 + ((surprise + Math.log(surprise + 1)) * sessions) / PLANNED_SESSIONS;
   // exp((ln growth - 2 ln alpha) / clusters): from here on for few clusters, else its limit.
-  const power = Math.exp((Math.log(growth) + surprise) / contrast.clusters);
-  const square = (degrees * (power - 1)) / (1 - power / growth);
+  const power = Math.exp((Math.log(growth) + surprise) / clusters);
+  const square = ((clusters - 1) * (power - 1)) / (1 - power / growth);
   return power < growth ? around(contrast, Math.sqrt(square)) : null;
 }
 
@@ -95,7 +71,5 @@ export function sessionsToFind(difference: number, { standardError, sessions }: 
 }
 
 function total(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
+  return values.reduce((sum, value) => sum + value, 0);
 }

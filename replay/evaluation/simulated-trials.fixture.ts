@@ -86,30 +86,14 @@ export function drawTrial(
       sums.x[cluster]! += x;
       sums.y[cluster]! += y;
       sums.sessions++;
-      sums.xx += x * x;
-      sums.xy += x * y;
-      sums.yy += y * y;
     }
     if (n % every !== 0) continue;
-    const contrasts = DRAWN_METRICS.map((metric) => {
-      const terms = [
-        { factor: 1, sums: arms.arm[metric] },
-        { factor: -1, sums: arms.control[metric] },
-      ];
-      return [metric, contrastOf(terms)];
-    });
+    const contrasts = DRAWN_METRICS.map((metric) => [metric, contrastOf(arms.arm[metric], arms.control[metric])]);
     look(Object.fromEntries(contrasts), n);
   }
 }
 
 function newSums(): Record<DrawnMetric, ClusterSums> {
-  const sums = () => ({
-    x: new Float64Array(CLUSTERS),
-    y: new Float64Array(CLUSTERS),
-    sessions: 0,
-    xx: 0,
-    xy: 0,
-    yy: 0,
-  });
+  const sums = () => ({ x: new Float64Array(CLUSTERS), y: new Float64Array(CLUSTERS), sessions: 0 });
   return { qoe: sums(), stalled: sums(), stallsPerSession: sums() };
 }

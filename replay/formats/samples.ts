@@ -16,8 +16,6 @@ export interface TraceSource {
   file?: string | undefined;
   metadata: TraceMetadata;
   onNote?: ((note: string) => void) | undefined;
-  /** Reports that were read before, in this file or another one. */
-  reportIds?: Set<string> | undefined;
 }
 
 /** In a regular file, a larger spacing (in steps) is a gap. */

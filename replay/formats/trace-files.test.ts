@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
+import { testReport } from '../../abr/session-report.fixture.ts';
 import { placeOf } from './place.ts';
 import { readTraces, writeTrace } from './trace-files.ts';
 import { writeFileAtomically } from './write-file.ts';
@@ -38,6 +39,12 @@ describe('readTraces', () => {
     const traces = readTraces([folder, join(folder, 'b', 'two.csv')]);
     expect(traces.map(({ name }) => name)).toEqual(['one', 'two', 'lte', 'norway_bus_1']);
     expect(traces[1]).toMatchObject({ file: join(folder, 'b/two.csv'), metadata: { dataset: 'd' } });
+  });
+
+  test('reads a report that is in two files once', () => {
+    const report = JSON.stringify(testReport({ observations: '1,2,,,,,,3', observedFromMs: 1.8e12 }));
+    for (const name of ['a.ndjson', 'b.ndjson']) put(name, `${report}\n`);
+    expect(readTraces([folder]).map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
   });
 
   test('reads the sidecar: null means unknown, other fields are kept', () => {

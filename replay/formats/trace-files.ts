@@ -7,19 +7,15 @@ import type { Trace, TraceMetadata } from '../trace.ts';
 import { defaultMetadata, formatSidecar, parseSidecar } from './sidecar.ts';
 import { formatTraceCsv } from './trace-csv.ts';
 import { isTrace, parseTraces, traceNameOf } from './trace-format.ts';
+import { REPORTS_DATASET } from './trace-reports.ts';
 import { writeFileAtomically } from './write-file.ts';
 
 interface ReadTracesOptions {
   onNote?: (note: string) => void;
-  /** Reports with these ids were read before; new ones are added. */
-  reportIds?: Set<string>;
 }
 
 /** In the given order, each file once; of folders those whose first line is a trace's. @throws {InputError} */
-export function readTraces(
-  paths: readonly string[],
-  { reportIds = new Set(), ...options }: ReadTracesOptions = {},
-): Trace[] {
+export function readTraces(paths: readonly string[], options: ReadTracesOptions = {}): Trace[] {
   const seen = new Set<string>();
   const traces: Trace[] = [];
   for (const path of paths) {
@@ -29,10 +25,13 @@ export function readTraces(
       const real = realpathSync(file);
       if (seen.has(real)) continue;
       seen.add(real);
-      traces.push(...readTraceFile(file, { ...options, reportIds }));
+      traces.push(...readTraceFile(file, options));
     }
   }
-  return traces;
+  // Pages may have sent a report twice, to two files.
+  const isReport = ({ metadata }: Trace) => metadata.dataset === REPORTS_DATASET;
+  const reports = new Map(traces.filter(isReport).map((trace) => [trace.name, trace]));
+  return traces.filter((trace) => !isReport(trace) || reports.get(trace.name) === trace);
 }
 
 export function readTraceFile(file: string, options: ReadTracesOptions = {}): Trace[] {

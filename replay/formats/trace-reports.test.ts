@@ -1,27 +1,15 @@
 import { expect, test } from '@jest/globals';
-import type { SessionReport } from '../../abr/session-report.ts';
+import { testReport } from '../../abr/session-report.fixture.ts';
 import { isTrace, parseTraces } from './trace-format.ts';
 
-const REPORT: SessionReport = {
-  ...{
-    version: 1,
-    id: '0123456789abcdef',
-    day: '2026-03-02',
-    leoAbr: '0.1.0',
-    player: 'hls.js',
-    playerVersion: '1.6.0',
-  },
-  ...{ browser: 'firefox', live: false, controller: 'mpc-l', ended: 'page', started: true, startupSeconds: 1 },
-  ...{ watchedSeconds: 30, stallSeconds: 0, stallCount: 0, switches: 0, requestedBits: 0, wastedBits: 0 },
-  ...{ trial: 'pilot', arm: 'ours', armShare: 0.5, unit: 'viewer', cluster: 7 },
-  ...{ observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) },
-};
+const OBSERVED = { observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) };
+const REPORT = testReport({ day: '2026-03-02', cluster: 7, ...OBSERVED });
 
-function parse(reports: readonly object[], reportIds = new Set<string>()) {
+function parse(reports: readonly object[]) {
   const notes: string[] = [];
   const text = reports.map((report) => (report instanceof String ? String(report) : JSON.stringify(report))).join('\n');
   const metadata = { dataset: 'unknown', recordingGroup: 'x' };
-  const source = { name: 'r', file: 'r.ndjson', metadata, onNote: (note: string) => notes.push(note), reportIds };
+  const source = { name: 'r', file: 'r.ndjson', metadata, onNote: (note: string) => notes.push(note) };
   return { traces: parseTraces(text, source), notes };
 }
 
@@ -30,7 +18,7 @@ test('a report becomes a recording per part, with straight lines across short pa
   expect(notes).toEqual([]);
   expect(traces.map(({ name, ratesBps }) => [name, [...ratesBps]])).toEqual([
     ['0123456789abcdef#1', [5e6, 6e6, 7e6, 8e6, 9e6, 0]],
-    ['0123456789abcdef#2', [4e6]],
+    ['0123456789abcdef#3', [4e6]],
   ]);
   expect(traces[0]!.metadata).toEqual({
     ...{ dataset: 'reports', recordingGroup: 'reports viewers 1 days 0', startUtcMs: REPORT.observedFromMs },
@@ -59,12 +47,9 @@ test('repeated and invalid reports, and those without throughput, are left out',
   const live = { ...REPORT, id: 'eeeeeeeeeeeeeeee', live: true };
   const lines = [REPORT, REPORT, without, other, live, { ...REPORT, id: 'x' }, new String('{')];
   const { traces, notes } = parse(lines);
-  expect(traces.map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
+  expect(traces.map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#3']);
   expect(notes).toEqual(['r.ndjson: 2 of 7 lines are no valid reports']);
-  expect(parse([REPORT], new Set([REPORT.id]))).toEqual({
-    traces: [],
-    notes: ['r.ndjson: no report on demand has observations'],
-  });
+  expect(parse([without])).toEqual({ traces: [], notes: ['r.ndjson: no report on demand has observations'] });
 });
 
 test('files of reports are recognised by their first line or their ending', () => {

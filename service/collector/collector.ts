@@ -1,40 +1,24 @@
 /** The collector of session reports: checks what pages post, and answers once it is in a file. */
 
-import type { FastifyReply } from 'fastify';
 import { InputError } from '../../abr/errors.ts';
-import { MAX_REPORT_BYTES, validSessionReport } from '../../abr/session-report.ts';
-import {
-  type ApiLimits,
-  DEFAULT_LIMITS,
-  HEALTH,
-  type HttpOptions,
-  type ListenOptions,
-  listen,
-  newHttpServer,
-} from '../api/http-server.ts';
-import { refusalLog, refuse } from '../api/refusals.ts';
-import type { SecurityOptions } from '../api/security.ts';
+import { parseSessionReport } from '../../abr/session-report.ts';
+import { DEFAULT_LIMITS, HEALTH, listen, newHttpServer } from '../api/http-server.ts';
+import { type Refusal, refusalLog, refuse } from '../api/refusals.ts';
 import { REAL_CLOCK } from '../clock.ts';
-import { type Log, NO_LOG } from '../log.ts';
+import { NO_LOG } from '../log.ts';
+import type { ServiceOptions } from '../start-service.ts';
 import { FolderFullError, ReportFiles, type ReportFilesOptions } from './report-files.ts';
 
+/** As those of the service. The log has refusals, without the addresses of clients. */
 export interface CollectorOptions
-  extends Pick<HttpOptions, 'trustedProxies' | 'onFault'>,
-    Omit<ListenOptions, 'tls'>,
-    Partial<SecurityOptions>,
-    Omit<ReportFilesOptions, 'clock'>,
-    Partial<Pick<ReportFilesOptions, 'clock'>> {
-  limits?: Partial<ApiLimits>;
-  /** Receives refusals, without the addresses of clients. Default: none of it is logged. */
-  log?: Log;
-}
+  extends Omit<ReportFilesOptions, 'clock'>,
+    Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
+    Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {}
 
 export interface RunningCollector {
-  /** Without a trailing slash. */
   url: string;
   /** Reports in files since the start. */
   readonly accepted: number;
-  /** Finishes requests and files. */
   close(): Promise<void>;
 }
 
@@ -62,55 +46,34 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       hasQueryToken: true,
     },
   );
-  let accepted = 0;
+  const running = { url: '', accepted: 0, close: () => app.close().then(() => folder.written) };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.post<{ Body: string | undefined }>(REPORTS_PATH, async ({ body }, reply) => {
     try {
       const lines = validLines(body);
       await folder.append(lines.join(''));
-      accepted += lines.length;
+      running.accepted += lines.length;
       return reply.code(204).send();
     } catch (error) {
-      return refused(reply, error as Error);
+      return refuse(reply, refusalOf(error as Error));
     }
   });
   app.get(HEALTH, (_request, reply) => reply.type('text/plain').send('ok\n'));
-  const { url } = await listen(app, options);
-  return {
-    url,
-    get accepted() {
-      return accepted;
-    },
-    async close() {
-      await app.close();
-      await folder.close();
-    },
-  };
+  running.url = (await listen(app, options)).url;
+  return running;
 }
 
 /** The reports of a body, written anew; one wrong line refuses all. */
 function validLines(body = ''): string[] {
   const lines = body.split(/\r?\n/).filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new InputError('body', 'lines with a report each', body);
-  return lines.map((line, i) => {
-    const bytes = Buffer.byteLength(line);
-    if (bytes > MAX_REPORT_BYTES) throw new InputError(`line ${i + 1}`, `at most ${MAX_REPORT_BYTES} bytes`, bytes);
-    return `${JSON.stringify(validSessionReport(parsed(line, i + 1), `line ${i + 1}`))}\n`;
-  });
+  return lines.map((line, i) => `${JSON.stringify(parseSessionReport(line, `line ${i + 1}`))}\n`);
 }
 
-function parsed(line: string, number: number): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new InputError(`line ${number}`, 'JSON', line);
-  }
-}
-
-function refused(reply: FastifyReply, error: Error): FastifyReply {
+function refusalOf(error: Error): Omit<Refusal, 'address'> {
   const { message } = error;
-  if (error instanceof InputError) return refuse(reply, { status: 400, code: 'invalid-report', message });
-  if (error instanceof FolderFullError) return refuse(reply, { status: 507, code: 'full', message });
-  return refuse(reply, { status: 503, code: 'not-written', message: `the disk did not take it: ${message}` });
+  if (error instanceof InputError) return { status: 400, code: 'invalid-report', message };
+  if (error instanceof FolderFullError) return { status: 507, code: 'full', message };
+  return { status: 503, code: 'not-written', message: `the disk did not take it: ${message}` };
 }

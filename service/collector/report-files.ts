@@ -1,8 +1,6 @@
-/**
- * The folder of collected reports: lines of `reports-<UTC day>_<n>.ndjson`. A file belongs to the collector that has
- * created it, so that collectors may share a folder; nothing is deleted.
- */
+/** The folder of `reports-<UTC day>_<random>.ndjson`, which collectors may share; nothing is deleted. */
 
+import { randomUUID } from 'node:crypto';
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
@@ -17,21 +15,19 @@ export interface ReportFilesOptions {
   files?: Pick<typeof nodeFiles, 'appendFile' | 'truncate'> | undefined;
 }
 
-/** The limit is reached. */
 export class FolderFullError extends Error {}
 
-const NAME = /^reports-\d{4}-\d\d-\d\d_(\d+)\.ndjson$/;
 /** A file is followed by another one at this size. */
 const FILE_BYTES = 256e6;
 /** Somebody may have moved files away: a full folder is measured again after this time. */
-const RECOUNT_MS = 10_000;
+const MEASURE_MS = 10_000;
 
 export class ReportFiles {
-  #file: { path: string; day: string; bytes: number } | undefined;
+  #file = { path: '', day: '', bytes: 0 };
   #folderBytes = 0;
-  #countedMs = Number.NEGATIVE_INFINITY;
-  /** Of all lines so far; never rejects. */
-  #written: Promise<void> = Promise.resolve();
+  #measuredMs = 0;
+  /** Resolves when all lines so far are in files or refused. */
+  written: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ReportFilesOptions) {}
 
@@ -41,34 +37,28 @@ export class ReportFiles {
     try {
       await nodeFiles.mkdir(directory, { recursive: true });
       await nodeFiles.access(directory, nodeFiles.constants.W_OK);
-      await this.#count();
+      await this.#measure();
     } catch (error) {
       throw new InputError(directory, 'a folder that can be written to', error);
     }
   }
 
-  /**
-   * Resolves when the lines (with their ends) are in a file. Rejects if the disk does not take them, and with a
-   * `FolderFullError` at the limit: none of them is in a file then.
-   */
+  /** Resolves when the lines are in a file; rejects if none of them is, with a `FolderFullError` at the limit. */
   append(text: string): Promise<void> {
-    const written = this.#written.then(() => this.#append(Buffer.from(text)));
-    this.#written = written.catch(() => {});
+    const written = this.written.then(() => this.#append(Buffer.from(text)));
+    this.written = written.catch(() => {});
     return written;
   }
 
-  /** Resolves when all lines have been written or refused. */
-  close(): Promise<void> {
-    return this.#written;
-  }
-
   async #append(bytes: Uint8Array): Promise<void> {
-    const { files = nodeFiles, clock, maxBytes } = this.options;
+    const { directory, files = nodeFiles, clock, maxBytes } = this.options;
     const isFull = () => this.#folderBytes + bytes.length > maxBytes;
-    if (isFull() && clock.monotonicMs() - this.#countedMs >= RECOUNT_MS) await this.#count();
+    if (isFull() && clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
     if (isFull()) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
     const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
-    if (this.#file?.day !== day || this.#file.bytes >= FILE_BYTES) this.#file = await this.#create(day);
+    if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
+      this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
+    }
     const file = this.#file;
     try {
       await files.appendFile(file.path, bytes);
@@ -81,26 +71,11 @@ export class ReportFiles {
     this.#folderBytes += bytes.length;
   }
 
-  async #create(day: string, after = 0): Promise<{ path: string; day: string; bytes: number }> {
-    const number = 1 + Math.max(after, ...(await this.#count()));
-    const path = join(this.options.directory, `reports-${day}_${number}.ndjson`);
-    try {
-      await nodeFiles.writeFile(path, '', { flag: 'wx' });
-      return { path, day, bytes: 0 };
-    } catch (error) {
-      // Another collector was faster.
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return this.#create(day, number);
-      throw error;
-    }
-  }
-
-  /** Measures the folder; returns the numbers of its files. */
-  async #count(): Promise<number[]> {
+  async #measure(): Promise<void> {
     const { directory, clock } = this.options;
-    const names = (await nodeFiles.readdir(directory)).filter((name) => NAME.test(name));
+    const names = (await nodeFiles.readdir(directory)).filter((name) => /^reports-.*\.ndjson$/.test(name));
     const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
     this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
-    this.#countedMs = clock.monotonicMs();
-    return names.map((name) => Number(NAME.exec(name)![1]));
+    this.#measuredMs = clock.monotonicMs();
   }
 }

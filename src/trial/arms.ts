@@ -15,10 +15,7 @@ export interface TrialOptions<O extends object = object> {
   share?: number;
   /** The arms by name, equally likely: the plugin's options, or `player`. Default: `leo-abr` with its defaults, and `player`. */
   arms?: Readonly<Record<string, O | typeof PLAYER>>;
-  /**
-   * `viewer`: by a random number in localStorage, which is never sent; without localStorage, as `session`. `session`: at
-   * random at each call. Default `viewer`.
-   */
+  /** `viewer` (default): by a random number in localStorage, which is never sent. `session`, or without it: at random. */
   unit?: 'session' | 'viewer';
   /** Your own key of the unit, in place of a random number. It is not sent either. */
   key?: string;
@@ -31,14 +28,10 @@ export interface Arm<O extends object = object>
   readonly options: O | undefined;
 }
 
-/** The viewer's number in localStorage. */
 const VIEWER_KEY = 'leo-abr-viewer';
 const MOST_ARMS = 10;
 
-/**
- * The arm of this page's viewer or session. The same name, arms and key always give the same arm. Throws an `InputError`
- * for an invalid option.
- */
+/** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
   const { name, arms, share, unit = 'viewer', key } = trial;
   check(REPORT_NAME.test(name), 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
@@ -50,44 +43,35 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
   const number = key ?? (unit === 'viewer' ? viewerNumber() : undefined) ?? randomDigits();
   // Two numbers of one generator: the arm says nothing about the cluster.
   const random = seededRandom(seedOf(`${name}\n${number}`));
-  const drawn = random();
-  let below = 0;
+  let rest = random();
   const chosen = choices.find(({ armShare }) => {
-    below += armShare;
-    return drawn < below;
+    rest -= armShare;
+    return rest < 0;
   });
   return { trial: name, unit, ...(chosen ?? choices.at(-1)!), cluster: Math.floor(random() * CLUSTER_COUNT) };
 }
 
 /** In the order of their names, so that the order in the page's source does not matter. */
 function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5) {
-  const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms'));
+  const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms')).sort();
   check(given.length >= 2 && given.length <= MOST_ARMS, 'trial.arms', `2 to ${MOST_ARMS} arms`, given.length);
-  const choices = given.sort().map(([arm, options]) => {
+  const choices = given.map(([arm, own]) => {
     check(REPORT_NAME.test(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
     const armShare = arms ? 1 / given.length : arm === PLAYER ? 1 - share : share;
-    const isOwn = options === PLAYER;
-    return { arm, armShare, options: isOwn ? undefined : (requireObject(options, `trial.arms.${arm}`) as O) };
+    return { arm, armShare, options: own === PLAYER ? undefined : (requireObject(own, `trial.arms.${arm}`) as O) };
   });
   return choices.filter(({ armShare }) => armShare > 0);
 }
 
 function viewerNumber(): string | undefined {
   return attempt(() => {
-    const stored = localStorage.getItem(VIEWER_KEY);
-    if (stored) return stored;
-    const number = randomDigits();
-    localStorage.setItem(VIEWER_KEY, number);
+    if (!localStorage.getItem(VIEWER_KEY)) localStorage.setItem(VIEWER_KEY, randomDigits());
     // A storage may ignore what it gets.
-    return localStorage.getItem(VIEWER_KEY) ?? undefined;
+    return localStorage.getItem(VIEWER_KEY) || undefined;
   });
 }
 
-/** 16 hexadecimal digits. */
 export function randomDigits(): string {
-  const half = () =>
-    Math.floor(Math.random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0');
-  return half() + half();
+  const digit = () => Math.floor(16 * Math.random()).toString(16);
+  return Array.from({ length: 16 }, digit).join('');
 }

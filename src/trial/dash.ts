@@ -1,29 +1,15 @@
 /** Observes dash.js. */
 
-import type { FragmentRequest, MediaPlayerClass } from 'dashjs';
+import type { MediaPlayerClass } from 'dashjs';
 import { EMITTER_METHODS, listen } from '../core/hooks.ts';
 import type { RequestEvent } from '../dash/live-support.ts';
 import { bytesLoaded } from '../dash/requests.ts';
-import type { ObservedPlayer, PlayerListener, Transfer } from './observed-player.ts';
+import type { ObservedPlayer, PlayerListener } from './observed-player.ts';
 
 type Dash = Pick<
   MediaPlayerClass,
   'getVersion' | 'getVideoElement' | 'isDynamic' | 'getCurrentLiveLatency' | 'getRepresentationsByType'
 > & { /** Before 5.2, absent. */ getRepresentationsByTypeUnfiltered?: MediaPlayerClass['getRepresentationsByType'] };
-
-function transferOf(request: FragmentRequest): Transfer {
-  const { mediaType, startTime, duration, representation } = request;
-  const segment = { startSeconds: startTime, durationSeconds: duration, bitrateBps: representation!.bandwidth };
-  return {
-    video: mediaType === 'video' ? segment : undefined,
-    get receivedBits() {
-      return 8 * bytesLoaded(request);
-    },
-    get sizeBits() {
-      return 8 * request.bytesTotal;
-    },
-  };
-}
 
 function handlers({ sourceBegan, sourceEnded, sent, progressed, ended }: PlayerListener) {
   let hasSource = false;
@@ -38,8 +24,13 @@ function handlers({ sourceBegan, sourceEnded, sent, progressed, ended }: PlayerL
       sourceEnded();
     },
     fragmentLoadingStarted({ request }: RequestEvent) {
-      const isMedia = request.type === 'MediaSegment' && /^(video|audio)$/.test(request.mediaType);
-      if (isMedia && request.representation) sent(request, transferOf(request));
+      const { type, mediaType, startTime: startSeconds, duration: durationSeconds, representation } = request;
+      if (type !== 'MediaSegment' || !/^(video|audio)$/.test(mediaType) || !representation) return;
+      const video = () => ({ startSeconds, durationSeconds, bitrateBps: representation.bandwidth });
+      sent(request, {
+        video: mediaType === 'video' ? video : undefined,
+        progress: () => ({ bits: 8 * bytesLoaded(request) }),
+      });
     },
     loadingProgress: () => progressed(),
     // In low-latency mode, the response is the last part.

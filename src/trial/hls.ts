@@ -15,33 +15,19 @@ function bitrateOf(level: Level | undefined): number {
 
 /** Of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
 function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag): Transfer {
-  const segment = {
-    bitrateBps: bitrateOf(levels[frag.level]),
-    get startSeconds() {
-      return media.start;
-    },
-    durationSeconds: media.duration,
-  };
+  const bitrateBps = bitrateOf(levels[frag.level]);
+  const video = () => ({ startSeconds: media.start, durationSeconds: media.duration, bitrateBps });
   return {
     // A test of the bandwidth is loaded again to be played.
-    video: frag.type === 'main' && !frag.bitrateTest ? segment : undefined,
-    get receivedBits() {
-      return 8 * media.stats.loaded;
-    },
-    get sizeBits() {
-      return 8 * media.stats.total;
-    },
-    get isAborted() {
-      return media.stats.aborted;
-    },
-    get firstByteSeconds() {
-      return media.stats.loading.first / 1000 || undefined;
+    video: frag.type === 'main' && !frag.bitrateTest ? video : undefined,
+    progress() {
+      const { loaded, aborted, loading } = media.stats;
+      return { bits: 8 * loaded, isAborted: aborted, firstByteSeconds: loading.first / 1000 || undefined };
     },
   };
 }
 
 function handlers(player: HlsPlayer, { sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
-  /** The latest by type. */
   const latest = new Map<string, Fragment>();
   return {
     hlsManifestLoading() {

@@ -1,14 +1,10 @@
-/**
- * What a session's downloads show of its link, in all arms alike: throughput per second, whether the link has a rhythm,
- * and how often outcomes were below a forecast's quantiles.
- */
+/** What a session's downloads show of its link: throughput per second, a rhythm, outcomes below a forecast's quantiles. */
 
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { quantile, quantileAt } from '../../abr/quantile.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/session-report.ts';
 import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
 
-/** What comes later in a session does not count. */
 const MOST_SECONDS = 3600;
 const CELL_SECONDS = 0.1;
 /** A second counts if it was downloading for at least this share of it, and a forecast's step for that one. */
@@ -27,7 +23,6 @@ export class LinkRecord {
   readonly #busy = new Float64Array(MOST_SECONDS / CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
-
   readonly #clock: HandoverClock;
   /** The clock knows what is before it. */
   #nextCell = 0;
@@ -54,7 +49,6 @@ export class LinkRecord {
     this.#expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
   }
 
-  /** All bits until this time are known. */
   settle(untilSeconds: number): void {
     for (const [cell] of cellsOf(this.#nextCell * CELL_SECONDS, untilSeconds)) {
       const [startSeconds, busySeconds, bits] = [cell * CELL_SECONDS, this.#busy[cell]!, this.#bits[cell]!];
@@ -64,28 +58,27 @@ export class LinkRecord {
     }
   }
 
-  /** The report's fields so far. */
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
     this.settle(nowSeconds);
     const untilSeconds = Math.min(nowSeconds, MOST_SECONDS);
     const rhythm = this.#clock.isLeo;
-    const rates = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) =>
-      this.#rateBps(second, second + 1, LEAST_SHARE),
-    );
+    const seconds = Array.from({ length: Math.ceil(untilSeconds) }, (_, second) => second);
+    const rates = seconds.map((second) => this.#rateBps(second, second + 1, LEAST_SHARE));
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
     const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
       const bps = toSeconds > untilSeconds ? Number.NaN : this.#rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
       return bps >= 0 ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
+    const forecasts = outcomes.length;
     const [below10Share, below50Share, below90Share] = LEVELS.map(
-      (_, i) => outcomes.filter((isBelow) => isBelow[i]).length / outcomes.length,
+      (_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts,
     );
     const observations = withObservations ? observationsOf(rates) : '';
     return {
       ...(known.length >= LEAST_SECONDS && { throughput10Bps, throughput50Bps, throughput90Bps }),
       ...((rhythm || this.#clockedSeconds >= RHYTHM_SECONDS) && { rhythm }),
-      ...(outcomes.length > 0 && { forecasts: outcomes.length, below10Share, below50Share, below90Share }),
+      ...(forecasts > 0 && { forecasts, below10Share, below50Share, below90Share }),
       ...(observations !== '' && { observations, observedFromMs: this.utcMsAtStart }),
     } as Partial<SessionReport>;
   }
@@ -101,7 +94,6 @@ export class LinkRecord {
   }
 }
 
-/** The cells between two times, each with the seconds that are in it. */
 function* cellsOf(fromSeconds: number, toSeconds: number): Generator<[cell: number, seconds: number]> {
   const until = Math.min(toSeconds, MOST_SECONDS);
   for (let cell = Math.floor(Math.max(0, fromSeconds) / CELL_SECONDS); cell * CELL_SECONDS < until; cell++) {
@@ -110,7 +102,6 @@ function* cellsOf(fromSeconds: number, toSeconds: number): Generator<[cell: numb
   }
 }
 
-/** In kbit/s, as many as fit. */
 function observationsOf(ratesBps: readonly number[]): string {
   const text = ratesBps.map((bps) => (bps >= 0 ? Math.round(bps / 1000) : '')).join();
   const fitting = text.length > MAX_OBSERVATIONS ? text.slice(0, MAX_OBSERVATIONS + 1).replace(/,\d*$/, '') : text;

@@ -24,7 +24,6 @@ import { VERSION } from './version.ts';
 const SAMPLE_MS = 100;
 /** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
 const LATE_SECONDS = 30;
-/** The most faults of a report. */
 const MOST_FAULTS = 16;
 
 export interface ReportOptions {
@@ -32,10 +31,7 @@ export interface ReportOptions {
   leoAbr?: LeoAbrHandle | undefined;
   /** Of `assignArm`. Default: no trial. */
   arm?: Arm | undefined;
-  /**
-   * Where reports are sent, each as one line of JSON in the body of a POST. `observations`: with the throughput of each
-   * second. Default: nowhere.
-   */
+  /** Receives each report as a line of JSON by POST. `observations`: with each second's throughput. Default: nowhere. */
   report?: string | URL | { url: string | URL; observations?: boolean } | undefined;
   /** Faults of the observation are written here, each once; `null` for nowhere. Default `console`. */
   logger?: Logger | null;
@@ -48,7 +44,6 @@ export interface SessionReports {
   stop(): void;
 }
 
-/** What is measured of one session. */
 class ObservedSession {
   readonly id = randomDigits();
   readonly beganMs = Date.now();
@@ -64,12 +59,13 @@ class ObservedSession {
   controller: string = PLAYER;
 
   sample(player: ObservedPlayer): void {
+    const nowSeconds = pageSeconds();
     const element = attempt(() => player.element()) ?? undefined;
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
     this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
-    this.transfers.poll(pageSeconds());
-    this.link.settle(pageSeconds() - this.beganSeconds - LATE_SECONDS);
-    this.playback.sample(pageSeconds(), element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
+    this.transfers.poll(nowSeconds);
+    this.link.settle(nowSeconds - this.beganSeconds - LATE_SECONDS);
+    this.playback.sample(nowSeconds, element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
   }
 
   decided({ kind, forecast, state }: DecisionEvent): void {
@@ -81,7 +77,6 @@ class ObservedSession {
 }
 
 export class Reporter implements SessionReports {
-  readonly #leoAbr: LeoAbrHandle | undefined;
   readonly #url: string | undefined;
   readonly #observations: boolean;
   readonly #listeners = new Set<(report: SessionReport) => void>();
@@ -92,25 +87,26 @@ export class Reporter implements SessionReports {
   /** The page went away while a source played. */
   #isAway = false;
 
-  /** Throws an `InputError` for an invalid option. */
   constructor(
     private readonly player: ObservedPlayer,
     private readonly options: ReportOptions,
   ) {
     const { leoAbr, arm, report } = options;
+    const isUrl = typeof report !== 'object' || report instanceof URL;
+    const { url, observations = false } = isUrl ? { url: report } : report;
     check(leoAbr === undefined || has(leoAbr, 'on', 'detach'), 'options.leoAbr', "the plugin's handle", leoAbr);
     check(arm === undefined || has(arm), 'options.arm', 'what assignArm returns', arm);
     const expected = arm?.options ? "the plugin's handle" : 'no plugin';
-    const fits = !arm || Boolean(arm.options) === Boolean(leoAbr);
-    check(fits, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
-    const { url, observations = false } =
-      typeof report === 'object' && !(report instanceof URL) ? report : { url: report };
+    check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
     check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
     check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
-    this.#leoAbr = leoAbr;
     this.#url = url && String(url);
     this.#observations = observations;
-    this.#observe(globalThis as unknown as EventTarget);
+    const guard = this.#guard;
+    this.#undo.add(guard(() => player.listen(this.#playerListener, guard)) ?? (() => {}));
+    if (has(globalThis, ...DOM_METHODS)) this.#undo.add(listen(globalThis, DOM_METHODS, this.#pageHandlers, guard));
+    if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
+    if (this.#url !== undefined) sendKept(this.#url);
   }
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
@@ -122,15 +118,6 @@ export class Reporter implements SessionReports {
   stop(): void {
     this.#guard(() => this.#end('detached'));
     this.#undo.run();
-  }
-
-  #observe(window: EventTarget): void {
-    const guard = this.#guard;
-    this.#undo.add(guard(() => this.player.listen(this.#playerListener, guard)) ?? (() => {}));
-    if (has(window, ...DOM_METHODS)) this.#undo.add(listen(window, DOM_METHODS, this.#pageHandlers, guard));
-    const decided = (event: DecisionEvent) => guard(() => this.#session?.decided(event));
-    if (this.#leoAbr) this.#undo.add(this.#leoAbr.on('decision', decided));
-    if (this.#url !== undefined) sendKept(this.#url);
   }
 
   /** No error reaches the player. */
@@ -170,74 +157,64 @@ export class Reporter implements SessionReports {
       this.#sample();
       const [session, url] = [this.#session, this.#url];
       if (!session || url === undefined) return;
-      const line = () => JSON.stringify(this.#report(session, 'page'));
       if (document.visibilityState !== 'hidden') forget(session.id);
-      else keep({ url, id: session.id, line: line(), hiddenAtMs: Date.now() });
+      else keep({ url, id: session.id, line: JSON.stringify(this.#report(session, 'page')), hiddenAtMs: Date.now() });
     },
   };
 
   #begin(): void {
     this.#end('source');
     this.#session = new ObservedSession();
-    this.#timer = setInterval(() => this.#guard(() => this.#tick()), SAMPLE_MS);
+    this.#timer = setInterval(() => this.#guard(() => this.#sample()), SAMPLE_MS);
     this.#sample();
-  }
-
-  #tick(): void {
-    this.#sample();
-    const isPlugins = this.#session && this.#session.controller !== PLAYER;
-    if (isPlugins && this.#leoAbr?.state.status === 'detached') this.#end('detached');
   }
 
   #sample(): void {
-    const { status, controller } = this.#leoAbr?.state ?? {};
-    if (this.#session && status === 'attached') this.#session.controller = controller!;
-    this.#session?.sample(this.player);
+    const { status, controller } = this.options.leoAbr?.state ?? {};
+    const session = this.#session;
+    if (session && status === 'attached') session.controller = controller!;
+    session?.sample(this.player);
+    if (session && status === 'detached' && session.controller !== PLAYER) this.#end('detached', session);
   }
 
-  #end(ended: SessionReport['ended']): void {
-    this.#sample();
-    const session = this.#session;
+  #end(ended: SessionReport['ended'], session = this.#session): void {
     if (!session) return;
+    session.sample(this.player);
     clearInterval(this.#timer);
     this.#session = undefined;
     const report = this.#report(session, ended);
     for (const listener of [...this.#listeners]) this.#guard(() => listener(report));
-    const { id } = session;
-    const url = this.#url;
-    if (url === undefined) return;
-    forget(id);
-    send({ url, id, line: JSON.stringify(report) });
+    if (this.#url === undefined) return;
+    forget(session.id);
+    send({ url: this.#url, id: session.id, line: JSON.stringify(report) });
   }
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
-    const { playback, transfers, link } = session;
-    const { options: _, ...assigned } = this.options.arm ?? {};
-    const faults = [...(this.#leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults];
+    const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this.options;
+    const { id, isLive: live, controller, playback, transfers, link } = session;
+    const faults = new Set([...(leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults]);
     return reportable({
-      version: SESSION_REPORT_VERSION,
-      id: session.id,
-      day: new Date(session.beganMs).toISOString().slice(0, 10),
-      leoAbr: VERSION,
-      player: this.player.name,
-      playerVersion: this.player.version ?? 'unknown',
+      ...{ version: SESSION_REPORT_VERSION, id, day: new Date(session.beganMs).toISOString().slice(0, 10) },
+      ...{
+        leoAbr: VERSION,
+        player: this.player.name,
+        playerVersion: this.player.version ?? 'unknown',
+        live,
+        controller,
+      },
       browser: browserOf(attempt(() => navigator.userAgent) ?? ''),
-      live: session.isLive,
-      controller: session.controller,
-      ...assigned,
-      ended: playback.isEnded ? 'end' : ended,
-      ...playback.figures(session.isLive, session.bitratesBps),
-      requestedBits: transfers.requestedBits,
-      wastedBits: transfers.wastedBits,
+      ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
+      ...{ requestedBits: transfers.requestedBits, wastedBits: transfers.wastedBits },
       ...link.figures(pageSeconds() - session.beganSeconds, this.#observations),
-      faults: [...new Set(faults)].slice(0, MOST_FAULTS).join() || undefined,
+      faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
     });
   }
 }
+
 /** The report within the limits of its fields: numbers with six digits, names without other letters. */
 function reportable(report: Record<string, unknown>): SessionReport {
-  const entries = Object.entries(report).flatMap(([name, value]) => {
-    const rule: FieldRule = SESSION_REPORT_FIELDS[name as keyof SessionReport];
+  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
+    const value = report[name];
     if (value === undefined || Number.isNaN(value)) return [];
     if ('min' in rule) {
       const within = Math.min(rule.max, Math.max(rule.min, value as number));
@@ -255,7 +232,7 @@ function reportable(report: Record<string, unknown>): SessionReport {
       ],
     ];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(known);
 }
 
 /** The engine: all browsers on iOS have WebKit. */

@@ -22,18 +22,15 @@ let sent: Sent[];
 let items: Map<string, string>;
 let page: EventTarget & { visibilityState: string };
 
-const GLOBALS = [
-  'localStorage',
-  'document',
-  'addEventListener',
-  'removeEventListener',
-  'Request',
-  'fetch',
-  'navigator',
-];
-const before = new Map(GLOBALS.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
-const define = (name: string, value: unknown) =>
+const undo: (() => void)[] = [];
+function define(name: string, value: unknown): void {
+  const before = Object.getOwnPropertyDescriptor(globalThis, name) ?? { value: undefined, configurable: true };
+  undo.unshift(() => Object.defineProperty(globalThis, name, before));
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+afterEach(() => {
+  for (const step of undo.splice(0)) step();
+});
 
 beforeEach(() => {
   answer = 204;
@@ -49,22 +46,12 @@ beforeEach(() => {
   define('addEventListener', page.addEventListener.bind(page));
   define('removeEventListener', page.removeEventListener.bind(page));
   define('navigator', { userAgent: 'Mozilla/5.0 Chrome/140.0.0.0 Safari/537.36', onLine: true });
-  define(
-    'Request',
-    Object.assign(() => {}, { prototype: { keepalive: true } }),
-  );
+  define('Request', { prototype: { keepalive: true } });
   define('fetch', async (url: string, init: RequestInit) => {
     sent.push({ url, init });
     if (answer === undefined) throw new TypeError('Failed to fetch');
     return { ok: answer < 300, status: answer };
   });
-});
-
-afterEach(() => {
-  for (const [name, descriptor] of before) {
-    if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-    else Reflect.deleteProperty(globalThis, name);
-  }
 });
 
 /** A visit to the page; what plays there is reported. */
@@ -140,7 +127,7 @@ test('without a network, nothing is sent before the next visit; so many reports 
 
 test('where requests do not outlive the page, a beacon has the report', () => {
   const beacons: string[] = [];
-  define('Request', class {});
+  define('Request', { prototype: {} });
   Object.assign(navigator, { sendBeacon: (url: string, body: string) => beacons.push(`${url} ${body}`) > 0 });
   const { plain, seen } = visit();
   playSession(plain);

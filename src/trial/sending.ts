@@ -17,10 +17,10 @@ interface Kept {
 
 /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
 export function sendKept(url: string): void {
-  const all = kept();
   const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
-  store(all.filter((one) => !isDue(one)));
-  for (const { line } of all.filter(isDue)) void post(url, line);
+  const due = kept().filter(isDue);
+  store(kept().filter((one) => !isDue(one)));
+  for (const { line } of due) void post(url, line);
 }
 
 /** Sends a final report. If it fails and the page is still there, it is kept. */
@@ -39,17 +39,14 @@ export function forget(id: string): void {
   store(kept().filter((one) => one.id !== id));
 }
 
-/**
- * Resolves to whether the report need not be sent again: it was accepted, or refused for what it says. `fetch` without
- * cookies where it outlives the page; otherwise a beacon, which has no answer.
- */
+/** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
 async function post(url: string, body: string): Promise<boolean> {
   if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) ?? false;
-  // Text needs no preflight.
-  const headers = { 'content-type': 'text/plain' };
   try {
-    const { ok, status } = await fetch(url, { method: 'POST', body, headers, keepalive: true, credentials: 'omit' });
-    return ok || (status >= 400 && status < 500 && status !== 429 && status !== 408);
+    // Text needs no preflight.
+    const headers = { 'content-type': 'text/plain' };
+    const { status } = await fetch(url, { method: 'POST', body, headers, keepalive: true, credentials: 'omit' });
+    return status < 500 && status !== 429 && status !== 408;
   } catch {
     return false;
   }
@@ -57,9 +54,7 @@ async function post(url: string, body: string): Promise<boolean> {
 
 function kept(): Kept[] {
   const all: unknown = attempt(() => JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]'));
-  const isOne = (one: Partial<Kept> | null) =>
-    typeof one?.url === 'string' && typeof one.id === 'string' && typeof one.line === 'string';
-  return Array.isArray(all) ? all.filter(isOne) : [];
+  return Array.isArray(all) ? all.filter((one) => typeof one?.line === 'string') : [];
 }
 
 function store(all: readonly Kept[]): void {

@@ -3,13 +3,7 @@
 import { DOM_METHODS, listen } from '../core/hooks.ts';
 import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../shaka/player.ts';
 import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
-import {
-  type ObservedPlayer,
-  type PlayerListener,
-  pageSeconds,
-  type VideoSegment,
-  versionOf,
-} from './observed-player.ts';
+import { type ObservedPlayer, type PlayerListener, pageSeconds, versionOf } from './observed-player.ts';
 
 interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getMediaElement(): HTMLMediaElement | null;
@@ -17,32 +11,40 @@ interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getVariantTracks(): { bandwidth: number; videoBandwidth?: number | null }[];
 }
 
-type Download = { video: VideoSegment | undefined; firstByteSeconds?: number; sizeBits?: number };
-
-function handlers(downloads: WeakMap<object, Download>, { sourceBegan, sourceEnded, ended }: PlayerListener) {
+function handlers({ sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
+  const firstBytes = new WeakMap<object, number>();
   let hasSource = false;
   /** Shaka says that the next source is loading before it unloads the one before. */
   let isNext = false;
   return {
-    loading() {
-      isNext = hasSource;
-      hasSource = true;
-      sourceEnded();
-      sourceBegan();
+    begun(request: object, { type, stream, segment }: RequestContext = {}) {
+      if (type !== MEDIA_SEGMENT || !stream || !segment || !/^(video|audio)$/.test(stream.type)) return;
+      const startSeconds = segment.getStartTime();
+      const durationSeconds = segment.getEndTime() - startSeconds;
+      const video = () => ({ startSeconds, durationSeconds, bitrateBps: stream.bandwidth ?? 0 });
+      sent(request, {
+        video: stream.type === 'video' ? video : undefined,
+        progress: () => ({ firstByteSeconds: firstBytes.get(request) }),
+      });
     },
-    unloading() {
-      hasSource = isNext;
-      if (!isNext) sourceEnded();
-      isNext = false;
+    events: {
+      loading() {
+        isNext = hasSource;
+        hasSource = true;
+        sourceEnded();
+        sourceBegan();
+      },
+      unloading() {
+        hasSource = isNext;
+        if (!isNext) sourceEnded();
+        isNext = false;
+      },
+      downloadheadersreceived: ({ request }: HeadersEvent) => void firstBytes.set(request, pageSeconds()),
+      downloadcompleted: ({ request, response }: EndEvent) =>
+        ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
+      downloadfailed: ({ request, error, aborted }: EndEvent) =>
+        ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
     },
-    downloadheadersreceived({ request, headers }: HeadersEvent) {
-      const sizeBits = headers['content-encoding'] ? 0 : 8 * Number(headers['content-length'] ?? 0);
-      Object.assign(downloads.get(request) ?? {}, { firstByteSeconds: pageSeconds(), sizeBits });
-    },
-    downloadcompleted: ({ request, response }: EndEvent) =>
-      ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
-    downloadfailed: ({ request, error, aborted }: EndEvent) =>
-      ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
   };
 }
 
@@ -51,21 +53,12 @@ export function observedShaka(player: Shaka): ObservedPlayer {
     name: 'shaka',
     version: versionOf(player),
     listen(listener, guard) {
-      const downloads = new WeakMap<object, Download>();
-      const begun = (request: object, { type, stream, segment }: RequestContext = {}) => {
-        if (type !== MEDIA_SEGMENT || !stream || !segment || !/^(video|audio)$/.test(stream.type)) return;
-        const startSeconds = segment.getStartTime();
-        const durationSeconds = segment.getEndTime() - startSeconds;
-        const video = { startSeconds, durationSeconds, bitrateBps: stream.bandwidth ?? 0 };
-        const download: Download = { video: stream.type === 'video' ? video : undefined };
-        downloads.set(request, download);
-        listener.sent(request, download);
-      };
+      const { begun, events } = handlers(listener);
       const network = player.getNetworkingEngine();
       const filter = (_: number, request: object, context?: RequestContext) =>
         void guard(() => begun(request, context));
       network?.registerRequestFilter(filter);
-      const stop = listen(player, DOM_METHODS, handlers(downloads, listener), guard);
+      const stop = listen(player, DOM_METHODS, events, guard);
       return () => {
         network?.unregisterRequestFilter(filter);
         stop();

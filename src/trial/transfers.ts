@@ -2,7 +2,7 @@
 
 import { SILENCE_SECONDS } from '../../abr/forecast.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
-import type { Transfer } from './observed-player.ts';
+import type { Transfer, VideoSegment } from './observed-player.ts';
 
 /** A response that was whole sooner came from a cache. */
 const CACHED_SECONDS = 0.01;
@@ -10,17 +10,15 @@ const CACHED_SECONDS = 0.01;
 interface Running {
   transfer: Transfer;
   sentSeconds: number;
-  /** The arrival of `bits` is told until then; undefined before the first byte. */
-  toldSeconds: number | undefined;
   bits: number;
+  /** When these were told; undefined before the first byte. */
+  toldSeconds?: number;
 }
 
-/** Times are of the page's clock. */
 export class Transfers {
-  /** By any object that stands for the request. */
-  readonly #running = new Map<object, Running>();
   requestedBits = 0;
   wastedBits = 0;
+  readonly #running = new Map<object, Running>();
   /** Of the newest bits, for downloads whose bits nobody tells. */
   #rateBps = 0;
 
@@ -31,36 +29,36 @@ export class Transfers {
   ) {}
 
   sent(request: object, transfer: Transfer, sentSeconds: number): void {
-    this.#running.set(request, { transfer, sentSeconds, toldSeconds: undefined, bits: 0 });
+    this.#running.set(request, { transfer, sentSeconds, bits: 0 });
   }
 
   /** Call it several times a second, and when bits have arrived. */
   poll(nowSeconds: number): void {
     for (const [request, running] of this.#running) {
       const { transfer, sentSeconds, toldSeconds } = running;
-      const { isAborted, receivedBits } = transfer;
+      const { isAborted, bits } = transfer.progress();
       const overdueSeconds = sentSeconds + SILENCE_SECONDS;
       if (isAborted) this.ended(request, 'abandoned', nowSeconds);
-      else if (receivedBits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) continue;
-      else if (receivedBits !== running.bits) this.#arrived(running, nowSeconds, receivedBits);
-      else if (receivedBits === 0 && !this.isLive() && nowSeconds > overdueSeconds) {
+      else if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) continue;
+      else if (bits !== running.bits) this.#arrived(running, nowSeconds, bits);
+      else if (bits === 0 && !this.isLive() && nowSeconds > overdueSeconds) {
         this.delivered(toldSeconds ?? overdueSeconds, nowSeconds, 0);
         running.toldSeconds = nowSeconds;
       }
     }
   }
 
-  /** `receivedBits`: of the body, where the player tells them with the end. Returns the video that has arrived. */
-  ended(request: object, outcome: Outcome, nowSeconds: number, receivedBits?: number): Transfer['video'] {
+  /** `told`: the bits of the body, where its progress does not tell them. Returns the video that has arrived. */
+  ended(request: object, outcome: Outcome, nowSeconds: number, told?: number): VideoSegment | undefined {
     const running = this.#running.get(request);
     if (running === undefined) return undefined;
     this.#running.delete(request);
     const { sentSeconds, transfer } = running;
-    const { video, firstByteSeconds = nowSeconds } = transfer;
-    const expectedBits = transfer.sizeBits || (video ? video.bitrateBps * video.durationSeconds : 0);
+    const video = transfer.video?.();
+    const expectedBits = video ? video.bitrateBps * video.durationSeconds : 0;
+    const { bits: known, firstByteSeconds = nowSeconds } = transfer.progress();
     // Of a download that nobody measured, by the time and the latest throughput.
-    const guess = Math.min(expectedBits, (nowSeconds - firstByteSeconds) * this.#rateBps);
-    const bits = receivedBits ?? transfer.receivedBits ?? guess;
+    const bits = told ?? known ?? Math.min(expectedBits, (nowSeconds - firstByteSeconds) * this.#rateBps);
     if (outcome !== 'whole' || nowSeconds - sentSeconds >= CACHED_SECONDS) this.#arrived(running, nowSeconds, bits);
     if (!video || outcome === 'failed') return undefined;
     this.requestedBits += outcome === 'whole' ? bits : Math.max(bits, expectedBits);
@@ -70,8 +68,8 @@ export class Transfers {
   }
 
   #arrived(running: Running, nowSeconds: number, bits: number): void {
-    const { transfer, sentSeconds, toldSeconds = transfer.firstByteSeconds } = running;
-    const fromSeconds = Math.max(toldSeconds ?? nowSeconds, sentSeconds);
+    const { transfer, sentSeconds, toldSeconds = transfer.progress().firstByteSeconds ?? nowSeconds } = running;
+    const fromSeconds = Math.max(toldSeconds, sentSeconds);
     running.toldSeconds = nowSeconds;
     // Where nobody tells when the first bits came, they count for the time that follows.
     if (nowSeconds <= fromSeconds) return;

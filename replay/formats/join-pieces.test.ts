@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseTraceCsv } from '../../replay/formats/trace-csv.ts';
-import type { Trace } from '../../replay/trace.ts';
-import { runsOf } from './runs.ts';
+import type { Trace } from '../trace.ts';
+import { runsOf } from './join-pieces.ts';
+import { parseTraceCsv } from './trace-csv.ts';
 
 const START_MS = Date.UTC(2026, 0, 1, 12);
 

@@ -1,6 +1,6 @@
 /** A player with a full buffer waits after each segment: joins the pieces between, bridging the pauses. */
 
-import type { Trace } from '../../replay/trace.ts';
+import type { Trace } from '../trace.ts';
 
 export interface Run {
   trace: Trace;
