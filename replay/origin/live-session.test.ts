@@ -148,6 +148,27 @@ describe('a live session', () => {
     expect(arrivedAt(arrived, file.body.length)).toBeCloseTo(6, 2);
   });
 
+  test('a blocking reload of a playlist waits for what it asks for', async () => {
+    const { clock, session, runTo } = join();
+    expect(await session.playlist('video-2.m3u8')).toBeUndefined();
+    await expect(session.playlist('video-0.m3u8', { mediaSequence: 31 })).rejects.toThrow(/at most two .*got 31/);
+    // Part 0 of the segment that begins with the session.
+    const reload = { mediaSequence: 30, part: 0 };
+    let text: string | undefined;
+    void session.playlist('video-0.m3u8', reload).then((playlist) => {
+      text = playlist;
+    });
+    runTo(0.5);
+    await new Promise(setImmediate);
+    expect([text, clock.pending]).toEqual([undefined, 1]);
+    runTo(0.56);
+    await new Promise(setImmediate);
+    expect(text).toMatch(
+      /URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n#EXT-X-RENDITION/,
+    );
+    expect(await session.playlist('video-0.m3u8', reload)).toBe(text);
+  });
+
   test('a segment that exists is delivered as on demand', async () => {
     const { clock, download } = join({ trace: traceOf(8) });
     const { file, arrived, entry } = download('video-0/10.m4s');
