@@ -17,14 +17,6 @@ const FORECASTER_NAMES = [
   'shipped',
   'onnx',
   'service',
-  'gru',
-  'tcn',
-  'mlp',
-  'gru+tcn',
-  'gru-2',
-  'tcn-2',
-  'all',
-  'distilled',
 ] as const;
 const ONNX_FILE = /^onnx:./;
 export type OnnxName = 'onnx' | `onnx:${string}`;

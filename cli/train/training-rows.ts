@@ -109,7 +109,7 @@ export function rowSessions(traces: readonly Trace[], seed: number): RowSession[
 }
 
 /** Rows of one session: `[feature ..., ln ratio per step ...]`, NaN for steps beyond the recording. */
-export function rowsOf(session: RowSession) {
+export function rowsOf(session: RowSession): Float32Array[] {
   const { startSeconds, segmentCount, controller } = session;
   const scenario = SCENARIOS[session.scenario]!;
   const trace = session.stretch === 1 ? session.trace : stretched(session.trace, session.stretch);
@@ -129,12 +129,7 @@ export function rowsOf(session: RowSession) {
     segmentCount,
     forecaster: recorder,
   });
-  return {
-    rows: recorder.rows,
-    binCounts: recorder.binCounts,
-    bins: recorder.bins,
-    handoverSeconds: recorder.handoverSeconds,
-  };
+  return recorder.rows;
 }
 
 export interface WriteRowsOptions extends Watched {
@@ -155,18 +150,12 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
   const isLeftOut = ({ metadata }: Trace) => leftOut.includes(metadata.dataset);
   mkdirSync(folder, { recursive: true });
   const out = openSync(join(folder, 'rows.f32'), 'w');
-  const binsOut = openSync(join(folder, 'bins.f32'), 'w');
-  const countsOut = openSync(join(folder, 'counts.i32'), 'w');
-  const sessionsOut = openSync(join(folder, 'sessions.f64'), 'w');
   let count = 0;
   try {
     for await (const session of watched(sessions, options)) {
       const { recordingGroup } = session.trace.metadata;
       const head = [groups.indexOf(recordingGroup), datasets.indexOf(session.dataset), session.stretch === 1 ? 0 : 1];
-      const { rows, binCounts, bins, handoverSeconds } = rowsOf(session);
-      writeSync(binsOut, new Uint8Array(Float32Array.from(bins.flat()).buffer));
-      writeSync(countsOut, new Uint8Array(Int32Array.from(binCounts).buffer));
-      writeSync(sessionsOut, new Uint8Array(Float64Array.of(rows.length, bins.length, handoverSeconds).buffer));
+      const rows = rowsOf(session);
       // Little-endian, as all machines are that Node runs on.
       writeSync(out, new Uint8Array(Float32Array.from(rows.flatMap((row) => [...head, ...row])).buffer));
       count += rows.length;
@@ -216,21 +205,11 @@ interface RecorderOptions {
 class RowRecorder implements Forecaster {
   readonly name = 'rows';
   readonly rows: Float32Array[] = [];
-  readonly binCounts: number[] = [];
   readonly #history = new LinkHistory();
   readonly #features = new Float64Array(FEATURES.length);
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
-  private readonly options: RecorderOptions;
-  constructor(options: RecorderOptions) {
-    this.options = options;
-  }
-  get bins() {
-    return this.#history.bins;
-  }
-  get handoverSeconds() {
-    return this.options.handoverSeconds;
-  }
+  constructor(private readonly options: RecorderOptions) {}
 
   start(context: Parameters<Forecaster['start']>[0]): void {
     this.options.plannedOn?.start(context);
@@ -260,7 +239,6 @@ class RowRecorder implements Forecaster {
       FEATURES.length,
     );
     this.rows.push(row);
-    this.binCounts.push(this.#history.bins.length);
   }
 }
 

@@ -41,10 +41,6 @@ export class ModelSession {
    * observations to it.
    */
   handoverClock: HandoverClock | undefined;
-  knownHandoverSeconds = Number.NaN;
-  get bins() {
-    return this.#history.bins;
-  }
   readonly #options: ModelSessionOptions;
   #history = new LinkHistory();
   #subSecond: SubSecond | undefined;
@@ -100,7 +96,6 @@ export class ModelSession {
     const isKnown = clock !== undefined && clock.leoProbability >= LEO_PROBABILITY;
     const estimate = isKnown || clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
     const handoverSeconds = isKnown ? estimate!.phaseSeconds : Number.NaN;
-    this.knownHandoverSeconds = handoverSeconds;
     const referenceBps = this.#history.referenceBps();
     if (referenceBps === undefined || !this.#history.features(nowSeconds, handoverSeconds, features)) return undefined;
     const utcMs = this.#utcMsAtStart;

@@ -56,32 +56,7 @@ export const FEATURE_COUNT = ALWAYS_KNOWN + UNKNOWN_HANDOVER.length;
 const FIRST_SPREAD_15 = 0.2;
 const FIRST_SPREAD_90 = 0.3;
 
-/** A closed bin of half a second of downloading: its end, and inputs of a sequence model. */
-export type SequenceBin = readonly [endSeconds: number, level: number, drift: number, gap: number];
-const SEQUENCE_BIN_SECONDS = 0.5;
-const limit = (x: number, most: number) => Math.min(most, Math.max(-most, x));
-
 export class LinkHistory {
-  readonly bins: SequenceBin[] = [];
-  #seqBits = 0;
-  #seqBusy = 0;
-  #seqReference = Number.NaN;
-
-  #sequence(endSeconds: number, bits: number, duration: number): void {
-    this.#seqBits += bits;
-    this.#seqBusy += duration;
-    if (this.#seqBusy < SEQUENCE_BIN_SECONDS - 1e-3) return;
-    const reference = Math.max(this.#rate(REFERENCE), LEAST_REFERENCE_BPS);
-    const level = limit(Math.log(Math.max(this.#seqBits / this.#seqBusy / reference, 1e-9)), 4.6);
-    const drift = this.bins.length > 0 ? limit(Math.log(reference / this.#seqReference), 2) : 0;
-    const before = this.bins.at(-1)?.[0];
-    const gap = before === undefined ? 0 : Math.log1p(Math.max(0, endSeconds - before - this.#seqBusy));
-    this.bins.push([endSeconds, level, drift, gap]);
-    this.#seqReference = reference;
-    this.#seqBits = 0;
-    this.#seqBusy = 0;
-  }
-
   readonly #bits = new Float64Array(AVERAGE_SECONDS.length);
   readonly #busy = new Float64Array(AVERAGE_SECONDS.length);
   /** Rings: ln rate of each bin, and its end. */
@@ -107,7 +82,6 @@ export class LinkHistory {
     if (!(bits >= 0) || !(bits <= GREATEST_RATE_BPS * duration)) return false;
     if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
     this.#average(bits, duration);
-    this.#sequence(endSeconds, bits, duration);
     this.#silence = bits > SILENT_SHARE * duration * this.#rate(2) ? 0 : this.#silence + duration;
     this.observedSeconds += duration;
     this.#lastSeenSeconds = endSeconds;

@@ -14,7 +14,6 @@ import { type ForecasterName, isOnnx, type OnnxName, splitAlgorithm } from '../f
 import { oracleForecaster, oracleForm } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
-import { createSequenceForecaster } from './sequence-forecaster.ts';
 import type { Process } from './session.ts';
 import { linkOf } from './session-setup.ts';
 import { playSession } from './simulate-session.ts';
@@ -50,14 +49,6 @@ const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>
     return Object.assign(forecaster, { start: (context: SessionContext) => start({ ...context, pageLoad }) });
   },
   shipped: (task) => builtIn({ ...task, model: undefined }),
-  gru: ({ trace }) => createSequenceForecaster('gru', trace.metadata.recordingGroup),
-  tcn: ({ trace }) => createSequenceForecaster('tcn', trace.metadata.recordingGroup),
-  mlp: ({ trace }) => createSequenceForecaster('mlp', trace.metadata.recordingGroup),
-  'gru+tcn': ({ trace }) => createSequenceForecaster('gru+tcn', trace.metadata.recordingGroup),
-  'gru-2': ({ trace }) => createSequenceForecaster('gru-2', trace.metadata.recordingGroup),
-  'tcn-2': ({ trace }) => createSequenceForecaster('tcn-2', trace.metadata.recordingGroup),
-  all: ({ trace }) => createSequenceForecaster('all', trace.metadata.recordingGroup),
-  distilled: ({ trace }) => createSequenceForecaster('distilled', trace.metadata.recordingGroup),
 };
 
 const PAGE_BITS = 8e6;
