@@ -119,11 +119,11 @@ export class MpcL implements Controller {
     };
   }
 
-  /** A share of the time for which playback is safe; little changes meanwhile. */
+  /** On demand, at least a share of the time that is buffered: little changes meanwhile. */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const { keptShare, liveLateSeconds } = this.#options.tuning;
-    const safeSeconds = state.bufferLevelSeconds / state.playbackRate + (state.live ? liveLateSeconds : 0);
-    return Math.min(1, Math.max(keptShare * safeSeconds, this.#mustKeepSeconds(state, inFlight)));
+    const bufferedSeconds = state.live ? 0 : state.bufferLevelSeconds / state.playbackRate;
+    const keptSeconds = this.#options.tuning.keptShare * bufferedSeconds;
+    return Math.min(1, Math.max(keptSeconds, this.#mustKeepSeconds(state, inFlight)));
   }
 
   /** For how many seconds it may not be abandoned, whatever the link does. */

@@ -66,7 +66,7 @@ export interface MpcLTuning {
   settleSeconds: number;
   /** Share of the futures in which a running download must be late, or it is kept without an evaluation. */
   lateShare: number;
-  /** A download is reconsidered again after this share of the time that is buffered (live: besides `liveLateSeconds`). */
+  /** On demand, a download is reconsidered again after this share of the time that is buffered. */
   keptShare: number;
   /** At the live edge: a stall costs risk * this many seconds of stall besides its duration. */
   liveStallSeconds: number;

@@ -93,9 +93,12 @@ export function planRate(problem: LatencyProblem): number {
   const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
   let best = 1;
   const present = Math.round((now - lowest) / GRID_SECONDS);
+  // Latencies per slot that playback can go from the present one.
+  const reach = Math.ceil(Math.max(...moves.map(Math.abs))) + 1;
   for (let slot = slots - 1; slot >= 0; slot--) {
     const isNow = slot === 0;
-    for (let cell = isNow ? present : 0; cell < (isNow ? present + 1 : cells); cell++) {
+    const end = Math.min(cells, present + slot * reach + 1);
+    for (let cell = Math.max(0, present - slot * reach); cell < end; cell++) {
       let least = Number.POSITIVE_INFINITY;
       for (let r = 0; r < rates.length; r++) {
         const to = Math.min(cells - 1.001, Math.max(0, cell + moves[r]!));

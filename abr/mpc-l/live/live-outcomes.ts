@@ -152,8 +152,11 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     for (let k = 0; left > 0; k++) {
       const exists = firstExists + k * segmentSeconds;
       if (k > 0) representation = later ?? this.#laterRepresentation(future, k, at, exists);
-      quality += qualities[representation]! * segmentSeconds - switchCost(weights, previous, this.#bps(representation));
-      previous = this.#bps(representation);
+      if (!needed) {
+        const bps = this.#state.ladderBps[representation]!;
+        quality += qualities[representation]! * segmentSeconds - switchCost(weights, previous, bps);
+        previous = bps;
+      }
       const chunkBits = this.#chunkBits(k, representation);
       const first = k === 0 ? request.chunk : 0;
       if (first === 0) at = Math.max(at, exists);
@@ -208,10 +211,6 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     let representation = sizes.length - 1;
     while (representation > 0 && sizes[representation]! > most) representation--;
     return representation;
-  }
-
-  #bps(representation: number): number {
-    return this.#state.ladderBps[representation]!;
   }
 
   #sizes(k: number): readonly number[] {
