@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { LiveStream } from './live-stream.ts';
+import type { Situation } from './player-port.ts';
+
+test('at the edge the buffer holds what exists, up to the end of the segment that does not exist yet', () => {
+  const playback = { segmentSeconds: 4, bufferCapSeconds: 30 };
+  const live = { latencySeconds: 3, firstChunkSeconds: 1, nowSeconds: 100 };
+  const situation = { playback, live, playableUntilSeconds: 90 } as unknown as Situation;
+  expect(new LiveStream().atEdge(situation)).toMatchObject({
+    playback: { bufferCapSeconds: 3 - 1 + 4 },
+    playableUntilSeconds: 97,
+  });
+});
