@@ -59,7 +59,7 @@ test('a lane plans on an ONNX model, then on a file of the viewer, whose card is
   await picker.setInputFiles({ ...model, buffer: readFileSync('predictor/models/built-in.onnx') });
   await expect(forecasts.getByRole('option', { selected: true })).toHaveText('mine, ours.onnx');
   expect(new URL(page.url()).searchParams.get('players')).toBe('mpc-l@onnx:mine__ours.onnx,mpc-d');
-  await expect(lane).toContainText(/Card: leo-abr built-in \d+, by leo-abr .*; 27 features, \d+ quantiles/);
+  await expect(lane).toContainText(/Card: leo-abr built-in \d+, by leo-abr .*; 13 features, \d+ quantiles/);
   await expect(lane).toContainText(/model:leo-abr built-in \d+, 0\.\d\ss old: next/, { timeout: 60_000 });
   // A reload loses the file, and says so.
   await page.reload();
