@@ -13,11 +13,8 @@ import { seededRandom } from '../../abr/random.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
-import { informedForecaster, knownHandover } from '../known-handover.ts';
-import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
-import { traceStartUtcMs } from '../trace.ts';
 import { linkOf } from './session-setup.ts';
 import { type SimulationOptions, simulateSession } from './simulate-session.ts';
 
@@ -157,26 +154,4 @@ test('a fresh controller gives each pace of a session again, in any order', () =
   for (const { record } of order.slice(0, 50)) {
     expect(again(createController('mpc-l'), record)).toEqual(record.pace);
   }
-});
-
-test('it slows down ahead of a handover at which `throughput` stalls, and does not stall: the first scene of the demo', () => {
-  const trace = synthesizeShippedTraces().find(({ name }) => name === 'stationary-live-handover')!;
-  const session = { trace, scenario: SCENARIOS['live-hd-1']!, startSeconds: 142 };
-  const handoverSeconds = 14;
-  const ahead: { rate: number; reason: string }[] = [];
-  const controller = watchedMpcL('mpc-l', ({ state: { nowSeconds }, pace: { playbackRate, reason } }) => {
-    if (nowSeconds > handoverSeconds - 4 && nowSeconds < handoverSeconds) ahead.push({ rate: playbackRate, reason });
-  });
-  const stallSeconds = (one: Controller, forecaster?: Forecaster) =>
-    simulateSession({ ...session, controller: one, ...(forecaster && { forecaster }) })
-      .segments.filter(({ requestedAtSeconds }) => Math.abs(requestedAtSeconds - handoverSeconds) < 4)
-      .reduce((sum, segment) => sum + segment.stallSeconds, 0);
-  expect(stallSeconds(createController('throughput'))).toBeGreaterThan(0.15);
-  const link = linkOf(trace, session.scenario);
-  const utcMsAtStart = traceStartUtcMs(trace.metadata) + session.startSeconds * 1000;
-  const known = knownHandover({ link, startSeconds: session.startSeconds, utcMsAtStart, watchedSeconds: 90 });
-  // Less than a picture's duration.
-  expect(stallSeconds(controller, informedForecaster(known))).toBeLessThan(0.01);
-  expect(ahead.filter(({ rate }) => rate < 1).length).toBeGreaterThan(0);
-  expect(ahead.some(({ reason }) => reason.includes('handover in'))).toBe(true);
 });

@@ -27,6 +27,8 @@ export interface SceneRules {
   /** The player's own rule. */
   rival: string;
   watchedSeconds: number;
+  /** Of MPC-L; default: its own. One of the risks that have a name. */
+  risk?: number;
 }
 
 /** The search by scene of the demo, and the links that it draws. */
@@ -124,10 +126,12 @@ export function playScene(
   const segmentCount = Math.min(named.segmentCount, wanted);
   const scenario = { ...named, rttSeconds: named.rttSeconds * rttFactor, ...(live && { segmentCount }) };
   const handovers: moments.AnnouncedHandover[] = [];
+  const isRisk = rules.risk !== undefined && algorithm.startsWith('mpc-l');
+  const controllerName = isRisk ? `mpc-l:risk-${rules.risk}` : algorithm;
   const forecaster = forecasterOf(algorithm, trace, scenario, { startSeconds, watchedSeconds: rules.watchedSeconds });
   const session: SimulationOptions = {
     ...{ trace, scenario, segmentCount, algorithm, startSeconds, seed: 1 },
-    controller: algorithm === 'dynamic' ? createDynamic() : createController(algorithm, { seed: 1 }),
+    controller: algorithm === 'dynamic' ? createDynamic() : createController(controllerName, { seed: 1 }),
     ...(forecaster && { forecaster }),
     onDecision: ({ state, forecast }) => moments.announce(handovers, forecast, state),
   };
