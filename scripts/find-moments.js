@@ -30,11 +30,7 @@ if (values.typical) {
   const scenes = JSON.parse(readFileSync(SCENES, 'utf8'));
   const scene = scenes.find(({ name }) => name === sceneName);
   const trace = synthesizeShippedTraces().find(({ name }) => name === scene.trace);
-  scene.typical = typicalOf(trace, {
-    ...rules,
-    watchedSeconds: scene.watchedSeconds,
-    ...(scene.risk !== 0.1 && { risk: scene.risk }),
-  });
+  scene.typical = typicalOf(trace, { ...rules, watchedSeconds: scene.watchedSeconds, risk: scene.risk });
   writeFileSync(SCENES, `${JSON.stringify(scenes, null, 2)}\n`);
   console.table(scene.typical.rows);
 } else {

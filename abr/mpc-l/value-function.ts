@@ -235,9 +235,7 @@ export class ValueFunction {
   #interpolated(row: number, level: number): number {
     const later = this.#later;
     if (level >= this.#topLevel) return later[row + POINTS - 1]!;
-    // As `#cellAt`, whose calls would cost most of the plan's time before the browser has compiled it.
-    let cell = CELL_OF[(level * this.#partsPerSecond) | 0]!;
-    while (this.#levels[cell + 1]! <= level) cell++;
+    const cell = this.#cellAt(level);
     const low = later[row + cell]!;
     return low + (level - this.#levels[cell]!) * this.#perWidth[cell]! * (later[row + cell + 1]! - low);
   }

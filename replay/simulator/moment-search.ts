@@ -2,6 +2,7 @@
 
 import { createDynamic } from '../../abr/dash-js/dash-rules.ts';
 import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/index.ts';
+import { DEFAULT_RISK } from '../../abr/mpc-l/options.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import * as moments from '../evaluation/handover-moment.ts';
@@ -126,8 +127,8 @@ export function playScene(
   const segmentCount = Math.min(named.segmentCount, wanted);
   const scenario = { ...named, rttSeconds: named.rttSeconds * rttFactor, ...(live && { segmentCount }) };
   const handovers: moments.AnnouncedHandover[] = [];
-  const isRisk = rules.risk !== undefined && algorithm.startsWith('mpc-l');
-  const controllerName = isRisk ? `mpc-l:risk-${rules.risk}` : algorithm;
+  const { risk = DEFAULT_RISK } = rules;
+  const controllerName = algorithm.startsWith('mpc-l') && risk !== DEFAULT_RISK ? `mpc-l:risk-${risk}` : algorithm;
   const forecaster = forecasterOf(algorithm, trace, scenario, { startSeconds, watchedSeconds: rules.watchedSeconds });
   const session: SimulationOptions = {
     ...{ trace, scenario, segmentCount, algorithm, startSeconds, seed: 1 },
