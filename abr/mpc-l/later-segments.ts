@@ -15,7 +15,7 @@ const LARGEST_HUNDREDTHS = 99;
 /** Less likely transitions are ignored. */
 const NEGLIGIBLE = 1e-4;
 /** Until then a session prepares less for outages: whoever has just come is to see a good picture first. */
-const PREPARED_SECONDS = 60;
+const PREPARED_SECONDS = 75;
 
 /** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
 export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {
@@ -73,7 +73,7 @@ export function laterSegments(
     qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,
     mu: stallCostOf(state, options),
     lambda: weights.lambda,
-    outagesPerSecond: tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 2),
+    outagesPerSecond: tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4),
     segmentSeconds,
     bufferCapSeconds: state.bufferCapSeconds / playbackRate,
     latencySeconds,
