@@ -44,9 +44,15 @@ const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
 /** Share of the chart's past that a line covers, in whole pixels. */
 function spanOf(page: Page, line: 'usage' | 'expected'): Promise<number> {
   return page.evaluate((name) => {
-    const { width } = document.querySelector<SVGPathElement>(`#chart path.${name}`)!.getBBox();
+    // From the first point to the last, whatever gaps are between them.
+    const xs = [
+      ...document
+        .querySelector(`#chart path.${name}`)!
+        .getAttribute('d')!
+        .matchAll(/[ML]([\d.]+)/g),
+    ].map(([, x]) => Number(x));
     const now = document.querySelector<SVGLineElement>('#chart .now')!.x1.baseVal.value;
-    return width / (now - 34);
+    return (Math.max(...xs) - Math.min(...xs)) / (now - 34);
   }, line);
 }
 
