@@ -4,7 +4,7 @@ import type * as serviceClient from '../../predictor/service-client/index.ts';
 import { type RunningService, startService, syntheticDish } from '../../service/index.ts';
 import { test as base, built, CORE, expect, type LabPlayer, type ServedFiles } from './playback-test.ts';
 
-const LINK_BPS = 8e6;
+const LINK_BPS = 4e6;
 const CAPACITY = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesBps: [LINK_BPS] };
 
 const test = base.extend<{ service: RunningService }, { files: ServedFiles }>({
