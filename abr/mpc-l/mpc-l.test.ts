@@ -227,10 +227,10 @@ describe('capacity decides', () => {
     // One later segment; at 40 Mbit/s a segment of 4 s takes 0.45 s, so 3.55 s are gained.
     for (const buffered of [4, 12, 40]) {
       const expected = mu * 0.001 * 4 * 20 * Math.exp(-(buffered + 3.55) / 20);
-      expect(lossAt(60, buffered) / expected).toBeCloseTo(1, 1);
+      expect(lossAt(75, buffered) / expected).toBeCloseTo(1, 1);
     }
     expect(lossAt(0, 12)).toBe(0);
-    expect(lossAt(30, 12) / lossAt(60, 12)).toBeCloseTo(0.25, 9);
+    expect(lossAt(37.5, 12) / lossAt(75, 12)).toBeCloseTo(1 / 16, 9);
   });
 
   /**
