@@ -6,7 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from './folder.fixture.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));

@@ -5,10 +5,10 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { CommandIo } from './command-io.ts';
-import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));

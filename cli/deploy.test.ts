@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from './folder.fixture.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
 
 const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');

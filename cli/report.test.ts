@@ -8,8 +8,8 @@ import { parseHTML } from 'linkedom';
 import { newPart } from '../replay/browser/bench-notes.ts';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
-import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 jest.setTimeout(60_000);

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
-import { temporaryFolder } from './folder.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { temporaryFolder } from './folder.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const at = temporaryFolder('test');

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../cli/folder.fixture.ts';
 import { testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

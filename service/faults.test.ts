@@ -1,12 +1,12 @@
 /** Faults around the service: it keeps answering, reports problems, and delivers its events. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
@@ -14,16 +14,9 @@ import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
 import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
 
-// Thousands of requests take seconds on a busy machine.
-jest.setTimeout(60_000);
-
 const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 } };
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-faults-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
 const opened: { close(): void | Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one.close();
@@ -128,7 +121,7 @@ describe('readers of events', () => {
 });
 
 test('a service that ends reports the lines that a full disk has lost', async () => {
-  const recording = { directory: join(folder, 'full'), maxBytes: 1e9, files: new SmallDisk() };
+  const recording = { directory: at('full'), maxBytes: 1e9, files: new SmallDisk() };
   const { service, url, close } = await start({ recording });
   service.publish('trigger', {});
   await expect(close()).rejects.toThrow('recording: 1 line is lost');
@@ -137,16 +130,16 @@ test('a service that ends reports the lines that a full disk has lost', async ()
 
 describe('everything at once', () => {
   test('answers and reports problems with a garbling dish and invalid elements', async () => {
-    const elements = join(folder, 'garbage.tle');
+    const elements = at('garbage.tle');
     writeFileSync(elements, '<html>');
-    const directory = join(folder, 'recording');
+    const directory = at('recording');
     const clock = new ManualClock();
     const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock });
     opened.push(dish);
     const { service, url } = await start({
       clock,
       dish: dish.address,
-      elements: { source: elements, cacheDirectory: folder, maxAgeDays: 7 },
+      elements: { source: elements, cacheDirectory: at(), maxAgeDays: 7 },
       recording: { directory, maxBytes: 1e9 },
     });
     const reader = await eventReader(`${url}/v1/events?types=state`);

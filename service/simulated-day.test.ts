@@ -3,14 +3,13 @@
  * leaps, the network stalls. Memory stays flat, no acknowledged report is lost, all problems are reported and pass.
  */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import type { ObservationsRequest } from './api/wire.ts';
@@ -55,9 +54,8 @@ const CLOCK_LEAPS = new Map([
 const isDuring = (periods: readonly (readonly [number, number])[], second: number) =>
   periods.some(([from, to]) => second >= from && second < to);
 
-let folder: string;
+const at = temporaryFolder('file');
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-day-'));
   // The test drives the service's intervals; sockets and files run in real time.
   jest.useFakeTimers({
     doNotFake: [
@@ -73,10 +71,7 @@ beforeAll(() => {
     ],
   });
 });
-afterAll(() => {
-  jest.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => void jest.useRealTimers());
 
 test('two hours of faults: memory is flat, no acknowledged report is lost, problems pass', async () => {
   const clock = new ManualClock();
@@ -88,7 +83,7 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
     port: 0,
     clock,
     dish: dish.address,
-    recording: { directory: folder, maxBytes: 1e9, files: disk },
+    recording: { directory: at(), maxBytes: 1e9, files: disk },
     onFault: (error) => faults.push(error),
   });
   const { service, url } = running;
@@ -159,7 +154,7 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
   expect(reports.filter((number) => players.acknowledged[number] !== 1)).toEqual([]);
   expect(new Set(reports).size).toBe(reports.length);
   expect(kinds).toEqual(happened);
-  expect(readTraces([folder]).length).toBeGreaterThan(3);
+  expect(readTraces([at()]).length).toBeGreaterThan(3);
   // Seconds are missing after stalls longer than the dish's history, and after its reboots.
   expect(happened['telemetry']).toBeGreaterThan(DAY_SECONDS - 200);
 
@@ -234,8 +229,8 @@ async function post(url: string, request: ObservationsRequest): Promise<boolean>
 function recorded(): { reports: number[]; kinds: Record<string, number> } {
   const reports: number[] = [];
   const kinds: Record<string, number> = {};
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.jsonl'))) {
-    for (const line of readFileSync(join(folder, name), 'utf8').trimEnd().split('\n')) {
+  for (const name of readdirSync(at()).filter((file) => file.endsWith('.jsonl'))) {
+    for (const line of readFileSync(at(name), 'utf8').trimEnd().split('\n')) {
       const record = JSON.parse(line) as { kind: string; observations?: { bits: number }[] };
       kinds[record.kind] = (kinds[record.kind] ?? 0) + 1;
       if (record.observations !== undefined) reports.push(record.observations[0]!.bits - 1e7);

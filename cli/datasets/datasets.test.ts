@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CAR_ZIP, IDP_ROWS, iperfReport, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 
 const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Traffic } from '../../service/api/wire.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
 import { runListening as run } from '../serve-run.fixture.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
 import { Problems } from '../../service/problems.ts';
 import { Recorder } from '../../service/recording/recorder.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
 import { runListening as run } from '../serve-run.fixture.ts';
 import { writeRows } from '../train/training-rows.ts';
 

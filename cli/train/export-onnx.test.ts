@@ -11,7 +11,7 @@ import type { FromWorker, ToWorker } from '../../predictor/onnx/inference.ts';
 import { type LoadedModel, loadModel, type MessageScope, serveInference } from '../../predictor/onnx/inference.ts';
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import { cardMarkdown, type DescribedModel } from './model-card.ts';

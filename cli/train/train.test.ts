@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { testReport } from '../../abr/session-report.fixture.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 import { trainingProject } from './python.ts';
 

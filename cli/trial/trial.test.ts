@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
 import { drawReport } from '../../abr/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { run } from '../run.fixture.ts';
 
 const at = temporaryFolder('test');

@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 
 describe('findBrowser', () => {
-  let folder = '';
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'leo-abr-find-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const at = temporaryFolder('file');
 
   test('prefers CHROME_PATH and passes the environment on', async () => {
     const found = await findBrowser({ env: { CHROME_PATH: process.execPath, HELLO: 'there' } });
@@ -20,11 +15,9 @@ describe('findBrowser', () => {
   });
 
   test('throws for a CHROME_PATH that is not executable', async () => {
-    const path = join(folder, 'not-executable');
+    const path = at('not-executable');
     writeFileSync(path, '', { mode: 0o644 });
     await expect(findBrowser({ env: { CHROME_PATH: path } })).rejects.toThrow(BrowserNotFoundError);
-    await expect(findBrowser({ env: { CHROME_PATH: join(folder, 'nowhere') } })).rejects.toThrow(
-      /CHROME_PATH.*nowhere/,
-    );
+    await expect(findBrowser({ env: { CHROME_PATH: at('nowhere') } })).rejects.toThrow(/CHROME_PATH.*nowhere/);
   });
 });

@@ -1,25 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { testSession } from '../evaluation/test-sessions.fixture.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { SessionStore, sessionLine } from './session-store.ts';
 
 // Letters of two and three bytes, so that bytes and characters differ.
 const SESSIONS = ['first', 'zweite Fähre', '第三'].map((trace, i) => testSession({ trace, stallSeconds: i }));
 
 describe('SessionStore', () => {
-  let folder: string;
+  const at = temporaryFolder('test');
   let store: SessionStore;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'leo-abr-store-'));
-  });
-
-  afterEach(() => {
-    store.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   test('gives the same sessions back, with their rows and without', () => {
     store = new SessionStore();
@@ -40,7 +31,7 @@ describe('SessionStore', () => {
   });
 
   test('writes a file of the head and a line per session, replacing what was there', () => {
-    const file = join(folder, 'results.json');
+    const file = at('results.json');
     writeFileSync(file, 'old');
     store = new SessionStore({ file, head: () => '{"é":[\n' });
     for (const session of SESSIONS) expect(store.add([session])[0]!.segments).toEqual(session.segments);
@@ -48,7 +39,7 @@ describe('SessionStore', () => {
   });
 
   test('makes no file without a session', () => {
-    const file = join(folder, 'results.json');
+    const file = at('results.json');
     store = new SessionStore({ file, head: () => '' });
     expect(() => readFileSync(file)).toThrow('ENOENT');
   });

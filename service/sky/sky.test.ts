@@ -1,9 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import { shellText } from './constellation.fixture.ts';
@@ -15,13 +14,8 @@ const NOW_MS = new ManualClock().utcMs();
 const SHELL = shellText({ planes: 36, perPlane: 22, epochMs: NOW_MS - 3_600_000 });
 const MUNICH = { latitudeDegrees: 48.1374, longitudeDegrees: 11.5755 };
 
-let folder: string;
-const at = (name: string) => join(folder, name);
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-sky-'));
-  writeFileSync(at('shell.tle'), SHELL);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
+beforeAll(() => writeFileSync(at('shell.tle'), SHELL));
 
 function source(options: Partial<ElementSourceOptions> = {}) {
   const clock = new ManualClock();
