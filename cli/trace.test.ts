@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
+import { refused } from './refused.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
@@ -53,17 +54,13 @@ describe('trace synthesize', () => {
     [['--step', '0.33'], 'step: expected a multiple of 0.1 s'],
     [['--mbps', '5'], 'mbps: expected none with stationary'],
   ])('rejects %j with status 2 and writes nothing', async (flags, message) => {
-    const { status, stderr } = await trace('synthesize', ...flags, '--out', at('out'));
-    expect(status).toBe(2);
-    expect(stderr).toContain(message);
+    await refused(trace('synthesize', ...flags, '--out', at('out')), message);
     expect(existsSync(at('out'))).toBe(false);
   });
 
   test('an unwritable folder: status 2', async () => {
     put('file', 'x');
-    const { status, stderr } = await trace('synthesize', '--out', at('file', 'below'));
-    expect(status).toBe(2);
-    expect(stderr).toContain('expected a file that can be written');
+    await refused(trace('synthesize', '--out', at('file', 'below')), 'expected a file that can be written');
     expect(readFileSync(at('file'), 'utf8')).toBe('x');
   });
 });
@@ -93,10 +90,9 @@ describe('trace info', () => {
   });
 
   test('a missing path, or a wrong line: status 2 with the place', async () => {
-    expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
+    await refused(trace('info', at('nowhere')), 'nowhere');
     const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
-    const { status, stderr } = await trace('info', at('in'));
-    expect(status).toBe(2);
-    expect(stderr).toContain(`${bad}:3: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"`);
+    const message = 'throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"';
+    await refused(trace('info', at('in')), `${bad}:3: ${message}`);
   });
 });

@@ -5,6 +5,7 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
 import { Problems } from '../../service/problems.ts';
 import { Recorder } from '../../service/recording/recorder.ts';
+import { refused } from '../refused.fixture.ts';
 import { runListening as run } from '../serve-run.fixture.ts';
 import { writeRows } from '../train/training-rows.ts';
 
@@ -88,9 +89,8 @@ describe('trace record --from', () => {
       expect(readFileSync(at('b', name), 'utf8')).toBe(readFileSync(at('a', name), 'utf8'));
     }
     expect(readTraces([at('a')])[0]!.metadata).toMatchObject({ recordingGroup: 'roof 2026-01-01', location: 'roof' });
-    const apart = await command(...flags, '--bridge', '1.5', '--out', at('c'));
-    expect(apart.status).toBe(2);
-    expect(apart.stderr).toContain('--shortest: expected 30 s without a longer pause, got 2 s at most');
+    const apart = command(...flags, '--bridge', '1.5', '--out', at('c'));
+    await refused(apart, '--shortest: expected 30 s without a longer pause, got 2 s at most');
     expect(existsSync(at('c'))).toBe(false);
     const { stderr } = await command(...flags, '--bridge', '0', '--shortest', '2', '--out', at('d'));
     expect(stderr).toContain('10 recordings of 20 s (0 s bridged; 0 too short, 0 s)');
@@ -107,24 +107,18 @@ describe('trace record --from', () => {
     for (const name of ['kept', 'bad']) mkdirSync(at(name));
     writeFileSync(at('bad', 'bad.csv'), 'time_s,throughput_mbps\n0,x\n');
     const args = flags.map((flag, i) => (flags[i - 1] === '--from' ? at(flag) : flag));
-    const { status, stderr } = await command(...args, '--out', at('mine'));
-    expect(stderr).toContain(message);
-    expect(status).toBe(2);
+    await refused(command(...args, '--out', at('mine')), message);
     expect(existsSync(at('mine')) ? readdirSync(at('mine')).filter((name) => name !== '.records') : []).toEqual([]);
   });
 
   test('refuses --out below --from, and two recordings with the same start', async () => {
     await keep(at('kept'), 40);
     for (const out of [at('kept'), at('kept', 'below')]) {
-      const { status, stderr } = await command('--from', at('kept'), '--out', out);
-      expect(status).toBe(2);
-      expect(stderr).toContain('--out: expected another folder than that of');
+      const message = '--out: expected another folder than that of';
+      await refused(command('--from', at('kept'), '--out', out), message);
     }
     await keep(at('again'), 40);
-    const { status, stderr } = await command('--from', at('kept'), at('again'), '--out', at('mine'));
-    expect(status).toBe(2);
-    expect(stderr).toContain(
-      '--from: expected recordings that begin at different times, got recorded-20260101T120000Z.csv',
-    );
+    const message = '--from: expected recordings that begin at different times, got recorded-20260101T120000Z.csv';
+    await refused(command('--from', at('kept'), at('again'), '--out', at('mine')), message);
   });
 });
