@@ -4,30 +4,24 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
+import { closedAfterTest, startForTest } from './opened.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
-import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
+import { openApiDocument, type ServiceOptions } from './start-service.ts';
 
 const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 } };
 
 const at = temporaryFolder('file');
-const opened: { close(): void | Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-});
-
 const faults: Error[] = [];
-async function start(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+function start(options: Partial<ServiceOptions> = {}) {
   faults.length = 0;
-  const running = await startService({ version: '0', port: 0, onFault: (error) => faults.push(error), ...options });
-  opened.push(running);
-  return running;
+  return startForTest({ onFault: (error) => faults.push(error), ...options });
 }
 
 const state = async (url: string) =>
@@ -134,9 +128,8 @@ describe('everything at once', () => {
     writeFileSync(elements, '<html>');
     const directory = at('recording');
     const clock = new ManualClock();
-    const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock });
-    opened.push(dish);
-    const { service, url } = await start({
+    const dish = closedAfterTest(await startFakeDish({ script: syntheticDish({ seed: 1 }), clock }));
+    const { service, url, close } = await start({
       clock,
       dish: dish.address,
       elements: { source: elements, cacheDirectory: at(), maxAgeDays: 7 },
@@ -151,7 +144,7 @@ describe('everything at once', () => {
     expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
     expect(faults).toEqual([]);
     reader.close();
-    await opened.pop()!.close();
+    await close();
     const [name] = readdirSync(directory);
     const lines = readFileSync(join(directory, name!), 'utf8').trimEnd().split('\n');
     const triggers = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'trigger');
@@ -227,9 +220,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
     else copy[key] = mutated(copy[key]);
     return copy;
   };
-  const headersOf = (way: number): Record<string, string> => {
-    return way < 0.05 ? { origin: pick(['null', 'https://evil.example', 'x', 'http://localhost.evil']) } : {};
-  };
+  const origins = ['null', 'https://evil.example', 'x', 'http://localhost.evil'];
   const types = ['x', 'state', '%00', '', 'state,,', 'a%26b', 'state&types=clock', '%F0%9F%9B%B0'];
   return () => {
     const { path, method, allowed } = pick(operations);
@@ -240,7 +231,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
       return { ...empty, method, path: `${path}/${pick(['x', '..', '%00', '%ff', '%2e%2e'])}`, allowed: notFound };
     }
     const asked = { method, path: way < 0.4 ? `${path}?types=${pick(types)}` : path, allowed };
-    const headers = headersOf(random());
+    const headers: Record<string, string> = random() < 0.05 ? { origin: pick(origins) } : {};
     if (method !== 'POST') return { ...asked, headers, body: undefined };
     const odd = ['text/plain', 'x', 'application/json; charset=x', 'multipart/form-data'];
     headers['content-type'] = random() < 0.1 ? pick(odd) : 'application/json';

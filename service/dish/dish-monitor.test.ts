@@ -1,45 +1,33 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
-import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
+import { type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { closedAfterTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
 
-// Hundreds of requests take seconds on a busy machine.
-jest.setTimeout(60_000);
-
-const opened: (() => void)[] = [];
-afterEach(() => {
-  for (const close of opened.splice(0)) close();
-});
-
 async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) {
   const clock = new ManualClock();
   const script = syntheticDish({ seed: 2 });
-  const dish = await startFakeDish({ clock, script, ...options });
-  const monitored = monitor(dish, clock, deadlineMs);
-  opened.push(() => dish.close());
-  return { ...monitored, clock, dish, script };
-}
-
-function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, deadlineMs = 2000) {
+  const dish = closedAfterTest(await startFakeDish({ clock, script, ...options }));
   const problems = new Problems(clock);
   const seconds: TelemetrySecond[] = [];
   const states: string[] = [];
   const watching: DishMonitor = new DishMonitor({
-    address,
-    clock,
-    problems,
-    deadlineMs,
+    ...{ address: dish.address, clock, problems, deadlineMs },
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
   });
-  opened.push(() => watching.stop());
-  return { watching, problems, seconds, states };
+  closedAfterTest({ close: () => watching.stop() });
+  const pollAfter = (secondsLater: number) => {
+    clock.advance(secondsLater);
+    return watching.poll();
+  };
+  return { watching, problems, seconds, states, clock, dish, script, pollAfter };
 }
 
 /** The usage of a second encodes its number, and every seventh second has a latency spike. */
@@ -53,15 +41,11 @@ const NUMBERED: Pick<DishScript, 'at'> = {
 
 describe('watching a dish', () => {
   test('fills gaps from the history, once and in order', async () => {
-    const { watching, clock, seconds, script } = await watch();
+    const { watching, seconds, script, pollAfter } = await watch();
     await watching.poll();
     expect(seconds).toHaveLength(900);
-    for (let i = 0; i < 3; i++) {
-      clock.advance(1);
-      await watching.poll();
-    }
-    clock.advance(20);
-    await watching.poll();
+    for (let i = 0; i < 3; i++) await pollAfter(1);
+    await pollAfter(20);
     expect(seconds).toHaveLength(923);
     // After each of the two gaps, the newest five seconds are not marked as history.
     expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5 + 2 * 5);
@@ -76,7 +60,7 @@ describe('watching a dish', () => {
   });
 
   test('reports each second once, even if polls and answers are late', async () => {
-    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
+    const { watching, clock, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
     await watching.poll();
     seconds.length = 0;
     const random = seededRandom(4);
@@ -89,8 +73,7 @@ describe('watching a dish', () => {
       },
     });
     for (let poll = 0; poll < 80; poll++) {
-      clock.advance(poll === 40 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
-      await watching.poll();
+      await pollAfter(poll === 40 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
     }
     const numbers = seconds.map(({ downlinkUsageBps }) => downlinkUsageBps! / 1000);
     expect(numbers.length).toBeGreaterThan(80);
@@ -106,39 +89,32 @@ describe('watching a dish', () => {
   });
 
   test('loses no second if some histories are missing, and reports the status alone without a history', async () => {
-    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
+    const { watching, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
     await watching.poll();
     seconds.length = 0;
     const without = ({ dish_get_history, ...response }: RawResponse) => response;
     for (let poll = 0; poll < 12; poll++) {
       dish.misbehave(poll % 3 === 0 ? {} : { change: without });
-      clock.advance(1);
-      await watching.poll();
+      await pollAfter(1);
     }
     dish.misbehave({});
-    clock.advance(1);
-    await watching.poll();
+    await pollAfter(1);
     expect(seconds).toHaveLength(13);
     dish.misbehave({ change: without });
-    for (let poll = 0; poll < 6; poll++) {
-      clock.advance(1);
-      await watching.poll();
-    }
+    for (let poll = 0; poll < 6; poll++) await pollAfter(1);
     expect(seconds).toHaveLength(17);
     dish.misbehave({});
-    clock.advance(1);
-    await watching.poll();
+    await pollAfter(1);
     expect(seconds).toHaveLength(18);
   });
 
   test('reports the seconds after a reboot, and none twice while the counter stands still', async () => {
-    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
+    const { watching, clock, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
     await watching.poll();
     seconds.length = 0;
     clock.advance(2);
     dish.reboot();
-    clock.advance(5);
-    await watching.poll();
+    await pollAfter(5);
     expect(seconds).toHaveLength(5);
     let stopped: RawResponse | undefined;
     dish.misbehave({
@@ -147,10 +123,7 @@ describe('watching a dish', () => {
         return response.dish_get_history === undefined ? response : stopped;
       },
     });
-    for (let poll = 0; poll < 20; poll++) {
-      clock.advance(1);
-      await watching.poll();
-    }
+    for (let poll = 0; poll < 20; poll++) await pollAfter(1);
     expect(seconds).toHaveLength(6);
   });
 
@@ -169,21 +142,19 @@ describe('watching a dish', () => {
     ['NO_SATS', 'outage'],
     ['SKY_SEARCH', 'outage'],
   ] as const)('the outage %s is the state %s', async (outage, state) => {
-    const { watching, dish, clock, states } = await watch();
+    const { watching, dish, states, pollAfter } = await watch();
     await watching.poll();
     dish.misbehave({ outage });
-    clock.advance(1);
-    await watching.poll();
+    await pollAfter(1);
     expect(watching.reply()).toMatchObject({ state, detail: outage.toLowerCase().replace('_', ' ') });
     dish.misbehave({});
-    clock.advance(1);
-    await watching.poll();
+    await pollAfter(1);
     expect(states).toEqual(['online', state, 'online']);
     expect(watching.reply().detail).toBeUndefined();
   });
 
   test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {
-    const { watching, dish, clock, problems, states } = await watch();
+    const { watching, dish, clock, problems, states, pollAfter } = await watch();
     await watching.poll();
     dish.misbehave({ failWith: status.UNAVAILABLE });
     for (let i = 0; i < 3; i++) {
@@ -191,10 +162,8 @@ describe('watching a dish', () => {
       expect(watching.reply().state).toBe('online');
       await watching.poll();
     }
-    expect(watching.reply()).toMatchObject({
-      state: 'unreachable',
-      detail: 'nothing answers there (requested failure)',
-    });
+    const detail = 'nothing answers there (requested failure)';
+    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail });
     expect(watching.reply().latencyMs).toBeUndefined();
     expect(problems.list()).toMatchObject([{ part: 'dish', code: 'unreachable', count: 1 }]);
     const asked: number[] = [];
@@ -207,8 +176,7 @@ describe('watching a dish', () => {
     expect(asked.length).toBeLessThan(10);
     expect(Math.max(...asked.slice(1).map((at, i) => at - asked[i]!))).toBeLessThanOrEqual(31);
     dish.misbehave({});
-    clock.advance(31);
-    await watching.poll();
+    await pollAfter(31);
     expect(states).toEqual(['online', 'unreachable', 'online']);
     expect(problems.list()).toEqual([]);
   });
@@ -223,31 +191,24 @@ describe('watching a dish', () => {
   });
 
   test('truncated answers neither crash it nor stop it', async () => {
-    const { watching, dish, clock } = await watch();
+    const { watching, dish, pollAfter } = await watch();
     for (let part = 0; part < 1; part += 0.04) {
       dish.misbehave({ cutTo: part });
-      clock.advance(60);
-      await watching.poll();
+      await pollAfter(60);
     }
     dish.misbehave({});
-    clock.advance(60);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({
-      state: 'online',
-      software: '2026.06.fake',
-    });
+    await pollAfter(60);
+    expect(watching.reply()).toMatchObject({ state: 'online', software: '2026.06.fake' });
   });
 
   test('a step of the system clock neither adds nor loses seconds', async () => {
-    const { watching, clock, seconds } = await watch();
+    const { watching, clock, seconds, pollAfter } = await watch();
     await watching.poll();
     for (const leap of [3600, -7200]) {
       const before = seconds.length;
       clock.leap(leap);
-      clock.advance(1);
-      await watching.poll();
-      clock.advance(1);
-      await watching.poll();
+      await pollAfter(1);
+      await pollAfter(1);
       expect(seconds.length).toBe(before + 2);
     }
   });

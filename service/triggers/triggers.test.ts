@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { startForTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
-import { startService } from '../start-service.ts';
 import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './config.ts';
 import { Triggers } from './triggers.ts';
 import { Webhook } from './webhook.ts';
@@ -80,11 +80,6 @@ describe('triggers', () => {
 });
 
 describe('evaluation of seconds', () => {
-  const opened: { close(): Promise<void> }[] = [];
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
-  });
-
   test('counts missing seconds as unknown', () => {
     const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
     const at = (atSeconds: number, latencyMs: number) => engine.observe({ latencyMs }, { atSeconds, atMs: 0 }).length;
@@ -96,9 +91,7 @@ describe('evaluation of seconds', () => {
   test('evaluates each second of the dish once, with a unique id per firing', async () => {
     const clock = new ManualClock();
     const config = { triggers: [{ ...BASE, threshold: 200 }] };
-    const running = await startService({ version: '0', port: 0, clock, config });
-    opened.push(running);
-    const { service } = running;
+    const { service } = await startForTest({ clock, config });
     const fired: { id: string; atMs: number }[] = [];
     service.listen({
       event(type, data) {
@@ -126,13 +119,12 @@ describe('evaluation of seconds', () => {
   test('evaluates each handover when it is due', async () => {
     const clock = new ManualClock();
     const config = { triggers: [{ ...BASE, metric: 'handover' as const, threshold: 0, holdOffSeconds: 5 }] };
-    const running = await startService({ version: '0', port: 0, clock, config });
-    opened.push(running);
+    const { service } = await startForTest({ clock, config });
     const fired: unknown[] = [];
-    running.service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
+    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
     for (const seconds of [3.2, 4.1, 0.1, 5]) {
       clock.advance(seconds);
-      running.service.publish('handover', {});
+      service.publish('handover', {});
     }
     const end = clock.utcMs();
     expect(fired).toMatchObject([{ atMs: end - 9200 }, { atMs: end }]);
