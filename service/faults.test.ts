@@ -92,26 +92,24 @@ describe('requests', () => {
   });
 });
 
-describe('readers of events', () => {
-  test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
-    const { service, url, port } = await start({ clock: new ManualClock() });
-    const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    idle.pause();
-    const ended = new Promise((resolve) => idle.once('close', resolve));
-    const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
-    for (const reader of readers) await reader.next();
-    while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
-    const text = 'x'.repeat(20_000);
-    for (let n = 0; n < 500; n++) {
-      service.publish('trigger', { n, text });
-      for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
-    }
-    expect(service.stream.slowReaders).toBe(1);
-    idle.resume();
-    await ended;
-    expect(service.stream.size).toBe(2);
-    for (const reader of readers) reader.close();
-  });
+test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
+  const { service, url, port } = await start({ clock: new ManualClock() });
+  const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  idle.pause();
+  const ended = new Promise((resolve) => idle.once('close', resolve));
+  const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
+  for (const reader of readers) await reader.next();
+  while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
+  const text = 'x'.repeat(20_000);
+  for (let n = 0; n < 500; n++) {
+    service.publish('trigger', { n, text });
+    for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
+  }
+  expect(service.stream.slowReaders).toBe(1);
+  idle.resume();
+  await ended;
+  expect(service.stream.size).toBe(2);
+  for (const reader of readers) reader.close();
 });
 
 test('a service that ends reports the lines that a full disk has lost', async () => {
@@ -122,36 +120,34 @@ test('a service that ends reports the lines that a full disk has lost', async ()
   await expect(fetch(url)).rejects.toThrow();
 });
 
-describe('everything at once', () => {
-  test('answers and reports problems with a garbling dish and invalid elements', async () => {
-    const elements = at('garbage.tle');
-    writeFileSync(elements, '<html>');
-    const directory = at('recording');
-    const clock = new ManualClock();
-    const dish = closedAfterTest(await startFakeDish({ script: syntheticDish({ seed: 1 }), clock }));
-    const { service, url, close } = await start({
-      clock,
-      dish: dish.address,
-      elements: { source: elements, cacheDirectory: at(), maxAgeDays: 7 },
-      recording: { directory, maxBytes: 1e9 },
-    });
-    const reader = await eventReader(`${url}/v1/events?types=state`);
-    while ((await state(url)).dish.state === 'connecting') await reader.next();
-    expect((await state(url)).dish.state).toBe('online');
-    dish.misbehave({ garble: seededRandom(5) });
-    // Garbled answers may change the state or be rejected; nothing must break.
-    for (let n = 0; n < 200; n++) service.publish('trigger', { n });
-    expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
-    expect(faults).toEqual([]);
-    reader.close();
-    await close();
-    const [name] = readdirSync(directory);
-    const lines = readFileSync(join(directory, name!), 'utf8').trimEnd().split('\n');
-    const triggers = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'trigger');
-    expect(triggers.filter(({ data }) => 'n' in data).map(({ data }) => data.n)).toEqual(
-      Array.from({ length: 200 }, (_, n) => n),
-    );
+test('all at once: it answers and reports problems with a garbling dish and invalid elements', async () => {
+  const elements = at('garbage.tle');
+  writeFileSync(elements, '<html>');
+  const directory = at('recording');
+  const clock = new ManualClock();
+  const dish = closedAfterTest(await startFakeDish({ script: syntheticDish({ seed: 1 }), clock }));
+  const { service, url, close } = await start({
+    clock,
+    dish: dish.address,
+    elements: { source: elements, cacheDirectory: at(), maxAgeDays: 7 },
+    recording: { directory, maxBytes: 1e9 },
   });
+  const reader = await eventReader(`${url}/v1/events?types=state`);
+  while ((await state(url)).dish.state === 'connecting') await reader.next();
+  expect((await state(url)).dish.state).toBe('online');
+  dish.misbehave({ garble: seededRandom(5) });
+  // Garbled answers may change the state or be rejected; nothing must break.
+  for (let n = 0; n < 200; n++) service.publish('trigger', { n });
+  expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
+  expect(faults).toEqual([]);
+  reader.close();
+  await close();
+  const [name] = readdirSync(directory);
+  const lines = readFileSync(join(directory, name!), 'utf8').trimEnd().split('\n');
+  const triggers = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'trigger');
+  expect(triggers.filter(({ data }) => 'n' in data).map(({ data }) => data.n)).toEqual(
+    Array.from({ length: 200 }, (_, n) => n),
+  );
 });
 
 function opening(port: number, text: string): Promise<Socket> {

@@ -87,17 +87,15 @@ const below = (name: string) =>
     .map((entry) => entry.name)
     .sort();
 
-describe('datasets list', () => {
-  test('shows licence, source and citation of each set', async () => {
-    const { status, stdout } = await datasets('list');
-    expect(status).toBe(0);
-    expect(stdout).toContain('uvic-zenodo: ');
-    expect(stdout).toContain('  licence: CC BY 4.0\n');
-    expect(stdout).toContain(
-      '  source: https://github.com/rcastellotti/idp/tree/3a6383be42643e7c4886fee462f3b3b2df567b25\n',
-    );
-    expect(stdout).toContain('  cite: Zenodo, https://doi.org/10.5281/zenodo.10020034\n');
-  });
+test('list shows licence, source and citation of each set', async () => {
+  const { status, stdout } = await datasets('list');
+  expect(status).toBe(0);
+  expect(stdout).toContain('uvic-zenodo: ');
+  expect(stdout).toContain('  licence: CC BY 4.0\n');
+  expect(stdout).toContain(
+    '  source: https://github.com/rcastellotti/idp/tree/3a6383be42643e7c4886fee462f3b3b2df567b25\n',
+  );
+  expect(stdout).toContain('  cite: Zenodo, https://doi.org/10.5281/zenodo.10020034\n');
 });
 
 describe('datasets fetch', () => {

@@ -337,20 +337,18 @@ describe('security', () => {
   });
 });
 
-describe('events', () => {
-  test('have ids, can be filtered by type, and invalid parameters are rejected', async () => {
-    const { service, url } = await start({ clock: new ManualClock() });
-    const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
-    const data = { serverUtcMs: expect.any(Number), protocol: expect.any(Object) };
-    expect(await reader.next()).toEqual({ event: 'hello', id: undefined, data });
-    service.publish('handover', { n: 0 });
-    service.publish('trigger', { n: 1 });
-    expect(await reader.next()).toEqual({ event: 'trigger', id: '1', data: { n: 1 } });
-    reader.close();
-    for (const types of ['tea', '', 'state,', 'state&types=clock']) {
-      expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
-    }
-  });
+test('events have ids, can be filtered by type, and invalid parameters are rejected', async () => {
+  const { service, url } = await start({ clock: new ManualClock() });
+  const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
+  const data = { serverUtcMs: expect.any(Number), protocol: expect.any(Object) };
+  expect(await reader.next()).toEqual({ event: 'hello', id: undefined, data });
+  service.publish('handover', { n: 0 });
+  service.publish('trigger', { n: 1 });
+  expect(await reader.next()).toEqual({ event: 'trigger', id: '1', data: { n: 1 } });
+  reader.close();
+  for (const types of ['tea', '', 'state,', 'state&types=clock']) {
+    expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
+  }
 });
 
 test('the checked-in OpenAPI document is up to date', async () => {

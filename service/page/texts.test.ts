@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { PredictionService } from '../prediction-service.ts';
 import * as texts from './texts.js';
@@ -18,18 +18,16 @@ const FORECAST = {
   handovers: [],
 };
 
-describe('the headline', () => {
-  test('says what the service sees', () => {
-    const link = { ...STATE.link, players: 2 };
-    expect(texts.headline({ ...STATE, dish: DISH, link }, 6.2)).toBe(
-      'The dish is online. 2 players. Next handover in 7 s.',
-    );
-    expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
-    const gone = { ...DISH, state: 'unreachable' as const };
-    expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
-      'The dish does not answer. 1 player.',
-    );
-  });
+test('the headline says what the service sees', () => {
+  const link = { ...STATE.link, players: 2 };
+  expect(texts.headline({ ...STATE, dish: DISH, link }, 6.2)).toBe(
+    'The dish is online. 2 players. Next handover in 7 s.',
+  );
+  expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
+  const gone = { ...DISH, state: 'unreachable' as const };
+  expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
+    'The dish does not answer. 1 player.',
+  );
 });
 
 test('a service that knows nothing says in each card what to do', () => {
