@@ -88,11 +88,6 @@ test('forecasts the link within a second, with few digits', () => {
   for (const number of numbers) expect(number).toBe(Number(number.toPrecision(4)));
 });
 
-test('has no handovers without dish and evidence', () => {
-  const { service } = served(8, { dish: false });
-  expect(service.handovers().handovers).toEqual([]);
-});
-
 test("uses the dish's usage as capacity if no player reports", () => {
   const { service } = served(60, { player: false });
   const { forecast } = service.forecast();
@@ -129,22 +124,28 @@ test("learns from the usage in the dish's history, unless it is too old", () => 
 
 test('publishes a forecast per report, here once a second', () => {
   const { events } = served(30);
-  expect(events.filter(({ type }) => type === 'forecast').length).toBeGreaterThan(25);
-  expect(events.filter(({ type }) => type === 'forecast').length).toBeLessThanOrEqual(31);
+  const { length } = events.filter(({ type }) => type === 'forecast');
+  expect(length).toBeGreaterThan(25);
+  expect(length).toBeLessThanOrEqual(31);
 });
 
-test('has no forecast after a minute without observations', () => {
-  const { service, clock } = served(10, { dish: false });
+test('has no handovers without dish and evidence, and no forecast after a minute without observations', () => {
+  const { service, clock } = served(8, { dish: false });
+  expect(service.handovers().handovers).toEqual([]);
   clock.advance(61);
-  expect(service.forecast()).toMatchObject({
-    forecast: null,
-    because: 'no throughput was observed for 60 s',
-  });
+  const because = 'no throughput was observed for 60 s';
+  expect(service.forecast()).toMatchObject({ forecast: null, because });
 });
 
 test('publishes traffic at once when a player reports, even nothing, and with each second of the dish', () => {
   const { service, clock, events } = served(3, { player: false });
   const traffic = () => events.filter(({ type }) => type === 'traffic').map(({ data }) => data);
+  const pass = (tenths: number) => {
+    for (let tenth = 0; tenth < tenths; tenth++) {
+      clock.advance(0.1);
+      service.tick();
+    }
+  };
   expect(traffic()).toHaveLength(3);
   expect(traffic()[2]).toEqual({
     serverUtcMs: clock.utcMs(),
@@ -155,19 +156,12 @@ test('publishes traffic at once when a player reports, even nothing, and with ea
   service.observe({ player: 'q', observations: [] });
   expect(traffic().slice(3)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: true }]);
   // Players report at least every 5 s.
-  for (let tenth = 0; tenth < 50; tenth++) {
-    clock.advance(0.1);
-    service.tick();
-  }
+  pass(50);
   service.observe({ player: 'p', observations: [] });
   service.observeTelemetry({ atMs: clock.utcMs() - 60_000, downlinkUsageBps: 1, fromHistory: true });
-  for (let tenth = 0; tenth < 100; tenth++) {
-    clock.advance(0.1);
-    service.tick();
-  }
+  pass(100);
   expect(traffic()).toHaveLength(4);
-  clock.advance(0.1);
-  service.tick();
+  pass(1);
   service.tick();
   expect(traffic().slice(4)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: false }]);
   service.observeTelemetry({ atMs: clock.utcMs() });

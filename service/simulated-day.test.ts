@@ -111,8 +111,9 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
     }
     for (const { number, request } of players.reports(second)) {
       // Some are sent over the network.
-      const isTaken = number % 100 === 0 ? await post(url, request) : isAccepted(service.observe(request));
-      if (isTaken) players.acknowledge(number);
+      const isTaken =
+        number % 100 === 0 ? await post(url, request) : service.observe(request)?.verdicts[0] === 'accepted';
+      if (isTaken) players.acknowledged[number] = 1;
     }
     // The dish is polled over the network; on a frozen machine a poll may be missed.
     const isDishRead = () => service.state().dish.lastAnswerMs === clock.utcMs();
@@ -194,10 +195,6 @@ class SimulatedPlayers {
     }
     return isDuring(PLAYERS_STALL, second) ? [] : this.#held.splice(0);
   }
-
-  acknowledge(number: number): void {
-    this.acknowledged[number] = 1;
-  }
 }
 
 /** Caches seconds, which the dish computes repeatedly. */
@@ -210,10 +207,6 @@ function remembered(script: DishScript): DishScript {
     return second;
   };
   return { ...script, at };
-}
-
-function isAccepted(reply: ReturnType<Awaited<ReturnType<typeof startService>>['service']['observe']>): boolean {
-  return reply?.verdicts[0] === 'accepted';
 }
 
 async function post(url: string, request: ObservationsRequest): Promise<boolean> {

@@ -19,7 +19,7 @@ export interface FakeDishOptions {
   clock: Clock;
   /** Default: it refuses requests for its location. */
   location?: LocationReading | undefined;
-  /** Length of its history. Default: 900. */
+  /** Default: 900. */
   historySeconds?: number;
 }
 
@@ -38,22 +38,10 @@ export interface Misbehaviour {
   outage?: OutageCause;
 }
 
-export interface FakeDish {
-  /** `host:port`. */
-  address: string;
-  /** Holds until the next call; `{}` ends all faults. */
-  misbehave(how: Misbehaviour): void;
-  /** Resets uptime and history. */
-  reboot(): void;
-  /** Closes open connections too. */
-  close(): void;
-}
-
-const HISTORY_SECONDS = 900;
 const UPTIME_AT_START_SECONDS = 3600;
 const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
 
-export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
+export async function startFakeDish(options: FakeDishOptions) {
   let misbehaviour: Misbehaviour = {};
   /** Requested changes of the outage, newest first. */
   const outages: { fromMs: number; cause: OutageCause | undefined }[] = [];
@@ -88,11 +76,14 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
   });
   return {
     address: `127.0.0.1:${port}`,
-    misbehave(how) {
+    /** Holds until the next call; `{}` ends all faults. */
+    misbehave(how: Misbehaviour) {
       misbehaviour = how;
       if (how.outage !== outages[0]?.cause) outages.unshift({ fromMs: dish.thisSecondMs(), cause: how.outage });
     },
+    /** Resets uptime and history. */
     reboot: () => dish.reboot(),
+    /** Closes open connections too. */
     close: () => server.forceShutdown(),
   };
 }
@@ -118,7 +109,7 @@ class ScriptedDish {
   #bootMs: number;
 
   constructor(options: FakeDishOptions) {
-    this.#options = { historySeconds: HISTORY_SECONDS, ...options };
+    this.#options = { historySeconds: 900, ...options };
     const { clock } = options;
     this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
     this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
@@ -156,10 +147,7 @@ class ScriptedDish {
       pop_ping_latency_ms: latencyMs ?? 0,
       downlink_throughput_bps: downlinkUsageBps,
       uplink_throughput_bps: uplinkUsageBps,
-      obstruction_stats: {
-        fraction_obstructed: 0.02,
-        currently_obstructed: obstructed,
-      },
+      obstruction_stats: { fraction_obstructed: 0.02, currently_obstructed: obstructed },
       ...(cause !== undefined && { outage: { cause } }),
     };
   }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { startForTest } from '../opened.fixture.ts';
@@ -31,18 +32,8 @@ const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({
 
 describe('triggers', () => {
   test('fire when the threshold is passed, with value and threshold', () => {
-    expect(firings({}, [30, 60, 40])).toEqual([
-      {
-        second: 2,
-        id: expect.any(String),
-        name: 'test',
-        atMs: 1,
-        metric: 'latencyMs',
-        value: 60,
-        threshold: 50,
-        message: 'latencyMs 60 > 50',
-      },
-    ]);
+    const fired = { id: expect.any(String), name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50 };
+    expect(firings({}, [30, 60, 40])).toEqual([{ second: 2, ...fired, message: 'latencyMs 60 > 50' }]);
     expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
     expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
     expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
@@ -70,11 +61,8 @@ describe('triggers', () => {
     expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3, 4]);
   });
 
-  test('hold off after firing', () => {
+  test('hold off after firing, and do not fire on unknown values', () => {
     expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
-  });
-
-  test('do not fire on unknown values', () => {
     expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
   });
 });
@@ -93,11 +81,7 @@ describe('evaluation of seconds', () => {
     const config = { triggers: [{ ...BASE, threshold: 200 }] };
     const { service } = await startForTest({ clock, config });
     const fired: { id: string; atMs: number }[] = [];
-    service.listen({
-      event(type, data) {
-        if (type === 'trigger') fired.push(data as (typeof fired)[number]);
-      },
-    });
+    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data as (typeof fired)[number]) });
     const start = clock.utcMs();
     const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
     // Seconds before the start of the service do not fire.
@@ -133,12 +117,8 @@ describe('evaluation of seconds', () => {
 
 describe('the config file', () => {
   test('adds to the built-in triggers or replaces them', () => {
-    const own = {
-      name: 'latency',
-      metric: 'latencyMs',
-      comparison: '>',
-      threshold: { times: 10, of: 'mean', windows: 10 },
-    };
+    const threshold = { times: 10, of: 'mean', windows: 10 };
+    const own = { name: 'latency', metric: 'latencyMs', comparison: '>', threshold };
     const config = parseConfig(JSON.stringify({ triggers: [own], webhook: 'https://hooks.example/x' }), 'c.json');
     expect(config.webhook).toBe('https://hooks.example/x');
     expect(config.triggers).toHaveLength(BUILT_IN_TRIGGERS.length);
@@ -183,15 +163,9 @@ describe('the config file', () => {
 describe('the webhook', () => {
   test('receives triggers as JSON, in order', async () => {
     const got: unknown[] = [];
-    const server = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        got.push(JSON.parse(body));
-        response.end();
-      });
+    const server = createServer(async (request, response) => {
+      got.push(await json(request));
+      response.end();
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const problems = new Problems(new ManualClock());
