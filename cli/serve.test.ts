@@ -17,23 +17,17 @@ import { cacheFolder } from './tool.ts';
 const at = temporaryFolder('file');
 
 describe('serve', () => {
-  test('takes the client from X-Forwarded-For of a trusted proxy', async () => {
+  test('requires the token of --token-file, which it never prints, and believes a trusted proxy', async () => {
     const proxies = ['--trust-proxy', '127.0.0.1', '--trust-proxy', 'fd00::/8'];
-    writeFileSync(at('token'), 'sixteen-or-more-letters\n');
-    const { stderr } = await run(['serve', '--port', '0', '--token-file', at('token'), ...proxies], async (url) => {
-      expect((await fetch(`${url}/v1/state`, { headers: { 'x-forwarded-for': '10.0.0.1' } })).status).toBe(401);
-    });
-    expect(stderr).toContain('10.0.0.1 is refused');
-  });
-
-  test('requires the token of --token-file, and never prints it', async () => {
     writeFileSync(at('token'), 'a-long-secret-of-ours\n');
-    const { status, stderr } = await run(['serve', '--port', '0', '--token-file', at('token')], async (url) => {
-      expect((await fetch(`${url}/v1/state`)).status).toBe(401);
-      const headers = { authorization: 'Bearer a-long-secret-of-ours' };
-      expect((await fetch(`${url}/v1/state`, { headers })).status).toBe(200);
+    const flags = ['--port', '0', '--token-file', at('token'), ...proxies];
+    const { status, stderr } = await run(['serve', ...flags], async (url) => {
+      const stateWith = async (headers: Record<string, string>) => (await fetch(`${url}/v1/state`, { headers })).status;
+      expect(await stateWith({ 'x-forwarded-for': '10.0.0.1' })).toBe(401);
+      expect(await stateWith({ authorization: 'Bearer a-long-secret-of-ours' })).toBe(200);
     });
     expect(status).toBe(0);
+    expect(stderr).toContain('10.0.0.1 is refused');
     expect(stderr).not.toContain('secret');
   });
 
@@ -80,30 +74,26 @@ describe('serve', () => {
     },
   );
 
-  test.each<[string, string[], string]>([
-    ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
-    ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
-    ['an invalid origin', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
-    ['a proxy that is a name', ['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
-    ['a network of all addresses', ['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
-    ['an impossible network prefix', ['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
-    [
-      'elements that are missing',
-      ['--tle', './none.tle'],
-      '--tle: expected a readable file, or an http(s) address without name and password',
-    ],
-    ['an age of 0', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
-    ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],
-    ['a config that is missing', ['--config', './none'], '--config: expected a readable file, got ./none'],
-    ['a model that is none', ['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
-    ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
-    ['a token file that is missing', ['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
-    [
-      'a host that is not of this machine',
-      ['--host', '192.0.2.1', '--port', '0'],
-      'expected an address of this machine',
-    ],
-  ])('refuses %s', (_, flags, message) => refused(run(['serve', ...flags]), message));
+  test.each<[string[], string]>([
+    [['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
+    [['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
+    [['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+    [['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
+    [['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
+    [['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
+    [['--tle', './none'], '--tle: expected a readable file, or an http(s) address without name and password'],
+    [['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
+    [['--record', 'package.json'], '--record: expected a folder, or none yet'],
+    [['--config', './none'], '--config: expected a readable file, got ./none'],
+    [['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
+    [['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
+    [['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
+    [['--host', '192.0.2.1', '--port', '0'], 'expected an address of this machine'],
+    ...['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'].map((dish): [string[], string] => [
+      ['--dish', dish],
+      '--dish: expected a host and a port like 192.168.100.1:9200, or simulated',
+    ]),
+  ])('refuses %j', (flags, message) => refused(run(['serve', ...flags]), message));
 
   test.each([
     'https://me:hunter2@a.example/tle',
@@ -172,6 +162,8 @@ describe('serve', () => {
   });
 });
 
+type State = { link: { observedSeconds: number }; recording: { lines: number } };
+
 describe('serve --dish simulated', () => {
   test('shows the state of the dish, and its location to a tenth of a degree', async () => {
     const args = ['serve', '--port', '0', '--dish', 'simulated', '--location', '48.1234,11.5678'];
@@ -192,24 +184,16 @@ describe('serve --dish simulated', () => {
     expect(status).toBe(0);
   });
 
-  test('listens on all addresses, and learns from the history of a simulated dish at once', async () => {
-    await run(['serve', '--port', '0', '--dish', 'simulated', '--host', '0.0.0.0'], async (url) => {
-      const state = await fetch(`${url.replace('0.0.0.0', '127.0.0.1')}/v1/state`);
-      const { link } = (await state.json()) as { link: { observedSeconds: number } };
-      expect(link.observedSeconds).toBeGreaterThan(40);
-    });
-  });
-
-  test('records the history of a simulated dish', async () => {
+  test('listens on all addresses, learns from the history of a simulated dish at once, and records it', async () => {
     const folder = at('recording');
-    const first = await run(['serve', '--port', '0', '--dish', 'simulated', '--record', folder], async (url) => {
-      const lines = async () => {
-        const { recording } = (await (await fetch(`${url}/v1/state`)).json()) as { recording: { lines: number } };
-        return recording.lines;
-      };
-      while ((await lines()) < 900) await new Promise((resolve) => setTimeout(resolve, 100));
+    const flags = ['--port', '0', '--host', '0.0.0.0', '--dish', 'simulated', '--record', folder];
+    const { status } = await run(['serve', ...flags], async (url) => {
+      const state = async () =>
+        (await fetch(`${url.replace('0.0.0.0', '127.0.0.1')}/v1/state`)).json() as Promise<State>;
+      expect((await state()).link.observedSeconds).toBeGreaterThan(40);
+      while ((await state()).recording.lines < 900) await new Promise((resolve) => setTimeout(resolve, 100));
     });
-    expect(first.status).toBe(0);
+    expect(status).toBe(0);
     const [name] = readdirSync(folder);
     expect(name).toMatch(/^records-\d{8}T\d{6}Z_1\.jsonl$/);
     const lines = readFileSync(join(folder, name!), 'utf8').trimEnd().split('\n');
@@ -224,11 +208,6 @@ describe('serve --dish simulated', () => {
     expect(stderr).toBe('recording: 1 line is lost\n');
     expect(await closed({ close: () => Promise.resolve() }, io)).toBe(0);
     await expect(closed({ close: () => Promise.reject(new Error('x')) }, io)).rejects.toThrow('x');
-  });
-
-  test.each(['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'])('refuses %s as a dish', async (dish) => {
-    const message = '--dish: expected a host and a port like 192.168.100.1:9200, or simulated';
-    await refused(run(['serve', '--port', '0', '--dish', dish]), message);
   });
 });
 

@@ -109,14 +109,8 @@ describe('loading', () => {
   const otherFile = (metadata: Record<string, string>, input: string, output: string, shape: (string | number)[]) => {
     const graph = new OnnxGraph();
     graph.add('Relu', [input], output);
-    const producer = { name: 'other', version: '1' };
-    return graph.file({
-      producer,
-      description: '',
-      metadata,
-      inputs: { [input]: shape },
-      outputs: { [output]: shape },
-    });
+    const shapes = { inputs: { [input]: shape }, outputs: { [output]: shape } };
+    return graph.file({ producer: { name: 'other', version: '1' }, description: '', metadata, ...shapes });
   };
   const CARDED = { [CARD_KEY]: onnxMetadata(shippedOnnx).get(CARD_KEY)! };
   const bytesOf = (text: string) => new TextEncoder().encode(text);
