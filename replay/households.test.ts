@@ -25,16 +25,10 @@ test.each([
 });
 
 test('unknown names are refused with the known ones', () => {
-  expect(householdNamed('mixed').players.map(({ algorithm }) => algorithm)).toEqual([
-    undefined,
-    undefined,
-    'bola',
-    'throughput',
-  ]);
-  expect(householdNamed('mixed', BROWSER_HOUSEHOLDS).players[2]).toMatchObject({
-    algorithm: 'dynamic',
-    joinSeconds: 9.1,
-  });
+  const algorithms = householdNamed('mixed').players.map(({ algorithm }) => algorithm);
+  expect(algorithms).toEqual([undefined, undefined, 'bola', 'throughput']);
+  const dynamic = { algorithm: 'dynamic', joinSeconds: 9.1 };
+  expect(householdNamed('mixed', BROWSER_HOUSEHOLDS).players[2]).toMatchObject(dynamic);
   expect(householdNamed('two', BROWSER_HOUSEHOLDS)).toBe(householdNamed('two'));
   expect(() => householdNamed('three')).toThrow(/--household: expected one of two, four, .*"three"/);
 });

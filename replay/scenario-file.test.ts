@@ -9,15 +9,8 @@ function parse(scenario: unknown) {
 }
 
 test('fills in the defaults', () => {
-  expect(parse(MINIMAL)).toMatchObject({
-    ...MINIMAL,
-    name: 'mine',
-    mu: 2,
-    lambda: 1,
-    payloadShare: 0.95,
-    traceScale: { factor: 1 },
-    browser: MEASURED_BROWSER,
-  });
+  const defaults = { mu: 2, lambda: 1, payloadShare: 0.95, traceScale: { factor: 1 }, browser: MEASURED_BROWSER };
+  expect(parse(MINIMAL)).toMatchObject({ ...MINIMAL, name: 'mine', ...defaults });
   const browser = { ...MEASURED_BROWSER, stallLevelSeconds: 0.5 };
   expect(parse({ ...MINIMAL, browser: { stallLevelSeconds: 0.5 } }).browser).toEqual(browser);
 });
@@ -29,10 +22,7 @@ test.each(Object.keys(SCENARIOS))('reads %s as it is written in results', (name)
 });
 
 test('accepts given sizes', () => {
-  const segmentSizesBits = [
-    [8e6, 16e6],
-    [4e6, 8e6],
-  ];
+  const segmentSizesBits = [8e6, 4e6].map((bits) => [bits, 2 * bits]);
   const { segmentCount: _, ...open } = MINIMAL;
   expect(parse({ ...open, segmentSizesBits })).toMatchObject({ segmentCount: 2, segmentSizesBits });
 });

@@ -35,21 +35,9 @@ test('a result has one row per segment, with the downloads and stalls of all its
       ...{ bitrateBps: 2e6, sizeBits: 8e6, bufferLevelSeconds: 3.9 },
     },
   ]);
-  expect(result).toMatchObject({
-    trace: 'a trace',
-    dataset: 'made up',
-    group: 'desk',
-    startSeconds: 61,
-    algorithm: 'mpc-d',
-    seed: 7,
-    endedBy: 'end',
-    startupSeconds: 1,
-    stallSeconds: 1.55,
-    stallCount: 1,
-    switches: 1,
-    switchBps: 1e6,
-    wastedBits: 1e6,
-  });
+  expect(result).toMatchObject({ trace: 'a trace', dataset: 'made up', group: 'desk', startSeconds: 61, seed: 7 });
+  expect(result).toMatchObject({ algorithm: 'mpc-d', endedBy: 'end', startupSeconds: 1, switches: 1, switchBps: 1e6 });
+  expect(result).toMatchObject({ stallSeconds: 1.55, stallCount: 1, wastedBits: 1e6 });
   // (1 + 1 + 2) - 2 * (1 + 1.55) - 1, per segment of 4 s.
   expect(result.qoe.linear).toBeCloseTo((4 - 5.1 - 1) / 3, 6);
   expect(result).not.toHaveProperty('decisionMicros');

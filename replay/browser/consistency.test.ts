@@ -3,21 +3,16 @@ import { inconsistencies } from './consistency.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
 import type { SessionRecord } from './session-record.ts';
 
-const liveState = {
-  latencySeconds: 2,
-  targetLatencySeconds: 2,
-  chunkSeconds: 1,
-  playbackRates: { min: 0.95, max: 1.05 },
-  maxLatencySeconds: 10,
-  firstChunkAtSeconds: 0,
-};
+const TARGET = { targetLatencySeconds: 2, chunkSeconds: 1 };
+const LIVE = { ...TARGET, encoderLatencySeconds: 0.3, timeShiftSeconds: 4 };
 
-const check = (change: Partial<SessionRecord> = {}, hasDecisions = true) =>
-  inconsistencies({ ...recordedSession(), ...change }, { segmentSeconds: 4, segmentCount: 3, hasDecisions });
+const OPTIONS = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true };
+const check = (change: Partial<SessionRecord> = {}, options: Parameters<typeof inconsistencies>[1] = OPTIONS) =>
+  inconsistencies({ ...recordedSession(), ...change }, options);
 
 test('none if decisions, requests and element agree', () => {
   expect(check()).toEqual([]);
-  expect(check({ decisions: [] }, false)).toEqual([]);
+  expect(check({ decisions: [] }, { ...OPTIONS, hasDecisions: false })).toEqual([]);
 });
 
 test('a picture on screen that was not loaded', () => {
@@ -44,7 +39,6 @@ test('a stall that the decisions contradict, and lost time without an event', ()
 });
 
 test('of a live session: segments that were not shown do not count, latencies do', () => {
-  const live = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 4 };
   const { decisions, ...record } = recordedSession();
   const played: SessionRecord = {
     ...record,
@@ -58,7 +52,7 @@ test('of a live session: segments that were not shown do not count, latencies do
       shownLatencySeconds: 3.95,
     },
   };
-  const options = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true, live };
+  const options = { ...OPTIONS, live: LIVE };
   expect(inconsistencies(played, options)).toEqual([]);
   played.live!.shownLatencySeconds = 3.7;
   expect(inconsistencies(played, options)).toEqual([
@@ -69,7 +63,8 @@ test('of a live session: segments that were not shown do not count, latencies do
   const decision = played.decisions.at(-1);
   const latencySeconds = 4 + 2.5 - 3 - 0.5 * (2.5 - 1);
   played.requests = record.requests.map((one) => ({ ...one, requestedAtSeconds: one.requestedAtSeconds + 0.5 }));
-  const state = { ...decision!.state, nowSeconds: 2, live: { ...liveState, latencySeconds } };
+  const bounds = { playbackRates: { min: 0.95, max: 1.05 }, maxLatencySeconds: 10, firstChunkAtSeconds: 0 };
+  const state = { ...decision!.state, nowSeconds: 2, live: { ...bounds, ...TARGET, latencySeconds } };
   played.decisions = [{ ...decision!, state }];
   expect(inconsistencies(played, options)).toEqual([]);
   state.live.latencySeconds += 0.3;
@@ -77,9 +72,7 @@ test('of a live session: segments that were not shown do not count, latencies do
 });
 
 test('of a live session: chunks of an abandoned download may be on screen', () => {
-  const live = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 4 };
-  const options = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true, live };
-  const showing = (widthsOnScreen: number[][]) => inconsistencies({ ...recordedSession(), widthsOnScreen }, options);
+  const showing = (widthsOnScreen: number[][]) => check({ widthsOnScreen }, { ...OPTIONS, live: LIVE });
   expect(showing([[64], [96, 64], [96]])).toEqual([]);
   expect(showing([[64], [128, 64], [96]])).toEqual([
     'segment 1: video-0 is 64 pixels wide, the widths on screen were [128, 64]',

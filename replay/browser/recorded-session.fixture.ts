@@ -3,11 +3,7 @@
 import type { DecisionRecord, RequestRecord, SessionRecord } from './session-record.ts';
 
 export const LADDER_BPS = [1e6, 2e6];
-export const SIZES_BITS = [
-  [4e6, 8e6],
-  [4e6, 8e6],
-  [4e6, 8e6],
-];
+export const SIZES_BITS = Array(3).fill([4e6, 8e6]) as number[][];
 
 const request = (index: number, representation: number, [from, to]: [number, number]): RequestRecord => ({
   index,

@@ -1,12 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { liveMetrics, type PlaybackPiece, type WatchedStream } from './live-metrics.ts';
 
-const piece = (seconds: number, latencySeconds: number, rate = 1): PlaybackPiece => ({
-  ...{ seconds, latencySeconds, rate, isStalled: false },
-});
-const stall = (seconds: number, latencySeconds: number): PlaybackPiece => ({
-  ...{ seconds, latencySeconds, rate: 1, isStalled: true },
-});
+const piece = (seconds: number, latencySeconds: number, rate = 1, isStalled = false): PlaybackPiece => {
+  return { seconds, latencySeconds, rate, isStalled };
+};
+const stall = (seconds: number, latencySeconds: number) => piece(seconds, latencySeconds, 1, true);
 const stream = (change: Partial<WatchedStream>): WatchedStream => ({
   history: [piece(60, 1)],
   bitratesBps: [1e6, 1e6],

@@ -70,18 +70,12 @@ export function testLiveMetrics(fields: Partial<LiveMetrics> = {}): LiveMetrics 
   };
 }
 
+const TOOL = { name: 'leo-abr-tools', version: '0', command: 'simulate', commit: null, seed: 1, baseline: 'mpc-d' };
+
 /** Of a live scenario if the sessions are live. */
 export function testResults(sessions: SessionResult[], tool: Partial<Results['tool']> = {}): Results {
   return assembleResults({
-    tool: {
-      name: 'leo-abr-tools',
-      version: '0.0.0',
-      command: 'simulate',
-      commit: null,
-      seed: 1,
-      baseline: 'mpc-d',
-      ...tool,
-    },
+    tool: { ...TOOL, ...tool },
     scenario: testScenario(sessions[0]?.live && 'live-uhd-1'),
     sessions,
   });

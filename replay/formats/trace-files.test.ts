@@ -48,12 +48,8 @@ describe('readTraces', () => {
     const notes: string[] = [];
     const [read] = readTraces([at('x.csv')], { onNote: (note) => notes.push(note) });
     expect(notes).toEqual([expect.stringContaining('announces 3 samples, the file has 2')]);
-    expect(read!.metadata).toEqual({
-      dataset: 'road',
-      recordingGroup: 'g',
-      epochPhaseSeconds: 39,
-      other: { gapped: true, samples: 3 },
-    });
+    const other = { gapped: true, samples: 3 };
+    expect(read!.metadata).toEqual({ dataset: 'road', recordingGroup: 'g', epochPhaseSeconds: 39, other });
   });
 
   test('without a clock, the place of the dips gives the phase; the parts of a trace shift both', () => {
@@ -108,13 +104,8 @@ describe('writing', () => {
       licence: 'Apache-2.0',
       other: { synthetic: true, seed: 7 },
     };
-    const trace = {
-      name: 'x#2',
-      stepEndsSeconds: Float64Array.of(1, 2, 3),
-      ratesBps: Float64Array.of(12e6, 0, 24e6),
-      durationSeconds: 3,
-      metadata: source,
-    };
+    const rates = { stepEndsSeconds: Float64Array.of(1, 2, 3), ratesBps: Float64Array.of(12e6, 0, 24e6) };
+    const trace = { name: 'x#2', ...rates, durationSeconds: 3, metadata: source };
     const out = at('out');
     const [read] = readTraces([writeTrace(trace, out)]);
     expect(readdirSync(out)).toHaveLength(2);

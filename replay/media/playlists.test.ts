@@ -12,18 +12,11 @@ const live: LiveStream = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLa
 const joinUtcMs = Date.UTC(2025, 5, 1, 12);
 const at = (sessionSeconds: number) => ({ sessionSeconds, utcMs: joinUtcMs + sessionSeconds * 1000 });
 
-interface Segment {
-  path: string;
-  seconds: number;
-  tags: Record<string, string>;
-  parts: string[];
-}
-
 /** A playlist's tags, its segments with theirs, the parts after the last segment, and the other renditions. */
 function parse(text: string) {
   expect(text.startsWith('#EXTM3U\n#EXT-X-VERSION:7\n')).toBe(true);
   const tags: Record<string, string> = {};
-  const segments: Segment[] = [];
+  const segments: { path: string; seconds: number; tags: Record<string, string>; parts: string[] }[] = [];
   let own: Record<string, string> = {};
   let parts: string[] = [];
   let hint: string | undefined;
@@ -104,11 +97,8 @@ test('a live stream in parts: what exists, in segments and byte ranges of the ne
   const { find, playlist } = presentation({ ...base, live });
   // Captured until 10.2 s: two segments and two parts.
   const { tags, segments, parts, hint } = parse(playlist('video-0.m3u8', at(2.5))!);
-  expect(attributes(tags['SERVER-CONTROL']!)).toEqual({
-    'CAN-BLOCK-RELOAD': 'YES',
-    'HOLD-BACK': '12',
-    'PART-HOLD-BACK': '2.7',
-  });
+  const holdBack = { 'HOLD-BACK': '12', 'PART-HOLD-BACK': '2.7' };
+  expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', ...holdBack });
   expect(tags).toMatchObject({ 'PART-INF': 'PART-TARGET=1', 'MEDIA-SEQUENCE': '0' });
   expect(tags['PROGRAM-DATE-TIME']).toBe('2025-06-01T11:59:52.000Z');
   expect(tags).not.toHaveProperty('ENDLIST');
@@ -117,22 +107,14 @@ test('a live stream in parts: what exists, in segments and byte ranges of the ne
     ['video-0/2.m4s', 4],
   ]);
   const { chunks } = find('video-0/3.m4s')!;
+  const [zero, first, second] = chunks!.map(({ end }) => end) as [number, number, number];
+  const part = { DURATION: '1', URI: 'video-0/3.m4s', INDEPENDENT: 'YES' };
   expect(parts.map(attributes)).toEqual([
-    { DURATION: '1', URI: 'video-0/3.m4s', BYTERANGE: `${chunks![0]!.end}@0`, INDEPENDENT: 'YES' },
-    {
-      DURATION: '1',
-      URI: 'video-0/3.m4s',
-      BYTERANGE: `${chunks![1]!.end - chunks![0]!.end}@${chunks![0]!.end}`,
-      INDEPENDENT: 'YES',
-    },
+    { ...part, BYTERANGE: `${zero}@0` },
+    { ...part, BYTERANGE: `${first - zero}@${zero}` },
   ]);
-  const [first, second] = [chunks![1]!, chunks![2]!].map(({ end }) => end);
-  expect(attributes(hint!)).toEqual({
-    TYPE: 'PART',
-    URI: 'video-0/3.m4s',
-    'BYTERANGE-START': String(first),
-    'BYTERANGE-LENGTH': String(second! - first!),
-  });
+  const range = { 'BYTERANGE-START': String(first), 'BYTERANGE-LENGTH': String(second - first) };
+  expect(attributes(hint!)).toEqual({ TYPE: 'PART', URI: 'video-0/3.m4s', ...range });
   const whole = parse(playlist('video-0.m3u8', at(4.31))!);
   expect([whole.segments.length, whole.parts.length]).toEqual([3, 0]);
   expect(attributes(whole.hint!)).toMatchObject({ URI: 'video-0/4.m4s', 'BYTERANGE-START': '0' });

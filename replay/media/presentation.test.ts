@@ -70,11 +70,7 @@ describe('live', () => {
   const stream: PresentationOptions = { ...base, live };
   const startMs = Date.UTC(2025, 5, 1, 12);
   const at = (sessionSeconds: number) => ({ sessionSeconds, utcMs: startMs + sessionSeconds * 1000 });
-  const whole: PresentationOptions = {
-    ...base,
-    live: { ...live, chunkSeconds: 4, targetLatencySeconds: 12 },
-    audio: true,
-  };
+  const whole = { ...base, live: { ...live, chunkSeconds: 4, targetLatencySeconds: 12 }, audio: true };
 
   test('a file says when each of its chunks exists', () => {
     const { find } = presentation({ ...stream, audio: true });

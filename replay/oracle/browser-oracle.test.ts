@@ -2,13 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { PathForecast } from '../../abr/index.ts';
 import { browserOracle } from './browser-oracle.ts';
 
-const link = {
-  stepEndsSeconds: [10, 20],
-  ratesBps: [1e6, 4e6],
-  rttSeconds: 0.1,
-  startSeconds: 8,
-  traceStartUtcMs: 0,
-};
+const steps = { stepEndsSeconds: [10, 20], ratesBps: [1e6, 4e6] };
+const link = { ...steps, rttSeconds: 0.1, startSeconds: 8, traceStartUtcMs: 0 };
 const path = (oracle: ReturnType<typeof browserOracle>, now: number) =>
   (oracle.forecaster.latest(now) as PathForecast).path;
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
-import { traceOfRates } from '../simulator/made-up.fixture.ts';
+import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
@@ -13,10 +13,8 @@ const scenario: Scenario = {
   ladderBps: [1e6, 4e6],
   segmentSeconds: 2,
   segmentCount: 40,
-  sizeSpread: 0,
   rttSeconds: RTT_SECONDS,
-  traceScale: { factor: 1 },
-  payloadShare: 1,
+  ...EXACT,
 };
 const trace = traceOfRates([8], 60, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
@@ -44,12 +42,12 @@ function household(...specs: Partial<SessionSpec>[]) {
     read().catch(() => {});
     return { abort, entry: session.log.at(-1)! };
   };
-  return { clock, sessions, runTo, download };
+  const [a, b] = sessions as [ReplaySession, ReplaySession];
+  return { clock, a, b, runTo, download };
 }
 
 test('sessions on one link share it equally; each has its own log, on the clock of the link', async () => {
-  const { clock, sessions, runTo, download } = household({}, {});
-  const [a, b] = sessions as [ReplaySession, ReplaySession];
+  const { clock, a, b, runTo, download } = household({}, {});
   await runTo(5);
   const first = download(a, 'video-1/1.m4s');
   await runTo(5.5);
@@ -67,8 +65,7 @@ test('sessions on one link share it equally; each has its own log, on the clock 
 
 test('the first request for a segment, of whichever session, starts the link', async () => {
   let starts = 0;
-  const { clock, sessions, runTo, download } = household({}, { onStart: () => starts++ });
-  const [a, b] = sessions as [ReplaySession, ReplaySession];
+  const { clock, a, b, runTo, download } = household({}, { onStart: () => starts++ });
   download(b, 'video-0/init.mp4');
   await runTo(3);
   expect([starts, b.nowSeconds]).toEqual([0, 0]);
@@ -81,8 +78,7 @@ test('the first request for a segment, of whichever session, starts the link', a
 });
 
 test('one that ends leaves the link to the other', async () => {
-  const { clock, sessions, runTo, download } = household({}, {});
-  const [a, b] = sessions as [ReplaySession, ReplaySession];
+  const { clock, a, b, runTo, download } = household({}, {});
   const stays = download(a, 'video-1/1.m4s');
   const goes = download(b, 'video-1/1.m4s');
   await runTo(RTT_SECONDS + 0.5);
@@ -97,28 +93,27 @@ test('one that ends leaves the link to the other', async () => {
 
 test('traffic takes its share from its second to its other', async () => {
   const traffic = [{ fromSeconds: 0.29, toSeconds: 1.04 }];
-  const { clock, sessions, download } = household({ traffic });
-  const { entry } = download(sessions[0]!, 'video-1/1.m4s');
+  const { clock, a, download } = household({ traffic });
+  const { entry } = download(a, 'video-1/1.m4s');
   await clock.play();
   // 2 Mbit alone, 3 in the shared time, the other 3 alone.
   expect(entry.prescribedEndSeconds).toBeCloseTo(1.04 + 3 / 8, 9);
-  expect(sessions[0]!.linkUtilisation).toBeCloseTo(1 - RTT_SECONDS / 1.415, 9);
+  expect(a.linkUtilisation).toBeCloseTo(1 - RTT_SECONDS / 1.415, 9);
   expect(clock.pending).toBe(0);
 });
 
 test('live, all have one encoder', async () => {
   const live = { chunkSeconds: 0.5, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 6 };
-  const { sessions, runTo } = household(...Array(2).fill({ scenario: { ...scenario, live } }));
-  const [a, b] = sessions as [ReplaySession, ReplaySession];
+  const { a, b, runTo } = household(...Array(2).fill({ scenario: { ...scenario, live } }));
   await runTo(1);
   const first = a.manifest();
   await runTo(6);
   expect(b.nowSeconds).toBe(5);
   const start = /availabilityStartTime="[^"]*"/;
   expect(start.exec(b.manifest())![0]).toBe(start.exec(first)![0]);
-  const [until] = sessions.map((one) => one.secondsUntil(one.presentation.find('video-0/7.m4s')!));
-  expect(until).toBeCloseTo(6 + 0.5 + 0.3 - 0.25 - 5, 9);
-  expect(b.secondsUntil(b.presentation.find('video-0/7.m4s')!)).toBe(until);
+  const [one, other] = [a, b].map((session) => session.secondsUntil(session.presentation.find('video-0/7.m4s')!));
+  expect(one).toBeCloseTo(6 + 0.5 + 0.3 - 0.25 - 5, 9);
+  expect(other).toBe(one);
 });
 
 test.each<[string, Partial<SessionSpec>]>([

@@ -21,13 +21,10 @@ const scenario: fc.Arbitrary<Scenario> = fc
     rtt: fc.double({ min: 0, max: 0.3, noNaN: true }),
     browser: fc.constantFrom(IDEAL_BROWSER, MEASURED_BROWSER, { ...MEASURED_BROWSER, initSegmentBits: 5e5 }),
   })
-  .map(({ cap, rtt, browser }) => ({
-    ...SCENARIOS['uhd-8']!,
-    segmentCount: SEGMENTS,
-    bufferCapSeconds: cap,
-    rttSeconds: rtt,
-    browser,
-  }));
+  .map(({ cap, rtt, browser }) => {
+    const media = { segmentCount: SEGMENTS, bufferCapSeconds: cap };
+    return { ...SCENARIOS['uhd-8']!, ...media, rttSeconds: rtt, browser };
+  });
 
 const session = fc.record({
   parts: partsUpTo(200, { maxLength: 30 }),
@@ -37,13 +34,9 @@ const session = fc.record({
   startSeconds: fc.double({ min: 0, max: 100, noNaN: true }),
 });
 
-function play(
-  of: { parts: { seconds: number; mbps: number }[]; scenario: Scenario; representations: number[] } & {
-    patience: number | undefined;
-    startSeconds: number;
-  },
-  more: Partial<SimulationOptions> = {},
-): SessionResult {
+type Drawn = typeof session extends fc.Arbitrary<infer Value> ? Value : never;
+
+function play(of: Drawn, more: Partial<SimulationOptions> = {}): SessionResult {
   return simulateSession({
     trace: traceOfParts(of.parts, 0.5),
     scenario: of.scenario,
@@ -118,10 +111,7 @@ test('a link in steps of 10 ms gives the same session as in long steps', () => {
     const of = { ...drawn, patience: undefined };
     // As `traceOf`, the first step has 0.5 Mbit/s more.
     const [first, ...rest] = long.flatMap(({ pieces, mbps }, i) =>
-      new Array<{ seconds: number; mbps: number }>(pieces).fill({
-        seconds: 0.01,
-        mbps: i === 0 ? mbps + 0.5 : mbps,
-      }),
+      new Array<{ seconds: number; mbps: number }>(pieces).fill({ seconds: 0.01, mbps: i === 0 ? mbps + 0.5 : mbps }),
     );
     const fine = play({ ...of, parts: [{ ...first!, mbps: first!.mbps - 0.5 }, ...rest] });
     const coarse = play({ ...of, parts: long.map(({ pieces, mbps }) => ({ seconds: pieces / 100, mbps })) });

@@ -5,7 +5,7 @@ import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LIVE_PAGE } from './live-session.ts';
-import { always, recorder, traceUntil } from './made-up.fixture.ts';
+import { always, EXACT, recorder, traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
@@ -23,9 +23,7 @@ const PAPER: Scenario = {
   ladderBps: [1e6],
   segmentCount: 15,
   rttSeconds: 0,
-  payloadShare: 1,
-  sizeSpread: 0,
-  traceScale: { factor: 1 },
+  ...EXACT,
   browser: IDEAL_BROWSER,
   live: LIVE,
 };

@@ -79,10 +79,7 @@ const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Fore
   'publishes empty forecasts': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
   'always repeats its first forecast': () => {
     let first: QuantileForecast | undefined;
-    return (forecast) => {
-      first ??= forecast;
-      return first;
-    };
+    return (forecast) => (first ??= forecast);
   },
   'publishes s as ms': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
   'publishes a thousand times the rate': () => (forecast) => timesAll(forecast, 1000),
@@ -107,12 +104,8 @@ describe('a forecaster that', () => {
   const played = (algorithm: string, forecaster?: () => Forecaster) =>
     mean(
       traces.map((trace) => {
-        const session = simulateSession({
-          trace,
-          scenario,
-          controller: createController(algorithm),
-          ...(forecaster && { forecaster: forecaster() }),
-        });
+        const more = forecaster && { forecaster: forecaster() };
+        const session = simulateSession({ trace, scenario, controller: createController(algorithm), ...more });
         expect(session.fault).toBeUndefined();
         expect(session.endedBy).toBe('end');
         return session.qoe.linear;
