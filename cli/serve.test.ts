@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { serving } from '../replay/serving.fixture.ts';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
 import { refused } from './refused.fixture.ts';
@@ -111,23 +111,18 @@ describe('serve', () => {
     const isWatched = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    const failing = createHttpServer(
-      (_, response) => void isWatched.then(() => response.writeHead(401).end('hunter2')),
-    );
-    await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve));
-    const { port } = failing.address() as { port: number };
-    const tle = `http://127.0.0.1:${port}/tle?key=hunter2`;
+    const failing = await serving((_, response) => isWatched.then(() => response.writeHead(401).end('hunter2')));
+    const tle = `${failing.url}/tle?key=hunter2`;
     const { stderr } = await run(['serve', '--port', '0', '--tle', tle, '--cache', at('cache')], async (url) => {
       const events = await eventReader(`${url}/v1/events?types=state`);
       answer();
       const shown: string[] = [];
       while (!shown.join().includes('no-elements')) shown.push(JSON.stringify((await events.next()).data));
       shown.push(await (await fetch(`${url}/v1/state`)).text());
-      expect(shown.at(-1)).toContain(`http://127.0.0.1:${port}/tle: expected an answer with success, got 401`);
+      expect(shown.at(-1)).toContain(`${failing.url}/tle: expected an answer with success, got 401`);
       expect(shown.join()).not.toContain('hunter2');
       events.close();
     });
-    failing.close();
     expect(stderr).not.toContain('hunter2');
   });
 

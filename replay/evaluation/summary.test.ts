@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionResult, SummaryRow } from '../results.ts';
-import { summarise } from './summary.ts';
-import { testLiveMetrics, testSession } from './test-sessions.fixture.ts';
+import { testLiveMetrics, testSession, testSummary } from './test-sessions.fixture.ts';
 
-const scenario = { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 };
-const summaryOf = (sessions: SessionResult[], resamples = 500) =>
-  summarise(sessions, { scenario, baseline: 'mpc-d', resamples });
+const summaryOf = (sessions: SessionResult[]) => testSummary(sessions);
 const row = (rows: SummaryRow[], algorithm: string, dataset = 'set') =>
   rows.find((r) => r.algorithm === algorithm && r.dataset === dataset)!;
 

@@ -4,6 +4,7 @@ import type { LiveMetrics, ResolvedScenario, Results, SessionResult } from '../r
 import { SCENARIOS, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { assembleResults } from './assemble-results.ts';
+import { summarise } from './summary.ts';
 
 export function testTrace(name: string, durationSeconds: number, dataset = 'set', recordingGroup = 'group'): Trace {
   return {
@@ -68,6 +69,12 @@ export function testLiveMetrics(fields: Partial<LiveMetrics> = {}): LiveMetrics 
     jumps: 1,
     ...fields,
   };
+}
+
+/** A summary against MPC-D. */
+export function testSummary(sessions: SessionResult[], more: { seed?: number; resamples?: number } = {}) {
+  const scenario = { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 };
+  return summarise(sessions, { scenario, baseline: 'mpc-d', resamples: 500, ...more });
 }
 
 const TOOL = { name: 'leo-abr-tools', version: '0', command: 'simulate', commit: null, seed: 1, baseline: 'mpc-d' };

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
+import { serving } from '../../replay/serving.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { startForTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
@@ -163,20 +162,17 @@ describe('the config file', () => {
 describe('the webhook', () => {
   test('receives triggers as JSON, in order', async () => {
     const got: unknown[] = [];
-    const server = createServer(async (request, response) => {
+    const server = await serving(async (request, response) => {
       got.push(await json(request));
       response.end();
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
+    });
     const problems = new Problems(new ManualClock());
-    const webhook = new Webhook({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`, problems });
+    const webhook = new Webhook({ url: `${server.url}/secret`, problems });
     webhook.send({ n: 1 });
     webhook.send({ n: 2 });
     await webhook.idle;
     expect(got).toEqual([{ n: 1 }, { n: 2 }]);
     expect(problems.list()).toEqual([]);
-    server.close();
-    server.closeAllConnections();
   });
 
   test('reports a failing webhook after retries, without its path', async () => {
