@@ -29,7 +29,7 @@ test.each<[string, string | RegExp, string?]>([
   ['hls@oracle@hls', /expected one of/],
   ['mpc-d@moon', /--baseline: expected one of mpc-d@oracle.*got "mpc-d@moon"/, '--baseline'],
   ['unknown', /--algorithms: expected one of .*mpc-d.*dynamic.*got "unknown"/],
-])('%s is refused', (name, message, flag?: string) => {
+])('%s is refused', (name, message, flag = '--algorithms') => {
   expect(() => browserAlgorithm(name, flag)).toThrow(message);
 });
 
