@@ -21,13 +21,8 @@ const mbpsAt = (second: number) => 40 + 8 * Math.sin(Math.floor(second / 15) * 2
 /** Records as the service does: a player that downloads for two seconds and waits for two, and a dish. */
 async function keep(directory: string, seconds: number): Promise<void> {
   const clock = new ManualClock(START_MS);
-  const recorder = new Recorder({
-    directory,
-    maxBytes: 1e9,
-    clock,
-    problems: new Problems(clock),
-    place: () => '48.1, 11.6',
-  });
+  const options = { directory, maxBytes: 1e9, clock, problems: new Problems(clock) };
+  const recorder = new Recorder({ ...options, place: () => '48.1, 11.6' });
   await recorder.open();
   const utcMsAt = (second: number) => START_MS + second * 1000;
   for (let second = 0; second < seconds; second++) {
