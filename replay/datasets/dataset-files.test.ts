@@ -51,10 +51,8 @@ describe('recordings of', () => {
   test('autobahn: minutes in an archive, stamps within a second', () => {
     const recordings = converted('autobahn', 'Data/Autobahn/throughput.zip', files.CAR_ZIP);
     expect(recordings).toHaveLength(1);
-    expect(recordings[0]).toMatchObject({
-      name: 'dl-20240419T120020',
-      sidecar: { recording_group: 'autobahn-2024-04-19', epoch_phase_s: 20 },
-    });
+    const sidecar = { recording_group: 'autobahn-2024-04-19', epoch_phase_s: 20 };
+    expect(recordings[0]).toMatchObject({ name: 'dl-20240419T120020', sidecar });
     expect(recordings[0]!.rows.slice(0, 2)).toEqual(['0,200.123,,', '1,201.123,,']);
     expect(recordings[0]!.rows).toHaveLength(60);
   });
@@ -62,16 +60,10 @@ describe('recordings of', () => {
   test('road: a recording per day and plan, with gaps, without UTC', () => {
     const [first, second, ...others] = converted('road', 'data/iperf.csv', files.ROAD_ROWS);
     expect(others).toEqual([]);
-    expect(first).toMatchObject({
-      name: '20240111-prio1',
-      rows: ['0,101.25,,', '1,67.5,,', '71,30,,'],
-      sidecar: {
-        dataset: 'road-15s',
-        recording_group: 'road-osnabrueck-20240111',
-        epoch_phase_s: 39,
-        start_logged: '2024-01-11T10:06:39',
-      },
-    });
+    const sidecar = { dataset: 'road-15s', recording_group: 'road-osnabrueck-20240111', epoch_phase_s: 39 };
+    const rows = ['0,101.25,,', '1,67.5,,', '71,30,,'];
+    expect(first).toMatchObject({ name: '20240111-prio1', rows, sidecar });
+    expect(first!.sidecar).toMatchObject({ start_logged: '2024-01-11T10:06:39' });
     expect(first!.sidecar).not.toHaveProperty('start_utc');
     expect(second).toMatchObject({ name: '20240112-prio0', rows: ['0,12,,'], sidecar: { epoch_phase_s: 5 } });
   });
@@ -106,13 +98,10 @@ describe('recordings of', () => {
 
   test('mmsys24: intervals of iperf3; none of an uplink', () => {
     const path = 'src/throughput/downlink/no-isl-iperf3-2m-2023-09-21-06-10-00.json';
-    expect(converted('mmsys24', path, files.iperfReport([1.5, 20.12345]))).toMatchObject([
-      {
-        name: 'no-isl-iperf3-2m-2023-09-21-06-10-00',
-        rows: ['0,1.5,,', '0.1,20.123,,'],
-        sidecar: { recording_group: 'mmsys24-no', epoch_phase_s: 3, location: 'Victoria BC (bent pipe, Seattle PoP)' },
-      },
-    ]);
+    const location = 'Victoria BC (bent pipe, Seattle PoP)';
+    const sidecar = { recording_group: 'mmsys24-no', epoch_phase_s: 3, location };
+    const made = { name: 'no-isl-iperf3-2m-2023-09-21-06-10-00', rows: ['0,1.5,,', '0.1,20.123,,'], sidecar };
+    expect(converted('mmsys24', path, files.iperfReport([1.5, 20.12345]))).toMatchObject([made]);
     expect(converted('mmsys24', path, files.iperfReport([1], 0))).toEqual([]);
   });
 
@@ -122,30 +111,20 @@ describe('recordings of', () => {
     expect(name).toBe('dl-20260403_133033-cubic');
     const rates = rows.map((row) => Number(row.split(',')[1]));
     expect(rates).toEqual([60, 80, 80, 80, 80, 20, 0, 10, 40, 40, 10]);
-    expect(sidecar).toMatchObject({
-      recording_group: 'cau-seoul-2026-04-03',
-      start_utc: '2026-04-03T04:14:27.100Z',
-      epoch_phase_s: 27.1,
-      handover_phase_s: 14.9,
-      transport: 'tcp cubic x1 (iperf3)',
-    });
+    const clock = { start_utc: '2026-04-03T04:14:27.100Z', epoch_phase_s: 27.1, handover_phase_s: 14.9 };
+    const transport = 'tcp cubic x1 (iperf3)';
+    expect(sidecar).toMatchObject({ recording_group: 'cau-seoul-2026-04-03', ...clock, transport });
   });
 
   test('nuwins: TCP and UDP with loss; the totals do not count; the earliest possible start', () => {
     const folder = 'datasets/maine_starlink_trip/raw/starlink/20240527/111234471/';
+    const tcpClock = { recording_group: 'nuwins-maine-20240527', start_utc: '2024-05-27T15:04:34.990Z' };
     expect(converted('nuwins-maine-0.5s', `${folder}tcp_downlink_110434704.out`, files.NUTTCP_LOG)).toMatchObject([
-      {
-        name: 'tcp-20240527T110434',
-        rows: ['0,53.474,,', '0.5,144.668,,'],
-        sidecar: { recording_group: 'nuwins-maine-20240527', start_utc: '2024-05-27T15:04:34.990Z' },
-      },
+      { name: 'tcp-20240527T110434', rows: ['0,53.474,,', '0.5,144.668,,'], sidecar: tcpClock },
     ]);
+    const udpClock = { start_utc: '2024-05-27T15:13:00.350Z', epoch_phase_s: 0.35, handover_phase_s: 11.15 };
     expect(converted('nuwins-maine-0.5s', `${folder}udp_downlink_111237525.out`, files.IPERF_LOG)).toMatchObject([
-      {
-        name: 'udp-20240527T111237',
-        rows: ['0,294,,0.25', '0.5,0.901,,'],
-        sidecar: { start_utc: '2024-05-27T15:13:00.350Z', epoch_phase_s: 0.35, handover_phase_s: 11.15 },
-      },
+      { name: 'udp-20240527T111237', rows: ['0,294,,0.25', '0.5,0.901,,'], sidecar: udpClock },
     ]);
   });
 
@@ -159,24 +138,19 @@ describe('recordings of', () => {
 
   test('leocc and uvic-zenodo: the means of two rows', () => {
     const rows = ['0,15,30.5,', '0.1,5.5,40.5,'];
-    expect(converted('leocc', 'traces/leocc/q00_A_downlink_001.csv', files.HALF_STEPS)).toMatchObject([
+    const leocc = converted('leocc', 'traces/leocc/q00_A_downlink_001.csv', files.HALF_STEPS);
+    expect(leocc).toMatchObject([
       { name: 'A-001', rows, sidecar: { recording_group: 'leocc-A', handover_phase_s: 0.1 } },
     ]);
+    const clock = { start_utc: '2023-09-13T00:40:00.000Z', handover_phase_s: 11.4 };
+    const sidecar = { recording_group: 'uvic-zenodo-20230913', ...clock };
     const path = 'traces/zhao_zenodo23/q00_20230913T004000Z.csv';
-    expect(converted('uvic-zenodo', path, files.HALF_STEPS)).toMatchObject([
-      {
-        name: '20230913T004000Z',
-        rows,
-        sidecar: {
-          recording_group: 'uvic-zenodo-20230913',
-          start_utc: '2023-09-13T00:40:00.000Z',
-          handover_phase_s: 11.4,
-        },
-      },
-    ]);
+    const uvic = converted('uvic-zenodo', path, files.HALF_STEPS);
+    expect(uvic).toMatchObject([{ name: '20230913T004000Z', rows, sidecar }]);
   });
 });
 
+const HOLDOUT = 'data/starlink_holdout30';
 const ROAD = ['road', 'data/iperf.csv'] as const;
 
 describe('a file of another form is an error with its place', () => {
@@ -184,7 +158,7 @@ describe('a file of another form is an error with its place', () => {
     [...ROAD, '<html>', /^data\/iperf.csv:1: expected a header with timestamp_start/],
     [...ROAD, files.ROAD_ROWS.replace('67.5', 'x'), /^data\/iperf.csv:3: download_mbps: expected a number/],
     [...ROAD, files.ROAD_ROWS.replace('\n2024-01-11 10:06:40', '\nnoon'), /^data\/iperf.csv:3: timestamp_start/],
-    ['starnet', 'data/starlink_holdout30/osn_046.trace', '0 5\n1', /osn_046.trace:2: expected a time in s/],
+    ['starnet', `${HOLDOUT}/osn_recording_046_window_000.trace`, '0 5\n1', /000.trace:2: expected a time in s/],
     ['autobahn', 'Data/Autobahn/throughput.zip', 'PK', /throughput.zip: expected a zip archive/],
     [
       'mmsys24',

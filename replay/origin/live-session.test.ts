@@ -9,12 +9,8 @@ import type { ByteRange } from './range-stream.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
-const live: LiveStream = {
-  chunkSeconds: 0.25,
-  encoderLatencySeconds: 0.3,
-  targetLatencySeconds: 2,
-  timeShiftSeconds: 60,
-};
+const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 60 };
+const live: LiveStream = { ...TARGET, chunkSeconds: 0.25, encoderLatencySeconds: 0.3 };
 const RTT_SECONDS = 0.04;
 const scenario: Scenario = {
   ...SCENARIOS['pensieve-60']!,
@@ -84,8 +80,8 @@ test('what was captured before the join is there; the next segment when its firs
   // Captured until the join, exists 0.3 s later: all of its chunks but one or two.
   expect(until('video-0/30.m4s')).toBeLessThan(0);
   expect(isComplete('video-0/30.m4s')).toBe(false);
-  const { chunks } = session.presentation.find('video-0/30.m4s')!;
-  expect(session.isComplete(session.presentation.find('video-0/30.m4s')!, chunks![5]!.end)).toBe(true);
+  const file = session.presentation.find('video-0/30.m4s')!;
+  expect(session.isComplete(file, file.chunks![5]!.end)).toBe(true);
   // Its first chunk is captured until 0.25 s and exists at 0.55 s.
   expect(until('video-0/31.m4s')).toBeCloseTo(0.3, 9);
   expect(until('video-0/init.mp4')).toBe(Number.NEGATIVE_INFINITY);

@@ -10,13 +10,8 @@ import { type DecisionRecord, type SimulationOptions, simulateSession } from './
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 
-const LIVE: LiveStream = {
-  chunkSeconds: 0.5,
-  encoderLatencySeconds: 0,
-  targetLatencySeconds: 2,
-  timeShiftSeconds: 10,
-  playbackRates: { min: 1, max: 1 },
-};
+const STREAM = { chunkSeconds: 0.5, encoderLatencySeconds: 0, playbackRates: { min: 1, max: 1 } };
+const LIVE: LiveStream = { ...STREAM, targetLatencySeconds: 2, timeShiftSeconds: 10 };
 /** 1 Mbit/s, exact sizes, no RTT, no delays of a browser but the join's: easy to compute by hand. */
 const PAPER: Scenario = {
   ...SCENARIOS['live-hd-1']!,

@@ -26,13 +26,8 @@ const scenarios = fc
   })
   .map(({ name, rttSeconds, initSegmentBits }): ResolvedScenario => {
     const scenario = SCENARIOS[name]!;
-    return resolveScenario({
-      ...scenario,
-      rttSeconds,
-      segmentCount: scenario.live ? 25 : 12,
-      traceScale: { factor: 1 },
-      browser: { ...MEASURED_BROWSER, initSegmentBits },
-    });
+    const of = { rttSeconds, segmentCount: scenario.live ? 25 : 12, traceScale: { factor: 1 } };
+    return resolveScenario({ ...scenario, ...of, browser: { ...MEASURED_BROWSER, initSegmentBits } });
   });
 /** A plan of representations, and the seconds after which a download is abandoned for the lowest. */
 const behaviour = fc.record({
@@ -52,22 +47,14 @@ function traceOf(parts: Played['parts'], factor: number): Trace {
   return { ...trace, ratesBps: trace.ratesBps.map((bps) => bps * factor) };
 }
 
-interface Played {
-  parts: { seconds: number; mbps: number }[];
-  scenario: ResolvedScenario;
-  startSeconds: number;
-}
-
-function controllerOf(name: string) {
-  const { plan, patience }: Behaviour = JSON.parse(name);
-  return follows(plan, patience);
-}
+type Played = { parts: { seconds: number; mbps: number }[]; scenario: ResolvedScenario; startSeconds: number };
 
 /** The players' `algorithm` is the JSON of their behaviour. */
-const algorithmOf =
-  (name: string): SimulatedAlgorithm =>
-  (task) =>
-    playSession({ ...task, algorithm: 'plan', controller: controllerOf(name), cutoffSeconds: 60 });
+const algorithmOf = (name: string): SimulatedAlgorithm => {
+  const { plan, patience }: Behaviour = JSON.parse(name);
+  const controller = () => follows(plan, patience);
+  return (task) => playSession({ ...task, algorithm: 'plan', controller: controller(), cutoffSeconds: 60 });
+};
 const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({
   ...{ trace: traceOf(parts, factor), scenario, startSeconds, seed: 1, timings: false },
   segmentCount: scenario.segmentCount,
