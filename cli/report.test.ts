@@ -248,26 +248,19 @@ describe('wrong input ends with status 2 and writes nothing', () => {
     expect(readFileSync(at('refused/index.html'), 'utf8')).toBe('before');
   };
 
-  test.each<[string, () => string, RegExp]>([
-    [
-      'a file without its end',
-      () => json().split('\n').slice(0, 6).join('\n'),
-      /wrong\.json:6: expected a session or the end of the list, got the end of the file/,
-    ],
-    [
-      'a wrong field',
-      () => json().replace('"stallCount":', '"stallCount":-'),
-      /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/,
-    ],
-    [
-      'results without a session',
-      () => resultsJson({ ...simulated, sessions: [], summary: [] }),
-      /wrong\.json: sessions: expected at least one session, got none/,
-    ],
-  ])('%s', async (_, content, message) => {
-    writeFileSync(at('wrong.json'), content());
-    await refusedFiles(['wrong.json'], message);
+  test('a file without its end, one with a wrong field, and one without a session', async () => {
+    const refusedText = (text: string, message: RegExp) => {
+      writeFileSync(at('wrong.json'), text);
+      return refusedFiles(['wrong.json'], message);
+    };
+    const unfinished = json().split('\n').slice(0, 6).join('\n');
+    await refusedText(unfinished, /wrong\.json:6: expected a session or the end of the list, got the end of the file/);
+    const negative = json().replace('"stallCount":', '"stallCount":-');
+    await refusedText(negative, /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/);
+    const empty = resultsJson({ ...simulated, sessions: [], summary: [] });
+    await refusedText(empty, /wrong\.json: sessions: expected at least one session, got none/);
   });
+
   test('files that are missing, folders, given twice, or of another benchmark', async () => {
     await refusedFiles(['nowhere.json'], /results: expected a readable file, got .*nowhere\.json/);
     await refusedFiles(['.'], /expected a readable file/);

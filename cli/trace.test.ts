@@ -28,11 +28,9 @@ describe('trace synthesize', () => {
     expect(files).toEqual([7, 8, 9].flatMap((seed) => [`driving-${seed}.csv`, `driving-${seed}.json`]));
     for (const file of files) expect(readFileSync(at('b', file), 'utf8')).toBe(readFileSync(at('a', file), 'utf8'));
     const [read] = readTraces([at('a')]);
-    expect(read).toMatchObject({
-      name: 'driving-7',
-      durationSeconds: 60,
-      metadata: { dataset: 'synthetic-driving', recordingGroup: 'driving-7', other: { synthetic: true, seed: 7 } },
-    });
+    const metadata = { recordingGroup: 'driving-7', other: { synthetic: true, seed: 7 } };
+    expect(read).toMatchObject({ name: 'driving-7', durationSeconds: 60, metadata });
+    expect(read!.metadata.dataset).toBe('synthetic-driving');
   });
 
   test('--step 0.1 of a live preset: ten rows a second, the place of the handovers in the sidecar', async () => {

@@ -6,20 +6,10 @@ import type { Trace } from '../trace.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { LADDER_BPS, recordedSession, SIZES_BITS } from './recorded-session.fixture.ts';
 
-const scenario: ResolvedScenario = {
-  ...SCENARIOS['uhd-8']!,
-  ladderBps: LADDER_BPS,
-  mu: 2,
-  segmentCount: 3,
-  segmentSizesBits: SIZES_BITS,
-};
-const planned: PlannedSession = {
-  trace: { name: 'a trace', metadata: { dataset: 'made up', recordingGroup: 'desk' } } as Trace,
-  startSeconds: 61,
-  segmentCount: 3,
-  algorithm: 'mpc-d',
-  seed: 7,
-};
+const media = { ladderBps: LADDER_BPS, mu: 2, segmentCount: 3, segmentSizesBits: SIZES_BITS };
+const scenario: ResolvedScenario = { ...SCENARIOS['uhd-8']!, ...media };
+const trace = { name: 'a trace', metadata: { dataset: 'made up', recordingGroup: 'desk' } } as Trace;
+const planned: PlannedSession = { trace, startSeconds: 61, segmentCount: 3, algorithm: 'mpc-d', seed: 7 };
 
 test('a result has one row per segment, with the downloads and stalls of all its requests', () => {
   const result = browserSessionResult(recordedSession(), { planned, scenario, timings: false });
@@ -56,10 +46,7 @@ test('an unfinished session keeps its stalls and received bits', () => {
 test('without any picture the startup delay lasts to the end of the session', () => {
   const { startupSeconds, ...rest } = recordedSession();
   const record = { ...rest, endedBy: 'fault' as const, fault: 'why', stalls: [] };
-  expect(browserSessionResult(record, { planned, scenario, timings: false })).toMatchObject({
-    endedBy: 'fault',
-    fault: 'why',
-    startupSeconds: 8,
-  });
+  const result = browserSessionResult(record, { planned, scenario, timings: false });
+  expect(result).toMatchObject({ endedBy: 'fault', fault: 'why', startupSeconds: 8 });
   expect(startupSeconds).toBe(1);
 });

@@ -48,12 +48,9 @@ describe('a played household', () => {
     seats.map(({ planned, joinSeconds }, player) => {
       const log = (kind: 'init' | 'segment', requestedAtSeconds: number) =>
         ({ kind, requestedAtSeconds }) as RequestLogEntry;
+      const result = testSession({ algorithm: planned.algorithm, startSeconds: 30 });
       return {
-        ...({
-          planned,
-          attempt: 1,
-          result: testSession({ algorithm: planned.algorithm, startSeconds: 30 }),
-        } as PlayedSession),
+        ...({ planned, attempt: 1, result } as PlayedSession),
         originLog: [log('init', joinSeconds), log('segment', joinSeconds + 0.12345678), log('segment', 99)],
         ...(player === 2 && rejected !== undefined && { rejected }),
       };

@@ -5,14 +5,10 @@ const piece = (seconds: number, latencySeconds: number, rate = 1, isStalled = fa
   return { seconds, latencySeconds, rate, isStalled };
 };
 const stall = (seconds: number, latencySeconds: number) => piece(seconds, latencySeconds, 1, true);
-const stream = (change: Partial<WatchedStream>): WatchedStream => ({
-  history: [piece(60, 1)],
-  bitratesBps: [1e6, 1e6],
-  segmentSeconds: 2,
-  ladderBps: [1e6, 8e6],
-  jumps: 0,
-  ...change,
-});
+const stream = (change: Partial<WatchedStream>): WatchedStream => {
+  const media = { bitratesBps: [1e6, 1e6], segmentSeconds: 2, ladderBps: [1e6, 8e6] };
+  return { history: [piece(60, 1)], ...media, jumps: 0, ...change };
+};
 
 test('the metrics of undisturbed playback', () => {
   expect(liveMetrics(stream({}))).toEqual({

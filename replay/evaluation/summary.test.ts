@@ -13,16 +13,11 @@ function sessionsOf(
   qoe: (i: number) => number,
   fields: Partial<SessionResult> = {},
 ) {
-  return Array.from({ length: recordings * 10 }, (_, i) =>
-    testSession({
-      algorithm,
-      trace: `t${i % recordings}`,
-      group: `g${(i % recordings) >> 1}`,
-      startSeconds: Math.floor(i / recordings) * 61,
-      qoeLinear: qoe(i),
-      ...fields,
-    }),
-  );
+  return Array.from({ length: recordings * 10 }, (_, i) => {
+    const recording = { trace: `t${i % recordings}`, group: `g${(i % recordings) >> 1}` };
+    const startSeconds = Math.floor(i / recordings) * 61;
+    return testSession({ algorithm, ...recording, startSeconds, qoeLinear: qoe(i), ...fields });
+  });
 }
 
 describe('figures of a row', () => {
@@ -47,15 +42,11 @@ describe('figures of a row', () => {
 
   test('of live sessions: means of their metrics, and differences of means with intervals', () => {
     const of = (algorithm: string, added: number) =>
-      Array.from({ length: 20 }, (_, i) =>
-        testSession({
-          algorithm,
-          trace: `t${i}`,
-          group: `g${i >> 1}`,
-          meanBitrateBps: 3e6 + added,
-          live: testLiveMetrics({ qoe: i + added, latencySecondsMean: 1 + i / 100 - added, jumps: i % 2 }),
-        }),
-      );
+      Array.from({ length: 20 }, (_, i) => {
+        const live = testLiveMetrics({ qoe: i + added, latencySecondsMean: 1 + i / 100 - added, jumps: i % 2 });
+        const place = { trace: `t${i}`, group: `g${i >> 1}` };
+        return testSession({ algorithm, ...place, meanBitrateBps: 3e6 + added, live });
+      });
     const rows = summaryOf([...of('mpc-d', 0), ...of('mpc-l', 0.5)]);
     const { qoe, latencySecondsMean, jumpsPerMinute, stallsPerMinute } = row(rows, 'mpc-l').live!;
     expect([qoe, latencySecondsMean, jumpsPerMinute, stallsPerMinute]).toEqual([

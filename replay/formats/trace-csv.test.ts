@@ -32,15 +32,10 @@ const anyTrace = fc
 test('reads rates, round-trip times and loss; a sample holds until the next one, the last for one step', () => {
   const [trace, ...rest] = parseTraceCsv(`${HEADER}\n0,8,40,0.01\n1,16,,\n2,0,60,0\n`, 'x');
   expect(rest).toEqual([]);
-  expect(trace).toEqual({
-    name: 'x',
-    stepEndsSeconds: Float64Array.of(1, 2, 3),
-    ratesBps: Float64Array.of(8e6, 16e6, 0),
-    durationSeconds: 3,
-    rttSeconds: Float64Array.of(0.04, Number.NaN, 0.06),
-    loss: Float64Array.of(0.01, Number.NaN, 0),
-    metadata: { dataset: 'unknown', recordingGroup: 'x' },
-  });
+  const rates = { stepEndsSeconds: Float64Array.of(1, 2, 3), ratesBps: Float64Array.of(8e6, 16e6, 0) };
+  const packets = { rttSeconds: Float64Array.of(0.04, Number.NaN, 0.06), loss: Float64Array.of(0.01, Number.NaN, 0) };
+  const metadata = { dataset: 'unknown', recordingGroup: 'x' };
+  expect(trace).toEqual({ name: 'x', ...rates, durationSeconds: 3, ...packets, metadata });
 });
 
 test('accepts two columns, any order, Windows line ends, a byte order mark, spaces and no last newline', () => {

@@ -94,16 +94,10 @@ describe('readTraces', () => {
 
 describe('writing', () => {
   test('a written trace and its sidecar are read back the same', () => {
-    const source = {
-      dataset: 'd',
-      recordingGroup: 'g',
-      epochPhaseSeconds: 12.5,
-      startUtcMs: Date.UTC(2024, 3, 19, 16, 23, 12, 500),
-      handoverPhaseSeconds: 14.5,
-      location: 'here',
-      licence: 'Apache-2.0',
-      other: { synthetic: true, seed: 7 },
-    };
+    const startUtcMs = Date.UTC(2024, 3, 19, 16, 23, 12, 500);
+    const clock = { epochPhaseSeconds: 12.5, startUtcMs, handoverPhaseSeconds: 14.5 };
+    const other = { synthetic: true, seed: 7 };
+    const source = { dataset: 'd', recordingGroup: 'g', ...clock, location: 'here', licence: 'Apache-2.0', other };
     const rates = { stepEndsSeconds: Float64Array.of(1, 2, 3), ratesBps: Float64Array.of(12e6, 0, 24e6) };
     const trace = { name: 'x#2', ...rates, durationSeconds: 3, metadata: source };
     const out = at('out');

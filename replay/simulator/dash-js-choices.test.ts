@@ -29,16 +29,7 @@ function choicesIn({ algorithm, requests }: BrowserSession): [number, number][] 
   const controller = algorithm === 'dynamic' ? createDynamic() : createBolaE();
   const downloads: Download[] = [];
   const choices: [number, number][] = [];
-  for (const [
-    segmentIndex,
-    representation,
-    receivedBits,
-    atSeconds,
-    seconds,
-    latencySeconds,
-    level,
-    abandoned,
-  ] of requests) {
+  for (const [segmentIndex, representation, receivedBits, atSeconds, seconds, latency, level, abandoned] of requests) {
     const isFirstAttempt = downloads.at(-1)?.segmentIndex !== segmentIndex;
     if (isFirstAttempt && segmentIndex > 0) {
       const player = { bufferLevelSeconds: level, bufferCapSeconds, segmentSeconds };
@@ -47,7 +38,12 @@ function choicesIn({ algorithm, requests }: BrowserSession): [number, number][] 
     }
     downloads.push({
       ...{ segmentIndex, bitrateBps: ladderBps[representation], receivedBits, sizeBits: receivedBits },
-      ...{ requestedAtSeconds: atSeconds, downloadSeconds: seconds, latencySeconds, abandoned: abandoned === 1 },
+      ...{
+        requestedAtSeconds: atSeconds,
+        downloadSeconds: seconds,
+        latencySeconds: latency,
+        abandoned: abandoned === 1,
+      },
     });
   }
   return choices;

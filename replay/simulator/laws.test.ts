@@ -37,14 +37,10 @@ const session = fc.record({
 type Drawn = typeof session extends fc.Arbitrary<infer Value> ? Value : never;
 
 function play(of: Drawn, more: Partial<SimulationOptions> = {}): SessionResult {
-  return simulateSession({
-    trace: traceOfParts(of.parts, 0.5),
-    scenario: of.scenario,
-    startSeconds: of.startSeconds,
-    cutoffSeconds: CUTOFF_SECONDS,
-    controller: follows(of.representations, of.patience),
-    ...more,
-  });
+  const { parts, representations, patience, ...place } = of;
+  const controller = follows(representations, patience);
+  const trace = traceOfParts(parts, 0.5);
+  return simulateSession({ trace, ...place, cutoffSeconds: CUTOFF_SECONDS, controller, ...more });
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -6,7 +6,6 @@ import { createController, type Observation } from '../../abr/index.ts';
 import { forAll } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
-import type { SessionResult } from '../results.ts';
 import {
   chunkExistsAtSeconds,
   type LiveStream,
@@ -50,12 +49,7 @@ const session = fc.record({
 });
 type Session = typeof session extends fc.Arbitrary<infer T> ? T : never;
 
-function play(of: Session): {
-  result: SessionResult;
-  records: DecisionRecord[];
-  seen: Observation[];
-  scenario: Played;
-} {
+function play(of: Session) {
   const scenario: Played = {
     ...SCENARIOS['live-hd-1']!,
     segmentCount: of.live.timeShiftSeconds / 2 + of.segments,

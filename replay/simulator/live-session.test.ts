@@ -152,13 +152,9 @@ describe('a link far above the ladder', () => {
 
 describe('ChunkedFlight', () => {
   const link = new PiecewisePath({ stepEndsSeconds: [100], ratesBps: [8e6] });
-  const flight = new ChunkedFlight(link, {
-    requestedAtSeconds: 1,
-    rttSeconds: 0.1,
-    sizeBits: 3e6,
-    chunks: [0.5, 1, 2].map((existsAtSeconds) => ({ existsAtSeconds, bits: 1e6 })),
-    responseSeconds: () => 0.01,
-  });
+  const chunks = [0.5, 1, 2].map((existsAtSeconds) => ({ existsAtSeconds, bits: 1e6 }));
+  const request = { requestedAtSeconds: 1, rttSeconds: 0.1, sizeBits: 3e6, responseSeconds: () => 0.01 };
+  const flight = new ChunkedFlight(link, { ...request, chunks });
 
   test('chunks follow each other or the encoder; the request costs one RTT', () => {
     const [first, second, third] = flight.transfers;

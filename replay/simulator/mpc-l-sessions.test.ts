@@ -53,15 +53,9 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
       if (seconds < 0.5) return undefined;
       const bps = observed.reduce((sum, one) => sum + one.bits, 0) / seconds;
       const row = [0.6, 1, 1.5].map((share) => share * bps);
-      return change({
-        issuedAtMs: nowSeconds * 1000,
-        source: 'measuring',
-        stepEndsSeconds: [2, 4, 8],
-        levels: [0.1, 0.5, 0.9],
-        quantilesBps: [row, row, row],
-        rankCorrelation: 0.7,
-        handovers: [],
-      });
+      const steps = { stepEndsSeconds: [2, 4, 8], levels: [0.1, 0.5, 0.9], quantilesBps: [row, row, row] };
+      const issued = { issuedAtMs: nowSeconds * 1000, source: 'measuring' };
+      return change({ ...issued, ...steps, rankCorrelation: 0.7, handovers: [] });
     },
   };
 }

@@ -1,14 +1,6 @@
 /** A dish for tests, which make it misbehave: a gRPC server with the dish's API and scripted telemetry. */
 
-import {
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type ServiceDefinition,
-  type StatusObject,
-  type sendUnaryData,
-  status,
-} from '@grpc/grpc-js';
+import * as grpc from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import { deviceService, type OutageCause, type RawRequest, type RawResponse } from '../dish/device-api.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
@@ -51,11 +43,11 @@ export async function startFakeDish(options: FakeDishOptions) {
     return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
   };
   const dish = new ScriptedDish({ ...options, script: { at } });
-  const server = new Server();
+  const server = new grpc.Server();
   server.addService(
     spoiled(deviceService(), () => misbehaviour),
     {
-      Handle({ request }: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) {
+      Handle({ request }: grpc.ServerUnaryCall<RawRequest, RawResponse>, done: grpc.sendUnaryData<RawResponse>) {
         const { delayMs = 0, failWith, change = (response) => response } = misbehaviour;
         const answer = () => {
           if (failWith !== undefined) return done({ code: failWith, details: 'requested failure' });
@@ -69,7 +61,7 @@ export async function startFakeDish(options: FakeDishOptions) {
     },
   );
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });
@@ -89,7 +81,7 @@ export async function startFakeDish(options: FakeDishOptions) {
 }
 
 /** The service definition with answers that `misbehaviour` may cut or garble. */
-function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour): ServiceDefinition {
+function spoiled(definition: grpc.ServiceDefinition, misbehaviour: () => Misbehaviour): grpc.ServiceDefinition {
   const { Handle } = definition;
   const responseSerialize = (response: RawResponse): Buffer => {
     const { cutTo = 1, garble } = misbehaviour();
@@ -124,11 +116,11 @@ class ScriptedDish {
     return Math.floor(this.#nowMs() / 1000) * 1000;
   }
 
-  answer(request: RawRequest): RawResponse | Pick<StatusObject, 'code' | 'details'> {
+  answer(request: RawRequest): RawResponse | Pick<grpc.StatusObject, 'code' | 'details'> {
     if (request.get_status !== undefined) return { dish_get_status: withoutZeros(this.#status()) };
     if (request.get_history !== undefined) return { dish_get_history: withoutZeros(this.#history()) };
     const { location } = this.#options;
-    if (location === undefined) return { code: status.PERMISSION_DENIED, details: 'not allowed' };
+    if (location === undefined) return { code: grpc.status.PERMISSION_DENIED, details: 'not allowed' };
     const { latitudeDegrees: lat, longitudeDegrees: lon } = location;
     return { get_location: withoutZeros({ lla: { lat, lon } }) };
   }

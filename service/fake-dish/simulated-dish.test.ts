@@ -18,13 +18,8 @@ test('a simulated dish has a base latency per epoch and occasional outages', () 
 
 test('limits the usage to the capacity of a trace, in phase', () => {
   const startUtcMs = Date.UTC(2026, 0, 1, 12, 0, 12);
-  const capacity = {
-    startUtcMs,
-    wrapSeconds: 30,
-    stepEndsSeconds: [15, 30],
-    ratesBps: [2e7, 9e7],
-    rttSeconds: [0.05, 0.03],
-  };
+  const steps = { wrapSeconds: 30, stepEndsSeconds: [15, 30], ratesBps: [2e7, 9e7], rttSeconds: [0.05, 0.03] };
+  const capacity = { startUtcMs, ...steps };
   const dish = syntheticDish({ seed: 5, capacity });
   for (const [seconds, rate, latency] of [
     [1, 2e7, 50],

@@ -8,15 +8,9 @@ const service = new PredictionService({ clock, version: '1.2.3' });
 const STATE = service.state();
 const NOW_MS = STATE.serverUtcMs;
 const DISH = { ...STATE.dish, state: 'online' as const, sinceMs: NOW_MS - 720_000 };
-const FORECAST = {
-  issuedAtMs: NOW_MS,
-  source: 'service',
-  stepEndsSeconds: [1],
-  levels: [0.03, 0.1, 0.5, 0.9, 0.97],
-  quantilesBps: [[1e6, 2.5e6, 40e6, 100e6, 900e6]],
-  rankCorrelation: 0.5,
-  handovers: [],
-};
+const RATES = { levels: [0.03, 0.1, 0.5, 0.9, 0.97], quantilesBps: [[1e6, 2.5e6, 40e6, 100e6, 900e6]] };
+const OTHERS = { stepEndsSeconds: [1], rankCorrelation: 0.5, handovers: [] };
+const FORECAST = { issuedAtMs: NOW_MS, source: 'service', ...RATES, ...OTHERS };
 
 test('the headline says what the service sees', () => {
   const link = { ...STATE.link, players: 2 };
