@@ -16,6 +16,7 @@ const TRACE = 'data/starlink_holdout30/windows/osn_recording_046_window_000.trac
 const IDP = 'rcastellotti__idp/data/large_file_download_5parallel.csv';
 const AUTOBAHN = 'sys-uos__Starlink-on-the-Autobahn/Data/Autobahn/throughput.zip';
 const MMSYS24 = 'clarkzjw__mmsys24-starlink-livestreaming-data/src/throughput/downlink';
+const IPERF = 'iperf3-0.1s-2m-2023-09-21-06-10-00.json';
 
 const TREE = JSON.stringify({
   tree: [
@@ -161,12 +162,7 @@ describe('datasets fetch', () => {
   });
 
   test.each([
-    [
-      'known to the recipe',
-      'mmsys24',
-      `${MMSYS24}/isl-iperf3-0.1s-2m-2023-09-21-06-10-00.json`,
-      /expected SHA-256 629aa8/,
-    ],
+    ['known to the recipe', 'mmsys24', `${MMSYS24}/isl-${IPERF}`, /expected SHA-256 629aa8/],
     ['of an earlier fetch', 'tum-idp', IDP, /expected SHA-256 of datasets-lock.json/],
   ])('a wrong checksum, %s, writes nothing and forgets the file', async (_case, set, file, message) => {
     if (set === 'tum-idp') {

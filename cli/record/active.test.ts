@@ -124,6 +124,8 @@ class World {
   }
 }
 
+const SUCCESS = 'expected success without compression, got';
+
 describe('active measurements', () => {
   test('are traces of 0.1 s without the first second', async () => {
     const world = await new World().start();
@@ -229,12 +231,8 @@ describe('active measurements', () => {
   });
 
   test.each<[string, ResponseInit, string]>([
-    ['an error', { status: 404 }, 'expected success without compression, got status 404, identity'],
-    [
-      'compressed',
-      { headers: { 'content-encoding': 'gzip' } },
-      'expected success without compression, got status 200, gzip',
-    ],
+    ['an error', { status: 404 }, `${SUCCESS} status 404, identity`],
+    ['compressed', { headers: { 'content-encoding': 'gzip' } }, `${SUCCESS} status 200, gzip`],
     ['complete', {}, 'expected a download that lasts for a whole measurement'],
   ])('report a response that is %s, and keep what is known', async (what, file, message) => {
     const world = await new World().start();

@@ -119,11 +119,7 @@ describe('loading', () => {
     ['nothing there', undefined, /model\.onnx: expected a response with success, got 404/],
     ['a web page', bytesOf('<!doctype html><title>Not found</title>'), /model: expected an ONNX file/],
     ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
-    [
-      'an ONNX file without a card',
-      otherFile({}, 'x', 'y', [1]),
-      /expected a model card in its metadata \(leo_abr_card\)/,
-    ],
+    ['no card', otherFile({}, 'x', 'y', [1]), /expected a model card in its metadata \(leo_abr_card\)/],
     [
       'a card of another model',
       altered(({ card }) => {

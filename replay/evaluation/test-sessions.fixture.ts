@@ -21,39 +21,16 @@ export function testScenario(name = 'uhd-8'): ResolvedScenario {
   return { ...scenario, segmentSizesBits: segmentSizesBits(scenario) };
 }
 
+const TIMES = { requestedAtSeconds: 0, downloadSeconds: 1, bufferLevelSeconds: 0, stallSeconds: 0 };
+const SEGMENT = { index: 0, bitrateBps: 3e6, sizeBits: 12e6, ...TIMES, abandonedBits: 0, reason: 'start' };
+const PLACE = { trace: 'trace', dataset: 'set', group: 'group', startSeconds: 0, algorithm: 'mpc-d', seed: 7 };
+const UNDISTURBED = { stallSeconds: 0, stallCount: 0, startupSeconds: 1, switches: 0, switchBps: 0, wastedBits: 0 };
+
 export function testSession(fields: Partial<SessionResult> & { qoeLinear?: number } = {}): SessionResult {
   const { qoeLinear = 10, ...rest } = fields;
-  return {
-    trace: 'trace',
-    dataset: 'set',
-    group: 'group',
-    startSeconds: 0,
-    algorithm: 'mpc-d',
-    seed: 7,
-    endedBy: 'end',
-    segments: [
-      {
-        index: 0,
-        bitrateBps: 3e6,
-        sizeBits: 12e6,
-        requestedAtSeconds: 0,
-        downloadSeconds: 1,
-        bufferLevelSeconds: 0,
-        stallSeconds: 0,
-        abandonedBits: 0,
-        reason: 'start',
-      },
-    ],
-    qoe: { linear: qoeLinear, log: qoeLinear / 30, hd: null },
-    meanBitrateBps: 3e6,
-    stallSeconds: 0,
-    stallCount: 0,
-    startupSeconds: 1,
-    switches: 0,
-    switchBps: 0,
-    wastedBits: 0,
-    ...rest,
-  };
+  const qoe = { linear: qoeLinear, log: qoeLinear / 30, hd: null };
+  const played = { endedBy: 'end' as const, segments: [{ ...SEGMENT }], qoe, meanBitrateBps: 3e6 };
+  return { ...PLACE, ...played, ...UNDISTURBED, ...rest };
 }
 
 export function testLiveMetrics(fields: Partial<LiveMetrics> = {}): LiveMetrics {

@@ -29,10 +29,15 @@ const pathArbitrary = fc
     });
   });
 
+const RUNS = { seed: 1, numRuns: 300 };
+const anyStepMs = fc.integer({ min: 10, max: 2000 });
+const transfers = (mostBits: number, mostTenths: number, maxLength: number) =>
+  fc.array(fc.tuple(fc.integer({ min: 1, max: mostBits }), fc.nat(mostTenths)), { minLength: 1, maxLength });
+
 test('a single transfer takes the downloadSeconds of the path, for any steps of time', () => {
   forAll(
-    [pathArbitrary, fc.integer({ min: 1, max: 1e7 }), fc.nat(50), fc.integer({ min: 10, max: 2000 })],
-    { seed: 1, numRuns: 300 },
+    [pathArbitrary, fc.integer({ min: 1, max: 1e7 }), fc.nat(50), anyStepMs],
+    RUNS,
     (path, bits, start, stepMs) => {
       const startSeconds = start / 10;
       const expected = startSeconds + path.downloadSeconds(startSeconds, bits);
@@ -52,40 +57,31 @@ test('a single transfer takes the downloadSeconds of the path, for any steps of 
 });
 
 test('a part of a transfer is sent when it exists and the parts before it are delivered', () => {
-  forAll(
-    [
-      pathArbitrary,
-      fc.array(fc.tuple(fc.integer({ min: 1, max: 2e6 }), fc.nat(20)), { minLength: 1, maxLength: 8 }),
-      fc.nat(40),
-      fc.integer({ min: 10, max: 2000 }),
-    ],
-    { seed: 1, numRuns: 300 },
-    (path, parts, start, stepMs) => {
-      const startSeconds = start / 10;
-      const expected: number[] = [];
-      const chunks: Chunk[] = [];
-      let freeAtSeconds = startSeconds;
-      let existsAtSeconds = 0;
-      for (const [bits, tenths] of parts) {
-        existsAtSeconds += tenths / 10;
-        chunks.push({ existsAtSeconds, bits });
-        const begins = Math.max(existsAtSeconds, freeAtSeconds);
-        freeAtSeconds = begins + path.downloadSeconds(begins, bits);
-        expected.push(freeAtSeconds);
-      }
-      const { link, send } = sharedLink(path);
-      const bitsOf = (some: readonly Chunk[]) => some.reduce((sum, { bits }) => sum + bits, 0);
-      const { flight } = send(bitsOf(chunks), startSeconds, chunks);
-      while (link.nowSeconds < flight.endsAtSeconds) {
-        link.advanceTo(link.nowSeconds + stepMs / 1000);
-        const existing = chunks.filter((chunk) => chunk.existsAtSeconds <= link.nowSeconds);
-        expect(flight.deliveredBits(link.nowSeconds)).toBeLessThanOrEqual(bitsOf(existing));
-      }
-      const ends = flight.transfers.map(({ endSeconds }) => endSeconds);
-      expect(ends).toEqual(expected.map((end) => expect.closeTo(end, 5)));
-      expect(flight.endsAtSeconds).toBe(ends.at(-1));
-    },
-  );
+  forAll([pathArbitrary, transfers(2e6, 20, 8), fc.nat(40), anyStepMs], RUNS, (path, parts, start, stepMs) => {
+    const startSeconds = start / 10;
+    const expected: number[] = [];
+    const chunks: Chunk[] = [];
+    let freeAtSeconds = startSeconds;
+    let existsAtSeconds = 0;
+    for (const [bits, tenths] of parts) {
+      existsAtSeconds += tenths / 10;
+      chunks.push({ existsAtSeconds, bits });
+      const begins = Math.max(existsAtSeconds, freeAtSeconds);
+      freeAtSeconds = begins + path.downloadSeconds(begins, bits);
+      expected.push(freeAtSeconds);
+    }
+    const { link, send } = sharedLink(path);
+    const bitsOf = (some: readonly Chunk[]) => some.reduce((sum, { bits }) => sum + bits, 0);
+    const { flight } = send(bitsOf(chunks), startSeconds, chunks);
+    while (link.nowSeconds < flight.endsAtSeconds) {
+      link.advanceTo(link.nowSeconds + stepMs / 1000);
+      const existing = chunks.filter((chunk) => chunk.existsAtSeconds <= link.nowSeconds);
+      expect(flight.deliveredBits(link.nowSeconds)).toBeLessThanOrEqual(bitsOf(existing));
+    }
+    const ends = flight.transfers.map(({ endSeconds }) => endSeconds);
+    expect(ends).toEqual(expected.map((end) => expect.closeTo(end, 5)));
+    expect(flight.endsAtSeconds).toBe(ends.at(-1));
+  });
 });
 
 test('a transfer that waits for its next part leaves the link to others', () => {
@@ -99,27 +95,23 @@ test('a transfer that waits for its next part leaves the link to others', () => 
 });
 
 test('transfers together get exactly the capacity of the link while one of them is active', () => {
-  forAll(
-    [pathArbitrary, fc.array(fc.tuple(fc.integer({ min: 1, max: 3e6 }), fc.nat(40)), { minLength: 1, maxLength: 6 })],
-    { seed: 1, numRuns: 300 },
-    (path, sizes) => {
-      const { link, send } = sharedLink(path);
-      const flights = sizes.map(([bits, tenths]) => send(bits, tenths / 10).flight);
-      const deliveredBits = () => flights.reduce((sum, flight) => sum + flight.deliveredBits(link.nowSeconds), 0);
-      link.advanceTo(Math.min(...flights.map(({ requestedAtSeconds }) => requestedAtSeconds)));
-      while (flights.some(({ endsAtSeconds }) => endsAtSeconds > link.nowSeconds)) {
-        const before = link.nowSeconds;
-        const bitsBefore = deliveredBits();
-        const busy = flights.some((one) => one.requestedAtSeconds <= before && one.endsAtSeconds > before);
-        link.advanceTo(link.nextChangeSeconds());
-        const delivered = deliveredBits() - bitsBefore;
-        const due = path.cumulativeBits(link.nowSeconds) - path.cumulativeBits(before);
-        if (busy) expect(Math.abs(delivered - due)).toBeLessThan(1);
-        else expect(delivered).toBe(0);
-      }
-      expect(flights.every((one) => one.deliveredBits(link.nowSeconds) === one.sizeBits)).toBe(true);
-    },
-  );
+  forAll([pathArbitrary, transfers(3e6, 40, 6)], RUNS, (path, sizes) => {
+    const { link, send } = sharedLink(path);
+    const flights = sizes.map(([bits, tenths]) => send(bits, tenths / 10).flight);
+    const deliveredBits = () => flights.reduce((sum, flight) => sum + flight.deliveredBits(link.nowSeconds), 0);
+    link.advanceTo(Math.min(...flights.map(({ requestedAtSeconds }) => requestedAtSeconds)));
+    while (flights.some(({ endsAtSeconds }) => endsAtSeconds > link.nowSeconds)) {
+      const before = link.nowSeconds;
+      const bitsBefore = deliveredBits();
+      const busy = flights.some((one) => one.requestedAtSeconds <= before && one.endsAtSeconds > before);
+      link.advanceTo(link.nextChangeSeconds());
+      const delivered = deliveredBits() - bitsBefore;
+      const due = path.cumulativeBits(link.nowSeconds) - path.cumulativeBits(before);
+      if (busy) expect(Math.abs(delivered - due)).toBeLessThan(1);
+      else expect(delivered).toBe(0);
+    }
+    expect(flights.every((one) => one.deliveredBits(link.nowSeconds) === one.sizeBits)).toBe(true);
+  });
 });
 
 test('on a link without capacity a transfer never ends', () => {

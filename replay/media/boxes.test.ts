@@ -6,11 +6,8 @@ const file = box('moov', box('trak', fullBox('tkhd', 1, 7, u64(2 ** 40), u32(9))
 test('written boxes are found by their path', () => {
   const { start, end } = findBox(file, 'moov/trak/tkhd');
   const view = new DataView(file.buffer);
-  expect([view.getUint32(start), view.getBigUint64(start + 4), view.getUint32(start + 12)]).toEqual([
-    0x01000007,
-    2n ** 40n,
-    9,
-  ]);
+  expect([view.getUint32(start), view.getUint32(start + 12)]).toEqual([0x01000007, 9]);
+  expect(view.getBigUint64(start + 4)).toBe(2n ** 40n);
   expect(end - start).toBe(16);
   const moov = findBox(file, 'moov');
   expect(boxesIn(file, moov.start, moov.end).map(({ type }) => type)).toEqual(['trak', 'free']);

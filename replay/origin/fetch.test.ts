@@ -8,13 +8,8 @@ import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RATE_BPS = 8e6;
 const trace = traceOfRates([RATE_BPS / 1e6], 60);
-const scenario: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  segmentCount: 4,
-  rttSeconds: 0.05,
-  traceScale: { factor: 1 },
-  payloadShare: 1,
-};
+const link = { rttSeconds: 0.05, traceScale: { factor: 1 }, payloadShare: 1 };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...link, segmentCount: 4 };
 const HOST = 'http://localhost';
 
 function openOrigin(folder?: string) {
@@ -31,11 +26,8 @@ test('lies below its folder', async () => {
   const body = JSON.stringify({ trace: 'made up', scenario: 'short' });
   const created = await get('/demo/session', { method: 'POST', body });
   const addresses = (await created.json()) as { manifest: string; hls: string };
-  expect(addresses).toEqual({
-    id: '1',
-    manifest: '/demo/session/1/manifest.mpd',
-    hls: '/demo/session/1/master.m3u8',
-  });
+  const folder = '/demo/session/1';
+  expect(addresses).toEqual({ id: '1', manifest: `${folder}/manifest.mpd`, hls: `${folder}/master.m3u8` });
   expect((await get(addresses.manifest)).status).toBe(200);
   expect((await get('/session/1/manifest.mpd')).status).toBe(404);
 });

@@ -12,16 +12,9 @@ import { VirtualClock } from './virtual-clock.fixture.ts';
 const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 60 };
 const live: LiveStream = { ...TARGET, chunkSeconds: 0.25, encoderLatencySeconds: 0.3 };
 const RTT_SECONDS = 0.04;
-const scenario: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  ladderBps: [1e6, 8e6],
-  segmentSeconds: 2,
-  segmentCount: 40,
-  rttSeconds: RTT_SECONDS,
-  traceScale: { factor: 1 },
-  payloadShare: 1,
-  live,
-};
+const media = { ladderBps: [1e6, 8e6], segmentSeconds: 2, segmentCount: 40 };
+const link = { rttSeconds: RTT_SECONDS, traceScale: { factor: 1 }, payloadShare: 1 };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...media, ...link, live };
 
 const traceOf = (...ratesMbps: number[]) => traceOfRates(ratesMbps, 1, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 

@@ -17,12 +17,8 @@ const dead = traceUntil([
   { until: 1e-6, mbps: 1000 },
   { until: 1e6, mbps: 0 },
 ]);
-const scenario: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  segmentCount: 4,
-  rttSeconds: 0.001,
-  traceScale: { factor: 1 },
-};
+const link = { rttSeconds: 0.001, traceScale: { factor: 1 } };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...link, segmentCount: 4 };
 
 let origin: RunningOrigin;
 beforeAll(async () => {

@@ -8,14 +8,8 @@ import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RTT_SECONDS = 0.04;
 /** Segments of 2 Mbit and 8 Mbit. */
-const scenario: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  ladderBps: [1e6, 4e6],
-  segmentSeconds: 2,
-  segmentCount: 40,
-  rttSeconds: RTT_SECONDS,
-  ...EXACT,
-};
+const media = { ladderBps: [1e6, 4e6], segmentSeconds: 2, segmentCount: 40 };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...media, ...EXACT, rttSeconds: RTT_SECONDS };
 const trace = traceOfRates([8], 60, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
 /** A session per spec; all but the first share the first one's link. */

@@ -13,15 +13,8 @@ const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps
 const STREAM = { chunkSeconds: 0.5, encoderLatencySeconds: 0, playbackRates: { min: 1, max: 1 } };
 const LIVE: LiveStream = { ...STREAM, targetLatencySeconds: 2, timeShiftSeconds: 10 };
 /** 1 Mbit/s, exact sizes, no RTT, no delays of a browser but the join's: easy to compute by hand. */
-const PAPER: Scenario = {
-  ...SCENARIOS['live-hd-1']!,
-  ladderBps: [1e6],
-  segmentCount: 15,
-  rttSeconds: 0,
-  ...EXACT,
-  browser: IDEAL_BROWSER,
-  live: LIVE,
-};
+const MEDIA = { ladderBps: [1e6], segmentCount: 15, live: LIVE };
+const PAPER: Scenario = { ...SCENARIOS['live-hd-1']!, ...MEDIA, ...EXACT, rttSeconds: 0, browser: IDEAL_BROWSER };
 const play = (trace: Trace, scenario: Partial<Scenario> = {}, more: Partial<SimulationOptions> = {}) =>
   simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: always(0), ...more });
 /** From second 5 on. */

@@ -14,17 +14,8 @@ const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>
   traceOfRates(ratesMbps, stepSeconds, { epochPhaseSeconds: 12 });
 
 /** 1 and 2 Mbit/s, exact sizes, no RTT, no delays of a browser: easy to compute by hand. */
-const PAPER: Scenario = {
-  ...SCENARIOS['uhd-8']!,
-  name: 'paper',
-  ladderBps: [1e6, 2e6],
-  mu: 2,
-  segmentCount: 4,
-  bufferCapSeconds: 10,
-  rttSeconds: 0,
-  ...EXACT,
-  browser: IDEAL_BROWSER,
-};
+const MEDIA = { name: 'paper', ladderBps: [1e6, 2e6], mu: 2, segmentCount: 4, bufferCapSeconds: 10 };
+const PAPER: Scenario = { ...SCENARIOS['uhd-8']!, ...MEDIA, ...EXACT, rttSeconds: 0, browser: IDEAL_BROWSER };
 
 /** In `PAPER` with changes. */
 const play = (

@@ -142,11 +142,7 @@ describe('the API', () => {
   test.each<[string, ReturnType<typeof report>, string]>([
     ['an object as observations', report({}), 'body.observations: must be array, got an object'],
     ['no observations', report(undefined), "body: must have required property 'observations', got an object"],
-    [
-      'too many observations',
-      report(Array(201).fill({ kind: 'idle' })),
-      'body.observations: must NOT have more than 200 items',
-    ],
+    ['too many', report(Array(201).fill({ kind: 'idle' })), 'body.observations: must NOT have more than 200 items'],
     ['a null player', report([], null), 'body.player: must be string, got null'],
     ['a player with spaces', report([], 'a b'), 'body.player: must match pattern'],
   ])('rejects a report with %s', async (_, given, message) => {
