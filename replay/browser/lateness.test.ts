@@ -7,17 +7,12 @@ import type { DownloadTiming } from './session-record.ts';
 
 const browser = { ...IDEAL_BROWSER, responseSeconds: 0.007, responseSecondsPerBit: 0.12e-9 };
 
-const served = (segmentIndex: number, representation: number, [from, to]: [number, number]): RequestLogEntry => ({
-  path: `video-${representation}/${segmentIndex + 1}.m4s`,
-  kind: 'segment',
-  representationId: `video-${representation}`,
-  segmentIndex,
-  bytes: 5e5,
-  sentBytes: 5e5,
-  requestedAtSeconds: from,
-  prescribedEndSeconds: to,
-  outcome: 'complete',
-});
+const served = (segmentIndex: number, representation: number, [from, to]: [number, number]): RequestLogEntry => {
+  const representationId = `video-${representation}`;
+  const times = { requestedAtSeconds: from, prescribedEndSeconds: to };
+  const sent = { kind: 'segment', bytes: 5e5, sentBytes: 5e5, outcome: 'complete' } as const;
+  return { path: `${representationId}/${segmentIndex + 1}.m4s`, representationId, segmentIndex, ...sent, ...times };
+};
 
 test('pairs the downloads of page and origin, without abandoned ones', () => {
   const { prescribedEndSeconds, ...abandoned } = served(1, 1, [1, 3]);

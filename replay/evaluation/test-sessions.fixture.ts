@@ -7,13 +7,8 @@ import { assembleResults } from './assemble-results.ts';
 import { summarise } from './summary.ts';
 
 export function testTrace(name: string, durationSeconds: number, dataset = 'set', recordingGroup = 'group'): Trace {
-  return {
-    name,
-    stepEndsSeconds: Float64Array.of(durationSeconds),
-    ratesBps: Float64Array.of(20e6),
-    durationSeconds,
-    metadata: { dataset, recordingGroup },
-  };
+  const rates = { stepEndsSeconds: Float64Array.of(durationSeconds), ratesBps: Float64Array.of(20e6) };
+  return { name, ...rates, durationSeconds, metadata: { dataset, recordingGroup } };
 }
 
 export function testScenario(name = 'uhd-8'): ResolvedScenario {
@@ -34,18 +29,10 @@ export function testSession(fields: Partial<SessionResult> & { qoeLinear?: numbe
 }
 
 export function testLiveMetrics(fields: Partial<LiveMetrics> = {}): LiveMetrics {
-  return {
-    qoe: 20,
-    watchedSeconds: 120,
-    latencySecondsMean: 1.25,
-    latencySecondsP95: 1.5,
-    stallSecondsPerMinute: 0.5,
-    stallsPerMinute: 0.75,
-    offRateShare: 0.25,
-    rateDeviationMean: 0.02,
-    jumps: 1,
-    ...fields,
-  };
+  const latency = { latencySecondsMean: 1.25, latencySecondsP95: 1.5 };
+  const stalls = { stallSecondsPerMinute: 0.5, stallsPerMinute: 0.75 };
+  const rates = { offRateShare: 0.25, rateDeviationMean: 0.02 };
+  return { qoe: 20, watchedSeconds: 120, ...latency, ...stalls, ...rates, jumps: 1, ...fields };
 }
 
 /** A summary against MPC-D. */

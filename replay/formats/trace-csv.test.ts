@@ -20,13 +20,9 @@ const anyTrace = fc
   .filter(({ rates }) => rates.some((rate) => rate > 0))
   .map(({ stepMs, rates }): Trace => {
     const stepEndsSeconds = Float64Array.from(rates, (_, i) => ((i + 1) * stepMs) / 1000);
-    return {
-      name: 'any',
-      stepEndsSeconds,
-      ratesBps: Float64Array.from(rates),
-      durationSeconds: stepEndsSeconds[rates.length - 1]!,
-      metadata: { dataset: 'unknown', recordingGroup: 'any' },
-    };
+    const durationSeconds = stepEndsSeconds.at(-1)!;
+    const metadata = { dataset: 'unknown', recordingGroup: 'any' };
+    return { name: 'any', stepEndsSeconds, ratesBps: Float64Array.from(rates), durationSeconds, metadata };
   });
 
 test('reads rates, round-trip times and loss; a sample holds until the next one, the last for one step', () => {

@@ -60,13 +60,9 @@ test('periods continue each other', () => {
 });
 
 describe('live', () => {
-  const live: LiveStream = {
-    chunkSeconds: 0.5,
-    encoderLatencySeconds: 0.3,
-    targetLatencySeconds: 2,
-    timeShiftSeconds: 8,
-    playbackRates: { min: 0.95, max: 1.05 },
-  };
+  const rates = { playbackRates: { min: 0.95, max: 1.05 } };
+  const target = { targetLatencySeconds: 2, timeShiftSeconds: 8 };
+  const live: LiveStream = { ...target, ...rates, chunkSeconds: 0.5, encoderLatencySeconds: 0.3 };
   const stream: PresentationOptions = { ...base, live };
   const startMs = Date.UTC(2025, 5, 1, 12);
   const at = (sessionSeconds: number) => ({ sessionSeconds, utcMs: startMs + sessionSeconds * 1000 });
