@@ -169,11 +169,8 @@ describe('serve --dish simulated', () => {
       await reader.next();
       while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();
       reader.close();
-      expect(await state()).toMatchObject({
-        dish: { hardware: 'simulated' },
-        location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6 },
-        problems: [],
-      });
+      const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6 };
+      expect(await state()).toMatchObject({ dish: { hardware: 'simulated' }, location, problems: [] });
       expect(JSON.stringify(await state())).not.toContain('1234');
     });
     expect(status).toBe(0);

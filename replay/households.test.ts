@@ -3,11 +3,8 @@ import { BROWSER_HOUSEHOLDS, householdNamed, parseHousehold, segmentsOfPlayer } 
 
 test('households of a file have defaults', () => {
   const text = '{"players": [{}, {"algorithm": "bola", "joinSeconds": 7}]}';
-  expect(parseHousehold(text, 'folder/ours.json')).toEqual({
-    name: 'ours',
-    players: [{ joinSeconds: 0 }, { algorithm: 'bola', joinSeconds: 7 }],
-    traffic: [],
-  });
+  const players = [{ joinSeconds: 0 }, { algorithm: 'bola', joinSeconds: 7 }];
+  expect(parseHousehold(text, 'folder/ours.json')).toEqual({ name: 'ours', players, traffic: [] });
   const { traffic } = parseHousehold('{"players": [{}], "traffic": [{"fromSeconds": 5, "toSeconds": 9}]}', 'a.json');
   expect(traffic).toEqual([{ fromSeconds: 5, toSeconds: 9 }]);
 });

@@ -147,11 +147,9 @@ test('publishes traffic at once when a player reports, even nothing, and with ea
     }
   };
   expect(traffic()).toHaveLength(3);
-  expect(traffic()[2]).toEqual({
-    serverUtcMs: clock.utcMs(),
-    isWatched: false,
-    second: { atMs: clock.utcMs(), downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) },
-  });
+  const usage = { downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) };
+  const second = { atMs: clock.utcMs(), ...usage };
+  expect(traffic()[2]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second });
   service.observe({ player: 'p', observations: [] });
   service.observe({ player: 'q', observations: [] });
   expect(traffic().slice(3)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: true }]);

@@ -9,11 +9,12 @@ const START_MS = Date.UTC(2026, 0, 1, 12);
 /** Pieces of one file: a rate in Mbit/s per second, null where unknown. */
 function pieces(rates: readonly (number | null)[], metadata: Partial<Trace['metadata']> = { startUtcMs: START_MS }) {
   const rows = rates.map((rate, i) => `${i},${rate ?? ''},30,`);
-  return parseTraceCsv(`time_s,throughput_mbps,rtt_ms,loss\n${rows.join('\n')}\n`, {
+  const source = {
     name: 'trace',
     file: 'trace.csv',
     metadata: { dataset: 'recorded', recordingGroup: 'roof', ...metadata },
-  });
+  };
+  return parseTraceCsv(`time_s,throughput_mbps,rtt_ms,loss\n${rows.join('\n')}\n`, source);
 }
 
 const mbps = ({ ratesBps }: Trace) => [...ratesBps].map((rate) => rate / 1e6);

@@ -67,11 +67,9 @@ test('samples of an irregular file (change points) hold until the next one', () 
 
 test('omits a part without capacity, with a note', () => {
   const notes: string[] = [];
-  const parts = parseTraceCsv('time_s,throughput_mbps\n0,0\n1,0\n2,\n3,1\n4,1\n', {
-    name: 'x',
-    metadata: { dataset: 'd', recordingGroup: 'g' },
-    onNote: (note) => notes.push(note),
-  });
+  const source = { name: 'x', metadata: { dataset: 'd', recordingGroup: 'g' } };
+  const text = 'time_s,throughput_mbps\n0,0\n1,0\n2,\n3,1\n4,1\n';
+  const parts = parseTraceCsv(text, { ...source, onNote: (note) => notes.push(note) });
   expect(parts.map((part) => part.name)).toEqual(['x#2']);
   expect(notes).toEqual(['x#1: omitted, its 2 samples are all zeros']);
 });

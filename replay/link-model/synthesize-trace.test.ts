@@ -34,11 +34,8 @@ describe('every preset', () => {
       expect(trace.ratesBps.every((rate) => rate >= 0 && Number.isInteger(rate / 10_000))).toBe(true);
       expect(trace.loss!.every((loss) => loss >= 0 && loss <= 1)).toBe(true);
       expect(trace.rttSeconds!.every((rtt) => Number.isNaN(rtt) || (rtt > 0.005 && rtt < 1))).toBe(true);
-      expect(trace.metadata).toMatchObject({
-        recordingGroup: `${preset}-${seed}`,
-        licence: 'Apache-2.0',
-        other: { synthetic: true, preset, seed },
-      });
+      const other = { synthetic: true, preset, seed };
+      expect(trace.metadata).toMatchObject({ recordingGroup: `${preset}-${seed}`, licence: 'Apache-2.0', other });
       // The start's second of the minute equals the phase.
       const second = (traceStartUtcMs(trace.metadata) % 60_000) / 1000;
       expect(second).toBeCloseTo(trace.metadata.epochPhaseSeconds!, 9);

@@ -8,11 +8,8 @@ import { recorder } from './made-up.fixture.ts';
 const LATENCY_SECONDS = 0.04;
 
 /** 8 Mbit/s for 1 s, nothing for 3 s, then 4 Mbit/s; every request costs 40 ms. */
-const LINK = new PiecewisePath({
-  stepEndsSeconds: [1, 4, 100],
-  ratesBps: [8e6, 0, 4e6],
-  latencySeconds: LATENCY_SECONDS,
-});
+const STEPS = { stepEndsSeconds: [1, 4, 100], ratesBps: [8e6, 0, 4e6] };
+const LINK = new PiecewisePath({ ...STEPS, latencySeconds: LATENCY_SECONDS });
 const SIZE_BITS = 6e6;
 
 test.each([
