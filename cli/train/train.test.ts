@@ -94,11 +94,8 @@ test('passes data sets left out to the folds, marked as such', async () => {
   const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
   expect(args).toEqual(expect.arrayContaining(['--folds', at('folds')]));
   expect(args).not.toContain('--model');
-  expect(rows).toMatchObject({
-    groups: ['elsewhere', 'roof-1', 'roof-2', 'too-short'],
-    datasets: ['own', 'theirs'],
-    leftOut: ['theirs'],
-  });
+  expect(rows.groups).toEqual(['elsewhere', 'roof-1', 'roof-2', 'too-short']);
+  expect(rows).toMatchObject({ datasets: ['own', 'theirs'], leftOut: ['theirs'] });
 });
 
 test('trains on reports by folds of viewers and days, beside recordings', async () => {

@@ -40,17 +40,13 @@ test('a stall that the decisions contradict, and lost time without an event', ()
 
 test('of a live session: segments that were not shown do not count, latencies do', () => {
   const { decisions, ...record } = recordedSession();
+  const positions = [{ atSeconds: 1, mediaSeconds: 3, rate: 0.5 }];
   const played: SessionRecord = {
     ...record,
     // Joined in segment 1; after a jump dash.js did not ask.
     widthsOnScreen: [[], [64], [96]],
     decisions: decisions.filter(({ state }) => state.segmentIndex === 1),
-    live: {
-      positions: [{ atSeconds: 1, mediaSeconds: 3, rate: 0.5 }],
-      jumps: 1,
-      endSeconds: 4.9,
-      shownLatencySeconds: 3.95,
-    },
+    live: { positions, jumps: 1, endSeconds: 4.9, shownLatencySeconds: 3.95 },
   };
   const options = { ...OPTIONS, live: LIVE };
   expect(inconsistencies(played, options)).toEqual([]);

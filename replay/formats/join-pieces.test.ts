@@ -9,11 +9,8 @@ const START_MS = Date.UTC(2026, 0, 1, 12);
 /** Pieces of one file: a rate in Mbit/s per second, null where unknown. */
 function pieces(rates: readonly (number | null)[], metadata: Partial<Trace['metadata']> = { startUtcMs: START_MS }) {
   const rows = rates.map((rate, i) => `${i},${rate ?? ''},30,`);
-  const source = {
-    name: 'trace',
-    file: 'trace.csv',
-    metadata: { dataset: 'recorded', recordingGroup: 'roof', ...metadata },
-  };
+  const recording = { dataset: 'recorded', recordingGroup: 'roof', ...metadata };
+  const source = { name: 'trace', file: 'trace.csv', metadata: recording };
   return parseTraceCsv(`time_s,throughput_mbps,rtt_ms,loss\n${rows.join('\n')}\n`, source);
 }
 

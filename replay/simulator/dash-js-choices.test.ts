@@ -38,12 +38,8 @@ function choicesIn({ algorithm, requests }: BrowserSession): [number, number][] 
     }
     downloads.push({
       ...{ segmentIndex, bitrateBps: ladderBps[representation], receivedBits, sizeBits: receivedBits },
-      ...{
-        requestedAtSeconds: atSeconds,
-        downloadSeconds: seconds,
-        latencySeconds: latency,
-        abandoned: abandoned === 1,
-      },
+      ...{ requestedAtSeconds: atSeconds, downloadSeconds: seconds, latencySeconds: latency },
+      abandoned: abandoned === 1,
     });
   }
   return choices;

@@ -255,7 +255,7 @@ describe('security', () => {
     [{ ...EVIL, ...PREFLIGHT }, 'OPTIONS', 403],
     [{ origin: PLAYER }, 'GET', 200],
     [{ origin: 'http://localhost:5173' }, 'GET', 200],
-  ])('%j, %s: %d', async (headers, method, status) => {
+  ])('hosts and origins: %j, %s gets %d', async (headers, method, status) => {
     const { url } = await start({ allowedHosts: ['Dish.lan'], allowedOrigins: [PLAYER] });
     const answer = await raw(url, method === 'POST' ? '/v1/observations' : '/v1/state', headers, method);
     expect(answer.status).toBe(status);
