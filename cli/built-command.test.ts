@@ -1,6 +1,7 @@
 /** Runs the built command as a user does: with threads, real signals and real pipes. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,10 +22,8 @@ beforeAll(() => {
   folder = mkdtempSync(join(ROOT, 'node_modules', '.leo-abr-built-'));
   cpSync(join(ROOT, 'cli', 'package.json'), at('package.json'));
   const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
-  const built = spawnSync(process.execPath, [vite, 'build', '--mode', 'cli', '--outDir', at('dist')], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
+  const args = [vite, 'build', '--mode', 'cli', '--outDir', at('dist')];
+  const built = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   if (built.status !== 0) throw new Error(built.stderr);
   command = at('dist/leo-abr.js');
 });
@@ -36,17 +35,11 @@ const simulate = (...flags: string[]) => [
   ...['--traces', TRACE, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--starts', 'every:0.5', ...flags],
 ];
 
-function ended(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => child.on('close', resolve));
-}
-
 describe('the built command', () => {
   test('gives the same bytes from one thread and from several', () => {
     for (const jobs of ['1', '3']) {
-      const { status, stderr } = spawnSync(
-        process.execPath,
-        simulate('--jobs', jobs, '--out', at(`jobs-${jobs}.json`)),
-      );
+      const out = at(`jobs-${jobs}.json`);
+      const { status, stderr } = spawnSync(process.execPath, simulate('--jobs', jobs, '--out', out));
       expect({ status, error: status === 0 ? '' : String(stderr) }).toEqual({ status: 0, error: '' });
     }
     expect(readFileSync(at('jobs-3.json'), 'utf8')).toBe(readFileSync(at('jobs-1.json'), 'utf8'));
@@ -58,7 +51,7 @@ describe('the built command', () => {
     const child = spawn(process.execPath, simulate(...flags), { stdio: ['ignore', 'ignore', 'pipe'] });
     // Output shows that it handles signals. An earlier signal would kill it and leave nothing to resume.
     child.stderr.once('data', () => child.kill('SIGINT'));
-    const status = await ended(child);
+    const [status] = await once(child, 'close');
     expect(status).toBe(130);
     const partial = parseResults(readFileSync(out, 'utf8'), out);
     expect(partial.tool).toHaveProperty('complete', false);

@@ -1,20 +1,18 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { CommandIo } from './command-io.ts';
-import { temporaryFolder } from './folder.fixture.ts';
+import { refused } from './refused.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
-
-// Whole benchmarks run here, slowly on a busy machine.
-jest.setTimeout(60_000);
 
 const at = temporaryFolder('file');
 let traces: string;
@@ -45,15 +43,6 @@ async function played(flags: Record<string, string | true> = {}): Promise<Result
   const { status, stdout } = await simulate(flags);
   expect(status).toBe(0);
   return parseResults(stdout, 'stdout');
-}
-
-async function refused(ending: ReturnType<typeof run>, message: string | RegExp): Promise<void> {
-  const { status, stdout, stderr } = await ending;
-  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toEqual(
-    typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
-  );
-  expect(stderr).not.toContain('sessions in');
 }
 
 const read = (name: string) => readFileSync(at(name), 'utf8');
@@ -313,15 +302,11 @@ describe('simulate', () => {
     expect(read('ours-report/sessions.csv')).toMatch(/,ours,mpc-d,1,4,/);
   });
 
-  test('--resume without earlier results plays everything', async () => {
-    const { status, stderr } = await simulate({ out: at('new.json'), resume: true });
+  test('--resume without earlier results plays everything; --timings adds how long decisions took', async () => {
+    const { status, stderr } = await simulate({ out: at('new.json'), resume: true, timings: true });
     expect(status).toBe(0);
     expect(stderr).toContain('nothing to resume');
-  });
-
-  test('--timings adds how long decisions took', async () => {
-    const { sessions } = await played({ timings: true });
-    expect(sessions[0]!.decisionMicros!.p50).toBeGreaterThan(0);
+    expect(parseResults(read('new.json'), 'new.json').sessions[0]!.decisionMicros!.p50).toBeGreaterThan(0);
   });
 
   test('plays each recording group with the model of its fold', async () => {
@@ -383,9 +368,7 @@ describe('wrong usage and input: status 2; the message has place, expectation an
       { 'playback-rate': rate },
       '--playback-rate: expected a number from 0.25 to 4',
     ]),
-  ])('%j', async (flags, message) => {
-    await refused(simulate(flags), message);
-  });
+  ])('%j', (flags, message) => refused(simulate(flags), message));
 
   test('an output that cannot be written, before the first session', async () => {
     for (const out of [join(traces, 'a.csv', 'results.json'), traces]) {

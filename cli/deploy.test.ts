@@ -1,9 +1,10 @@
 /** The files that run the service for good (a unit of systemd, a container), and benchmarks on many machines. */
 
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from './folder.fixture.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
 
 const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');
@@ -27,10 +28,8 @@ describe('the unit', () => {
 
   ofSystemd(`is valid${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
     const { status, stdout, stderr } = analyze('verify');
-    expect({ status, messages: `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit)) }).toEqual({
-      status: 0,
-      messages: [],
-    });
+    const messages = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit));
+    expect({ status, messages }).toEqual({ status: 0, messages: [] });
   });
 
   ofSystemd(`exposes the system by at most 2.5${hasSystemd ? '' : ' (skipped: no systemd-analyze)'}`, () => {
@@ -83,15 +82,14 @@ describe('the container', () => {
   test('is healthy while the service answers', async () => {
     const [program, ...args] = JSON.parse(/CMD (\[.*\])/.exec(instruction('HEALTHCHECK'))![1]!) as string[];
     expect(program).toBe('node');
-    const check = (port: string) =>
-      new Promise((resolve) => {
-        const child = spawn(
-          process.execPath,
-          args.map((arg) => arg.replace('8790', port)),
-          { stdio: 'ignore' },
-        );
-        child.once('close', resolve);
-      });
+    const check = async (port: string) => {
+      const child = spawn(
+        process.execPath,
+        args.map((arg) => arg.replace('8790', port)),
+        { stdio: 'ignore' },
+      );
+      return (await once(child, 'close'))[0];
+    };
     let port = '';
     await runListening(['serve', '--port', '0'], async (url) => {
       ({ port } = new URL(url));
@@ -144,10 +142,8 @@ describe('a benchmark on many machines', () => {
   test('as an Indexed Job of Kubernetes: a pod plays its shard as an ordinary user', () => {
     const text = read('benchmark-job.yaml');
     const command = / - (shard=.*)$/m.exec(text)![1]!;
-    const { status, lines } = run('sh', ['-c', command, 'leo-abr', ...given], {
-      JOB_COMPLETION_INDEX: '1',
-      SHARDS: '8',
-    });
+    const env = { JOB_COMPLETION_INDEX: '1', SHARDS: '8' };
+    const { status, lines } = run('sh', ['-c', command, 'leo-abr', ...given], env);
     expect({ status, lines }).toEqual({
       status: 0,
       lines: ['simulate|--traces|my links|--shard|2/8|--resume|--out|/results/shard-2.json|'],

@@ -3,16 +3,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { newPart } from '../replay/browser/bench-notes.ts';
 import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
-import { temporaryFolder } from './folder.fixture.ts';
+import { refused } from './refused.fixture.ts';
 import { run } from './run.fixture.ts';
-
-jest.setTimeout(60_000);
 
 const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
@@ -35,8 +34,21 @@ function browserResults({ sessions, tool, ...rest }: Results): Results {
   };
 }
 
+const report = (out: string, ...files: string[]) => run(['report', ...files.map((file) => at(file)), '--out', at(out)]);
+
+/** Reports results from a file; returns a text of the report. */
+async function reported(name: string, results: Results): Promise<(file: string) => string> {
+  writeFileSync(at(`${name}.json`), resultsJson(results));
+  expect((await report(name, `${name}.json`)).status).toBe(0);
+  return (file) => readFileSync(at(name, file), 'utf8');
+}
+
+type Page = ReturnType<typeof parseHTML>['document'];
+const headingsOf = (page: Page) => [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
+const OF_RUN = ['Against mpc-d', 'What was rejected or left out'];
+
 /** The cells of the first table with a caption that includes this. */
-function rowsOf(page: ReturnType<typeof parseHTML>['document'], caption: string) {
+function rowsOf(page: Page, caption: string) {
   const table = [...page.querySelectorAll('table')].find((one) =>
     one.querySelector('caption')!.textContent!.includes(caption),
   );
@@ -51,41 +63,27 @@ beforeAll(async () => {
 });
 
 describe('the page', () => {
-  let page: ReturnType<typeof parseHTML>['document'];
+  let page: Page;
   let source: string;
   beforeAll(async () => {
-    const { status, stderr, stdout } = await run([
-      'report',
-      at('simulated.json'),
-      at('browser.json'),
-      ...['--out', at('both')],
-    ]);
+    const { status, stderr, stdout } = await report('both', 'simulated.json', 'browser.json');
     expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: expect.stringContaining('report.md'), stdout: '' });
     source = readFileSync(at('both/index.html'), 'utf8');
     page = parseHTML(source).document;
   });
 
   test('has every section', () => {
-    const headings = [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
-    const ofRun = ['Against mpc-d', 'What was rejected or left out'];
-    expect(headings).toEqual([
-      'QoE by algorithm',
-      'uhd-8, simulator',
-      ...ofRun,
-      'uhd-8, browser',
-      ...ofRun,
-      'Simulator against browser',
-      'How it was made',
+    expect(headingsOf(page)).toEqual([
+      ...['QoE by algorithm', 'uhd-8, simulator', ...OF_RUN, 'uhd-8, browser', ...OF_RUN],
+      ...['Simulator against browser', 'How it was made'],
     ]);
   });
 
   test('opens with a picture per run and data set, before contents, tables and numbers', () => {
     const main = page.querySelector('main')!;
     const [opening, contents] = [...main.children];
-    expect([contents!.nodeName, page.querySelector('header')!.textContent!.trim()]).toEqual([
-      'NAV',
-      'Benchmark: uhd-8',
-    ]);
+    expect(contents!.nodeName).toBe('NAV');
+    expect(page.querySelector('header')!.textContent!.trim()).toBe('Benchmark: uhd-8');
     expect([...opening!.children].map(({ nodeName }) => nodeName).slice(0, 2)).toEqual(['H2', 'DIV']);
     const titles = [...opening!.querySelectorAll('figure > p')].map(({ textContent }) => textContent);
     const { dataset } = simulated.sessions[0]!;
@@ -107,12 +105,7 @@ describe('the page', () => {
     expect(source).toContain("default-src 'none'");
     expect(source).not.toMatch(/NaN|undefined|Infinity/);
     expect(source).toContain('147.0 &lt;beta&gt;');
-  });
-
-  test('reports rejected runs and the machine', () => {
-    const text = page.querySelector('main')!.textContent!;
-    expect(text).toContain('1 run rejected and repeated');
-    expect(text).toContain('147.0');
+    expect(page.querySelector('main')!.textContent).toContain('1 run rejected and repeated');
   });
 
   test('splits the difference of QoE into parts that add up to it', () => {
@@ -151,11 +144,7 @@ test('the Markdown has the same tables', async () => {
 });
 
 test('states the number of segments, also of short recordings', async () => {
-  const overview = async (results: Results) => {
-    writeFileSync(at('lengths.json'), resultsJson(results));
-    expect((await run(['report', at('lengths.json'), '--out', at('lengths')])).status).toBe(0);
-    return readFileSync(at('lengths/report.md'), 'utf8');
-  };
+  const overview = async (results: Results) => (await reported('lengths', results))('report.md');
   expect(await overview(simulated)).toContain('120 Mbit/s, 48 segments of 4 s,');
   const [first, ...others] = simulated.sessions;
   const short = { ...first!, segments: first!.segments.slice(0, 13) };
@@ -181,24 +170,20 @@ test('the CSV has a row per session; QoE is the sum of its components', () => {
 
 describe('live results', () => {
   const html = () => parseHTML(readFileSync(at('live/index.html'), 'utf8')).document;
-  const headingsOf = (page: ReturnType<typeof html>) =>
-    [...page.querySelectorAll('h2, h3')].map(({ textContent }) => textContent);
 
   beforeAll(async () => {
     for (const target of [1, 3]) {
       const flags = ['--traces', TRACE, '--algorithms', 'mpc-d,throughput', '--scenario', `live-hd-${target}`];
-      expect(
-        (await run(['simulate', ...flags, '--starts', 'at:0,30', '--out', at(`live-${target}.json`)])).status,
-      ).toBe(0);
+      const out = at(`live-${target}.json`);
+      expect((await run(['simulate', ...flags, '--starts', 'at:0,30', '--out', out])).status).toBe(0);
     }
-    expect((await run(['report', at('live-3.json'), at('live-1.json'), '--out', at('live')])).status).toBe(0);
+    expect((await report('live', 'live-3.json', 'live-1.json')).status).toBe(0);
   });
 
   test('have the sections that mean something for them', () => {
-    const ofRun = ['Against mpc-d', 'What was rejected or left out'];
     const page = html();
     expect(headingsOf(page)).toEqual([
-      ...['QoE by algorithm', 'live-hd-3, simulator', ...ofRun, 'live-hd-1, simulator', ...ofRun],
+      ...['QoE by algorithm', 'live-hd-3, simulator', ...OF_RUN, 'live-hd-1, simulator', ...OF_RUN],
       'How it was made',
     ]);
     expect(page.toString()).not.toMatch(/NaN|undefined|Infinity/);
@@ -227,9 +212,7 @@ test('several data sets share the tables; those with one recording have no figur
     return assembleResults({ tool: simulated.tool, scenario: simulated.scenario, sessions });
   };
   const titlesOf = async (results: Results) => {
-    writeFileSync(at('spread.json'), resultsJson(results));
-    expect((await run(['report', at('spread.json'), '--out', at('spread')])).status).toBe(0);
-    const { document } = parseHTML(readFileSync(at('spread/index.html'), 'utf8'));
+    const { document } = parseHTML((await reported('spread', results))('index.html'));
     return [...document.querySelectorAll('figure > p')].map(({ textContent }) => textContent);
   };
   expect(await titlesOf(of({ a: 1, c: 1 }))).toEqual(['all data sets']);
@@ -240,8 +223,7 @@ test('several data sets share the tables; those with one recording have no figur
 });
 
 test('the same results give the same bytes', async () => {
-  for (const out of ['one', 'two'])
-    expect((await run(['report', at('simulated.json'), '--out', at(out)])).status).toBe(0);
+  for (const out of ['one', 'two']) expect((await report(out, 'simulated.json')).status).toBe(0);
   for (const file of ['index.html', 'report.md', 'sessions.csv']) {
     expect(readFileSync(at(`two/${file}`), 'utf8')).toBe(readFileSync(at(`one/${file}`), 'utf8'));
   }
@@ -250,56 +232,46 @@ test('the same results give the same bytes', async () => {
 test('a single session gives a report', async () => {
   const few = { ...simulated, sessions: simulated.sessions.slice(1, 2), summary: simulated.summary.slice(1, 2) };
   writeFileSync(at('few.json'), JSON.stringify(few, null, 2));
-  const { status, stderr } = await run(['report', at('few.json'), '--out', at('few')]);
+  const { status, stderr } = await report('few', 'few.json');
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('report.md') });
   expect(readFileSync(at('few/index.html'), 'utf8')).not.toMatch(/NaN|undefined|Infinity/);
 });
 
 describe('wrong input ends with status 2 and writes nothing', () => {
   const json = () => readFileSync(at('simulated.json'), 'utf8');
-  const refused = async (files: string[], message: RegExp) => {
+  const refusedFiles = async (files: string[], message: RegExp) => {
     rmSync(at('refused'), { recursive: true, force: true });
     mkdirSync(at('refused'));
     writeFileSync(at('refused/index.html'), 'before');
-    const { status, stderr } = await run(['report', ...files.map((file) => at(file)), '--out', at('refused')]);
-    expect(stderr).toMatch(message);
-    expect(status).toBe(2);
+    await refused(report('refused', ...files), message);
     expect(readdirSync(at('refused'))).toEqual(['index.html']);
     expect(readFileSync(at('refused/index.html'), 'utf8')).toBe('before');
   };
 
-  test.each<[string, () => string, RegExp]>([
-    [
-      'a file without its end',
-      () => json().split('\n').slice(0, 6).join('\n'),
-      /wrong\.json:6: expected a session or the end of the list, got the end of the file/,
-    ],
-    [
-      'a wrong field',
-      () => json().replace('"stallCount":', '"stallCount":-'),
-      /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/,
-    ],
-    [
-      'results without a session',
-      () => resultsJson({ ...simulated, sessions: [], summary: [] }),
-      /wrong\.json: sessions: expected at least one session, got none/,
-    ],
-  ])('%s', async (_, content, message) => {
-    writeFileSync(at('wrong.json'), content());
-    await refused(['wrong.json'], message);
+  test('a file without its end, one with a wrong field, and one without a session', async () => {
+    const refusedText = (text: string, message: RegExp) => {
+      writeFileSync(at('wrong.json'), text);
+      return refusedFiles(['wrong.json'], message);
+    };
+    const unfinished = json().split('\n').slice(0, 6).join('\n');
+    await refusedText(unfinished, /wrong\.json:6: expected a session or the end of the list, got the end of the file/);
+    const negative = json().replace('"stallCount":', '"stallCount":-');
+    await refusedText(negative, /wrong\.json:5: sessions\[0\]\.stallCount: expected a whole number >= 0, got -/);
+    const empty = resultsJson({ ...simulated, sessions: [], summary: [] });
+    await refusedText(empty, /wrong\.json: sessions: expected at least one session, got none/);
   });
+
   test('files that are missing, folders, given twice, or of another benchmark', async () => {
-    await refused(['nowhere.json'], /results: expected a readable file, got .*nowhere\.json/);
-    await refused(['.'], /expected a readable file/);
-    await refused(['simulated.json', 'simulated.json'], /expected each file once/);
+    await refusedFiles(['nowhere.json'], /results: expected a readable file, got .*nowhere\.json/);
+    await refusedFiles(['.'], /expected a readable file/);
+    await refusedFiles(['simulated.json', 'simulated.json'], /expected each file once/);
     writeFileSync(at('seed.json'), resultsJson({ ...simulated, tool: { ...simulated.tool, seed: 9 } }));
-    await refused(['simulated.json', 'seed.json'], /seed\.json: tool\.seed: expected/);
+    await refusedFiles(['simulated.json', 'seed.json'], /seed\.json: tool\.seed: expected/);
   });
 
   test('an --out that is a file', async () => {
-    const { status, stderr } = await run(['report', at('simulated.json'), '--out', TRACE]);
-    expect(stderr).toContain('--out: expected a folder that can be written');
-    expect(status).toBe(2);
+    const ending = run(['report', at('simulated.json'), '--out', TRACE]);
+    await refused(ending, '--out: expected a folder that can be written');
     expect(existsSync(join(TRACE, 'index.html'))).toBe(false);
   });
 });

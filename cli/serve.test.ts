@@ -1,41 +1,33 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { serving } from '../replay/serving.fixture.ts';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
-import { temporaryFolder } from './folder.fixture.ts';
+import { refused } from './refused.fixture.ts';
 import { closed } from './serve-options.ts';
 import { runListening as run } from './serve-run.fixture.ts';
 import { cacheFolder } from './tool.ts';
 
-// A service takes seconds to start on a busy machine.
-jest.setTimeout(60_000);
-
 const at = temporaryFolder('file');
 
 describe('serve', () => {
-  test('takes the client from X-Forwarded-For of a trusted proxy', async () => {
+  test('requires the token of --token-file, which it never prints, and believes a trusted proxy', async () => {
     const proxies = ['--trust-proxy', '127.0.0.1', '--trust-proxy', 'fd00::/8'];
-    writeFileSync(at('token'), 'sixteen-or-more-letters\n');
-    const { stderr } = await run(['serve', '--port', '0', '--token-file', at('token'), ...proxies], async (url) => {
-      expect((await fetch(`${url}/v1/state`, { headers: { 'x-forwarded-for': '10.0.0.1' } })).status).toBe(401);
-    });
-    expect(stderr).toContain('10.0.0.1 is refused');
-  });
-
-  test('requires the token of --token-file, and never prints it', async () => {
     writeFileSync(at('token'), 'a-long-secret-of-ours\n');
-    const { status, stderr } = await run(['serve', '--port', '0', '--token-file', at('token')], async (url) => {
-      expect((await fetch(`${url}/v1/state`)).status).toBe(401);
-      const headers = { authorization: 'Bearer a-long-secret-of-ours' };
-      expect((await fetch(`${url}/v1/state`, { headers })).status).toBe(200);
+    const flags = ['--port', '0', '--token-file', at('token'), ...proxies];
+    const { status, stderr } = await run(['serve', ...flags], async (url) => {
+      const stateWith = async (headers: Record<string, string>) => (await fetch(`${url}/v1/state`, { headers })).status;
+      expect(await stateWith({ 'x-forwarded-for': '10.0.0.1' })).toBe(401);
+      expect(await stateWith({ authorization: 'Bearer a-long-secret-of-ours' })).toBe(200);
     });
     expect(status).toBe(0);
+    expect(stderr).toContain('10.0.0.1 is refused');
     expect(stderr).not.toContain('secret');
   });
 
@@ -68,11 +60,7 @@ describe('serve', () => {
     [{ LEO_ABR_SERVE_PORT: '70000' }, 'LEO_ABR_SERVE_PORT: expected a whole number from 0'],
     [{ LEO_ABR_SERVE_PROT: '1' }, 'LEO_ABR_SERVE_PROT: expected one of host, port, allow-host, '],
     [{ LEO_ABR_SERVE_TOKEN_FILE: 'package.json' }, 'package.json: LEO_ABR_SERVE_TOKEN'],
-  ])('names the variable of %j', async (env, message) => {
-    const { status, stderr } = await run(['serve'], undefined, env);
-    expect(stderr).toContain(message);
-    expect(status).toBe(2);
-  });
+  ])('names the variable of %j', (env, message) => refused(run(['serve'], undefined, env), message));
 
   test.each([['serve'], ['serve-demo', '--page', 'demo']])(
     '%s: a port that is taken is wrong input',
@@ -80,41 +68,32 @@ describe('serve', () => {
       const server = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
       const { port } = server.address() as { port: number };
-      const { status, stderr } = await run([...command, '--port', String(port)]);
-      expect(status).toBe(2);
-      expect(stderr).toContain(`--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`);
+      const message = `--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`;
+      await refused(run([...command, '--port', String(port)]), message);
       server.close();
     },
   );
 
-  test.each<[string, string[], string]>([
-    ['a port', ['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
-    ['an origin with a path', ['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
-    ['an invalid origin', ['--allow-origin', '*'], '--allow-origin: expected an origin like'],
-    ['a proxy that is a name', ['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
-    ['a network of all addresses', ['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
-    ['an impossible network prefix', ['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
-    [
-      'elements that are missing',
-      ['--tle', './none.tle'],
-      '--tle: expected a readable file, or an http(s) address without name and password',
-    ],
-    ['an age of 0', ['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
-    ['a file to record in', ['--record', 'package.json'], '--record: expected a folder, or none yet'],
-    ['a config that is missing', ['--config', './none'], '--config: expected a readable file, got ./none'],
-    ['a model that is none', ['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
-    ['half of a certificate', ['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
-    ['a token file that is missing', ['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
-    [
-      'a host that is not of this machine',
-      ['--host', '192.0.2.1', '--port', '0'],
-      'expected an address of this machine',
-    ],
-  ])('refuses %s', async (_, flags, message) => {
-    const { status, stderr } = await run(['serve', ...flags]);
-    expect(stderr).toContain(message);
-    expect(status).toBe(2);
-  });
+  test.each<[string[], string]>([
+    [['--port', '70000'], '--port: expected a whole number from 0 to 65535, got "70000"'],
+    [['--allow-origin', 'https://a.example/'], '--allow-origin: expected an origin like'],
+    [['--allow-origin', '*'], '--allow-origin: expected an origin like'],
+    [['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
+    [['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
+    [['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
+    [['--tle', './none'], '--tle: expected a readable file, or an http(s) address without name and password'],
+    [['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
+    [['--record', 'package.json'], '--record: expected a folder, or none yet'],
+    [['--config', './none'], '--config: expected a readable file, got ./none'],
+    [['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
+    [['--tls-cert', 'a.pem'], '--tls-key: expected --tls-cert and --tls-key together'],
+    [['--token-file', './none'], '--token-file: expected a readable file, got ./none'],
+    [['--host', '192.0.2.1', '--port', '0'], 'expected an address of this machine'],
+    ...['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'].map((dish): [string[], string] => [
+      ['--dish', dish],
+      '--dish: expected a host and a port like 192.168.100.1:9200, or simulated',
+    ]),
+  ])('refuses %j', (flags, message) => refused(run(['serve', ...flags]), message));
 
   test.each([
     'https://me:hunter2@a.example/tle',
@@ -122,12 +101,9 @@ describe('serve', () => {
     'htps://me:hunter2@a.example/tle',
     'https:me:hunter2@a.example',
   ])('refuses --tle %s without repeating its password', async (tle) => {
-    const { status, stderr } = await run(['serve', '--tle', tle]);
-    expect(stderr).toContain(
-      '--tle: expected a readable file, or an http(s) address without name and password, got an address that is none of these',
-    );
-    expect(stderr).not.toContain('hunter2');
-    expect(status).toBe(2);
+    const message =
+      '--tle: expected a readable file, or an http(s) address without name and password, got an address that is none of these';
+    expect(await refused(run(['serve', '--tle', tle]), message)).not.toContain('hunter2');
   });
 
   test('never shows the query of a --tle URL', async () => {
@@ -135,23 +111,18 @@ describe('serve', () => {
     const isWatched = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    const failing = createHttpServer(
-      (_, response) => void isWatched.then(() => response.writeHead(401).end('hunter2')),
-    );
-    await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve));
-    const { port } = failing.address() as { port: number };
-    const tle = `http://127.0.0.1:${port}/tle?key=hunter2`;
+    const failing = await serving((_, response) => isWatched.then(() => response.writeHead(401).end('hunter2')));
+    const tle = `${failing.url}/tle?key=hunter2`;
     const { stderr } = await run(['serve', '--port', '0', '--tle', tle, '--cache', at('cache')], async (url) => {
       const events = await eventReader(`${url}/v1/events?types=state`);
       answer();
       const shown: string[] = [];
       while (!shown.join().includes('no-elements')) shown.push(JSON.stringify((await events.next()).data));
       shown.push(await (await fetch(`${url}/v1/state`)).text());
-      expect(shown.at(-1)).toContain(`http://127.0.0.1:${port}/tle: expected an answer with success, got 401`);
+      expect(shown.at(-1)).toContain(`${failing.url}/tle: expected an answer with success, got 401`);
       expect(shown.join()).not.toContain('hunter2');
       events.close();
     });
-    failing.close();
     expect(stderr).not.toContain('hunter2');
   });
 
@@ -175,19 +146,18 @@ describe('serve', () => {
   test('refuses an invalid certificate', async () => {
     writeFileSync(at('cert.pem'), '-----BEGIN CERTIFICATE-----\ntea\n-----END CERTIFICATE-----\n');
     const pem = at('cert.pem');
-    const { status, stderr } = await run(['serve', '--port', '0', '--tls-cert', pem, '--tls-key', pem]);
-    expect(status).toBe(2);
-    expect(stderr).toContain('--tls-cert: expected a certificate and the key that belongs to it, got ');
+    const ending = run(['serve', '--port', '0', '--tls-cert', pem, '--tls-key', pem]);
+    await refused(ending, '--tls-cert: expected a certificate and the key that belongs to it, got ');
   });
 
   test('refuses a token that is too short without showing it', async () => {
     writeFileSync(at('short'), 'hunter2');
-    const { status, stderr } = await run(['serve', '--token-file', at('short')]);
-    expect(status).toBe(2);
-    expect(stderr).toContain('short: --token-file: expected one line of at least 16');
-    expect(stderr).not.toContain('hunter2');
+    const ending = run(['serve', '--token-file', at('short')]);
+    expect(await refused(ending, 'short: --token-file: expected one line of at least 16')).not.toContain('hunter2');
   });
 });
+
+type State = { link: { observedSeconds: number }; recording: { lines: number } };
 
 describe('serve --dish simulated', () => {
   test('shows the state of the dish, and its location to a tenth of a degree', async () => {
@@ -199,34 +169,23 @@ describe('serve --dish simulated', () => {
       await reader.next();
       while (['connecting', 'unused'].includes((await state()).dish.state)) await reader.next();
       reader.close();
-      expect(await state()).toMatchObject({
-        dish: { hardware: 'simulated' },
-        location: { latitudeDegrees: 48.1, longitudeDegrees: 11.6 },
-        problems: [],
-      });
+      const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6 };
+      expect(await state()).toMatchObject({ dish: { hardware: 'simulated' }, location, problems: [] });
       expect(JSON.stringify(await state())).not.toContain('1234');
     });
     expect(status).toBe(0);
   });
 
-  test('listens on all addresses, and learns from the history of a simulated dish at once', async () => {
-    await run(['serve', '--port', '0', '--dish', 'simulated', '--host', '0.0.0.0'], async (url) => {
-      const state = await fetch(`${url.replace('0.0.0.0', '127.0.0.1')}/v1/state`);
-      const { link } = (await state.json()) as { link: { observedSeconds: number } };
-      expect(link.observedSeconds).toBeGreaterThan(40);
-    });
-  });
-
-  test('records the history of a simulated dish', async () => {
+  test('listens on all addresses, learns from the history of a simulated dish at once, and records it', async () => {
     const folder = at('recording');
-    const first = await run(['serve', '--port', '0', '--dish', 'simulated', '--record', folder], async (url) => {
-      const lines = async () => {
-        const { recording } = (await (await fetch(`${url}/v1/state`)).json()) as { recording: { lines: number } };
-        return recording.lines;
-      };
-      while ((await lines()) < 900) await new Promise((resolve) => setTimeout(resolve, 100));
+    const flags = ['--port', '0', '--host', '0.0.0.0', '--dish', 'simulated', '--record', folder];
+    const { status } = await run(['serve', ...flags], async (url) => {
+      const state = async () =>
+        (await fetch(`${url.replace('0.0.0.0', '127.0.0.1')}/v1/state`)).json() as Promise<State>;
+      expect((await state()).link.observedSeconds).toBeGreaterThan(40);
+      while ((await state()).recording.lines < 900) await new Promise((resolve) => setTimeout(resolve, 100));
     });
-    expect(first.status).toBe(0);
+    expect(status).toBe(0);
     const [name] = readdirSync(folder);
     expect(name).toMatch(/^records-\d{8}T\d{6}Z_1\.jsonl$/);
     const lines = readFileSync(join(folder, name!), 'utf8').trimEnd().split('\n');
@@ -241,12 +200,6 @@ describe('serve --dish simulated', () => {
     expect(stderr).toBe('recording: 1 line is lost\n');
     expect(await closed({ close: () => Promise.resolve() }, io)).toBe(0);
     await expect(closed({ close: () => Promise.reject(new Error('x')) }, io)).rejects.toThrow('x');
-  });
-
-  test.each(['dish', 'dish:0', 'http://192.168.100.1:9200', ':9200'])('refuses %s as a dish', async (dish) => {
-    const { status, stderr } = await run(['serve', '--port', '0', '--dish', dish]);
-    expect(stderr).toContain('--dish: expected a host and a port like 192.168.100.1:9200, or simulated');
-    expect(status).toBe(2);
   });
 });
 

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { temporaryFolder } from './folder.fixture.ts';
+import { refused } from './refused.fixture.ts';
 import { run } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
@@ -27,11 +28,9 @@ describe('trace synthesize', () => {
     expect(files).toEqual([7, 8, 9].flatMap((seed) => [`driving-${seed}.csv`, `driving-${seed}.json`]));
     for (const file of files) expect(readFileSync(at('b', file), 'utf8')).toBe(readFileSync(at('a', file), 'utf8'));
     const [read] = readTraces([at('a')]);
-    expect(read).toMatchObject({
-      name: 'driving-7',
-      durationSeconds: 60,
-      metadata: { dataset: 'synthetic-driving', recordingGroup: 'driving-7', other: { synthetic: true, seed: 7 } },
-    });
+    const metadata = { recordingGroup: 'driving-7', other: { synthetic: true, seed: 7 } };
+    expect(read).toMatchObject({ name: 'driving-7', durationSeconds: 60, metadata });
+    expect(read!.metadata.dataset).toBe('synthetic-driving');
   });
 
   test('--step 0.1 of a live preset: ten rows a second, the place of the handovers in the sidecar', async () => {
@@ -53,17 +52,13 @@ describe('trace synthesize', () => {
     [['--step', '0.33'], 'step: expected a multiple of 0.1 s'],
     [['--mbps', '5'], 'mbps: expected none with stationary'],
   ])('rejects %j with status 2 and writes nothing', async (flags, message) => {
-    const { status, stderr } = await trace('synthesize', ...flags, '--out', at('out'));
-    expect(status).toBe(2);
-    expect(stderr).toContain(message);
+    await refused(trace('synthesize', ...flags, '--out', at('out')), message);
     expect(existsSync(at('out'))).toBe(false);
   });
 
   test('an unwritable folder: status 2', async () => {
     put('file', 'x');
-    const { status, stderr } = await trace('synthesize', '--out', at('file', 'below'));
-    expect(status).toBe(2);
-    expect(stderr).toContain('expected a file that can be written');
+    await refused(trace('synthesize', '--out', at('file', 'below')), 'expected a file that can be written');
     expect(readFileSync(at('file'), 'utf8')).toBe('x');
   });
 });
@@ -93,10 +88,9 @@ describe('trace info', () => {
   });
 
   test('a missing path, or a wrong line: status 2 with the place', async () => {
-    expect(await trace('info', at('nowhere'))).toMatchObject({ status: 2, stdout: '' });
+    await refused(trace('info', at('nowhere')), 'nowhere');
     const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
-    const { status, stderr } = await trace('info', at('in'));
-    expect(status).toBe(2);
-    expect(stderr).toContain(`${bad}:3: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"`);
+    const message = 'throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"';
+    await refused(trace('info', at('in')), `${bad}:3: ${message}`);
   });
 });

@@ -8,22 +8,12 @@ import { qoeWeights } from '../abr/qoe.ts';
 import { validForecast } from '../abr/valid-forecast.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];
-const state: PlayerState = {
-  nowSeconds: 100,
-  started: true,
-  playbackRate: 1,
-  isPaused: false,
-  bufferLevelSeconds: 4,
-  bufferCapSeconds: 12,
-  segmentSeconds: 4,
-  segmentIndex: 25,
-  segmentsRemaining: 20,
-  ladderBps,
-  upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)],
-  previousBitrateBps: 8e6,
-  downloads: [],
-  weights: qoeWeights('linear', ladderBps),
-};
+const player = { nowSeconds: 100, started: true, playbackRate: 1, isPaused: false };
+const buffer = { bufferLevelSeconds: 4, bufferCapSeconds: 12 };
+const media = { segmentSeconds: 4, segmentIndex: 25, segmentsRemaining: 20, ladderBps };
+const upcoming = { upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)], previousBitrateBps: 8e6, downloads: [] };
+const weights = qoeWeights('linear', ladderBps);
+const state: PlayerState = { ...player, ...buffer, ...media, ...upcoming, weights };
 const forecast = validForecast({
   issuedAtMs: 100e3,
   source: 'example',
@@ -37,12 +27,8 @@ const forecast = validForecast({
   handovers: [],
 });
 /** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download; no outages. */
-const options: MpcLOptions = {
-  risk: 0,
-  watchSeconds: Number.POSITIVE_INFINITY,
-  abandon: false,
-  tuning: { futures: 4, outagesPerSecond: 0 },
-};
+const tuning = { futures: 4, outagesPerSecond: 0 };
+const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, abandon: false, tuning };
 
 const LATENCY_SECONDS = 0.05;
 

@@ -5,30 +5,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../cli/folder.fixture.ts';
 import { testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-interface Table {
-  files: string[];
-  columns: Record<string, number | null>;
-  rows: unknown[][];
-  compare?: 'interval';
-}
-interface ResultStep {
-  commands: string[][];
-  tables: Record<string, Table>;
-}
+const { readSteps, writeStep, differences } = await import(new URL('../scripts/result-steps.js', import.meta.url).href);
 
-const { readSteps, writeStep, differences } = (await import(
-  new URL('../scripts/result-steps.js', import.meta.url).href
-)) as {
-  readSteps(folder: string): Record<string, ResultStep>;
-  writeStep(file: string, step: object): void;
-  differences(table: Table, now: (unknown[] | undefined)[], without?: string[]): { compared: number; lines: string[] };
-};
-
+type Step = { commands: string[][]; tables: Record<string, { columns: object; rows: unknown[][] }> };
 const at = temporaryFolder('file');
 
 const script = (name: string, ...args: string[]) =>
@@ -37,7 +21,7 @@ const script = (name: string, ...args: string[]) =>
 describe('docs/results', () => {
   const steps = readSteps(join(ROOT, 'docs', 'results'));
 
-  test.each(Object.entries(steps))('%s has commands that bash can parse, and whole rows', (name, step) => {
+  test.each(Object.entries<Step>(steps))('%s has commands that bash can parse, and whole rows', (name, step) => {
     for (const lines of step.commands) expect(spawnSync('bash', ['-nc', lines.join('\n')]).status).toBe(0);
     for (const { columns, rows } of Object.values(step.tables)) {
       expect(rows.length).toBeGreaterThan(0);
@@ -55,7 +39,7 @@ describe('docs/results', () => {
 });
 
 describe('differences', () => {
-  const table: Table = {
+  const table = {
     files: [],
     columns: { recordings: null, algorithm: null, QoE: 1, 'QoE, difference': 2 },
     rows: [
@@ -164,27 +148,23 @@ describe('npm run reproduce and npm run tables', () => {
       ['c', 3, null],
     ];
     writeStep(at('docs/results/two.json'), { ...step, tables: { two: { columns, rows } } });
-    writeFileSync(
-      at('docs/page.md'),
-      'Before\n<!-- table: two[name=a] two[name=b] two[name=c] -->\nold\n<!-- /table -->\nafter\n',
-    );
+    const marked = '<!-- table: two[name=a] two[name=b] two[name=c] -->\nold\n<!-- /table -->';
+    writeFileSync(at('docs/page.md'), `Before\n${marked}\nafter\n`);
     expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(1);
     expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
     const page = readFileSync(at('docs/page.md'), 'utf8');
-    expect(page.split('\n')).toEqual([
-      'Before',
-      '<!-- table: two[name=a] two[name=b] two[name=c] -->',
-      '',
-      '| name |  QoE |            QoE, difference |',
-      '| ---- | ---: | -------------------------: |',
-      '| `a`  | 10.0 | **+1.50 (+0.25 to +2.00)** |',
-      '| `b`  | -0.5 |     -1.00 (-2.00 to +3.00) |',
-      '| `c`  |  3.0 |                          – |',
-      '',
-      '<!-- /table -->',
-      'after',
-      '',
-    ]);
+    expect(page).toBe(`Before
+<!-- table: two[name=a] two[name=b] two[name=c] -->
+
+| name |  QoE |            QoE, difference |
+| ---- | ---: | -------------------------: |
+| \`a\`  | 10.0 | **+1.50 (+0.25 to +2.00)** |
+| \`b\`  | -0.5 |     -1.00 (-2.00 to +3.00) |
+| \`c\`  |  3.0 |                          – |
+
+<!-- /table -->
+after
+`);
     expect(script('tables.js', '--docs', at('docs'), '--check').status).toBe(0);
     // A column that the filter fixes is left out.
     writeFileSync(at('docs/page.md'), '<!-- table: two[name=a] -->\n<!-- /table -->\n');

@@ -4,22 +4,12 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/run.fixture.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
 
@@ -34,14 +24,7 @@ const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
-jest.setTimeout(60_000);
-
-interface Block {
-  document: string;
-  line: number;
-  language: string;
-  code: string;
-}
+type Block = { document: string; line: number; language: string; code: string };
 
 function blocksOf(document: string): Block[] {
   const blocks: Block[] = [];
@@ -90,17 +73,13 @@ test.each(NPM_SCRIPTS)('$document: npm run $name', ({ name }) => {
 
 describe('commands', () => {
   const before = process.cwd();
-  let folder: string;
+  const at = temporaryFolder('file');
   beforeAll(() => {
     // Commands read from the checkout but must not write to it.
-    folder = mkdtempSync(join(tmpdir(), 'leo-abr-docs-'));
-    symlinkSync(join(ROOT, 'replay'), join(folder, 'replay'));
-    process.chdir(folder);
+    symlinkSync(join(ROOT, 'replay'), at('replay'));
+    process.chdir(at());
   });
-  afterAll(() => {
-    process.chdir(before);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => process.chdir(before));
 
   test('are those of npm and leo-abr', () => {
     const parts = commands.flatMap(({ command }) => command.split('&&').map((part) => part.trim()));
@@ -125,7 +104,7 @@ describe('commands', () => {
       expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
       if (isHelp) for (const flag of args.filter((one) => one.startsWith('--'))) expect(stdout).toContain(`${flag} `);
       const written = args[args.indexOf('--out') + 1]!;
-      if (!isHelp && args.includes('--out')) expect(existsSync(join(folder, written))).toBe(true);
+      if (!isHelp && args.includes('--out')) expect(existsSync(at(written))).toBe(true);
     },
   );
 });
@@ -159,17 +138,13 @@ describe('commands of the reference', () => {
 });
 
 /** Names that short snippets use without importing them, and their modules. */
-const IMPORTS: Readonly<Record<string, string>> = {
-  MediaPlayer: 'dashjs',
-  attachLeoAbr: 'leo-abr',
-  'type Forecast': 'leo-abr',
-  'type Observation': 'leo-abr',
-  'type SessionContext': 'leo-abr',
-  createOnnxForecaster: 'leo-abr/onnx',
-  createModelForecaster: 'leo-abr/model',
-  createServiceForecaster: 'leo-abr/service',
-  httpTimeSource: 'leo-abr/service',
-};
+const IMPORTS = Object.entries({
+  dashjs: ['MediaPlayer'],
+  'leo-abr': ['attachLeoAbr', 'type Forecast', 'type Observation', 'type SessionContext'],
+  'leo-abr/onnx': ['createOnnxForecaster'],
+  'leo-abr/model': ['createModelForecaster'],
+  'leo-abr/service': ['createServiceForecaster', 'httpTimeSource'],
+}).flatMap(([from, names]) => names.map((name) => ({ name, from })));
 const DECLARED = `
 declare const player: import('dashjs').MediaPlayerClass;
 declare const video: HTMLVideoElement;
@@ -198,9 +173,9 @@ test.each([
   for (const { document, line, code: written } of snippets) {
     const code = resolution.module === 'node16' ? written.replace(SHAKA_IMPORT, shakaOfNode16) : written;
     const imported = [...code.matchAll(/^import .*$/gm)].map(([text]) => text).join('\n');
-    const others = Object.entries(IMPORTS)
-      .filter(([name]) => !new RegExp(`\\b${name.replace('type ', '')}\\b`).test(imported))
-      .map(([name, from]) => `import { ${name} } from '${from}';`);
+    const others = IMPORTS.filter(({ name }) => !new RegExp(`\\b${name.replace('type ', '')}\\b`).test(imported)).map(
+      ({ name, from }) => `import { ${name} } from '${from}';`,
+    );
     const isImported = (text: string) => new RegExp(`\\b${/const (\w+)/.exec(text)?.[1]}\\b`).test(imported);
     const declared = DECLARED.split('\n').filter((text) => !isImported(text));
     // In its own block, so that it may redeclare the given names.
@@ -225,11 +200,7 @@ test.each([
         lib: ['ES2022', 'DOM', 'DOM.Iterable'],
         paths: {
           'leo-abr': [join(ROOT, 'src/index.ts')],
-          'leo-abr/live': [join(ROOT, 'src/live.ts')],
-          'leo-abr/hls': [join(ROOT, 'src/hls.ts')],
-          'leo-abr/shaka': [join(ROOT, 'src/shaka.ts')],
-          'leo-abr/onnx': [join(ROOT, 'predictor/onnx/index.ts')],
-          'leo-abr/trial': [join(ROOT, 'src/trial.ts')],
+          'leo-abr/*': [join(ROOT, 'src/*.ts'), join(ROOT, 'predictor/*/index.ts')],
           'leo-abr/model': [join(ROOT, 'predictor/model-url/index.ts')],
           'leo-abr/service': [join(ROOT, 'predictor/service-client/index.ts')],
         },
@@ -312,5 +283,5 @@ test('the list of dependencies has every one, and no other', () => {
 });
 
 test("README's picture is small", () => {
-  expect(statSync(join(ROOT, 'docs/images/demo.png')).size).toBeLessThan(300_000);
+  expect(readFileSync(join(ROOT, 'docs/images/demo.png')).length).toBeLessThan(300_000);
 });

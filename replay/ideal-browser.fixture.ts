@@ -1,12 +1,6 @@
-import type { BrowserModel } from './scenarios.ts';
+import { type BrowserModel, MEASURED_BROWSER } from './scenarios.ts';
 
-/** The textbook player, without delays. */
-export const IDEAL_BROWSER: BrowserModel = {
-  requestLatenessSeconds: 0,
-  requestGapSeconds: 0,
-  initSegmentBits: 0,
-  stallLevelSeconds: 0,
-  appendSeconds: 0,
-  responseSeconds: 0,
-  responseSecondsPerBit: 0,
+/** The textbook player: every delay is 0. */
+export const IDEAL_BROWSER = Object.fromEntries(Object.keys(MEASURED_BROWSER).map((name) => [name, 0])) as {
+  [Delay in keyof BrowserModel]: number;
 };

@@ -6,12 +6,10 @@ import { linkSteps, traceStartUtcMs } from './trace.ts';
 
 const trace = synthesizeShippedTraces().find(({ name }) => name === 'stationary-live-handover')!;
 const link = new PiecewisePath(linkSteps(trace, 1));
-const trafficFrom = (startSeconds: number) => ({
-  link,
-  startSeconds,
-  utcMsAtStart: traceStartUtcMs(trace.metadata) + startSeconds * 1000,
-  watchedSeconds: 90,
-});
+const trafficFrom = (startSeconds: number) => {
+  const utcMsAtStart = traceStartUtcMs(trace.metadata) + startSeconds * 1000;
+  return { link, startSeconds, utcMsAtStart, watchedSeconds: 90 };
+};
 
 describe('knownHandover', () => {
   test('is the next one on a link that has shown them', () => {

@@ -4,6 +4,8 @@ import { importOwnAlgorithms, isOwnAlgorithm } from './own-algorithm.ts';
 
 const loaded = async (source: string) => (await importOwnAlgorithms([{ name: './mine.ts', source }])).get('./mine.ts')!;
 
+const EXPORT = 'an export createController({ seed }), got exports:';
+
 describe('importOwnAlgorithms', () => {
   test('creates a controller per session', async () => {
     const create = await loaded(
@@ -16,13 +18,9 @@ describe('importOwnAlgorithms', () => {
 
   test.each([
     ['a module that throws', 'throw new Error("at once")', 'a module that loads, got Error: at once at '],
-    ['no export', '', 'an export createController({ seed }), got exports: nothing'],
-    ['another export', 'export default {}', 'an export createController({ seed }), got exports: default'],
-    [
-      'no function',
-      'export const createController = {}',
-      'an export createController({ seed }), got exports: createController',
-    ],
+    ['no export', '', `${EXPORT} nothing`],
+    ['another export', 'export default {}', `${EXPORT} default`],
+    ['no function', 'export const createController = {}', `${EXPORT} createController`],
   ])('refuses %s', async (_, source, message) => {
     await expect(loaded(source)).rejects.toThrow(`./mine.ts: expected ${message}`);
   });
@@ -44,10 +42,7 @@ test('a name with a slash or an ending of scripts is a file; its forecaster foll
   expect(['./mine', 'mine.ts', 'mine.js', 'a/mine.mjs', 'mpc-d', 'mpc-l:risk-0.5'].map(isOwnAlgorithm)).toEqual([
     ...[true, true, true, true, false, false],
   ]);
-  expect(splitAlgorithm('./@me/mine.ts@built-in', '')).toEqual({
-    controller: './@me/mine.ts',
-    forecaster: 'built-in',
-  });
+  expect(splitAlgorithm('./@me/mine.ts@built-in', '')).toEqual({ controller: './@me/mine.ts', forecaster: 'built-in' });
   expect(splitAlgorithm('./@me/mine.ts', '')).toEqual({ controller: './@me/mine.ts', forecaster: undefined });
 });
 
@@ -56,9 +51,8 @@ test('an ONNX file may have any path', () => {
   expect(splitAlgorithm('mpc-l@onnx:./models/me@home:2/mine.onnx@hls', '')).toEqual(parts);
   expect(splitAlgorithm('./mine.ts@onnx:a.ts', '')).toEqual({ controller: './mine.ts', forecaster: 'onnx:a.ts' });
   expect(splitAlgorithm('mpc-l@onnx', '')).toEqual({ controller: 'mpc-l', forecaster: 'onnx' });
-  expect(() => splitAlgorithm('mpc-l@onnx:', '--algorithms')).toThrow(
-    /mpc-l@service, or @onnx:<file>, got "mpc-l@onnx:"/,
-  );
+  const message = /mpc-l@service, or @onnx:<file>, got "mpc-l@onnx:"/;
+  expect(() => splitAlgorithm('mpc-l@onnx:', '--algorithms')).toThrow(message);
 });
 
 test('the ending of the controller names the catch-up', () => {

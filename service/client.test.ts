@@ -1,20 +1,9 @@
 /** The plugin's client against the service, over real connections. */
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../abr/forecast.ts';
 import { createServiceForecaster, type ServiceForecaster } from '../predictor/service-client/index.ts';
-import { type RunningService, startService } from './start-service.ts';
-
-const opened: { close(): void | Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-});
-
-async function start(port = 0): Promise<RunningService> {
-  const running = await startService({ version: '0', port });
-  opened.push(running);
-  return running;
-}
+import { closedAfterTest, startForTest } from './opened.fixture.ts';
 
 /** Downloads at 50 Mbit/s until `done`; throws after 10 s. */
 async function downloadUntil(
@@ -27,12 +16,8 @@ async function downloadUntil(
   for (const limit = observedSeconds + 10; observedSeconds < limit; ) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     for (; observedSeconds + 0.1 < nowSeconds(); observedSeconds += 0.1) {
-      client.observe({
-        kind: 'throughput',
-        startSeconds: observedSeconds,
-        endSeconds: observedSeconds + 0.1,
-        bits: 5e6,
-      });
+      const when = { startSeconds: observedSeconds, endSeconds: observedSeconds + 0.1 };
+      client.observe({ kind: 'throughput', ...when, bits: 5e6 });
     }
     const latest = client.latest(nowSeconds()) as QuantileForecast | undefined;
     if (done(latest)) return { latest, atSeconds: nowSeconds() };
@@ -40,25 +25,22 @@ async function downloadUntil(
   throw new Error(`no result within 10 s: ${JSON.stringify(client.state)}`);
 }
 
-describe('client and service', () => {
-  test('reports come back as forecasts on the clock of the session, even after a restart of the service', async () => {
-    const first = await start();
-    const client = createServiceForecaster(first.url, { staleSeconds: 1.5 });
-    opened.push(client);
-    const startedMs = performance.now();
-    client.start({ seed: 1 });
-    const { latest, atSeconds } = await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
-    expect(latest!.source).toBe('service');
-    expect(latest!.issuedAtMs / 1000).toBeLessThanOrEqual(atSeconds + 0.02);
-    expect(latest!.issuedAtMs / 1000).toBeGreaterThan(atSeconds - 1.5);
-    expect(latest!.quantilesBps[0]![3]).toBeGreaterThan(35e6);
-    expect(latest!.quantilesBps[0]![3]).toBeLessThan(70e6);
-    expect(latest!.fluctuation).toMatchObject({ correlation: expect.any(Number) });
-    await opened.shift()!.close();
-    // Without the service there is no forecast, not even a stale one.
-    await downloadUntil(client, startedMs, (forecast) => forecast === undefined);
-    await start(first.port);
-    await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
-    expect(client.state).toMatchObject({ verdict: 'trusted', share: 1 });
-  });
+test('reports come back as forecasts on the clock of the session, even after a restart of the service', async () => {
+  const first = await startForTest();
+  const client = closedAfterTest(createServiceForecaster(first.url, { staleSeconds: 1.5 }));
+  const startedMs = performance.now();
+  client.start({ seed: 1 });
+  const { latest, atSeconds } = await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
+  expect(latest!.source).toBe('service');
+  expect(latest!.issuedAtMs / 1000).toBeLessThanOrEqual(atSeconds + 0.02);
+  expect(latest!.issuedAtMs / 1000).toBeGreaterThan(atSeconds - 1.5);
+  expect(latest!.quantilesBps[0]![3]).toBeGreaterThan(35e6);
+  expect(latest!.quantilesBps[0]![3]).toBeLessThan(70e6);
+  expect(latest!.fluctuation).toMatchObject({ correlation: expect.any(Number) });
+  await first.close();
+  // Without the service there is no forecast, not even a stale one.
+  await downloadUntil(client, startedMs, (forecast) => forecast === undefined);
+  await startForTest({ port: first.port });
+  await downloadUntil(client, startedMs, (forecast) => forecast !== undefined);
+  expect(client.state).toMatchObject({ verdict: 'trusted', share: 1 });
 });

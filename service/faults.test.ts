@@ -1,40 +1,27 @@
 /** Faults around the service: it keeps answering, reports problems, and delivers its events. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
+import { closedAfterTest, startForTest } from './opened.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
-import { openApiDocument, type RunningService, type ServiceOptions, startService } from './start-service.ts';
-
-// Thousands of requests take seconds on a busy machine.
-jest.setTimeout(60_000);
+import { openApiDocument, type ServiceOptions } from './start-service.ts';
 
 const UNLIMITED = { rate: { perSecond: 1e9, burst: 1e9 } };
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-faults-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const opened: { close(): void | Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-});
-
+const at = temporaryFolder('file');
 const faults: Error[] = [];
-async function start(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+function start(options: Partial<ServiceOptions> = {}) {
   faults.length = 0;
-  const running = await startService({ version: '0', port: 0, onFault: (error) => faults.push(error), ...options });
-  opened.push(running);
-  return running;
+  return startForTest({ onFault: (error) => faults.push(error), ...options });
 }
 
 const state = async (url: string) =>
@@ -105,67 +92,62 @@ describe('requests', () => {
   });
 });
 
-describe('readers of events', () => {
-  test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
-    const { service, url, port } = await start({ clock: new ManualClock() });
-    const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    idle.pause();
-    const ended = new Promise((resolve) => idle.once('close', resolve));
-    const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
-    for (const reader of readers) await reader.next();
-    while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
-    const text = 'x'.repeat(20_000);
-    for (let n = 0; n < 500; n++) {
-      service.publish('trigger', { n, text });
-      for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
-    }
-    expect(service.stream.slowReaders).toBe(1);
-    idle.resume();
-    await ended;
-    expect(service.stream.size).toBe(2);
-    for (const reader of readers) reader.close();
-  });
+test('a reader that stalls is disconnected; the others get all events, once and in order', async () => {
+  const { service, url, port } = await start({ clock: new ManualClock() });
+  const idle = await opening(port, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  idle.pause();
+  const ended = new Promise((resolve) => idle.once('close', resolve));
+  const readers = await Promise.all(Array.from({ length: 2 }, () => eventReader(`${url}/v1/events?types=trigger`)));
+  for (const reader of readers) await reader.next();
+  while (service.stream.size < 3) await new Promise((resolve) => setImmediate(resolve));
+  const text = 'x'.repeat(20_000);
+  for (let n = 0; n < 500; n++) {
+    service.publish('trigger', { n, text });
+    for (const reader of readers) expect((await reader.next()).data.n).toBe(n);
+  }
+  expect(service.stream.slowReaders).toBe(1);
+  idle.resume();
+  await ended;
+  expect(service.stream.size).toBe(2);
+  for (const reader of readers) reader.close();
 });
 
 test('a service that ends reports the lines that a full disk has lost', async () => {
-  const recording = { directory: join(folder, 'full'), maxBytes: 1e9, files: new SmallDisk() };
+  const recording = { directory: at('full'), maxBytes: 1e9, files: new SmallDisk() };
   const { service, url, close } = await start({ recording });
   service.publish('trigger', {});
   await expect(close()).rejects.toThrow('recording: 1 line is lost');
   await expect(fetch(url)).rejects.toThrow();
 });
 
-describe('everything at once', () => {
-  test('answers and reports problems with a garbling dish and invalid elements', async () => {
-    const elements = join(folder, 'garbage.tle');
-    writeFileSync(elements, '<html>');
-    const directory = join(folder, 'recording');
-    const clock = new ManualClock();
-    const dish = await startFakeDish({ script: syntheticDish({ seed: 1 }), clock });
-    opened.push(dish);
-    const { service, url } = await start({
-      clock,
-      dish: dish.address,
-      elements: { source: elements, cacheDirectory: folder, maxAgeDays: 7 },
-      recording: { directory, maxBytes: 1e9 },
-    });
-    const reader = await eventReader(`${url}/v1/events?types=state`);
-    while ((await state(url)).dish.state === 'connecting') await reader.next();
-    expect((await state(url)).dish.state).toBe('online');
-    dish.misbehave({ garble: seededRandom(5) });
-    // Garbled answers may change the state or be rejected; nothing must break.
-    for (let n = 0; n < 200; n++) service.publish('trigger', { n });
-    expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
-    expect(faults).toEqual([]);
-    reader.close();
-    await opened.pop()!.close();
-    const [name] = readdirSync(directory);
-    const lines = readFileSync(join(directory, name!), 'utf8').trimEnd().split('\n');
-    const triggers = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'trigger');
-    expect(triggers.filter(({ data }) => 'n' in data).map(({ data }) => data.n)).toEqual(
-      Array.from({ length: 200 }, (_, n) => n),
-    );
+test('all at once: it answers and reports problems with a garbling dish and invalid elements', async () => {
+  const elements = at('garbage.tle');
+  writeFileSync(elements, '<html>');
+  const directory = at('recording');
+  const clock = new ManualClock();
+  const dish = closedAfterTest(await startFakeDish({ script: syntheticDish({ seed: 1 }), clock }));
+  const { service, url, close } = await start({
+    clock,
+    dish: dish.address,
+    elements: { source: elements, cacheDirectory: at(), maxAgeDays: 7 },
+    recording: { directory, maxBytes: 1e9 },
   });
+  const reader = await eventReader(`${url}/v1/events?types=state`);
+  while ((await state(url)).dish.state === 'connecting') await reader.next();
+  expect((await state(url)).dish.state).toBe('online');
+  dish.misbehave({ garble: seededRandom(5) });
+  // Garbled answers may change the state or be rejected; nothing must break.
+  for (let n = 0; n < 200; n++) service.publish('trigger', { n });
+  expect((await state(url)).problems).toContainEqual(expect.objectContaining({ part: 'sky', code: 'no-elements' }));
+  expect(faults).toEqual([]);
+  reader.close();
+  await close();
+  const [name] = readdirSync(directory);
+  const lines = readFileSync(join(directory, name!), 'utf8').trimEnd().split('\n');
+  const triggers = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'trigger');
+  expect(triggers.filter(({ data }) => 'n' in data).map(({ data }) => data.n)).toEqual(
+    Array.from({ length: 200 }, (_, n) => n),
+  );
 });
 
 function opening(port: number, text: string): Promise<Socket> {
@@ -234,9 +216,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
     else copy[key] = mutated(copy[key]);
     return copy;
   };
-  const headersOf = (way: number): Record<string, string> => {
-    return way < 0.05 ? { origin: pick(['null', 'https://evil.example', 'x', 'http://localhost.evil']) } : {};
-  };
+  const origins = ['null', 'https://evil.example', 'x', 'http://localhost.evil'];
   const types = ['x', 'state', '%00', '', 'state,,', 'a%26b', 'state&types=clock', '%F0%9F%9B%B0'];
   return () => {
     const { path, method, allowed } = pick(operations);
@@ -247,7 +227,7 @@ function fuzzed(random: () => number, document: object): () => Sent & { allowed:
       return { ...empty, method, path: `${path}/${pick(['x', '..', '%00', '%ff', '%2e%2e'])}`, allowed: notFound };
     }
     const asked = { method, path: way < 0.4 ? `${path}?types=${pick(types)}` : path, allowed };
-    const headers = headersOf(random());
+    const headers: Record<string, string> = random() < 0.05 ? { origin: pick(origins) } : {};
     if (method !== 'POST') return { ...asked, headers, body: undefined };
     const odd = ['text/plain', 'x', 'application/json; charset=x', 'multipart/form-data'];
     headers['content-type'] = random() < 0.1 ? pick(odd) : 'application/json';

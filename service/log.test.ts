@@ -1,16 +1,12 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventReader } from './api/sse.fixture.ts';
 import { REAL_CLOCK } from './clock.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import type { Log } from './log.ts';
-import { type RunningService, type ServiceOptions, startService } from './start-service.ts';
-
-const opened: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-});
+import { closedAfterTest, startForTest } from './opened.fixture.ts';
+import type { ServiceOptions } from './start-service.ts';
 
 /** A service, and a function that waits for a line of its log. */
 async function logging(options: Partial<ServiceOptions> = {}) {
@@ -22,13 +18,7 @@ async function logging(options: Partial<ServiceOptions> = {}) {
       lines.push(`${level} ${part} ${code}: ${message}`);
       onLine();
     };
-  const running: RunningService = await startService({
-    version: '0',
-    port: 0,
-    log: { info: line('info'), warn: line('warn') },
-    ...options,
-  });
-  opened.push(running);
+  const running = await startForTest({ log: { info: line('info'), warn: line('warn') }, ...options });
   return {
     ...running,
     lines,
@@ -38,6 +28,9 @@ async function logging(options: Partial<ServiceOptions> = {}) {
   };
 }
 
+const startDish = async () =>
+  closedAfterTest(await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) }));
+
 test('says at once that a dish is not there, and how to check that', async () => {
   const { lines, until } = await logging({ dish: '127.0.0.1:1' });
   await until('dish');
@@ -46,8 +39,7 @@ test('says at once that a dish is not there, and how to check that', async () =>
 });
 
 test('a dish that is lost and found is a line each', async () => {
-  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
-  opened.push(dish);
+  const dish = await startDish();
   const { lines, until } = await logging({ dish: dish.address });
   await until('online');
   dish.misbehave({ failWith: status.UNAVAILABLE });
@@ -59,8 +51,7 @@ test('a dish that is lost and found is a line each', async () => {
 });
 
 test('states of the dish that change every second are not logged', async () => {
-  const dish = await startFakeDish({ clock: REAL_CLOCK, script: syntheticDish({ seed: 2 }) });
-  opened.push(dish);
+  const dish = await startDish();
   const { lines, until, url } = await logging({ dish: dish.address });
   await until('online');
   const events = await eventReader(`${url}/v1/events?types=state`);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { normal, seededRandom } from '../abr/random.ts';
 import { validForecast } from '../abr/valid-forecast.ts';
 import type { WireObservation } from './api/wire.ts';
@@ -36,142 +36,132 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
   return { clock, service, events, refused };
 }
 
-describe('the service', () => {
-  test('forecasts the handovers of a link with a dish and publishes them when due', () => {
-    const { service, clock, events, refused } = served(90);
-    expect(refused).toEqual([]);
-    const { handovers, epoch } = service.handovers();
-    expect(epoch.leoProbability).toBeGreaterThan(0.97);
-    expect(handovers).toHaveLength(3);
-    for (const { atMs } of handovers) {
-      expect(atMs).toBeGreaterThan(clock.utcMs());
-      const off = (((atMs - 12_000) % 15_000) + 15_000) % 15_000;
-      expect(Math.min(off, 15_000 - off)).toBeLessThan(1500);
+test('forecasts the handovers of a link with a dish and publishes them when due', () => {
+  const { service, clock, events, refused } = served(90);
+  expect(refused).toEqual([]);
+  const { handovers, epoch } = service.handovers();
+  expect(epoch.leoProbability).toBeGreaterThan(0.97);
+  expect(handovers).toHaveLength(3);
+  for (const { atMs } of handovers) {
+    expect(atMs).toBeGreaterThan(clock.utcMs());
+    const off = (((atMs - 12_000) % 15_000) + 15_000) % 15_000;
+    expect(Math.min(off, 15_000 - off)).toBeLessThan(1500);
+  }
+  const due = events.filter(({ type, data }) => type === 'handover' && (data as { kind?: string }).kind === 'due');
+  expect(due.length).toBeGreaterThanOrEqual(3);
+  due.slice(1).forEach(({ atMs }, i) => {
+    expect(Math.abs(atMs - due[i]!.atMs - 15_000)).toBeLessThan(2000);
+  });
+});
+
+test('keeps usage and expected capacity of the last minute, also over a leap of the clock', () => {
+  for (const leaps of [new Map<number, number>(), new Map([[80, 3600]])]) {
+    const { service, clock } = served(90, { leaps });
+    const { serverUtcMs, downlinkUsage, expectedCapacity } = service.history();
+    expect(serverUtcMs).toBe(clock.utcMs());
+    for (const rates of [downlinkUsage, expectedCapacity]) {
+      const agesSeconds = rates.map(({ atMs }) => (clock.utcMs() - atMs) / 1000);
+      expect(agesSeconds).toEqual([...agesSeconds].sort((a, b) => b - a));
+      expect(agesSeconds[0]).toBeGreaterThan(58);
+      expect(agesSeconds[0]).toBeLessThanOrEqual(60);
+      expect(agesSeconds.at(-1)).toBeLessThan(2);
+      expect(rates.length).toBeGreaterThan(55);
     }
-    const due = events.filter(({ type, data }) => type === 'handover' && (data as { kind?: string }).kind === 'due');
-    expect(due.length).toBeGreaterThanOrEqual(3);
-    due.slice(1).forEach(({ atMs }, i) => {
-      expect(Math.abs(atMs - due[i]!.atMs - 15_000)).toBeLessThan(2000);
-    });
-  });
+    expect(Math.max(...downlinkUsage.map(({ bps }) => bps))).toBeLessThanOrEqual(1e8);
+    expect(Math.min(...expectedCapacity.map(({ bps }) => bps))).toBeGreaterThan(10e6);
+    clock.advance(30);
+    expect(service.history().downlinkUsage.length).toBeLessThan(32);
+  }
+});
 
-  test('keeps usage and expected capacity of the last minute, also over a leap of the clock', () => {
-    for (const leaps of [new Map<number, number>(), new Map([[80, 3600]])]) {
-      const { service, clock } = served(90, { leaps });
-      const { serverUtcMs, downlinkUsage, expectedCapacity } = service.history();
-      expect(serverUtcMs).toBe(clock.utcMs());
-      for (const rates of [downlinkUsage, expectedCapacity]) {
-        const agesSeconds = rates.map(({ atMs }) => (clock.utcMs() - atMs) / 1000);
-        expect(agesSeconds).toEqual([...agesSeconds].sort((a, b) => b - a));
-        expect(agesSeconds[0]).toBeGreaterThan(58);
-        expect(agesSeconds[0]).toBeLessThanOrEqual(60);
-        expect(agesSeconds.at(-1)).toBeLessThan(2);
-        expect(rates.length).toBeGreaterThan(55);
-      }
-      expect(Math.max(...downlinkUsage.map(({ bps }) => bps))).toBeLessThanOrEqual(1e8);
-      expect(Math.min(...expectedCapacity.map(({ bps }) => bps))).toBeGreaterThan(10e6);
-      clock.advance(30);
-      expect(service.history().downlinkUsage.length).toBeLessThan(32);
-    }
-  });
+test('forecasts the link within a second, with few digits', () => {
+  const { service } = served(90);
+  const forecast = service.forecast().forecast!;
+  expect(() => validForecast(forecast)).not.toThrow();
+  expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
+  // The player's rates spread by an eighth, independently from one 0.1 s to the next.
+  const { levels, ratios, correlation } = forecast.fluctuation!;
+  expect(ratios[levels.indexOf(0.25)]).toBeCloseTo(Math.exp(-0.67 / 8), 1);
+  // Dips count as fluctuation until handovers are known.
+  expect(correlation).toBeLessThan(0.35);
+  const numbers = [...ratios, correlation, ...forecast.handovers.flatMap(({ dip }) => dip!.seconds)];
+  for (const number of numbers) expect(number).toBe(Number(number.toPrecision(4)));
+});
 
-  test('forecasts the link within a second, with few digits', () => {
-    const { service } = served(90);
-    const forecast = service.forecast().forecast!;
-    expect(() => validForecast(forecast)).not.toThrow();
-    expect(forecast.handovers.map(({ dip }) => dip!.depth)).toEqual([0.8, 0.8, 0.8]);
-    // The player's rates spread by an eighth, independently from one 0.1 s to the next.
-    const { levels, ratios, correlation } = forecast.fluctuation!;
-    expect(ratios[levels.indexOf(0.25)]).toBeCloseTo(Math.exp(-0.67 / 8), 1);
-    // Dips count as fluctuation until handovers are known.
-    expect(correlation).toBeLessThan(0.35);
-    const numbers = [...ratios, correlation, ...forecast.handovers.flatMap(({ dip }) => dip!.seconds)];
-    for (const number of numbers) expect(number).toBe(Number(number.toPrecision(4)));
-  });
+test("uses the dish's usage as capacity if no player reports", () => {
+  const { service } = served(60, { player: false });
+  const { forecast } = service.forecast();
+  expect(forecast!.quantilesBps[0]![3]).toBeGreaterThan(50e6);
+});
 
-  test('has no handovers without dish and evidence', () => {
-    const { service } = served(8, { dish: false });
-    expect(service.handovers().handovers).toEqual([]);
-  });
+test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (seconds) => {
+  const { service, clock, events, refused } = served(120, { leaps: new Map([[60, seconds]]) });
+  expect(events.filter(({ type }) => type === 'clock')).toMatchObject([
+    { data: { leapSeconds: expect.closeTo(seconds, 0) } },
+  ]);
+  expect(service.problems.list()).toMatchObject([{ part: 'clock', code: 'leapt', count: 1 }]);
+  // Observations of the leap's second have times of either clock.
+  expect(refused.length).toBeLessThanOrEqual(10);
+  const { forecast } = service.forecast();
+  expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
+  const { handovers } = service.handovers();
+  expect(handovers[0]!.atMs).toBeGreaterThan(clock.utcMs());
+  expect(handovers[0]!.atMs).toBeLessThan(clock.utcMs() + 16_000);
+  clock.advance(601);
+  service.tick();
+  expect(service.problems.list()).toEqual([]);
+});
 
-  test("uses the dish's usage as capacity if no player reports", () => {
-    const { service } = served(60, { player: false });
-    const { forecast } = service.forecast();
-    expect(forecast!.quantilesBps[0]![3]).toBeGreaterThan(50e6);
-  });
+test("learns from the usage in the dish's history, unless it is too old", () => {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  for (const ago of [1000, 301, 299, ...Array.from({ length: 30 }, (_, i) => 29 - i)]) {
+    service.observeTelemetry({ atMs: clock.utcMs() - ago * 1000, downlinkUsageBps: 40e6, fromHistory: true });
+  }
+  expect(service.state().link.observedSeconds).toBe(31);
+  expect(service.forecast().forecast!.quantilesBps[0]![3]).toBeCloseTo(40e6, -7);
+});
 
-  test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (seconds) => {
-    const { service, clock, events, refused } = served(120, { leaps: new Map([[60, seconds]]) });
-    expect(events.filter(({ type }) => type === 'clock')).toMatchObject([
-      { data: { leapSeconds: expect.closeTo(seconds, 0) } },
-    ]);
-    expect(service.problems.list()).toMatchObject([{ part: 'clock', code: 'leapt', count: 1 }]);
-    // Observations of the leap's second have times of either clock.
-    expect(refused.length).toBeLessThanOrEqual(10);
-    const { forecast } = service.forecast();
-    expect(Math.abs(forecast!.issuedAtMs - clock.utcMs())).toBeLessThan(2000);
-    const { handovers } = service.handovers();
-    expect(handovers[0]!.atMs).toBeGreaterThan(clock.utcMs());
-    expect(handovers[0]!.atMs).toBeLessThan(clock.utcMs() + 16_000);
-    clock.advance(601);
-    service.tick();
-    expect(service.problems.list()).toEqual([]);
-  });
+test('publishes a forecast per report, here once a second', () => {
+  const { events } = served(30);
+  const { length } = events.filter(({ type }) => type === 'forecast');
+  expect(length).toBeGreaterThan(25);
+  expect(length).toBeLessThanOrEqual(31);
+});
 
-  test("learns from the usage in the dish's history, unless it is too old", () => {
-    const clock = new ManualClock();
-    const service = new PredictionService({ clock, version: '0' });
-    for (const ago of [1000, 301, 299, ...Array.from({ length: 30 }, (_, i) => 29 - i)]) {
-      service.observeTelemetry({ atMs: clock.utcMs() - ago * 1000, downlinkUsageBps: 40e6, fromHistory: true });
-    }
-    expect(service.state().link.observedSeconds).toBe(31);
-    expect(service.forecast().forecast!.quantilesBps[0]![3]).toBeCloseTo(40e6, -7);
-  });
+test('has no handovers without dish and evidence, and no forecast after a minute without observations', () => {
+  const { service, clock } = served(8, { dish: false });
+  expect(service.handovers().handovers).toEqual([]);
+  clock.advance(61);
+  const because = 'no throughput was observed for 60 s';
+  expect(service.forecast()).toMatchObject({ forecast: null, because });
+});
 
-  test('publishes a forecast per report, here once a second', () => {
-    const { events } = served(30);
-    expect(events.filter(({ type }) => type === 'forecast').length).toBeGreaterThan(25);
-    expect(events.filter(({ type }) => type === 'forecast').length).toBeLessThanOrEqual(31);
-  });
-
-  test('has no forecast after a minute without observations', () => {
-    const { service, clock } = served(10, { dish: false });
-    clock.advance(61);
-    expect(service.forecast()).toMatchObject({
-      forecast: null,
-      because: 'no throughput was observed for 60 s',
-    });
-  });
-
-  test('publishes traffic at once when a player reports, even nothing, and with each second of the dish', () => {
-    const { service, clock, events } = served(3, { player: false });
-    const traffic = () => events.filter(({ type }) => type === 'traffic').map(({ data }) => data);
-    expect(traffic()).toHaveLength(3);
-    expect(traffic()[2]).toEqual({
-      serverUtcMs: clock.utcMs(),
-      isWatched: false,
-      second: { atMs: clock.utcMs(), downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) },
-    });
-    service.observe({ player: 'p', observations: [] });
-    service.observe({ player: 'q', observations: [] });
-    expect(traffic().slice(3)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: true }]);
-    // Players report at least every 5 s.
-    for (let tenth = 0; tenth < 50; tenth++) {
+test('publishes traffic at once when a player reports, even nothing, and with each second of the dish', () => {
+  const { service, clock, events } = served(3, { player: false });
+  const traffic = () => events.filter(({ type }) => type === 'traffic').map(({ data }) => data);
+  const pass = (tenths: number) => {
+    for (let tenth = 0; tenth < tenths; tenth++) {
       clock.advance(0.1);
       service.tick();
     }
-    service.observe({ player: 'p', observations: [] });
-    service.observeTelemetry({ atMs: clock.utcMs() - 60_000, downlinkUsageBps: 1, fromHistory: true });
-    for (let tenth = 0; tenth < 100; tenth++) {
-      clock.advance(0.1);
-      service.tick();
-    }
-    expect(traffic()).toHaveLength(4);
-    clock.advance(0.1);
-    service.tick();
-    service.tick();
-    expect(traffic().slice(4)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: false }]);
-    service.observeTelemetry({ atMs: clock.utcMs() });
-    expect(traffic()[5]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second: { atMs: clock.utcMs() } });
-  });
+  };
+  expect(traffic()).toHaveLength(3);
+  const usage = { downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) };
+  const second = { atMs: clock.utcMs(), ...usage };
+  expect(traffic()[2]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second });
+  service.observe({ player: 'p', observations: [] });
+  service.observe({ player: 'q', observations: [] });
+  expect(traffic().slice(3)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: true }]);
+  // Players report at least every 5 s.
+  pass(50);
+  service.observe({ player: 'p', observations: [] });
+  service.observeTelemetry({ atMs: clock.utcMs() - 60_000, downlinkUsageBps: 1, fromHistory: true });
+  pass(100);
+  expect(traffic()).toHaveLength(4);
+  pass(1);
+  service.tick();
+  expect(traffic().slice(4)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: false }]);
+  service.observeTelemetry({ atMs: clock.utcMs() });
+  expect(traffic()[5]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second: { atMs: clock.utcMs() } });
 });

@@ -3,14 +3,13 @@
  * leaps, the network stalls. Memory stays flat, no acknowledged report is lost, all problems are reported and pass.
  */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
+import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import type { ObservationsRequest } from './api/wire.ts';
@@ -55,9 +54,8 @@ const CLOCK_LEAPS = new Map([
 const isDuring = (periods: readonly (readonly [number, number])[], second: number) =>
   periods.some(([from, to]) => second >= from && second < to);
 
-let folder: string;
+const at = temporaryFolder('file');
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-day-'));
   // The test drives the service's intervals; sockets and files run in real time.
   jest.useFakeTimers({
     doNotFake: [
@@ -73,10 +71,7 @@ beforeAll(() => {
     ],
   });
 });
-afterAll(() => {
-  jest.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => void jest.useRealTimers());
 
 test('two hours of faults: memory is flat, no acknowledged report is lost, problems pass', async () => {
   const clock = new ManualClock();
@@ -84,12 +79,8 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
   const dish = await startFakeDish({ script: remembered(syntheticDish({ seed: 2 })), clock, historySeconds: 60 });
   const faults: Error[] = [];
   const running = await startService({
-    version: '0',
-    port: 0,
-    clock,
-    dish: dish.address,
-    recording: { directory: folder, maxBytes: 1e9, files: disk },
-    onFault: (error) => faults.push(error),
+    ...{ version: '0', port: 0, clock, dish: dish.address, onFault: (error) => faults.push(error) },
+    recording: { directory: at(), maxBytes: 1e9, files: disk },
   });
   const { service, url } = running;
   const happened: Record<string, number> = { report: 0 };
@@ -116,8 +107,9 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
     }
     for (const { number, request } of players.reports(second)) {
       // Some are sent over the network.
-      const isTaken = number % 100 === 0 ? await post(url, request) : isAccepted(service.observe(request));
-      if (isTaken) players.acknowledge(number);
+      const isTaken =
+        number % 100 === 0 ? await post(url, request) : service.observe(request)?.verdicts[0] === 'accepted';
+      if (isTaken) players.acknowledged[number] = 1;
     }
     // The dish is polled over the network; on a frozen machine a poll may be missed.
     const isDishRead = () => service.state().dish.lastAnswerMs === clock.utcMs();
@@ -139,12 +131,8 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
     jest.advanceTimersByTime(1000);
     await new Promise(setImmediate);
   }
-  expect(service.state()).toMatchObject({
-    dish: { state: 'online' },
-    link: { players: 0 },
-    recording: { waiting: 0, lost: 0, deletedFiles: 0 },
-    problems: [],
-  });
+  expect(service.state()).toMatchObject({ dish: { state: 'online' }, link: { players: 0 }, problems: [] });
+  expect(service.state().recording).toMatchObject({ waiting: 0, lost: 0, deletedFiles: 0 });
   while (service.stream.size > 0) await new Promise(setImmediate);
   const growth = (await usedBytes()) - usedBefore;
   expect(problems).toEqual(new Set(['recording failed', 'dish unreachable', 'clock leapt']));
@@ -159,7 +147,7 @@ test('two hours of faults: memory is flat, no acknowledged report is lost, probl
   expect(reports.filter((number) => players.acknowledged[number] !== 1)).toEqual([]);
   expect(new Set(reports).size).toBe(reports.length);
   expect(kinds).toEqual(happened);
-  expect(readTraces([folder]).length).toBeGreaterThan(3);
+  expect(readTraces([at()]).length).toBeGreaterThan(3);
   // Seconds are missing after stalls longer than the dish's history, and after its reboots.
   expect(happened['telemetry']).toBeGreaterThan(DAY_SECONDS - 200);
 
@@ -199,10 +187,6 @@ class SimulatedPlayers {
     }
     return isDuring(PLAYERS_STALL, second) ? [] : this.#held.splice(0);
   }
-
-  acknowledge(number: number): void {
-    this.acknowledged[number] = 1;
-  }
 }
 
 /** Caches seconds, which the dish computes repeatedly. */
@@ -217,16 +201,10 @@ function remembered(script: DishScript): DishScript {
   return { ...script, at };
 }
 
-function isAccepted(reply: ReturnType<Awaited<ReturnType<typeof startService>>['service']['observe']>): boolean {
-  return reply?.verdicts[0] === 'accepted';
-}
-
 async function post(url: string, request: ObservationsRequest): Promise<boolean> {
-  const response = await fetch(`${url}/v1/observations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(request),
-  });
+  const headers = { 'content-type': 'application/json' };
+  const asked = { method: 'POST', headers, body: JSON.stringify(request) };
+  const response = await fetch(`${url}/v1/observations`, asked);
   return ((await response.json()) as { accepted: number }).accepted === 1;
 }
 
@@ -234,8 +212,8 @@ async function post(url: string, request: ObservationsRequest): Promise<boolean>
 function recorded(): { reports: number[]; kinds: Record<string, number> } {
   const reports: number[] = [];
   const kinds: Record<string, number> = {};
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.jsonl'))) {
-    for (const line of readFileSync(join(folder, name), 'utf8').trimEnd().split('\n')) {
+  for (const name of readdirSync(at()).filter((file) => file.endsWith('.jsonl'))) {
+    for (const line of readFileSync(at(name), 'utf8').trimEnd().split('\n')) {
       const record = JSON.parse(line) as { kind: string; observations?: { bits: number }[] };
       kinds[record.kind] = (kinds[record.kind] ?? 0) + 1;
       if (record.observations !== undefined) reports.push(record.observations[0]!.bits - 1e7);

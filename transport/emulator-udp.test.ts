@@ -41,10 +41,8 @@ socket.bind(9000, '10.77.0.2', () => { socket.setRecvBufferSize(1 << 22); consol
 process.stdin.resume().on('end', () => { console.log(JSON.stringify(times)); socket.close(); });`;
 
 async function probe(steps: KernelSteps, { count, perSecond }: { count: number; perSecond: number }) {
-  const link = await KernelLink.start(
-    { tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT },
-    { rttSeconds: 0.04 },
-  );
+  const options = { tier: 'kernel', congestionControl: 'cubic', impairment: NO_IMPAIRMENT } as const;
+  const link = await KernelLink.start(options, { rttSeconds: 0.04 });
   try {
     const node = (side: 'server' | 'client', args: string[]) => {
       const program = link.program(side, process.execPath, { isFirst: true });

@@ -2,12 +2,10 @@
 
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { KernelLink } from './kernel-link.ts';
 import { NO_IMPAIRMENT } from './kernel-steps.ts';
 import { allowCongestionControl, kernelTierObstacle } from './programs.ts';
-
-jest.setTimeout(60_000);
 
 const obstacle = kernelTierObstacle() ?? allowCongestionControl('cubic') ?? allowCongestionControl('bbr');
 const where = obstacle === undefined ? describe : describe.skip;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { ratiosToDefault, type SweepRow, settingMedians } from './sweep.ts';
 
-/** One download in each recording group, with these throughputs in Mbit/s and p95 RTTs in ms. */
-function rowsOf(flows: string, figures: readonly (readonly [mbps: number, rttMs: number])[]): SweepRow[] {
-  return figures.map(([mbps, rttMs], i) => ({
+/** One download in each recording group, with these throughputs in Mbit/s. */
+function rowsOf(flows: string, rttMs: number, throughputs: number[]): SweepRow[] {
+  return throughputs.map((mbps, i) => ({
     ...{ dataset: 'd', trace: `t${i}`, group: `g${i}`, startSeconds: 0, seed: i, flows },
     result: { throughputBps: mbps * 1e6, rttSecondsP95: rttMs / 1000, lostShare: 0.01 },
   }));
@@ -12,23 +12,10 @@ function rowsOf(flows: string, figures: readonly (readonly [mbps: number, rttMs:
 const fast = 'bbr2:loss=0.16';
 const slow = 'bbr2:loss=0.04';
 const rows = [
-  ...rowsOf('bbr2', [
-    [10, 50],
-    [10, 50],
-    [10, 50],
-  ]),
-  ...rowsOf(fast, [
-    [20, 80],
-    [40, 80],
-    [5, 80],
-  ]),
+  ...rowsOf('bbr2', 50, [10, 10, 10]),
+  ...rowsOf(fast, 80, [20, 40, 5]),
   // Nothing arrived on the first link, the last one has no download of bbr2.
-  ...rowsOf(slow, [
-    [0, 50],
-    [20, 50],
-    [20, 50],
-    [80, 50],
-  ]),
+  ...rowsOf(slow, 50, [0, 20, 20, 80]),
 ];
 
 test('ratiosToDefault gives geometric means over the places that have both', () => {

@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CAR_ZIP, IDP_ROWS, iperfReport, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { type Answer, serving } from '../../replay/serving.fixture.ts';
 import { run } from '../run.fixture.ts';
 
 const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';
@@ -16,6 +16,7 @@ const TRACE = 'data/starlink_holdout30/windows/osn_recording_046_window_000.trac
 const IDP = 'rcastellotti__idp/data/large_file_download_5parallel.csv';
 const AUTOBAHN = 'sys-uos__Starlink-on-the-Autobahn/Data/Autobahn/throughput.zip';
 const MMSYS24 = 'clarkzjw__mmsys24-starlink-livestreaming-data/src/throughput/downlink';
+const IPERF = 'iperf3-0.1s-2m-2023-09-21-06-10-00.json';
 
 const TREE = JSON.stringify({
   tree: [
@@ -26,13 +27,12 @@ const TREE = JSON.stringify({
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const at = temporaryFolder('test');
-let server: Server;
 let mirror: string;
 let files: Record<string, string | Uint8Array>;
 /** Paths requested since the beginning. */
 let requests: string[];
 /** Answers in place of the file. Undefined: the file. */
-let answer: (name: string, request: IncomingMessage, response: ServerResponse) => void;
+let answer: (name: string, ...exchange: Parameters<Answer>) => void;
 
 beforeEach(async () => {
   requests = [];
@@ -43,17 +43,12 @@ beforeEach(async () => {
     [IDP]: IDP_ROWS,
     [AUTOBAHN]: CAR_ZIP,
   };
-  server = createServer((request, response) => {
+  const { url } = await serving((request, response) => {
     const name = decodeURI(request.url!).slice(1);
     requests.push(name);
     answer(name, request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-});
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  mirror = `${url}/`;
 });
 
 function serve(name: string, _request: IncomingMessage, response: ServerResponse): void {
@@ -87,17 +82,14 @@ const below = (name: string) =>
     .map((entry) => entry.name)
     .sort();
 
-describe('datasets list', () => {
-  test('shows licence, source and citation of each set', async () => {
-    const { status, stdout } = await datasets('list');
-    expect(status).toBe(0);
-    expect(stdout).toContain('uvic-zenodo: ');
-    expect(stdout).toContain('  licence: CC BY 4.0\n');
-    expect(stdout).toContain(
-      '  source: https://github.com/rcastellotti/idp/tree/3a6383be42643e7c4886fee462f3b3b2df567b25\n',
-    );
-    expect(stdout).toContain('  cite: Zenodo, https://doi.org/10.5281/zenodo.10020034\n');
-  });
+test('list shows licence, source and citation of each set', async () => {
+  const { status, stdout } = await datasets('list');
+  expect(status).toBe(0);
+  expect(stdout).toContain('uvic-zenodo: ');
+  const source = 'https://github.com/rcastellotti/idp/tree/3a6383be42643e7c4886fee462f3b3b2df567b25';
+  const cite = 'Zenodo, https://doi.org/10.5281/zenodo.10020034';
+  for (const part of ['licence: CC BY 4.0', `source: ${source}`, `cite: ${cite}`])
+    expect(stdout).toContain(`  ${part}\n`);
 });
 
 describe('datasets fetch', () => {
@@ -137,18 +129,14 @@ describe('datasets fetch', () => {
     expect(requests).toEqual([]);
   });
 
-  test.each<[string, typeof answer, RegExp]>([
-    [
-      '404',
-      (_name, _request, response) => response.writeHead(404).end(),
-      /autobahn: http:.*throughput.zip: .* got HTTP 404/,
-    ],
-    ['500', (_name, _request, response) => response.writeHead(500).end('sorry'), /got HTTP 500/],
-    ['an HTML page', (_name, _request, response) => response.end('\n<!DOCTYPE html><p>Sign in'), /got an HTML page/],
-    ['wrong bytes', (_name, _request, response) => response.end('not a zip'), /expected a zip archive/],
-    ['no connection', (_name, request) => request.socket.destroy(), /autobahn: http:.*expected the file, got/],
+  test.each<[string, Answer, RegExp]>([
+    ['404', (_, response) => response.writeHead(404).end(), /autobahn: http:.*throughput.zip: .* got HTTP 404/],
+    ['500', (_, response) => response.writeHead(500).end('sorry'), /got HTTP 500/],
+    ['an HTML page', (_, response) => response.end('\n<!DOCTYPE html><p>Sign in'), /got an HTML page/],
+    ['wrong bytes', (_, response) => response.end('not a zip'), /expected a zip archive/],
+    ['no connection', (request) => request.socket.destroy(), /autobahn: http:.*expected the file, got/],
   ])('%s of one source does not stop the others, and is tried again', async (_case, failure, message) => {
-    answer = (name, ...exchange) => (name === AUTOBAHN ? failure : serve)(name, ...exchange);
+    answer = (name, ...exchange) => (name === AUTOBAHN ? failure(...exchange) : serve(name, ...exchange));
     const { status, stderr } = await fetchSets('autobahn', 'tum-idp');
     expect(status).toBe(1);
     expect(stderr).toMatch(message);
@@ -174,12 +162,7 @@ describe('datasets fetch', () => {
   });
 
   test.each([
-    [
-      'known to the recipe',
-      'mmsys24',
-      `${MMSYS24}/isl-iperf3-0.1s-2m-2023-09-21-06-10-00.json`,
-      /expected SHA-256 629aa8/,
-    ],
+    ['known to the recipe', 'mmsys24', `${MMSYS24}/isl-${IPERF}`, /expected SHA-256 629aa8/],
     ['of an earlier fetch', 'tum-idp', IDP, /expected SHA-256 of datasets-lock.json/],
   ])('a wrong checksum, %s, writes nothing and forgets the file', async (_case, set, file, message) => {
     if (set === 'tum-idp') {

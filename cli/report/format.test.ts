@@ -3,12 +3,7 @@ import { count, estimateCell, fixed, scaled, signed } from './format.ts';
 import { seriesStyles } from './series-style.ts';
 
 test('numbers have a typographic minus, and zero has none', () => {
-  expect([fixed(-1.234, 2), fixed(-0.001, 2), fixed(undefined, 1), fixed(Number.NaN, 1)]).toEqual([
-    '−1.23',
-    '0.00',
-    '–',
-    '–',
-  ]);
+  expect([-1.234, -0.001, undefined, Number.NaN].map((value) => fixed(value, 2))).toEqual(['−1.23', '0.00', '–', '–']);
   expect([signed(1.2, 1), signed(0.01, 1), signed(-2, 0)]).toEqual(['+1.2', '0.0', '−2']);
   expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs']);
 });
@@ -27,17 +22,8 @@ test('an estimate is strong if its interval lies on one side', () => {
 });
 
 test('algorithms of a report differ by colour or symbol', () => {
-  const names = [
-    'mpc-d',
-    'mpc-l',
-    'mpc-o',
-    'bola',
-    'throughput',
-    'dynamic',
-    'own',
-    'mpc-l:no-abandon',
-    'mpc-l:no-handover',
-  ];
+  const parts = ['mpc-l:no-abandon', 'mpc-l:no-handover'];
+  const names = ['mpc-d', 'mpc-l', 'mpc-o', 'bola', 'throughput', 'dynamic', 'own', ...parts];
   const styles = seriesStyles(names);
   const looks = names.map((name) => styles.get(name)!);
   expect(new Set(looks.map(({ color, symbol }) => `${color} ${symbol}`)).size).toBe(names.length);

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { testReport } from '../../abr/session-report.fixture.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { refused } from '../refused.fixture.ts';
 import { run } from '../run.fixture.ts';
 import { trainingProject } from './python.ts';
 
@@ -27,16 +28,9 @@ function putEnvironment(): string[] {
   mkdirSync(at('env', 'bin'), { recursive: true });
   writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
   const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
-  const scores = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
-  const fit = {
-    settings: { hidden: [24, 16] },
-    seed: 1,
-    rows: 12,
-    numpy: '2',
-    scoresAreHeldOut: true,
-    scores: { stepEndsSeconds: [1], datasets: { own: scores } },
-    golden,
-  };
+  const own = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
+  const scores = { stepEndsSeconds: [1], datasets: { own } };
+  const fit = { settings: { hidden: [24, 16] }, seed: 1, rows: 12, numpy: '2', scoresAreHeldOut: true, scores, golden };
   writeFileSync(at('trained.json'), JSON.stringify({ ...SHIPPED_FILE, name: 'mine', fit }));
   const python = `#!${process.execPath}
 const { copyFileSync, readFileSync, writeFileSync } = require('node:fs');
@@ -52,130 +46,115 @@ console.log('fitted 1 of 1');
   return ['--environment', at('env')];
 }
 
-describe('train', () => {
-  test('writes the model with its card, for programs and for people', async () => {
-    putTrace('monday', 'roof-1');
-    putTrace('tuesday', 'roof-2');
-    putTrace('other', 'elsewhere', { dataset: 'theirs', licence: 'none stated' });
-    putTrace('short', 'roof-3', {}, 20);
-    const environment = putEnvironment();
-    const out = at('models', 'mine.json');
-    const flags = ['--data', at('data'), '--out', out, '--name', 'mine', '--seed', '3', '--leave-out', 'theirs'];
-    const { status, stdout, stderr } = await train(...flags, ...environment);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
-    expect(stderr).toContain('sessions');
-    expect(stderr).toContain('fitted 1 of 1');
+test('writes the model with its card, for programs and for people', async () => {
+  putTrace('monday', 'roof-1');
+  putTrace('tuesday', 'roof-2');
+  putTrace('other', 'elsewhere', { dataset: 'theirs', licence: 'none stated' });
+  putTrace('short', 'roof-3', {}, 20);
+  const environment = putEnvironment();
+  const out = at('models', 'mine.json');
+  const flags = ['--data', at('data'), '--out', out, '--name', 'mine', '--seed', '3', '--leave-out', 'theirs'];
+  const { status, stdout, stderr } = await train(...flags, ...environment);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  expect(stderr).toContain('sessions');
+  expect(stderr).toContain('fitted 1 of 1');
 
-    const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(args.slice(0, 2)).toEqual(['-m', 'leo_abr_training']);
-    expect(args).toEqual(expect.arrayContaining(['--name', 'mine', '--seed', '3', '--jobs', '1']));
-    expect(rows).toMatchObject({ groups: ['roof-1', 'roof-2', 'roof-3'], datasets: ['own'], leftOut: [] });
-    expect(rows.rows).toBeGreaterThan(100);
+  const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
+  expect(args.slice(0, 2)).toEqual(['-m', 'leo_abr_training']);
+  expect(args).toEqual(expect.arrayContaining(['--name', 'mine', '--seed', '3', '--jobs', '1']));
+  expect(rows).toMatchObject({ groups: ['roof-1', 'roof-2', 'roof-3'], datasets: ['own'], leftOut: [] });
+  expect(rows.rows).toBeGreaterThan(100);
 
-    const model = JSON.parse(readFileSync(out, 'utf8'));
-    expect(model).toMatchObject({ format: SHIPPED_FILE.format, name: 'mine', layers: SHIPPED_FILE.layers });
-    expect(model.fit).toBeUndefined();
-    expect(model.card.inputs.map(({ name }: { name: string }) => name)).toEqual(SHIPPED_FILE.features);
-    for (const { meaning } of model.card.inputs) expect(meaning).not.toBe('');
-    expect(model.card.data).toEqual([
-      { dataset: 'own', licences: ['CC0'], groups: ['roof-1', 'roof-2'], recordings: 2, seconds: 120 },
-    ]);
-    expect(model.card.leftOut).toMatchObject([{ dataset: 'theirs', licences: ['none stated'] }]);
-    expect(model.card.fit).toMatchObject({ rows: 12, scoresAreHeldOut: true });
-    const card = readFileSync(at('models', 'mine.md'), 'utf8');
-    expect(card).toContain('# mine');
-    expect(card).toContain('| own | 2 | 0.03 | roof-1, roof-2 | CC0 |');
-    expect(card).toContain('| own | 9 | 0.100 | 90 % | 50 % |');
-    // The rows are temporary.
-    expect(existsSync(args[args.indexOf('--rows') + 1])).toBe(false);
+  const model = JSON.parse(readFileSync(out, 'utf8'));
+  expect(model).toMatchObject({ format: SHIPPED_FILE.format, name: 'mine', layers: SHIPPED_FILE.layers });
+  expect(model.fit).toBeUndefined();
+  expect(model.card.inputs.map(({ name }: { name: string }) => name)).toEqual(SHIPPED_FILE.features);
+  for (const { meaning } of model.card.inputs) expect(meaning).not.toBe('');
+  expect(model.card.data).toEqual([
+    { dataset: 'own', licences: ['CC0'], groups: ['roof-1', 'roof-2'], recordings: 2, seconds: 120 },
+  ]);
+  expect(model.card.leftOut).toMatchObject([{ dataset: 'theirs', licences: ['none stated'] }]);
+  expect(model.card.fit).toMatchObject({ rows: 12, scoresAreHeldOut: true });
+  const card = readFileSync(at('models', 'mine.md'), 'utf8');
+  expect(card).toContain('# mine');
+  expect(card).toContain('| own | 2 | 0.03 | roof-1, roof-2 | CC0 |');
+  expect(card).toContain('| own | 9 | 0.100 | 90 % | 50 % |');
+  // The rows are temporary.
+  expect(existsSync(args[args.indexOf('--rows') + 1])).toBe(false);
+});
+
+test('passes data sets left out to the folds, marked as such', async () => {
+  putTrace('monday', 'roof-1');
+  putTrace('tuesday', 'roof-2');
+  putTrace('other', 'elsewhere', { dataset: 'theirs' });
+  putTrace('short', 'too-short', {}, 20);
+  const environment = putEnvironment();
+  const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs'];
+  expect(await train(...flags, ...environment)).toMatchObject({ status: 0 });
+  const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
+  expect(args).toEqual(expect.arrayContaining(['--folds', at('folds')]));
+  expect(args).not.toContain('--model');
+  expect(rows.groups).toEqual(['elsewhere', 'roof-1', 'roof-2', 'too-short']);
+  expect(rows).toMatchObject({ datasets: ['own', 'theirs'], leftOut: ['theirs'] });
+});
+
+test('trains on reports by folds of viewers and days, beside recordings', async () => {
+  putTrace('monday', 'roof-1');
+  const lines = Array.from({ length: 40 }, (_, i) => {
+    const rates = Array.from({ length: 60 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
+    const [id, day] = [`${i}`.padStart(16, '0'), `2026-03-0${1 + (i % 4)}`];
+    return JSON.stringify(testReport({ id, day, cluster: i, observations: rates.join(), observedFromMs: 1.77e12 }));
   });
-
-  test('passes data sets left out to the folds, marked as such', async () => {
-    putTrace('monday', 'roof-1');
-    putTrace('tuesday', 'roof-2');
-    putTrace('other', 'elsewhere', { dataset: 'theirs' });
-    putTrace('short', 'too-short', {}, 20);
-    const environment = putEnvironment();
-    const flags = ['--data', at('data'), '--folds', at('folds'), '--leave-out', 'theirs'];
-    expect(await train(...flags, ...environment)).toMatchObject({ status: 0 });
-    const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(args).toEqual(expect.arrayContaining(['--folds', at('folds')]));
-    expect(args).not.toContain('--model');
-    expect(rows).toMatchObject({
-      groups: ['elsewhere', 'roof-1', 'roof-2', 'too-short'],
-      datasets: ['own', 'theirs'],
-      leftOut: ['theirs'],
-    });
-  });
-
-  test('trains on reports by folds of viewers and days, beside recordings', async () => {
-    putTrace('monday', 'roof-1');
-    const lines = Array.from({ length: 40 }, (_, i) => {
-      const rates = Array.from({ length: 60 }, (_, second) => 20_000 + 1000 * ((second + i) % 7));
-      const [id, day] = [`${i}`.padStart(16, '0'), `2026-03-0${1 + (i % 4)}`];
-      return JSON.stringify(testReport({ id, day, cluster: i, observations: rates.join(), observedFromMs: 1.77e12 }));
-    });
-    mkdirSync(at('reports'));
-    writeFileSync(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));
-    writeFileSync(at('reports', 'reports-2026-03-02.ndjson'), lines.slice(15).join('\n'));
-    const environment = putEnvironment();
-    const data = ['--data', at('data'), '--data', at('reports')];
-    const { status, stderr } = await train(...data, '--folds', at('folds'), ...environment);
-    expect({ status, stderr }).toMatchObject({ status: 0 });
-    const { rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
-    expect(rows.datasets).toEqual(['own', 'reports']);
-    expect(rows.groups).toHaveLength(10);
-    // A group is apart from those with its viewers (2 others) or its days (2 others).
-    for (const [i, group] of rows.groups.entries()) {
-      const [, viewers, days] = /viewers (\d) days (\d)/.exec(group) ?? [];
-      const apart = rows.groups.filter(
-        (other: string) => other !== group && (other.includes(`viewers ${viewers} `) || other.endsWith(`days ${days}`)),
-      );
-      expect(rows.apart[i].map((at: number) => rows.groups[at])).toEqual(apart);
-      expect(apart).toHaveLength(group === 'roof-1' ? 0 : 4);
-    }
-  });
-
-  test('writes only the model to standard output', async () => {
-    putTrace('monday', 'roof-1');
-    const { status, stdout } = await train('--data', at('data'), '--out', '-', ...putEnvironment());
-    expect(status).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'mine', card: { data: [{ dataset: 'own' }] } });
-  });
-
-  test.each<[string[], string]>([
-    [[], '--out: expected --out, --folds or both, got neither'],
-    [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
-    [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
-    [['--out', 'x.json', '--name', ' '], '--name: expected a name, got " "'],
-    [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
-    [
-      ['--out', 'x.json', '--leave-out', 'own'],
-      '--data: expected a recording of at least 30 s to train on, got nothing but data sets left out',
-    ],
-    [['--folds', 'x'], '--folds: expected at least two recording groups'],
-    [['--out', 'x.json', '--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
-  ])('rejects %j with status 2', async (flags, message) => {
-    putTrace('monday', 'roof');
-    const { status, stderr } = await train(
-      '--data',
-      at('data'),
-      '--environment',
-      at('env'),
-      ...flags.map((flag) => (flag.startsWith('x') ? at(flag) : flag)),
+  mkdirSync(at('reports'));
+  writeFileSync(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));
+  writeFileSync(at('reports', 'reports-2026-03-02.ndjson'), lines.slice(15).join('\n'));
+  const environment = putEnvironment();
+  const data = ['--data', at('data'), '--data', at('reports')];
+  const { status, stderr } = await train(...data, '--folds', at('folds'), ...environment);
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  const { rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
+  expect(rows.datasets).toEqual(['own', 'reports']);
+  expect(rows.groups).toHaveLength(10);
+  // A group is apart from those with its viewers (2 others) or its days (2 others).
+  for (const [i, group] of rows.groups.entries()) {
+    const [, viewers, days] = /viewers (\d) days (\d)/.exec(group) ?? [];
+    const apart = rows.groups.filter(
+      (other: string) => other !== group && (other.includes(`viewers ${viewers} `) || other.endsWith(`days ${days}`)),
     );
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
-  });
+    expect(rows.apart[i].map((at: number) => rows.groups[at])).toEqual(apart);
+    expect(apart).toHaveLength(group === 'roof-1' ? 0 : 4);
+  }
+});
 
-  test('reports the place of wrong or short recordings', async () => {
-    putTrace('short', 'roof', {}, 20);
-    const short = await train('--data', at('data'), '--out', at('x.json'));
-    expect(short).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('--data: expected a recording of at least 30 s'),
-    });
-    writeFileSync(at('data', 'short.csv'), 'time_s,throughput_mbps,rtt_ms,loss\n0,fast,,\n');
-    const wrong = await train('--data', at('data'), '--out', at('x.json'));
-    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('short.csv:2: throughput_mbps') });
-  });
+test('writes only the model to standard output', async () => {
+  putTrace('monday', 'roof-1');
+  const { status, stdout } = await train('--data', at('data'), '--out', '-', ...putEnvironment());
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'mine', card: { data: [{ dataset: 'own' }] } });
+});
+
+test.each<[string[], string]>([
+  [[], '--out: expected --out, --folds or both, got neither'],
+  [['--out', 'x.json', '--seed', '-1'], '--seed: expected a whole number from 0 to 4294967295, got "-1"'],
+  [['--out', 'x.json', '--jobs', '0'], '--jobs: expected a whole number from 1 to 1024, got "0"'],
+  [['--out', 'x.json', '--name', ' '], '--name: expected a name, got " "'],
+  [['--out', 'x.json', '--leave-out', 'rain'], '--leave-out: expected one of own, got "rain"'],
+  [
+    ['--out', 'x.json', '--leave-out', 'own'],
+    '--data: expected a recording of at least 30 s to train on, got nothing but data sets left out',
+  ],
+  [['--folds', 'x'], '--folds: expected at least two recording groups'],
+  [['--out', 'x.json', '--python', '/nowhere/python'], '--python: expected an interpreter of Python 3.11 or later'],
+])('rejects %j with status 2', async (flags, message) => {
+  putTrace('monday', 'roof');
+  const paths = flags.map((flag) => (flag.startsWith('x') ? at(flag) : flag));
+  await refused(train('--data', at('data'), '--environment', at('env'), ...paths), message);
+});
+
+test('reports the place of wrong or short recordings', async () => {
+  putTrace('short', 'roof', {}, 20);
+  const data = ['--data', at('data'), '--out', at('x.json')];
+  await refused(train(...data), '--data: expected a recording of at least 30 s');
+  writeFileSync(at('data', 'short.csv'), 'time_s,throughput_mbps,rtt_ms,loss\n0,fast,,\n');
+  await refused(train(...data), 'short.csv:2: throughput_mbps');
 });

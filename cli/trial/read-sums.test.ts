@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
 import { drawReport, hostileLines } from '../../abr/session-report.fixture.ts';
 import { SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from '../../abr/session-report.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { loadDuckDb, type ReadOptions, readSums, type TrialSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';
 
@@ -49,31 +49,20 @@ describe('sums of reports', () => {
       expect(own).toBe(arm === 'own' ? of.length : 0);
       expect([...perCluster].filter((count) => count > 0)).toHaveLength(new Set(of.map(({ cluster }) => cluster)).size);
       const started = of.filter((report) => report.started);
-      const expected = {
-        qoe: [started, (report: SessionReport) => [report.watchedSeconds, report.watchedSeconds * report.qoe!]],
-        minute: [
-          started,
-          (report: SessionReport) => {
-            const seconds = Math.min(60, report.watchedSeconds);
-            return [seconds, seconds * report.qoeFirst60Seconds!];
-          },
-        ],
-        stalled: [
-          of,
-          (report: SessionReport) => [report.watchedSeconds + report.stallSeconds, 100 * report.stallSeconds],
-        ],
-        startup: [started, (report: SessionReport) => [1, report.startupSeconds]],
-        unstarted: [of, (report: SessionReport) => [1, report.started ? 0 : 100]],
-        bitrate: [
-          started,
-          (report: SessionReport) => [report.watchedSeconds, (report.watchedSeconds * report.meanBitrateBps!) / 1e6],
-        ],
-        watched: [of, (report: SessionReport) => [1, report.watchedSeconds]],
+      const first60 = (seconds: number) => Math.min(60, seconds);
+      const expected: Record<string, [SessionReport[], (report: SessionReport) => [x: number, y: number]]> = {
+        qoe: [started, ({ watchedSeconds, qoe }) => [watchedSeconds, watchedSeconds * qoe!]],
+        minute: [started, ({ watchedSeconds: x, qoeFirst60Seconds: y }) => [first60(x), first60(x) * y!]],
+        stalled: [of, ({ watchedSeconds, stallSeconds }) => [watchedSeconds + stallSeconds, 100 * stallSeconds]],
+        startup: [started, ({ startupSeconds }) => [1, startupSeconds]],
+        unstarted: [of, ({ started }) => [1, started ? 0 : 100]],
+        bitrate: [started, ({ watchedSeconds: x, meanBitrateBps }) => [x, (x * meanBitrateBps!) / 1e6]],
+        watched: [of, ({ watchedSeconds }) => [1, watchedSeconds]],
         latency: [
           started.filter(({ live }) => live),
-          (report: SessionReport) => [report.watchedSeconds, report.watchedSeconds * report.latencySeconds!],
+          ({ watchedSeconds: x, latencySeconds }) => [x, x * latencySeconds!],
         ],
-      } as Record<string, [SessionReport[], (report: SessionReport) => [number, number]]>;
+      };
       expect(Object.keys(metrics).sort()).toEqual(Object.keys(expected).sort());
       for (const [metric, [counted, pairOf]] of Object.entries(expected)) {
         const pairs = counted.map(pairOf);

@@ -1,95 +1,82 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { inconsistencies } from './consistency.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
 import type { SessionRecord } from './session-record.ts';
 
-const liveState = {
-  latencySeconds: 2,
-  targetLatencySeconds: 2,
-  chunkSeconds: 1,
-  playbackRates: { min: 0.95, max: 1.05 },
-  maxLatencySeconds: 10,
-  firstChunkAtSeconds: 0,
-};
+const TARGET = { targetLatencySeconds: 2, chunkSeconds: 1 };
+const LIVE = { ...TARGET, encoderLatencySeconds: 0.3, timeShiftSeconds: 4 };
 
-const check = (change: Partial<SessionRecord> = {}, hasDecisions = true) =>
-  inconsistencies({ ...recordedSession(), ...change }, { segmentSeconds: 4, segmentCount: 3, hasDecisions });
+const OPTIONS = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true };
+const check = (change: Partial<SessionRecord> = {}, options: Parameters<typeof inconsistencies>[1] = OPTIONS) =>
+  inconsistencies({ ...recordedSession(), ...change }, options);
 
-describe('inconsistencies', () => {
-  test('none if decisions, requests and element agree', () => {
-    expect(check()).toEqual([]);
-    expect(check({ decisions: [] }, false)).toEqual([]);
-  });
+test('none if decisions, requests and element agree', () => {
+  expect(check()).toEqual([]);
+  expect(check({ decisions: [] }, { ...OPTIONS, hasDecisions: false })).toEqual([]);
+});
 
-  test('a picture on screen that was not loaded', () => {
-    expect(check({ widthsOnScreen: [[64], [64], [64]] })).toEqual([
-      'segment 2: video-1 is 96 pixels wide, the widths on screen were [64]',
-    ]);
-    expect(check({ widthsOnScreen: [[64], [], [96]] })[0]).toContain('on screen were []');
-  });
+test('a picture on screen that was not loaded', () => {
+  expect(check({ widthsOnScreen: [[64], [64], [64]] })).toEqual([
+    'segment 2: video-1 is 96 pixels wide, the widths on screen were [64]',
+  ]);
+  expect(check({ widthsOnScreen: [[64], [], [96]] })[0]).toContain('on screen were []');
+});
 
-  test('a request that differs from the decision, and a segment without exactly one', () => {
-    const { decisions, requests } = recordedSession();
-    const [first, ...others] = decisions;
-    expect(check({ decisions: [{ ...first!, representationId: 'video-1' }, ...others] })).toEqual([
-      'segment 0: the decision was video-1, the request video-0',
-    ]);
-    expect(check({ requests: [...requests, requests[0]!] })).toEqual(['segment 0 was loaded 2 times']);
-  });
+test('a request that differs from the decision, and a segment without exactly one', () => {
+  const { decisions, requests } = recordedSession();
+  const [first, ...others] = decisions;
+  expect(check({ decisions: [{ ...first!, representationId: 'video-1' }, ...others] })).toEqual([
+    'segment 0: the decision was video-1, the request video-0',
+  ]);
+  expect(check({ requests: [...requests, requests[0]!] })).toEqual(['segment 0 was loaded 2 times']);
+});
 
-  test('a stall that the decisions contradict, and lost time without an event', () => {
-    expect(check({ stalls: [] })).toEqual([
-      'at 6.60 s: stalled 1.500 s according to the decisions, 0.000 s according to the element',
-    ]);
-    expect(check({ unaccountedSeconds: 0.4 })).toEqual(['the playhead lost 0.400 s without a waiting event']);
-  });
+test('a stall that the decisions contradict, and lost time without an event', () => {
+  expect(check({ stalls: [] })).toEqual([
+    'at 6.60 s: stalled 1.500 s according to the decisions, 0.000 s according to the element',
+  ]);
+  expect(check({ unaccountedSeconds: 0.4 })).toEqual(['the playhead lost 0.400 s without a waiting event']);
+});
 
-  test('of a live session: segments that were not shown do not count, latencies do', () => {
-    const live = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 4 };
-    const { decisions, ...record } = recordedSession();
-    const played: SessionRecord = {
-      ...record,
-      // Joined in segment 1; after a jump dash.js did not ask.
-      widthsOnScreen: [[], [64], [96]],
-      decisions: decisions.filter(({ state }) => state.segmentIndex === 1),
-      live: {
-        positions: [{ atSeconds: 1, mediaSeconds: 3, rate: 0.5 }],
-        jumps: 1,
-        endSeconds: 4.9,
-        shownLatencySeconds: 3.95,
-      },
-    };
-    const options = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true, live };
-    expect(inconsistencies(played, options)).toEqual([]);
-    played.live!.shownLatencySeconds = 3.7;
-    expect(inconsistencies(played, options)).toEqual([
-      'at 4.90 s: a latency of 3.700 s according to dash.js, 3.950 s according to the element',
-    ]);
-    played.live!.shownLatencySeconds = 3.95;
-    // The plugin's clock starts at its first request, half a second after the join.
-    const decision = played.decisions.at(-1);
-    const latencySeconds = 4 + 2.5 - 3 - 0.5 * (2.5 - 1);
-    played.requests = record.requests.map((one) => ({ ...one, requestedAtSeconds: one.requestedAtSeconds + 0.5 }));
-    const state = { ...decision!.state, nowSeconds: 2, live: { ...liveState, latencySeconds } };
-    played.decisions = [{ ...decision!, state }];
-    expect(inconsistencies(played, options)).toEqual([]);
-    state.live.latencySeconds += 0.3;
-    expect(inconsistencies(played, options)).toHaveLength(1);
-  });
+test('of a live session: segments that were not shown do not count, latencies do', () => {
+  const { decisions, ...record } = recordedSession();
+  const positions = [{ atSeconds: 1, mediaSeconds: 3, rate: 0.5 }];
+  const played: SessionRecord = {
+    ...record,
+    // Joined in segment 1; after a jump dash.js did not ask.
+    widthsOnScreen: [[], [64], [96]],
+    decisions: decisions.filter(({ state }) => state.segmentIndex === 1),
+    live: { positions, jumps: 1, endSeconds: 4.9, shownLatencySeconds: 3.95 },
+  };
+  const options = { ...OPTIONS, live: LIVE };
+  expect(inconsistencies(played, options)).toEqual([]);
+  played.live!.shownLatencySeconds = 3.7;
+  expect(inconsistencies(played, options)).toEqual([
+    'at 4.90 s: a latency of 3.700 s according to dash.js, 3.950 s according to the element',
+  ]);
+  played.live!.shownLatencySeconds = 3.95;
+  // The plugin's clock starts at its first request, half a second after the join.
+  const decision = played.decisions.at(-1);
+  const latencySeconds = 4 + 2.5 - 3 - 0.5 * (2.5 - 1);
+  played.requests = record.requests.map((one) => ({ ...one, requestedAtSeconds: one.requestedAtSeconds + 0.5 }));
+  const bounds = { playbackRates: { min: 0.95, max: 1.05 }, maxLatencySeconds: 10, firstChunkAtSeconds: 0 };
+  const state = { ...decision!.state, nowSeconds: 2, live: { ...bounds, ...TARGET, latencySeconds } };
+  played.decisions = [{ ...decision!, state }];
+  expect(inconsistencies(played, options)).toEqual([]);
+  state.live.latencySeconds += 0.3;
+  expect(inconsistencies(played, options)).toHaveLength(1);
+});
 
-  test('of a live session: chunks of an abandoned download may be on screen', () => {
-    const live = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLatencySeconds: 2, timeShiftSeconds: 4 };
-    const options = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true, live };
-    const showing = (widthsOnScreen: number[][]) => inconsistencies({ ...recordedSession(), widthsOnScreen }, options);
-    expect(showing([[64], [96, 64], [96]])).toEqual([]);
-    expect(showing([[64], [128, 64], [96]])).toEqual([
-      'segment 1: video-0 is 64 pixels wide, the widths on screen were [128, 64]',
-    ]);
-    // On demand a segment plays once all of it is here.
-    expect(check({ widthsOnScreen: [[64], [96, 64], [96]] })).toHaveLength(1);
-  });
+test('of a live session: chunks of an abandoned download may be on screen', () => {
+  const showing = (widthsOnScreen: number[][]) => check({ widthsOnScreen }, { ...OPTIONS, live: LIVE });
+  expect(showing([[64], [96, 64], [96]])).toEqual([]);
+  expect(showing([[64], [128, 64], [96]])).toEqual([
+    'segment 1: video-0 is 64 pixels wide, the widths on screen were [128, 64]',
+  ]);
+  // On demand a segment plays once all of it is here.
+  expect(check({ widthsOnScreen: [[64], [96, 64], [96]] })).toHaveLength(1);
+});
 
-  test('none for an unfinished session', () => {
-    expect(check({ endedBy: 'fault', widthsOnScreen: [] })).toEqual([]);
-  });
+test('none for an unfinished session', () => {
+  expect(check({ endedBy: 'fault', widthsOnScreen: [] })).toEqual([]);
 });

@@ -2,12 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { LiveStream } from '../scenarios.ts';
 import { playbackHistory } from './playback-history.ts';
 
-const LIVE: LiveStream = {
-  chunkSeconds: 0.5,
-  encoderLatencySeconds: 0.3,
-  targetLatencySeconds: 2,
-  timeShiftSeconds: 10,
-};
+const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 10 };
+const LIVE: LiveStream = { ...TARGET, chunkSeconds: 0.5, encoderLatencySeconds: 0.3 };
 const at = (atSeconds: number, mediaSeconds: number, rate = 1) => ({ atSeconds, mediaSeconds, rate });
 const record = (positions: ReturnType<typeof at>[], stalls: [start: number, end: number, media: number][] = []) => ({
   stalls: stalls.map(([startSeconds, endSeconds, mediaSeconds]) => ({ startSeconds, endSeconds, mediaSeconds })),

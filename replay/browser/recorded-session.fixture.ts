@@ -3,22 +3,13 @@
 import type { DecisionRecord, RequestRecord, SessionRecord } from './session-record.ts';
 
 export const LADDER_BPS = [1e6, 2e6];
-export const SIZES_BITS = [
-  [4e6, 8e6],
-  [4e6, 8e6],
-  [4e6, 8e6],
-];
+export const SIZES_BITS = Array(3).fill([4e6, 8e6]) as number[][];
 
-const request = (index: number, representation: number, [from, to]: [number, number]): RequestRecord => ({
-  index,
-  representationId: `video-${representation}`,
-  bitrateBps: LADDER_BPS[representation]!,
-  requestedAtSeconds: from,
-  bufferLevelSeconds: 0,
-  endedAtSeconds: to,
-  receivedBits: SIZES_BITS[index]![representation]!,
-  outcome: 'complete',
-});
+const request = (index: number, representation: number, [from, to]: [number, number]): RequestRecord => {
+  const media = { index, representationId: `video-${representation}`, bitrateBps: LADDER_BPS[representation]! };
+  const times = { requestedAtSeconds: from, endedAtSeconds: to, bufferLevelSeconds: 0 };
+  return { ...media, ...times, receivedBits: SIZES_BITS[index]![representation]!, outcome: 'complete' };
+};
 
 const decision = (index: number, representation: number, [nowSeconds, bufferLevelSeconds]: [number, number]) =>
   ({

@@ -9,13 +9,8 @@ import { inHousehold, seatsOf } from './seats.ts';
 import type { PlayedSession } from './session-record.ts';
 
 const scenario = resolveScenario(SCENARIOS['hd-16']!);
-const alone: PlannedSession = {
-  trace: testTrace('t', 45),
-  startSeconds: 30,
-  segmentCount: 48,
-  algorithm: 'mpc-l',
-  seed: 2 ** 32 - 1,
-};
+const place = { trace: testTrace('t', 45), startSeconds: 30, segmentCount: 48 };
+const alone: PlannedSession = { ...place, algorithm: 'mpc-l', seed: 2 ** 32 - 1 };
 const [mixed, late] = ['mixed', 'late-joiner'].map((name) => BROWSER_HOUSEHOLDS[name]!) as [never, never];
 
 describe('seats', () => {
@@ -25,14 +20,8 @@ describe('seats', () => {
 
   test('players have their algorithms, seeds and what is left to play', () => {
     const seats = seatsOf({ ...alone, household: mixed }, scenario);
-    expect(
-      seats.map(({ planned: { algorithm, seed, segmentCount }, joinSeconds }) => [
-        algorithm,
-        seed,
-        segmentCount,
-        joinSeconds,
-      ]),
-    ).toEqual([
+    const found = seats.map(({ planned: p, joinSeconds }) => [p.algorithm, p.seed, p.segmentCount, joinSeconds]);
+    expect(found).toEqual([
       ['mpc-l', 2 ** 32 - 1, 48, 0],
       ['mpc-l', 0, 47, 5.3],
       ['dynamic', 1, 46, 9.1],
@@ -59,12 +48,9 @@ describe('a played household', () => {
     seats.map(({ planned, joinSeconds }, player) => {
       const log = (kind: 'init' | 'segment', requestedAtSeconds: number) =>
         ({ kind, requestedAtSeconds }) as RequestLogEntry;
+      const result = testSession({ algorithm: planned.algorithm, startSeconds: 30 });
       return {
-        ...({
-          planned,
-          attempt: 1,
-          result: testSession({ algorithm: planned.algorithm, startSeconds: 30 }),
-        } as PlayedSession),
+        ...({ planned, attempt: 1, result } as PlayedSession),
         originLog: [log('init', joinSeconds), log('segment', joinSeconds + 0.12345678), log('segment', 99)],
         ...(player === 2 && rejected !== undefined && { rejected }),
       };

@@ -1,10 +1,10 @@
-/** Each recipe's conversion, of files made by hand in the form of its source. */
+/** Each recipe's conversion, of files made by hand in the form of its files. */
 
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
 import { filesOf, isFileOf, recordingsIn } from './dataset-files.ts';
 import { RECIPES } from './recipes.ts';
-import * as source from './source-files.fixture.ts';
+import * as files from './source-files.fixture.ts';
 import { unzipFile } from './unzip.ts';
 
 /** What a recipe makes of a file: per recording its name, the rows of its CSV, its sidecar. */
@@ -22,28 +22,26 @@ function converted(recipeName: string, path: string, content: string | Uint8Arra
   });
 }
 
+const PHONE = '3-Thrpt-Comp/UDP/Downlink/mob_all.csv';
+
 describe('recordings of', () => {
   test('sat-vs-cell: CDT is UTC-5; gaps separate; short ones are left out', () => {
-    const recordings = converted('sat-vs-cell', '3-Thrpt-Comp/UDP/Downlink/mob_all.csv', source.PHONE_ROWS);
+    const recordings = converted('sat-vs-cell', PHONE, files.PHONE_ROWS);
     expect(recordings.map(({ name, rows }) => [name, rows.length])).toEqual([
       ['mob-udp-dl-20230404T170000', 200],
       ['mob-udp-dl-20230405T170000', 210],
     ]);
     const { rows, sidecar } = recordings[0]!;
     expect(rows.slice(0, 2)).toEqual(['0,100.5,,', '1,101.5,,']);
-    expect(sidecar).toMatchObject({
-      dataset: 'sat-vs-cell',
-      recording_group: 'sat-vs-cell-2023-04-04',
-      start_utc: '2023-04-04T17:00:00.000Z',
-      epoch_phase_s: 0,
-      rate_basis: 'saturating UDP: near the capacity',
-      source: { repo: 'Starlink-Project/Satellite-vs-Cellular', path: '3-Thrpt-Comp/UDP/Downlink/mob_all.csv' },
-    });
+    const source = { repo: 'Starlink-Project/Satellite-vs-Cellular', path: PHONE };
+    expect(sidecar).toMatchObject({ dataset: 'sat-vs-cell', rate_basis: 'saturating UDP: near the capacity', source });
+    const clock = { start_utc: '2023-04-04T17:00:00.000Z', epoch_phase_s: 0 };
+    expect(sidecar).toMatchObject({ recording_group: 'sat-vs-cell-2023-04-04', ...clock });
     expect(sidecar).not.toHaveProperty('handover_phase_s');
   });
 
   test('sat-vs-cell: a recording with an outage of 20 s is left out', () => {
-    const rows = source.PHONE_ROWS.split('\n').map((row, i) =>
+    const rows = files.PHONE_ROWS.split('\n').map((row, i) =>
       i > 20 && i <= 40 ? row.replace(/,\d+\.5,/, ',0.0,') : row,
     );
     const recordings = converted('sat-vs-cell', '3-Thrpt-Comp/TCP/Downlink/rm_all_area.csv', rows.join('\n'));
@@ -51,35 +49,27 @@ describe('recordings of', () => {
   });
 
   test('autobahn: minutes in an archive, stamps within a second', () => {
-    const recordings = converted('autobahn', 'Data/Autobahn/throughput.zip', source.CAR_ZIP);
+    const recordings = converted('autobahn', 'Data/Autobahn/throughput.zip', files.CAR_ZIP);
     expect(recordings).toHaveLength(1);
-    expect(recordings[0]).toMatchObject({
-      name: 'dl-20240419T120020',
-      sidecar: { recording_group: 'autobahn-2024-04-19', epoch_phase_s: 20 },
-    });
+    const sidecar = { recording_group: 'autobahn-2024-04-19', epoch_phase_s: 20 };
+    expect(recordings[0]).toMatchObject({ name: 'dl-20240419T120020', sidecar });
     expect(recordings[0]!.rows.slice(0, 2)).toEqual(['0,200.123,,', '1,201.123,,']);
     expect(recordings[0]!.rows).toHaveLength(60);
   });
 
   test('road: a recording per day and plan, with gaps, without UTC', () => {
-    const [first, second, ...others] = converted('road', 'data/iperf.csv', source.ROAD_ROWS);
+    const [first, second, ...others] = converted('road', 'data/iperf.csv', files.ROAD_ROWS);
     expect(others).toEqual([]);
-    expect(first).toMatchObject({
-      name: '20240111-prio1',
-      rows: ['0,101.25,,', '1,67.5,,', '71,30,,'],
-      sidecar: {
-        dataset: 'road-15s',
-        recording_group: 'road-osnabrueck-20240111',
-        epoch_phase_s: 39,
-        start_logged: '2024-01-11T10:06:39',
-      },
-    });
+    const sidecar = { dataset: 'road-15s', recording_group: 'road-osnabrueck-20240111', epoch_phase_s: 39 };
+    const rows = ['0,101.25,,', '1,67.5,,', '71,30,,'];
+    expect(first).toMatchObject({ name: '20240111-prio1', rows, sidecar });
+    expect(first!.sidecar).toMatchObject({ start_logged: '2024-01-11T10:06:39' });
     expect(first!.sidecar).not.toHaveProperty('start_utc');
     expect(second).toMatchObject({ name: '20240112-prio0', rows: ['0,12,,'], sidecar: { epoch_phase_s: 5 } });
   });
 
   test('tum-idp: bits since the last row on a grid of seconds, RTT of their middles, windows of 20 min', () => {
-    const recordings = converted('tum-idp', 'data/large_file_download_5parallel.csv', source.IDP_ROWS);
+    const recordings = converted('tum-idp', 'data/large_file_download_5parallel.csv', files.IDP_ROWS);
     expect(recordings.map(({ name, rows }) => [name, rows.length])).toEqual([
       ['wget5-00', 1200],
       ['wget5-01', 304],
@@ -92,7 +82,7 @@ describe('recordings of', () => {
   });
 
   test('tum-idp: seconds within a spacing of more than 3 s are unknown', () => {
-    const lines = source.IDP_ROWS.split('\n');
+    const lines = files.IDP_ROWS.split('\n');
     lines.splice(10, 3);
     const { rows } = converted('tum-idp', 'data/large_file_download_5parallel.csv', lines.join('\n'))[0]!;
     expect(rows.map((row) => row.split(',')[1]).filter((rate) => rate !== '100')).toEqual(['', '', '', '', '', '']);
@@ -100,7 +90,7 @@ describe('recordings of', () => {
 
   test('starnet: 300 s of a trace; place and phase of the recording', () => {
     const path = 'data/starlink_holdout30/any/folder/us_recording_203_window_004.trace';
-    const { name, rows, sidecar } = converted('starnet', path, source.TIMED_LINES)[0]!;
+    const { name, rows, sidecar } = converted('starnet', path, files.TIMED_LINES)[0]!;
     expect([name, rows.length]).toEqual(['us_recording_203_window_004', 300]);
     expect([rows[0], rows[299]]).toEqual(['0,100,,', '299,114,,']);
     expect(sidecar).toMatchObject({ recording_group: 'starnet-us', epoch_phase_s: 31, source: { path } });
@@ -108,102 +98,67 @@ describe('recordings of', () => {
 
   test('mmsys24: intervals of iperf3; none of an uplink', () => {
     const path = 'src/throughput/downlink/no-isl-iperf3-2m-2023-09-21-06-10-00.json';
-    expect(converted('mmsys24', path, source.iperfReport([1.5, 20.12345]))).toMatchObject([
-      {
-        name: 'no-isl-iperf3-2m-2023-09-21-06-10-00',
-        rows: ['0,1.5,,', '0.1,20.123,,'],
-        sidecar: { recording_group: 'mmsys24-no', epoch_phase_s: 3, location: 'Victoria BC (bent pipe, Seattle PoP)' },
-      },
-    ]);
-    expect(converted('mmsys24', path, source.iperfReport([1], 0))).toEqual([]);
+    const location = 'Victoria BC (bent pipe, Seattle PoP)';
+    const sidecar = { recording_group: 'mmsys24-no', epoch_phase_s: 3, location };
+    const made = { name: 'no-isl-iperf3-2m-2023-09-21-06-10-00', rows: ['0,1.5,,', '0.1,20.123,,'], sidecar };
+    expect(converted('mmsys24', path, files.iperfReport([1.5, 20.12345]))).toMatchObject([made]);
+    expect(converted('mmsys24', path, files.iperfReport([1], 0))).toEqual([]);
   });
 
   test('cau-seoul: a counter on a grid of 0.1 s, without the idle ends', () => {
     const path = 'logs/20260403_133033_tcp_cubic_downlink_test18/iface_stats.log';
-    const { name, rows, sidecar } = converted('cau-seoul', path, source.NIC_LOG)[0]!;
+    const { name, rows, sidecar } = converted('cau-seoul', path, files.NIC_LOG)[0]!;
     expect(name).toBe('dl-20260403_133033-cubic');
     const rates = rows.map((row) => Number(row.split(',')[1]));
     expect(rates).toEqual([60, 80, 80, 80, 80, 20, 0, 10, 40, 40, 10]);
-    expect(sidecar).toMatchObject({
-      recording_group: 'cau-seoul-2026-04-03',
-      start_utc: '2026-04-03T04:14:27.100Z',
-      epoch_phase_s: 27.1,
-      handover_phase_s: 14.9,
-      transport: 'tcp cubic x1 (iperf3)',
-    });
+    const clock = { start_utc: '2026-04-03T04:14:27.100Z', epoch_phase_s: 27.1, handover_phase_s: 14.9 };
+    const transport = 'tcp cubic x1 (iperf3)';
+    expect(sidecar).toMatchObject({ recording_group: 'cau-seoul-2026-04-03', ...clock, transport });
   });
 
   test('nuwins: TCP and UDP with loss; the totals do not count; the earliest possible start', () => {
     const folder = 'datasets/maine_starlink_trip/raw/starlink/20240527/111234471/';
-    expect(converted('nuwins-maine-0.5s', `${folder}tcp_downlink_110434704.out`, source.NUTTCP_LOG)).toMatchObject([
-      {
-        name: 'tcp-20240527T110434',
-        rows: ['0,53.474,,', '0.5,144.668,,'],
-        sidecar: { recording_group: 'nuwins-maine-20240527', start_utc: '2024-05-27T15:04:34.990Z' },
-      },
+    const tcpClock = { recording_group: 'nuwins-maine-20240527', start_utc: '2024-05-27T15:04:34.990Z' };
+    expect(converted('nuwins-maine-0.5s', `${folder}tcp_downlink_110434704.out`, files.NUTTCP_LOG)).toMatchObject([
+      { name: 'tcp-20240527T110434', rows: ['0,53.474,,', '0.5,144.668,,'], sidecar: tcpClock },
     ]);
-    expect(converted('nuwins-maine-0.5s', `${folder}udp_downlink_111237525.out`, source.IPERF_LOG)).toMatchObject([
-      {
-        name: 'udp-20240527T111237',
-        rows: ['0,294,,0.25', '0.5,0.901,,'],
-        sidecar: { start_utc: '2024-05-27T15:13:00.350Z', epoch_phase_s: 0.35, handover_phase_s: 11.15 },
-      },
+    const udpClock = { start_utc: '2024-05-27T15:13:00.350Z', epoch_phase_s: 0.35, handover_phase_s: 11.15 };
+    expect(converted('nuwins-maine-0.5s', `${folder}udp_downlink_111237525.out`, files.IPERF_LOG)).toMatchObject([
+      { name: 'udp-20240527T111237', rows: ['0,294,,0.25', '0.5,0.901,,'], sidecar: udpClock },
     ]);
   });
 
   test('emulator-lagos: rates 1.5 s later than the delays', () => {
-    const { name, rows, sidecar } = converted('emulator-lagos', 'lagos.csv', source.EPOCH_ROWS)[0]!;
+    const { name, rows, sidecar } = converted('emulator-lagos', 'lagos.csv', files.EPOCH_ROWS)[0]!;
     expect([name, rows.length]).toEqual(['lagos-00', 600]);
-    expect([rows[0], rows[14], rows[15], rows[25]]).toEqual([
-      '0,,170.5,0.1',
-      '1.4,,170.5,0',
-      '1.5,20,170.5,0',
-      '2.5,21,170.5,0',
-    ]);
+    expect([rows[0], rows[14]]).toEqual(['0,,170.5,0.1', '1.4,,170.5,0']);
+    expect([rows[15], rows[25]]).toEqual(['1.5,20,170.5,0', '2.5,21,170.5,0']);
     expect(sidecar).toMatchObject({ recording_group: 'emulator-lagos', epoch_phase_s: 0, handover_phase_s: 12 });
   });
 
   test('leocc and uvic-zenodo: the means of two rows', () => {
     const rows = ['0,15,30.5,', '0.1,5.5,40.5,'];
-    expect(converted('leocc', 'traces/leocc/q00_A_downlink_001.csv', source.HALF_STEPS)).toMatchObject([
+    const leocc = converted('leocc', 'traces/leocc/q00_A_downlink_001.csv', files.HALF_STEPS);
+    expect(leocc).toMatchObject([
       { name: 'A-001', rows, sidecar: { recording_group: 'leocc-A', handover_phase_s: 0.1 } },
     ]);
+    const clock = { start_utc: '2023-09-13T00:40:00.000Z', handover_phase_s: 11.4 };
+    const sidecar = { recording_group: 'uvic-zenodo-20230913', ...clock };
     const path = 'traces/zhao_zenodo23/q00_20230913T004000Z.csv';
-    expect(converted('uvic-zenodo', path, source.HALF_STEPS)).toMatchObject([
-      {
-        name: '20230913T004000Z',
-        rows,
-        sidecar: {
-          recording_group: 'uvic-zenodo-20230913',
-          start_utc: '2023-09-13T00:40:00.000Z',
-          handover_phase_s: 11.4,
-        },
-      },
-    ]);
+    const uvic = converted('uvic-zenodo', path, files.HALF_STEPS);
+    expect(uvic).toMatchObject([{ name: '20230913T004000Z', rows, sidecar }]);
   });
 });
 
+const HOLDOUT = 'data/starlink_holdout30';
+const ROAD = ['road', 'data/iperf.csv'] as const;
+
 describe('a file of another form is an error with its place', () => {
   test.each([
-    ['road', 'data/iperf.csv', '<html>', /^data\/iperf.csv:1: expected a header with timestamp_start/],
-    [
-      'road',
-      'data/iperf.csv',
-      source.ROAD_ROWS.replace('67.5', 'x'),
-      /^data\/iperf.csv:3: download_mbps: expected a number/,
-    ],
-    [
-      'road',
-      'data/iperf.csv',
-      source.ROAD_ROWS.replace('\n2024-01-11 10:06:40', '\nnoon'),
-      /^data\/iperf.csv:3: timestamp_start/,
-    ],
-    [
-      'starnet',
-      'data/starlink_holdout30/osn_recording_046_window_000.trace',
-      '0 5\n1',
-      /window_000.trace:2: expected a time in s/,
-    ],
+    [...ROAD, '<html>', /^data\/iperf.csv:1: expected a header with timestamp_start/],
+    [...ROAD, files.ROAD_ROWS.replace('67.5', 'x'), /^data\/iperf.csv:3: download_mbps: expected a number/],
+    [...ROAD, files.ROAD_ROWS.replace('\n2024-01-11 10:06:40', '\nnoon'), /^data\/iperf.csv:3: timestamp_start/],
+    ['starnet', `${HOLDOUT}/osn_recording_046_window_000.trace`, '0 5\n1', /000.trace:2: expected a time in s/],
     ['autobahn', 'Data/Autobahn/throughput.zip', 'PK', /throughput.zip: expected a zip archive/],
     [
       'mmsys24',
@@ -218,7 +173,7 @@ describe('a file of another form is an error with its place', () => {
   });
 
   test('an archive without the file', () => {
-    const bytes = source.zipOf('other.csv', 'x');
+    const bytes = files.zipOf('other.csv', 'x');
     expect(() => unzipFile({ path: 'a.zip', bytes }, 'throughput.csv')).toThrow(
       /^a.zip: throughput.csv: expected a file/,
     );

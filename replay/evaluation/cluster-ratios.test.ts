@@ -32,15 +32,15 @@ function sumsOf(sessions: readonly { cluster: number; x: number; y: number }[], 
   return sums;
 }
 
+/** One session of a cluster. */
+const oneEach = (y: number, cluster: number) => ({ cluster, x: 1, y });
+
 const excludes = ([low, high]: [number, number], value: number) => low > value || high < value;
 
 describe('a contrast', () => {
   test('of one mean has the standard error of the mean', () => {
     const values = [3, 1, 4, 1, 5, 9, 2, 6];
-    const sums = sumsOf(
-      values.map((y, cluster) => ({ cluster, x: 1, y })),
-      10,
-    );
+    const sums = sumsOf(values.map(oneEach), 10);
     const mean = 31 / 8;
     const variance = values.reduce((sum, y) => sum + (y - mean) ** 2, 0) / 7;
     const contrast = contrastOf(sums);
@@ -54,7 +54,7 @@ describe('a contrast', () => {
   });
 
   test('counts sessions that are copies of one another in their cluster once', () => {
-    const sessions = [3, 1, 4, 1, 5].map((y, cluster) => ({ cluster, x: 1, y }));
+    const sessions = [3, 1, 4, 1, 5].map(oneEach);
     const once = contrastOf(sumsOf(sessions, 5));
     const thrice = contrastOf(sumsOf([...sessions, ...sessions, ...sessions], 5));
     expect(thrice.standardError).toBeCloseTo(once.standardError, 12);
@@ -63,11 +63,7 @@ describe('a contrast', () => {
   test('of two arms leaves out what clusters share', () => {
     const random = seededRandom(4);
     const effects = Array.from({ length: 50 }, () => 10 * normal(random));
-    const arm = (shift: number) =>
-      sumsOf(
-        effects.flatMap((effect, cluster) => [{ cluster, x: 1, y: effect + shift + normal(random) }]),
-        50,
-      );
+    const arm = (shift: number) => sumsOf(effects.map((effect) => effect + shift + normal(random)).map(oneEach), 50);
     const [one, other] = [arm(1), arm(0)];
     const both = contrastOf(one, other);
     expect(both.value).toBeCloseTo(ratioOf(one) - ratioOf(other), 12);
@@ -77,12 +73,7 @@ describe('a contrast', () => {
   test('without sessions or with one cluster has no interval', () => {
     const none = contrastOf(sumsOf([], 3));
     expect([none.value, intervalOf(none), alwaysValidInterval(none)]).toEqual([Number.NaN, null, null]);
-    const one = contrastOf(
-      sumsOf(
-        [2, 3].map((y) => ({ cluster: 1, x: 1, y })),
-        3,
-      ),
-    );
+    const one = contrastOf(sumsOf([oneEach(2, 1), oneEach(3, 1)], 3));
     expect([one.value, intervalOf(one)]).toEqual([2.5, null]);
   });
 });

@@ -15,12 +15,9 @@ const slow = session({
 
 describe('handoverMoment', () => {
   test('is what was saved up ahead of the handover, and what the other player lost in its dip', () => {
-    expect(handoverMoment(HANDOVER, slow, stalledFor(0.5))).toEqual({
-      handover: HANDOVER,
-      slowed: { atSeconds: 9, rate: 0.95, savedSeconds: expect.closeTo(0.15, 9) },
-      ownSeconds: 0,
-      lostSeconds: expect.closeTo(0.5, 9),
-    });
+    const slowed = { atSeconds: 9, rate: 0.95, savedSeconds: expect.closeTo(0.15, 9) };
+    const moment = { handover: HANDOVER, slowed, ownSeconds: 0, lostSeconds: expect.closeTo(0.5, 9) };
+    expect(handoverMoment(HANDOVER, slow, stalledFor(0.5))).toEqual(moment);
   });
 
   test('counts a step down of the bitrate ahead of it, the last one', () => {
@@ -51,10 +48,7 @@ test('preparation ends at the given second, and a rate of 0 is a stall', () => {
     { atSeconds: 0, rate: 0.9 },
     { atSeconds: 5, rate: 0 },
   ];
-  expect(preparation(session({ rates }), 2, 4).slowed).toEqual({
-    atSeconds: 2,
-    rate: 0.9,
-    savedSeconds: expect.closeTo(0.2, 9),
-  });
+  const slowed = { atSeconds: 2, rate: 0.9, savedSeconds: expect.closeTo(0.2, 9) };
+  expect(preparation(session({ rates }), 2, 4).slowed).toEqual(slowed);
   expect(preparation(session({ rates }), 5, 9)).toEqual({});
 });

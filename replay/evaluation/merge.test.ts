@@ -9,13 +9,8 @@ const algorithms = ['mpc-o', 'mpc-d', 'bola'];
 const sessions = Array.from({ length: 12 }, (_, place) =>
   algorithms.map((algorithm, a) =>
     testSession({
-      algorithm,
-      dataset: place < 6 ? 'one' : 'two',
-      trace: `t${place >> 1}`,
-      startSeconds: (place & 1) * 61,
-      seed: place,
-      qoeLinear: 20 + Math.sin(place + a) * 9,
-      stallSeconds: a * Math.abs(Math.cos(place)),
+      ...{ algorithm, dataset: place < 6 ? 'one' : 'two', trace: `t${place >> 1}`, startSeconds: (place & 1) * 61 },
+      ...{ seed: place, qoeLinear: 20 + Math.sin(place + a) * 9, stallSeconds: a * Math.abs(Math.cos(place)) },
     }),
   ),
 ).flat();
@@ -70,15 +65,11 @@ describe('mergeResults', () => {
 describe('parseResults', () => {
   const json = resultsJson(testResults(sessions.slice(0, 3)));
 
-  test('parses written results', () => {
+  test('parses written results, and names the line of broken JSON', () => {
     expect(resultsJson(parseResults(json, 'r.json'))).toBe(json);
-  });
-
-  test('names the line of broken JSON', () => {
     expect(() => parseResults('', 'r.json')).toThrow('r.json:1: expected results JSON, got an empty file');
-    expect(() => parseResults(json.slice(0, -200), 'r.json')).toThrow(
-      /^r.json:\d+: expected results JSON, got invalid/,
-    );
+    const half = json.slice(0, -200);
+    expect(() => parseResults(half, 'r.json')).toThrow(/^r.json:\d+: expected results JSON, got invalid/);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { SessionResult } from '../results.ts';
 import { sessionTotals } from '../simulator/session-result.ts';
 import { componentDifference, qoeComponents } from './qoe-components.ts';
 import { unitsByDataset } from './resampling-units.ts';
@@ -7,37 +8,21 @@ import { testScenario, testSession } from './test-sessions.fixture.ts';
 const scenario = testScenario();
 const [low, high] = [scenario.ladderBps[0]!, scenario.ladderBps[3]!];
 
-function session(fields: {
-  bitratesBps: number[];
-  stallSeconds?: number;
-  startupSeconds?: number;
-  segmentCount?: number;
-  trace?: string;
-  endedBy?: 'end' | 'cutoff';
-}) {
-  const { bitratesBps, stallSeconds = 0, startupSeconds = 0.5, segmentCount, trace = 'a', endedBy = 'end' } = fields;
-  const blank = testSession().segments[0]!;
-  const segments = bitratesBps.map((bitrateBps, index) => ({
-    ...blank,
-    index,
-    bitrateBps,
-    stallSeconds: index === 0 ? stallSeconds : 0,
-  }));
-  return testSession({
-    trace,
-    endedBy,
-    segments,
-    ...sessionTotals(
-      { segments, startupSeconds, stallCount: 1, ...(segmentCount !== undefined && { segmentCount }) },
-      scenario,
-    ),
-  });
+type Played = Partial<Pick<SessionResult, 'trace' | 'endedBy' | 'stallSeconds'>> & { segmentCount?: number };
+
+/** A session that stalls in its first segment. */
+function session(bitratesBps: number[], { stallSeconds = 0, segmentCount, ...rest }: Played = {}) {
+  const [blank] = testSession().segments;
+  const segments = bitratesBps.map((bitrateBps, index) => ({ ...blank!, index, bitrateBps }));
+  segments[0]!.stallSeconds = stallSeconds;
+  const played = { segments, startupSeconds: 0.5, stallCount: 1, ...(segmentCount !== undefined && { segmentCount }) };
+  return testSession({ trace: 'a', ...rest, segments, ...sessionTotals(played, scenario) });
 }
 
 describe('qoeComponents', () => {
   test('add up to the QoE', () => {
     const { qoe, quality, stalls, startup, switches } = qoeComponents(
-      session({ bitratesBps: [low, high, high, low], stallSeconds: 2 }),
+      session([low, high, high, low], { stallSeconds: 2 }),
       scenario,
     );
     expect(quality).toBeCloseTo((3 + 30 + 30 + 3) / 4, 9);
@@ -48,7 +33,7 @@ describe('qoeComponents', () => {
   });
 
   test('of an unfinished session include the missing segments', () => {
-    const cut = session({ bitratesBps: [low, high], stallSeconds: 600, segmentCount: 24, endedBy: 'cutoff' });
+    const cut = session([low, high], { stallSeconds: 600, segmentCount: 24, endedBy: 'cutoff' });
     const { qoe, quality, stalls, startup, switches } = qoeComponents(cut, scenario);
     expect(quality).toBeCloseTo(33 / 24, 6);
     expect(qoe).toBeCloseTo(quality - stalls - startup - switches, 6);
@@ -56,10 +41,8 @@ describe('qoeComponents', () => {
 });
 
 test('componentDifference pairs by place, and its parts add up to the QoE', () => {
-  const baseline = ['a', 'b', 'c'].map((trace, i) =>
-    session({ trace, bitratesBps: [low, low, high, high], stallSeconds: i }),
-  );
-  const own = ['c', 'a', 'b', 'd'].map((trace) => session({ trace, bitratesBps: [low, high, high, high] }));
+  const baseline = ['a', 'b', 'c'].map((trace, i) => session([low, low, high, high], { trace, stallSeconds: i }));
+  const own = ['c', 'a', 'b', 'd'].map((trace) => session([low, high, high, high], { trace }));
   const all = [...baseline, ...own];
   const options = { scenario, ways: unitsByDataset(all), seed: 1, label: 'set' };
   const found = componentDifference(own, baseline, options)!;
@@ -67,10 +50,8 @@ test('componentDifference pairs by place, and its parts add up to the QoE', () =
   expect(found.quality.value).toBeCloseTo(27 / 4, 6);
   expect(found.stalls.value).toBeCloseTo(-30, 6);
   expect(found.switches.value).toBeCloseTo(0, 6);
-  expect(found.qoe.value).toBeCloseTo(
-    found.quality.value - found.stalls.value - found.startup.value - found.switches.value,
-    6,
-  );
+  const { qoe, quality, stalls, startup, switches } = found;
+  expect(qoe.value).toBeCloseTo(quality.value - stalls.value - startup.value - switches.value, 6);
   expect(found.quality.ci95![0]).toBeCloseTo(27 / 4, 6);
   expect(componentDifference(own, [], options)).toBeUndefined();
 });

@@ -2,8 +2,7 @@
 
 import { normal, type Random, seededRandom } from '../../abr/random.ts';
 import type { Estimate, SessionResult } from '../results.ts';
-import { summarise } from './summary.ts';
-import { testSession } from './test-sessions.fixture.ts';
+import { testSession, testSummary } from './test-sessions.fixture.ts';
 
 const BASELINE_MEAN = 40;
 const TRUE_DIFF = 6;
@@ -54,14 +53,8 @@ export function intervalCoverage(options: {
   const random = seededRandom(options.seed);
   const shares: Record<Covered, number> = { qoeDiff: 0, qoeMeanRatio: 0, oracleGapClosed: 0 };
   for (let i = 0; i < options.benchmarks; i++) {
-    const summary = summarise(drawBenchmark(options.recordings, random), {
-      ...{
-        scenario: { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 },
-        baseline: 'mpc-d',
-        seed: i,
-        resamples: options.resamples,
-      },
-    });
+    const drawn = drawBenchmark(options.recordings, random);
+    const summary = testSummary(drawn, { seed: i, resamples: options.resamples });
     const comparison = summary.find((row) => row.algorithm === 'mpc-l')!.vsBaseline!;
     for (const name of Object.keys(TRUTH) as Covered[]) {
       const interval = (comparison[name] as Estimate | null)?.ci95;

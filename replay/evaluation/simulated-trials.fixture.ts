@@ -21,11 +21,7 @@ const METRICS = {
 export type DrawnMetric = keyof typeof METRICS;
 export const DRAWN_METRICS = Object.keys(METRICS) as DrawnMetric[];
 
-interface Played {
-  watched: number;
-  stalled: number;
-  qoe: number;
-}
+type Played = { watched: number; stalled: number; qoe: number };
 
 /** By link: the sessions of both arms from the same starts. */
 export type Pool = { control: Played; arm: Played }[][];
@@ -37,14 +33,10 @@ export function playPool(starts: number, algorithms: { control: string; arm: str
   const player = sessionPlayer({ scenario, controllers: new Map() });
   return traces.map((trace) =>
     Array.from({ length: starts }, (_, i) => {
-      const place = {
-        trace,
-        startSeconds: Math.round((i * trace.durationSeconds) / starts),
-        segmentCount: WATCHED_SEGMENTS[i % WATCHED_SEGMENTS.length]!,
-        seed: i,
-      };
+      const startSeconds = Math.round((i * trace.durationSeconds) / starts);
+      const segmentCount = WATCHED_SEGMENTS[i % WATCHED_SEGMENTS.length]!;
       const play = (algorithm: string): Played => {
-        const { segments, stallSeconds, qoe } = player({ ...place, algorithm })[0]!;
+        const { segments, stallSeconds, qoe } = player({ trace, startSeconds, segmentCount, seed: i, algorithm })[0]!;
         return { watched: segments.length * scenario.segmentSeconds, stalled: stallSeconds, qoe: qoe.linear };
       };
       return { control: play(algorithms.control), arm: play(algorithms.arm) };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAll } from '../../abr/property.fixture.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import { leastSegments, neededOfTraces, parseStarts, SLACK_SECONDS, sessionStarts } from './starts.ts';
 
@@ -65,24 +66,19 @@ describe('sessionStarts', () => {
   });
 
   test('law: every session fits, and the next start would not', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: 1, max: 4000, noNaN: true }),
-        fc.integer({ min: 1, max: 200 }),
-        (durationSeconds, everySeconds) => {
-          const starts = sessionStarts({ durationSeconds }, uhd, { everySeconds });
-          for (const { startSeconds, segmentCount } of starts) {
-            expect(startSeconds + segmentCount * uhd.segmentSeconds).toBeLessThanOrEqual(durationSeconds);
-            expect(segmentCount).toBeGreaterThanOrEqual(leastSegments(uhd));
-          }
-          const media = uhd.segmentCount * uhd.segmentSeconds;
-          if (durationSeconds >= media + SLACK_SECONDS) {
-            expect(starts.length * everySeconds + media + SLACK_SECONDS).toBeGreaterThan(durationSeconds);
-          } else expect(starts.length).toBeLessThanOrEqual(1);
-        },
-      ),
-      { seed: 1 },
-    );
+    const anyDuration = fc.double({ min: 1, max: 4000, noNaN: true });
+    const anyPeriod = fc.integer({ min: 1, max: 200 });
+    forAll([anyDuration, anyPeriod], { seed: 1 }, (durationSeconds, everySeconds) => {
+      const starts = sessionStarts({ durationSeconds }, uhd, { everySeconds });
+      for (const { startSeconds, segmentCount } of starts) {
+        expect(startSeconds + segmentCount * uhd.segmentSeconds).toBeLessThanOrEqual(durationSeconds);
+        expect(segmentCount).toBeGreaterThanOrEqual(leastSegments(uhd));
+      }
+      const media = uhd.segmentCount * uhd.segmentSeconds;
+      if (durationSeconds >= media + SLACK_SECONDS) {
+        expect(starts.length * everySeconds + media + SLACK_SECONDS).toBeGreaterThan(durationSeconds);
+      } else expect(starts.length).toBeLessThanOrEqual(1);
+    });
   });
 });
 

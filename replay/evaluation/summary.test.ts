@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionResult, SummaryRow } from '../results.ts';
-import { summarise } from './summary.ts';
-import { testLiveMetrics, testSession } from './test-sessions.fixture.ts';
+import { testLiveMetrics, testSession, testSummary } from './test-sessions.fixture.ts';
 
-const scenario = { ladderBps: [3e6, 120e6], segmentSeconds: 4, segmentCount: 48, mu: 4.3, lambda: 1 };
-const summaryOf = (sessions: SessionResult[], resamples = 500) =>
-  summarise(sessions, { scenario, baseline: 'mpc-d', resamples });
+const summaryOf = (sessions: SessionResult[]) => testSummary(sessions);
 const row = (rows: SummaryRow[], algorithm: string, dataset = 'set') =>
   rows.find((r) => r.algorithm === algorithm && r.dataset === dataset)!;
 
@@ -16,16 +13,11 @@ function sessionsOf(
   qoe: (i: number) => number,
   fields: Partial<SessionResult> = {},
 ) {
-  return Array.from({ length: recordings * 10 }, (_, i) =>
-    testSession({
-      algorithm,
-      trace: `t${i % recordings}`,
-      group: `g${(i % recordings) >> 1}`,
-      startSeconds: Math.floor(i / recordings) * 61,
-      qoeLinear: qoe(i),
-      ...fields,
-    }),
-  );
+  return Array.from({ length: recordings * 10 }, (_, i) => {
+    const recording = { trace: `t${i % recordings}`, group: `g${(i % recordings) >> 1}` };
+    const startSeconds = Math.floor(i / recordings) * 61;
+    return testSession({ algorithm, ...recording, startSeconds, qoeLinear: qoe(i), ...fields });
+  });
 }
 
 describe('figures of a row', () => {
@@ -50,25 +42,21 @@ describe('figures of a row', () => {
 
   test('of live sessions: means of their metrics, and differences of means with intervals', () => {
     const of = (algorithm: string, added: number) =>
-      Array.from({ length: 20 }, (_, i) =>
-        testSession({
-          algorithm,
-          trace: `t${i}`,
-          group: `g${i >> 1}`,
-          meanBitrateBps: 3e6 + added,
-          live: testLiveMetrics({ qoe: i + added, latencySecondsMean: 1 + i / 100 - added, jumps: i % 2 }),
-        }),
-      );
+      Array.from({ length: 20 }, (_, i) => {
+        const live = testLiveMetrics({ qoe: i + added, latencySecondsMean: 1 + i / 100 - added, jumps: i % 2 });
+        const place = { trace: `t${i}`, group: `g${i >> 1}` };
+        return testSession({ algorithm, ...place, meanBitrateBps: 3e6 + added, live });
+      });
     const rows = summaryOf([...of('mpc-d', 0), ...of('mpc-l', 0.5)]);
     const { qoe, latencySecondsMean, jumpsPerMinute, stallsPerMinute } = row(rows, 'mpc-l').live!;
     expect([qoe, latencySecondsMean, jumpsPerMinute, stallsPerMinute]).toEqual([
       ...[10, 0.595, 0.25, 0.75].map((value) => expect.closeTo(value, 9)),
     ]);
     expect(row(rows, 'mpc-d').vsBaseline).toBeNull();
-    const constant = (value: number) => ({
-      value: expect.closeTo(value, 9),
-      ci95: [expect.closeTo(value, 9), expect.closeTo(value, 9)],
-    });
+    const constant = (of: number) => {
+      const value = expect.closeTo(of, 9);
+      return { value, ci95: [value, value] };
+    };
     expect(row(rows, 'mpc-l').vsBaseline!.live).toEqual({
       qoeDiff: constant(0.5),
       latencySecondsDiff: constant(-0.5),
@@ -79,11 +67,8 @@ describe('figures of a row', () => {
   });
 
   test('counts sessions that ended early', () => {
-    const sessions = [
-      testSession({ startSeconds: 0, endedBy: 'cutoff' }),
-      testSession({ startSeconds: 1, endedBy: 'fault' }),
-      testSession({ startSeconds: 2 }),
-    ];
+    const ends = ['cutoff', 'fault', 'end'] as const;
+    const sessions = ends.map((endedBy, startSeconds) => testSession({ startSeconds, endedBy }));
     expect(row(summaryOf(sessions), 'mpc-d')).toMatchObject({ sessions: 3, cutoffs: 1, faults: 1 });
   });
 
@@ -104,9 +89,8 @@ describe('against the baseline', () => {
   test('a constant difference has an interval of width 0, because sessions are paired', () => {
     const { vsBaseline } = row(summaryOf([...baseline, ...sessionsOf('mpc-l', 20, (i) => 55 + noise(i))]), 'mpc-l');
     expect(vsBaseline).toMatchObject({ baseline: 'mpc-d', pairs: 200, resampledBy: 'groups', units: 10 });
-    expect(vsBaseline!.qoeDiff.value).toBeCloseTo(5, 9);
-    expect(vsBaseline!.qoeDiff.ci95![0]).toBeCloseTo(5, 9);
-    expect(vsBaseline!.qoeDiff.ci95![1]).toBeCloseTo(5, 9);
+    const five = expect.closeTo(5, 9);
+    expect(vsBaseline!.qoeDiff).toEqual({ value: five, ci95: [five, five] });
     expect(vsBaseline!.qoeMeanRatio!.value).toBeCloseTo(1.1, 3);
     expect(vsBaseline!.worst5pctDiff).toEqual({ value: 0, ci95: [0, 0] });
     expect(vsBaseline!.oracleGapClosed).toBeNull();

@@ -13,14 +13,8 @@ test('pairs the sessions that ended normally in both tiers', () => {
   const cut = testSession({ trace: 'c', endedBy: 'cutoff' });
   const [found, ...others] = tierAgreement([...simulated, cut], browser, 1);
   expect(others).toEqual([]);
-  expect(found).toMatchObject({
-    algorithm: 'mpc-d',
-    pairs: 2,
-    browserQoe: { value: 12 },
-    simulatorQoe: { value: 10 },
-    qoeDiff: { value: 2, ci95: [2, 2] },
-    stallSecondsDiff: { value: 1 },
-    sameRepresentation: { value: 0.5 },
-  });
+  expect(found).toMatchObject({ algorithm: 'mpc-d', pairs: 2, browserQoe: { value: 12 }, simulatorQoe: { value: 10 } });
+  expect(found).toMatchObject({ qoeDiff: { value: 2, ci95: [2, 2] }, stallSecondsDiff: { value: 1 } });
+  expect(found!.sameRepresentation.value).toBe(0.5);
   expect(tierAgreement([], browser, 1)).toEqual([]);
 });

@@ -4,8 +4,6 @@ import { testLiveMetrics, testScenario, testSession } from './test-sessions.fixt
 import { withTraceEnd } from './trace-end.ts';
 
 const scenario = testScenario();
-const pastTrace = (session: SessionResult, durationSeconds: number) =>
-  withTraceEnd(session, { durationSeconds }, scenario).pastTraceSeconds;
 
 /** Its only download ends at 51 s. */
 const session = testSession({
@@ -14,33 +12,24 @@ const session = testSession({
 
 test('a session that ends within its trace is unchanged', () => {
   expect(withTraceEnd(session, { durationSeconds: 60 }, scenario)).toBe(session);
-  expect(pastTrace({ ...session, startSeconds: 9 }, 60)).toBeUndefined();
 });
 
-test('counts from the second at which the trace begins again', () => {
-  // A trace of 59 s begins again at 45 s.
-  expect(pastTrace(session, 59)).toBeCloseTo(6, 9);
-  expect(pastTrace({ ...session, startSeconds: 10 }, 60)).toBeCloseTo(1, 9);
-});
+const household = { name: 'two', algorithm: 'mpc-d', player: 1, joinSeconds: 10.5, linkUtilisation: 1 };
+/** One segment of 4 s, and 600 s of waiting. */
+const cut = { endedBy: 'cutoff' as const, startupSeconds: 20, stallSeconds: 580 };
+const live = (watchedSeconds: number) => ({ startupSeconds: 1, live: testLiveMetrics({ watchedSeconds }) });
 
-test('a player of a household counts from its join', () => {
-  const household = { name: 'two', algorithm: 'mpc-d', player: 1, joinSeconds: 10.5, linkUtilisation: 1 };
-  expect(pastTrace({ ...session, household }, 60)).toBeCloseTo(1.5, 9);
-});
-
-test('a session that was cut off ends at its cutoff', () => {
-  // One segment of 4 s, and 600 s of waiting.
-  const cut = { ...session, endedBy: 'cutoff' as const, startupSeconds: 20, stallSeconds: 580 };
-  expect(pastTrace(cut, 60)).toBeCloseTo(544, 9);
-  expect(pastTrace({ ...cut, segments: [] }, 60)).toBeCloseTo(540, 9);
-});
-
-test('a live session ends with its encoder, which browsers notice somewhat later', () => {
-  const live = (watchedSeconds: number) => ({
-    ...session,
-    startupSeconds: 1,
-    live: testLiveMetrics({ watchedSeconds }),
-  });
-  expect(pastTrace(live(59.4), 60)).toBeUndefined();
-  expect(pastTrace(live(60), 60)).toBeCloseTo(1, 9);
+test.each<[string, Partial<SessionResult>, number, number | undefined]>([
+  ['counts from the second at which the trace of 59 s begins again, 45', {}, 59, 6],
+  ['counts from the end of a whole trace', { startSeconds: 10 }, 60, 1],
+  ['does not count at the end', { startSeconds: 9 }, 60, undefined],
+  ['of a household counts from its join', { household }, 60, 1.5],
+  ['that was cut off ends at its cutoff', cut, 60, 544],
+  ['that was cut off at once, too', { ...cut, segments: [] }, 60, 540],
+  // Browsers notice somewhat later.
+  ['of a live stream ends with its encoder', live(59.4), 60, undefined],
+  ['of a live stream that is a second late counts it', live(60), 60, 1],
+])('a session %s', (_, change, durationSeconds, seconds) => {
+  const { pastTraceSeconds } = withTraceEnd({ ...session, ...change }, { durationSeconds }, scenario);
+  expect(pastTraceSeconds).toEqual(seconds && expect.closeTo(seconds, 9));
 });

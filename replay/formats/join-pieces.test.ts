@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Trace } from '../trace.ts';
 import { runsOf } from './join-pieces.ts';
@@ -9,75 +9,62 @@ const START_MS = Date.UTC(2026, 0, 1, 12);
 /** Pieces of one file: a rate in Mbit/s per second, null where unknown. */
 function pieces(rates: readonly (number | null)[], metadata: Partial<Trace['metadata']> = { startUtcMs: START_MS }) {
   const rows = rates.map((rate, i) => `${i},${rate ?? ''},30,`);
-  return parseTraceCsv(`time_s,throughput_mbps,rtt_ms,loss\n${rows.join('\n')}\n`, {
-    name: 'trace',
-    file: 'trace.csv',
-    metadata: { dataset: 'recorded', recordingGroup: 'roof', ...metadata },
-  });
+  const recording = { dataset: 'recorded', recordingGroup: 'roof', ...metadata };
+  const source = { name: 'trace', file: 'trace.csv', metadata: recording };
+  return parseTraceCsv(`time_s,throughput_mbps,rtt_ms,loss\n${rows.join('\n')}\n`, source);
 }
 
 const mbps = ({ ratesBps }: Trace) => [...ratesBps].map((rate) => rate / 1e6);
 
-describe('runs', () => {
-  test('bridge short pauses linearly, count them and keep the pings', () => {
-    const runs = runsOf(pieces([10, 10, null, null, null, 50, 60, null, 20]), 3);
-    expect(runs).toHaveLength(1);
-    const [{ trace, bridgedSeconds }] = runs as [(typeof runs)[0]];
-    expect(mbps(trace)).toEqual([10, 10, 20, 30, 40, 50, 60, 40, 20]);
-    expect([...trace.stepEndsSeconds]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect([...trace.rttSeconds!]).toEqual([
-      0.03,
-      0.03,
-      Number.NaN,
-      Number.NaN,
-      Number.NaN,
-      0.03,
-      0.03,
-      Number.NaN,
-      0.03,
-    ]);
-    expect({ bridgedSeconds, duration: trace.durationSeconds }).toEqual({ bridgedSeconds: 4, duration: 9 });
-    expect(trace.metadata.startUtcMs).toBe(START_MS);
-  });
+test('runs bridge short pauses linearly, count them and keep the pings', () => {
+  const runs = runsOf(pieces([10, 10, null, null, null, 50, 60, null, 20]), 3);
+  expect(runs).toHaveLength(1);
+  const [{ trace, bridgedSeconds }] = runs as [(typeof runs)[0]];
+  expect(mbps(trace)).toEqual([10, 10, 20, 30, 40, 50, 60, 40, 20]);
+  expect([...trace.stepEndsSeconds]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const [known, none] = [0.03, Number.NaN];
+  expect([...trace.rttSeconds!]).toEqual([known, known, none, none, none, known, known, none, known]);
+  expect({ bridgedSeconds, duration: trace.durationSeconds }).toEqual({ bridgedSeconds: 4, duration: 9 });
+  expect(trace.metadata.startUtcMs).toBe(START_MS);
+});
 
-  test('end at longer pauses and at the end of a file', () => {
-    const one = pieces([10, null, null, null, 50, null, 50]);
-    const other = pieces([70, 70]).map((piece) => ({ ...piece, file: 'other.csv' }));
-    const runs = runsOf([...one, ...other], 2);
-    expect(runs.map(({ trace }) => [mbps(trace), trace.metadata.startUtcMs])).toEqual([
-      [[10], START_MS],
-      [[50, 50, 50], START_MS + 4000],
-      [[70, 70], START_MS],
-    ]);
-  });
+test('runs end at longer pauses and at the end of a file', () => {
+  const one = pieces([10, null, null, null, 50, null, 50]);
+  const other = pieces([70, 70]).map((piece) => ({ ...piece, file: 'other.csv' }));
+  const runs = runsOf([...one, ...other], 2);
+  expect(runs.map(({ trace }) => [mbps(trace), trace.metadata.startUtcMs])).toEqual([
+    [[10], START_MS],
+    [[50, 50, 50], START_MS + 4000],
+    [[70, 70], START_MS],
+  ]);
+});
 
-  test('bridge nothing without a clock', () => {
-    expect(runsOf(pieces([10, null, 50], {}), 10)).toHaveLength(2);
-  });
+test('runs bridge nothing without a clock', () => {
+  expect(runsOf(pieces([10, null, 50], {}), 10)).toHaveLength(2);
+});
 
-  test('keep every known second; bridged seconds lie between their neighbours', () => {
-    const rate = fc.option(fc.integer({ min: 1, max: 200 }), { freq: 2 });
-    fc.assert(
-      fc.property(fc.array(rate, { minLength: 2, maxLength: 60 }), fc.integer({ min: 0, max: 5 }), (rates, longest) => {
-        fc.pre(rates.some((one) => one !== null));
-        const runs = runsOf(pieces(rates), longest);
-        let known = 0;
-        for (const { trace } of runs) {
-          const offset = Math.round((trace.metadata.startUtcMs! - START_MS) / 1000);
-          mbps(trace).forEach((value, i) => {
-            const was = rates[offset + i];
-            if (was === null) {
-              expect(value).toBeGreaterThan(0);
-              expect(value).toBeLessThanOrEqual(200);
-            } else {
-              expect(value).toBeCloseTo(was!);
-              known++;
-            }
-          });
-        }
-        expect(known).toBe(rates.filter((one) => one !== null).length);
-      }),
-      { seed: 1, numRuns: 200 },
-    );
-  });
+test('runs keep every known second; bridged seconds lie between their neighbours', () => {
+  const rate = fc.option(fc.integer({ min: 1, max: 200 }), { freq: 2 });
+  fc.assert(
+    fc.property(fc.array(rate, { minLength: 2, maxLength: 60 }), fc.integer({ min: 0, max: 5 }), (rates, longest) => {
+      fc.pre(rates.some((one) => one !== null));
+      const runs = runsOf(pieces(rates), longest);
+      let known = 0;
+      for (const { trace } of runs) {
+        const offset = Math.round((trace.metadata.startUtcMs! - START_MS) / 1000);
+        mbps(trace).forEach((value, i) => {
+          const was = rates[offset + i];
+          if (was === null) {
+            expect(value).toBeGreaterThan(0);
+            expect(value).toBeLessThanOrEqual(200);
+          } else {
+            expect(value).toBeCloseTo(was!);
+            known++;
+          }
+        });
+      }
+      expect(known).toBe(rates.filter((one) => one !== null).length);
+    }),
+    { seed: 1, numRuns: 200 },
+  );
 });

@@ -1,23 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
 import { testReport } from '../../abr/session-report.fixture.ts';
+import { temporaryFolder } from '../folder.fixture.ts';
 import { placeOf } from './place.ts';
 import { readTraces, writeTrace } from './trace-files.ts';
 import { writeFileAtomically } from './write-file.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-traces-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const at = temporaryFolder('test');
 
 function put(path: string, text: string): string {
-  const file = join(folder, path);
+  const file = at(path);
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, text);
   return file;
@@ -35,16 +29,16 @@ describe('readTraces', () => {
     put('a/.hidden.csv', 'broken');
     put('norway_bus_1', '0 1\n1 2\n');
     put('lte.down', '1\n2\n100\n');
-    symlinkSync(folder, join(folder, 'a', 'loop'));
-    const traces = readTraces([folder, join(folder, 'b', 'two.csv')]);
+    symlinkSync(at(), at('a', 'loop'));
+    const traces = readTraces([at(), at('b', 'two.csv')]);
     expect(traces.map(({ name }) => name)).toEqual(['one', 'two', 'lte', 'norway_bus_1']);
-    expect(traces[1]).toMatchObject({ file: join(folder, 'b/two.csv'), metadata: { dataset: 'd' } });
+    expect(traces[1]).toMatchObject({ file: at('b/two.csv'), metadata: { dataset: 'd' } });
   });
 
   test('reads a report that is in two files once', () => {
     const report = JSON.stringify(testReport({ observations: '1,2,,,,,,3', observedFromMs: 1.8e12 }));
     for (const name of ['a.ndjson', 'b.ndjson']) put(name, `${report}\n`);
-    expect(readTraces([folder]).map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
+    expect(readTraces([at()]).map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
   });
 
   test('reads the sidecar: null means unknown, other fields are kept', () => {
@@ -52,14 +46,10 @@ describe('readTraces', () => {
     const sidecar = { dataset: 'road', recording_group: 'g', start_utc: null, epoch_phase_s: 39, gapped: true };
     put('x.json', JSON.stringify({ ...sidecar, samples: 3 }));
     const notes: string[] = [];
-    const [read] = readTraces([join(folder, 'x.csv')], { onNote: (note) => notes.push(note) });
+    const [read] = readTraces([at('x.csv')], { onNote: (note) => notes.push(note) });
     expect(notes).toEqual([expect.stringContaining('announces 3 samples, the file has 2')]);
-    expect(read!.metadata).toEqual({
-      dataset: 'road',
-      recordingGroup: 'g',
-      epochPhaseSeconds: 39,
-      other: { gapped: true, samples: 3 },
-    });
+    const other = { gapped: true, samples: 3 };
+    expect(read!.metadata).toEqual({ dataset: 'road', recordingGroup: 'g', epochPhaseSeconds: 39, other });
   });
 
   test('without a clock, the place of the dips gives the phase; the parts of a trace shift both', () => {
@@ -67,12 +57,12 @@ describe('readTraces', () => {
     put('x.json', '{"handover_phase_s":0.2}');
     const phases = (file: string) =>
       readTraces([file]).map(({ metadata }) => [metadata.handoverPhaseSeconds, metadata.epochPhaseSeconds]);
-    expect(phases(join(folder, 'x.csv'))).toEqual([
+    expect(phases(at('x.csv'))).toEqual([
       [0.2, 11.8],
       [14.9, 12.1],
     ]);
     put('x.json', '{"handover_phase_s":0.2,"epoch_phase_s":12}');
-    expect(phases(join(folder, 'x.csv'))[0]).toEqual([0.2, 12]);
+    expect(phases(at('x.csv'))[0]).toEqual([0.2, 12]);
   });
 
   test.each([
@@ -90,38 +80,27 @@ describe('readTraces', () => {
     put('x.csv', CSV);
     const file = put('x.json', text);
     const fault = { name: 'InputError', field: placeOf({ file, field }) };
-    expect(() => readTraces([folder])).toThrow(expect.objectContaining(fault));
+    expect(() => readTraces([at()])).toThrow(expect.objectContaining(fault));
   });
 
   test('the error names the missing path or column', () => {
-    mkdirSync(join(folder, 'empty'));
-    expect(() => readTraces([join(folder, 'nowhere')])).toThrow(/nowhere: expected a file or folder/);
-    expect(() => readTraces([join(folder, 'empty')])).toThrow(/empty: expected a folder with traces/);
+    mkdirSync(at('empty'));
+    expect(() => readTraces([at('nowhere')])).toThrow(/nowhere: expected a file or folder/);
+    expect(() => readTraces([at('empty')])).toThrow(/empty: expected a folder with traces/);
     const broken = put('broken.csv', 'time_s,throughput_mbps\n0,1\n1');
-    expect(() => readTraces([folder])).toThrow(`${broken}:3: throughput_mbps: expected 2 columns`);
+    expect(() => readTraces([at()])).toThrow(`${broken}:3: throughput_mbps: expected 2 columns`);
   });
 });
 
 describe('writing', () => {
   test('a written trace and its sidecar are read back the same', () => {
-    const source = {
-      dataset: 'd',
-      recordingGroup: 'g',
-      epochPhaseSeconds: 12.5,
-      startUtcMs: Date.UTC(2024, 3, 19, 16, 23, 12, 500),
-      handoverPhaseSeconds: 14.5,
-      location: 'here',
-      licence: 'Apache-2.0',
-      other: { synthetic: true, seed: 7 },
-    };
-    const trace = {
-      name: 'x#2',
-      stepEndsSeconds: Float64Array.of(1, 2, 3),
-      ratesBps: Float64Array.of(12e6, 0, 24e6),
-      durationSeconds: 3,
-      metadata: source,
-    };
-    const out = join(folder, 'out');
+    const startUtcMs = Date.UTC(2024, 3, 19, 16, 23, 12, 500);
+    const clock = { epochPhaseSeconds: 12.5, startUtcMs, handoverPhaseSeconds: 14.5 };
+    const other = { synthetic: true, seed: 7 };
+    const source = { dataset: 'd', recordingGroup: 'g', ...clock, location: 'here', licence: 'Apache-2.0', other };
+    const rates = { stepEndsSeconds: Float64Array.of(1, 2, 3), ratesBps: Float64Array.of(12e6, 0, 24e6) };
+    const trace = { name: 'x#2', ...rates, durationSeconds: 3, metadata: source };
+    const out = at('out');
     const [read] = readTraces([writeTrace(trace, out)]);
     expect(readdirSync(out)).toHaveLength(2);
     expect(read).toMatchObject({ name: 'x-2', durationSeconds: 3, metadata: source });
@@ -130,11 +109,9 @@ describe('writing', () => {
   test('an unwritable file is an input error and leaves no temporary file', () => {
     const file = put('file', 'old');
     expect(() => writeFileAtomically(join(file, 'below'), 'new')).toThrow(InputError);
-    mkdirSync(join(folder, 'taken'));
-    expect(() => writeFileAtomically(join(folder, 'taken'), 'new')).toThrow(
-      /taken: expected a file that can be written/,
-    );
-    expect(readdirSync(folder).sort()).toEqual(['file', 'taken']);
+    mkdirSync(at('taken'));
+    expect(() => writeFileAtomically(at('taken'), 'new')).toThrow(/taken: expected a file that can be written/);
+    expect(readdirSync(at()).sort()).toEqual(['file', 'taken']);
     writeFileAtomically(file, 'new');
     expect(readFileSync(file, 'utf8')).toBe('new');
   });

@@ -72,11 +72,7 @@ describe('determines the format', () => {
   });
 
   test('names', () => {
-    expect(['/a/dl-001.csv', 'report.2010-09-28_1407CEST', 'x.trace', 'v1.2.csv'].map(traceNameOf)).toEqual([
-      'dl-001',
-      'report.2010-09-28_1407CEST',
-      'x',
-      'v1.2',
-    ]);
+    const files = ['/a/dl-001.csv', 'report.2010-09-28_1407CEST', 'x.trace', 'v1.2.csv'];
+    expect(files.map(traceNameOf)).toEqual(['dl-001', 'report.2010-09-28_1407CEST', 'x', 'v1.2']);
   });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { formatSidecar } from '../formats/sidecar.ts';
 import { formatTraceCsv } from '../formats/trace-csv.ts';
 import { SHIPPED_TRACES, synthesizeShippedTraces } from './shipped-traces.ts';
@@ -9,23 +9,21 @@ import { synthesizeTrace } from './synthesize-trace.ts';
 const FOLDER = fileURLToPath(new URL('../traces/', import.meta.url));
 const fileText = (name: string) => readFileSync(`${FOLDER}${name}`, 'utf8');
 
-describe('the shipped traces', () => {
-  test.each(SHIPPED_TRACES)('$name equals its file byte for byte', (recipe) => {
-    const trace = synthesizeTrace(recipe);
-    expect(formatTraceCsv(trace)).toBe(fileText(`${recipe.name}.csv`));
-    expect(formatSidecar(trace.metadata)).toBe(fileText(`${recipe.name}.json`));
-  });
+test.each(SHIPPED_TRACES)('$name equals its file byte for byte', (recipe) => {
+  const trace = synthesizeTrace(recipe);
+  expect(formatTraceCsv(trace)).toBe(fileText(`${recipe.name}.csv`));
+  expect(formatSidecar(trace.metadata)).toBe(fileText(`${recipe.name}.json`));
+});
 
-  test('are the only files of the folder', () => {
-    const names = SHIPPED_TRACES.map(({ name }) => name);
-    const expected = ['README.md', ...names.map((name) => `${name}.csv`), ...names.map((name) => `${name}.json`)];
-    expect(readdirSync(FOLDER).sort()).toEqual(expected.sort());
-  });
+test('the shipped traces are the only files of the folder', () => {
+  const names = SHIPPED_TRACES.map(({ name }) => name);
+  const expected = ['README.md', ...names.map((name) => `${name}.csv`), ...names.map((name) => `${name}.json`)];
+  expect(readdirSync(FOLDER).sort()).toEqual(expected.sort());
+});
 
-  test('are marked as synthetic, each with a recording group of its own', () => {
-    const traces = synthesizeShippedTraces();
-    expect(new Set(traces.map(({ metadata }) => metadata.recordingGroup)).size).toBe(traces.length);
-    for (const { metadata } of traces)
-      expect(metadata).toMatchObject({ licence: 'Apache-2.0', other: { synthetic: true } });
-  });
+test('the shipped traces are marked as synthetic, each with a recording group of its own', () => {
+  const traces = synthesizeShippedTraces();
+  expect(new Set(traces.map(({ metadata }) => metadata.recordingGroup)).size).toBe(traces.length);
+  for (const { metadata } of traces)
+    expect(metadata).toMatchObject({ licence: 'Apache-2.0', other: { synthetic: true } });
 });

@@ -34,11 +34,8 @@ describe('every preset', () => {
       expect(trace.ratesBps.every((rate) => rate >= 0 && Number.isInteger(rate / 10_000))).toBe(true);
       expect(trace.loss!.every((loss) => loss >= 0 && loss <= 1)).toBe(true);
       expect(trace.rttSeconds!.every((rtt) => Number.isNaN(rtt) || (rtt > 0.005 && rtt < 1))).toBe(true);
-      expect(trace.metadata).toMatchObject({
-        recordingGroup: `${preset}-${seed}`,
-        licence: 'Apache-2.0',
-        other: { synthetic: true, preset, seed },
-      });
+      const other = { synthetic: true, preset, seed };
+      expect(trace.metadata).toMatchObject({ recordingGroup: `${preset}-${seed}`, licence: 'Apache-2.0', other });
       // The start's second of the minute equals the phase.
       const second = (traceStartUtcMs(trace.metadata) % 60_000) / 1000;
       expect(second).toBeCloseTo(trace.metadata.epochPhaseSeconds!, 9);
@@ -75,18 +72,9 @@ describe('the Starlink link', () => {
 
   test('the rate changes at seconds 12, 27, 42 and 57 of the minute, with a dip', () => {
     // All other variation is off, so only boundaries change the rate.
-    const parameters = {
-      ...STARLINK_CHARACTERS['stationary-calm'],
-      keepShare: 0,
-      badEpochShare: 0,
-      slowSpread: 0,
-      fastSpread: 0,
-      surroundingsSpread: 0,
-      fadesPerHour: 0,
-      blockagesPerHour: 0,
-      dipSeconds: 1,
-      dipDepth: 0.5,
-    };
+    const spreads = ['slowSpread', 'fastSpread', 'surroundingsSpread', 'fadesPerHour', 'blockagesPerHour'];
+    const off = Object.fromEntries(['keepShare', 'badEpochShare', ...spreads].map((name) => [name, 0]));
+    const parameters = { ...STARLINK_CHARACTERS['stationary-calm'], ...off, dipSeconds: 1, dipDepth: 0.5 };
     for (const seed of [1, 2, 3, 4, 5]) {
       const link = synthesizeStarlinkLink({ parameters, seed, durationSeconds: 90, stepSeconds: 0.1 });
       const changed = new Set<number>();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ByteRun, ByteRuns, READ_BYTES } from './byte-runs.ts';
 
@@ -9,28 +9,26 @@ const runArbitrary: fc.Arbitrary<ByteRun> = fc.oneof(
 const plain = (runs: readonly ByteRun[]): number[] =>
   runs.flatMap((run) => (run instanceof Uint8Array ? [...run] : Array<number>(run.count).fill(run.fill)));
 
-describe('ByteRuns', () => {
-  test('any range equals that of the plain bytes', () => {
-    fc.assert(
-      fc.property(fc.array(runArbitrary, { maxLength: 8 }), fc.nat(120), fc.nat(120), (runs, start, end) => {
-        const bytes = plain(runs);
-        const read = [...new ByteRuns(runs).read(start, end)].flatMap((piece) => [...piece]);
-        expect(read).toEqual(bytes.slice(start, Math.max(start, end)));
-      }),
-      { seed: 1, numRuns: 500 },
-    );
-  });
+test('any range equals that of the plain bytes', () => {
+  fc.assert(
+    fc.property(fc.array(runArbitrary, { maxLength: 8 }), fc.nat(120), fc.nat(120), (runs, start, end) => {
+      const bytes = plain(runs);
+      const read = [...new ByteRuns(runs).read(start, end)].flatMap((piece) => [...piece]);
+      expect(read).toEqual(bytes.slice(start, Math.max(start, end)));
+    }),
+    { seed: 1, numRuns: 500 },
+  );
+});
 
-  test('a long run is read in small pieces of one shared block', () => {
-    const runs = new ByteRuns([{ fill: 0, count: 3 * READ_BYTES + 5 }]);
-    const pieces = [...runs.read()];
-    expect(pieces.map(({ length }) => length)).toEqual([READ_BYTES, READ_BYTES, READ_BYTES, 5]);
-    expect(pieces[0]!.buffer).toBe(pieces[3]!.buffer);
-  });
+test('a long run is read in small pieces of one shared block', () => {
+  const runs = new ByteRuns([{ fill: 0, count: 3 * READ_BYTES + 5 }]);
+  const pieces = [...runs.read()];
+  expect(pieces.map(({ length }) => length)).toEqual([READ_BYTES, READ_BYTES, READ_BYTES, 5]);
+  expect(pieces[0]!.buffer).toBe(pieces[3]!.buffer);
+});
 
-  test('concatenation keeps order and length', () => {
-    const a = new ByteRuns([Uint8Array.of(1), { fill: 2, count: 2 }]);
-    const b = new ByteRuns([Uint8Array.of(3)]);
-    expect([...ByteRuns.concat([a, b]).toBytes()]).toEqual([1, 2, 2, 3]);
-  });
+test('concatenation keeps order and length', () => {
+  const a = new ByteRuns([Uint8Array.of(1), { fill: 2, count: 2 }]);
+  const b = new ByteRuns([Uint8Array.of(3)]);
+  expect([...ByteRuns.concat([a, b]).toBytes()]).toEqual([1, 2, 2, 3]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { LiveStream } from '../scenarios.ts';
 import { type PresentationOptions, presentation } from './presentation.ts';
 
@@ -12,18 +12,11 @@ const live: LiveStream = { chunkSeconds: 1, encoderLatencySeconds: 0.3, targetLa
 const joinUtcMs = Date.UTC(2025, 5, 1, 12);
 const at = (sessionSeconds: number) => ({ sessionSeconds, utcMs: joinUtcMs + sessionSeconds * 1000 });
 
-interface Segment {
-  path: string;
-  seconds: number;
-  tags: Record<string, string>;
-  parts: string[];
-}
-
 /** A playlist's tags, its segments with theirs, the parts after the last segment, and the other renditions. */
 function parse(text: string) {
   expect(text.startsWith('#EXTM3U\n#EXT-X-VERSION:7\n')).toBe(true);
   const tags: Record<string, string> = {};
-  const segments: Segment[] = [];
+  const segments: { path: string; seconds: number; tags: Record<string, string>; parts: string[] }[] = [];
   let own: Record<string, string> = {};
   let parts: string[] = [];
   let hint: string | undefined;
@@ -47,149 +40,136 @@ function parse(text: string) {
 const attributes = (text: string) =>
   Object.fromEntries([...text.matchAll(/([A-Z-]+)=(?:"(.*?)"|([^,]*))/g)].map(([, name, a, b]) => [name, a ?? b]));
 
-describe('HLS playlists', () => {
-  test('the variants have their peak, mean, codecs, picture and playlist', () => {
-    const { segments, tags } = parse(presentation(base).playlist('master.m3u8')!);
-    expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');
-    expect(segments.map(({ path, tags }) => [path, attributes(tags['STREAM-INF']!)])).toEqual(
-      [300e3, 750e3].map((bps, i) => [
-        `video-${i}.m3u8`,
-        {
-          BANDWIDTH: String(Math.round(bps * 1.05)),
-          'AVERAGE-BANDWIDTH': String(Math.round(bps * 1.025)),
-          CODECS: 'avc1.64000a',
-          RESOLUTION: ['64x36', '96x54'][i],
-          'FRAME-RATE': '24.000',
-        },
-      ]),
-    );
-  });
-
-  test('audio is a rendition of every variant, and counts in their bitrates', () => {
-    const { find, playlist } = presentation({ ...base, audio: true });
-    const { segments, tags } = parse(playlist('master.m3u8')!);
-    expect(attributes(tags['MEDIA']!)).toMatchObject({ TYPE: 'AUDIO', 'GROUP-ID': 'audio', URI: 'audio.m3u8' });
-    const { BANDWIDTH, CODECS, AUDIO } = attributes(segments[0]!.tags['STREAM-INF']!);
-    expect(AUDIO).toBe('audio');
-    expect(CODECS).toMatch(/^avc1\.\w{6},mp4a\.40\.2$/);
-    const audio = parse(playlist('audio.m3u8')!).segments.map(({ path }) => find(path)!.body.length);
-    expect(Number(BANDWIDTH)).toBeCloseTo(300e3 * 1.05 + (Math.max(...audio) * 8) / 4, -1);
-  });
-
-  test.each(['template', 'timeline'] as const)('a track lists every file with its bitrate (%s)', (addressing) => {
-    const { find, playlist } = presentation({ ...base, addressing });
-    const { tags, segments } = parse(playlist('video-1.m3u8')!);
-    expect(tags).toMatchObject({ TARGETDURATION: '4', 'PLAYLIST-TYPE': 'VOD', 'MEDIA-SEQUENCE': '0', ENDLIST: '' });
-    expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');
-    expect(find(attributes(tags['MAP']!)['URI']!)!.parts[0]!.kind).toBe('init');
-    segments.forEach(({ path, seconds, tags: { BITRATE } }, i) => {
-      expect(find(path)!.parts[0]!.segmentIndex).toBe(i);
-      expect([seconds, BITRATE]).toEqual([4, String(Math.ceil(segmentSizesBits[i]![1]! / 4000))]);
-    });
-    expect(segments).toHaveLength(6);
-    expect(playlist('video-2.m3u8')).toBeUndefined();
-  });
-
-  test('a file per track is listed by byte ranges', () => {
-    const { find, playlist } = presentation({ ...base, addressing: 'base' });
-    const { tags, segments } = parse(playlist('video-1.m3u8')!);
-    const { parts } = find('video-1.mp4')!;
-    const ranges = parts.map(({ start, end }) => `${end - start}@${start}`);
-    expect(attributes(tags['MAP']!)).toEqual({ URI: 'video-1.mp4', BYTERANGE: ranges[0] });
-    expect(segments.map(({ path, tags: { BYTERANGE } }) => [path, BYTERANGE])).toEqual(
-      ranges.slice(2).map((range) => ['video-1.mp4', range]),
-    );
-  });
-
-  test('a live stream in parts: what exists, in segments and byte ranges of the next one', () => {
-    const { find, playlist } = presentation({ ...base, live });
-    // Captured until 10.2 s: two segments and two parts.
-    const { tags, segments, parts, hint } = parse(playlist('video-0.m3u8', at(2.5))!);
-    expect(attributes(tags['SERVER-CONTROL']!)).toEqual({
-      'CAN-BLOCK-RELOAD': 'YES',
-      'HOLD-BACK': '12',
-      'PART-HOLD-BACK': '2.7',
-    });
-    expect(tags).toMatchObject({ 'PART-INF': 'PART-TARGET=1', 'MEDIA-SEQUENCE': '0' });
-    expect(tags['PROGRAM-DATE-TIME']).toBe('2025-06-01T11:59:52.000Z');
-    expect(tags).not.toHaveProperty('ENDLIST');
-    expect(segments.map(({ path, parts }) => [path, parts.length])).toEqual([
-      ['video-0/1.m4s', 4],
-      ['video-0/2.m4s', 4],
-    ]);
-    const { chunks } = find('video-0/3.m4s')!;
-    expect(parts.map(attributes)).toEqual([
-      { DURATION: '1', URI: 'video-0/3.m4s', BYTERANGE: `${chunks![0]!.end}@0`, INDEPENDENT: 'YES' },
+test('the variants have their peak, mean, codecs, picture and playlist', () => {
+  const { segments, tags } = parse(presentation(base).playlist('master.m3u8')!);
+  expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');
+  expect(segments.map(({ path, tags }) => [path, attributes(tags['STREAM-INF']!)])).toEqual(
+    [300e3, 750e3].map((bps, i) => [
+      `video-${i}.m3u8`,
       {
-        DURATION: '1',
-        URI: 'video-0/3.m4s',
-        BYTERANGE: `${chunks![1]!.end - chunks![0]!.end}@${chunks![0]!.end}`,
-        INDEPENDENT: 'YES',
+        BANDWIDTH: String(Math.round(bps * 1.05)),
+        'AVERAGE-BANDWIDTH': String(Math.round(bps * 1.025)),
+        CODECS: 'avc1.64000a',
+        RESOLUTION: ['64x36', '96x54'][i],
+        'FRAME-RATE': '24.000',
       },
-    ]);
-    const [first, second] = [chunks![1]!, chunks![2]!].map(({ end }) => end);
-    expect(attributes(hint!)).toEqual({
-      TYPE: 'PART',
-      URI: 'video-0/3.m4s',
-      'BYTERANGE-START': String(first),
-      'BYTERANGE-LENGTH': String(second! - first!),
-    });
-    const whole = parse(playlist('video-0.m3u8', at(4.31))!);
-    expect([whole.segments.length, whole.parts.length]).toEqual([3, 0]);
-    expect(attributes(whole.hint!)).toMatchObject({ URI: 'video-0/4.m4s', 'BYTERANGE-START': '0' });
-    expect(parse(playlist('video-0.m3u8', at(100))!)).toMatchObject({ hint: undefined, reports: [] });
-  });
+    ]),
+  );
+});
 
-  test('parts that begin with a key frame, one a second, are independent', () => {
-    const { playlist } = presentation({ ...base, live: { ...live, chunkSeconds: 0.25 }, audio: true });
-    const independent = (path: string) => {
-      const { segments, parts } = parse(playlist(path, at(2.2))!);
-      const isMarked = (part: string) => 'INDEPENDENT' in attributes(part);
-      return [segments.at(-1)!.parts.map(isMarked), parts.map(isMarked)];
-    };
-    const second = [true, false, false, false];
-    expect(independent('video-1.m3u8')).toEqual([
-      [...second, ...second, ...second, ...second],
-      [...second, ...second.slice(0, 3)],
-    ]);
-    expect(independent('audio.m3u8').flat()).toEqual(Array.from({ length: 23 }, () => true));
-  });
+test('audio is a rendition of every variant, and counts in their bitrates', () => {
+  const { find, playlist } = presentation({ ...base, audio: true });
+  const { segments, tags } = parse(playlist('master.m3u8')!);
+  expect(attributes(tags['MEDIA']!)).toMatchObject({ TYPE: 'AUDIO', 'GROUP-ID': 'audio', URI: 'audio.m3u8' });
+  const { BANDWIDTH, CODECS, AUDIO } = attributes(segments[0]!.tags['STREAM-INF']!);
+  expect(AUDIO).toBe('audio');
+  expect(CODECS).toMatch(/^avc1\.\w{6},mp4a\.40\.2$/);
+  const audio = parse(playlist('audio.m3u8')!).segments.map(({ path }) => find(path)!.body.length);
+  expect(Number(BANDWIDTH)).toBeCloseTo(300e3 * 1.05 + (Math.max(...audio) * 8) / 4, -1);
+});
 
-  test('a stream in parts names the other renditions, which are as far as this one', () => {
-    const { playlist } = presentation({ ...base, live, audio: true });
-    const reportsOf = (path: string) => parse(playlist(path, at(2.5))!).reports;
-    expect(reportsOf('video-0.m3u8')).toEqual(['URI="video-1.m3u8"', 'URI="audio.m3u8"']);
-    expect(reportsOf('audio.m3u8')).toEqual(['URI="video-0.m3u8"', 'URI="video-1.m3u8"']);
+test.each(['template', 'timeline'] as const)('a track lists every file with its bitrate (%s)', (addressing) => {
+  const { find, playlist } = presentation({ ...base, addressing });
+  const { tags, segments } = parse(playlist('video-1.m3u8')!);
+  expect(tags).toMatchObject({ TARGETDURATION: '4', 'PLAYLIST-TYPE': 'VOD', 'MEDIA-SEQUENCE': '0', ENDLIST: '' });
+  expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');
+  expect(find(attributes(tags['MAP']!)['URI']!)!.parts[0]!.kind).toBe('init');
+  segments.forEach(({ path, seconds, tags: { BITRATE } }, i) => {
+    expect(find(path)!.parts[0]!.segmentIndex).toBe(i);
+    expect([seconds, BITRATE]).toEqual([4, String(Math.ceil(segmentSizesBits[i]![1]! / 4000))]);
   });
+  expect(segments).toHaveLength(6);
+  expect(playlist('video-2.m3u8')).toBeUndefined();
+});
 
-  test('the window slides, keeps three segments, and stays at the end of the stream', () => {
-    const { playlist } = presentation({ ...base, live });
-    const listed = (sessionSeconds: number) => {
-      const { tags, segments } = parse(playlist('video-0.m3u8', at(sessionSeconds))!);
-      return [tags['MEDIA-SEQUENCE'], segments[0]!.path, segments.length, 'ENDLIST' in tags, tags['PROGRAM-DATE-TIME']];
-    };
-    expect(listed(8.31)).toEqual(['1', 'video-0/2.m4s', 3, false, '2025-06-01T11:59:56.000Z']);
-    expect(listed(12.31)).toEqual(['2', 'video-0/3.m4s', 3, false, '2025-06-01T12:00:00.000Z']);
-    expect(listed(100)).toEqual(['3', 'video-0/4.m4s', 3, true, '2025-06-01T12:00:04.000Z']);
-  });
+test('a file per track is listed by byte ranges', () => {
+  const { find, playlist } = presentation({ ...base, addressing: 'base' });
+  const { tags, segments } = parse(playlist('video-1.m3u8')!);
+  const { parts } = find('video-1.mp4')!;
+  const ranges = parts.map(({ start, end }) => `${end - start}@${start}`);
+  expect(attributes(tags['MAP']!)).toEqual({ URI: 'video-1.mp4', BYTERANGE: ranges[0] });
+  expect(segments.map(({ path, tags: { BYTERANGE } }) => [path, BYTERANGE])).toEqual(
+    ranges.slice(2).map((range) => ['video-1.mp4', range]),
+  );
+});
 
-  test('a live stream of whole segments has no parts', () => {
-    const whole = { ...live, chunkSeconds: 4, targetLatencySeconds: 14 };
-    const { tags, segments, parts, hint, reports } = parse(
-      presentation({ ...base, live: whole, audio: true }).playlist('audio.m3u8', at(4.5))!,
-    );
-    expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', 'HOLD-BACK': '13.7' });
-    expect([segments.length, segments[0]!.parts, parts, hint, reports]).toEqual([3, [], [], undefined, []]);
-    expect(tags).not.toHaveProperty('PART-INF');
-  });
+test('a live stream in parts: what exists, in segments and byte ranges of the next one', () => {
+  const { find, playlist } = presentation({ ...base, live });
+  // Captured until 10.2 s: two segments and two parts.
+  const { tags, segments, parts, hint } = parse(playlist('video-0.m3u8', at(2.5))!);
+  const holdBack = { 'HOLD-BACK': '12', 'PART-HOLD-BACK': '2.7' };
+  expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', ...holdBack });
+  expect(tags).toMatchObject({ 'PART-INF': 'PART-TARGET=1', 'MEDIA-SEQUENCE': '0' });
+  expect(tags['PROGRAM-DATE-TIME']).toBe('2025-06-01T11:59:52.000Z');
+  expect(tags).not.toHaveProperty('ENDLIST');
+  expect(segments.map(({ path, parts }) => [path, parts.length])).toEqual([
+    ['video-0/1.m4s', 4],
+    ['video-0/2.m4s', 4],
+  ]);
+  const { chunks } = find('video-0/3.m4s')!;
+  const [zero, first, second] = chunks!.map(({ end }) => end) as [number, number, number];
+  const part = { DURATION: '1', URI: 'video-0/3.m4s', INDEPENDENT: 'YES' };
+  expect(parts.map(attributes)).toEqual([
+    { ...part, BYTERANGE: `${zero}@0` },
+    { ...part, BYTERANGE: `${first - zero}@${zero}` },
+  ]);
+  const range = { 'BYTERANGE-START': String(first), 'BYTERANGE-LENGTH': String(second - first) };
+  expect(attributes(hint!)).toEqual({ TYPE: 'PART', URI: 'video-0/3.m4s', ...range });
+  const whole = parse(playlist('video-0.m3u8', at(4.31))!);
+  expect([whole.segments.length, whole.parts.length]).toEqual([3, 0]);
+  expect(attributes(whole.hint!)).toMatchObject({ URI: 'video-0/4.m4s', 'BYTERANGE-START': '0' });
+  expect(parse(playlist('video-0.m3u8', at(100))!)).toMatchObject({ hint: undefined, reports: [] });
+});
 
-  test('a blocking reload waits for its segment or part', () => {
-    const existsAt = presentation({ ...base, live }).playlistExistsAtSeconds;
-    expect(existsAt({ mediaSequence: 2 })).toBeCloseTo(4.3, 9);
-    expect(existsAt({ mediaSequence: 2, part: 0 })).toBeCloseTo(1.3, 9);
-    // After the last part comes the next segment's first.
-    expect(existsAt({ mediaSequence: 2, part: 4 })).toBeCloseTo(5.3, 9);
-    expect(existsAt({ mediaSequence: 5, part: 4 })).toBe(Number.NEGATIVE_INFINITY);
-    expect(presentation(base).playlistExistsAtSeconds({ mediaSequence: 9 })).toBe(Number.NEGATIVE_INFINITY);
-  });
+test('parts that begin with a key frame, one a second, are independent', () => {
+  const { playlist } = presentation({ ...base, live: { ...live, chunkSeconds: 0.25 }, audio: true });
+  const independent = (path: string) => {
+    const { segments, parts } = parse(playlist(path, at(2.2))!);
+    const isMarked = (part: string) => 'INDEPENDENT' in attributes(part);
+    return [segments.at(-1)!.parts.map(isMarked), parts.map(isMarked)];
+  };
+  const second = [true, false, false, false];
+  expect(independent('video-1.m3u8')).toEqual([
+    [...second, ...second, ...second, ...second],
+    [...second, ...second.slice(0, 3)],
+  ]);
+  expect(independent('audio.m3u8').flat()).toEqual(Array.from({ length: 23 }, () => true));
+});
+
+test('a stream in parts names the other renditions, which are as far as this one', () => {
+  const { playlist } = presentation({ ...base, live, audio: true });
+  const reportsOf = (path: string) => parse(playlist(path, at(2.5))!).reports;
+  expect(reportsOf('video-0.m3u8')).toEqual(['URI="video-1.m3u8"', 'URI="audio.m3u8"']);
+  expect(reportsOf('audio.m3u8')).toEqual(['URI="video-0.m3u8"', 'URI="video-1.m3u8"']);
+});
+
+test('the window slides, keeps three segments, and stays at the end of the stream', () => {
+  const { playlist } = presentation({ ...base, live });
+  const listed = (sessionSeconds: number) => {
+    const { tags, segments } = parse(playlist('video-0.m3u8', at(sessionSeconds))!);
+    return [tags['MEDIA-SEQUENCE'], segments[0]!.path, segments.length, 'ENDLIST' in tags, tags['PROGRAM-DATE-TIME']];
+  };
+  expect(listed(8.31)).toEqual(['1', 'video-0/2.m4s', 3, false, '2025-06-01T11:59:56.000Z']);
+  expect(listed(12.31)).toEqual(['2', 'video-0/3.m4s', 3, false, '2025-06-01T12:00:00.000Z']);
+  expect(listed(100)).toEqual(['3', 'video-0/4.m4s', 3, true, '2025-06-01T12:00:04.000Z']);
+});
+
+test('a live stream of whole segments has no parts', () => {
+  const whole = { ...live, chunkSeconds: 4, targetLatencySeconds: 14 };
+  const { tags, segments, parts, hint, reports } = parse(
+    presentation({ ...base, live: whole, audio: true }).playlist('audio.m3u8', at(4.5))!,
+  );
+  expect(attributes(tags['SERVER-CONTROL']!)).toEqual({ 'CAN-BLOCK-RELOAD': 'YES', 'HOLD-BACK': '13.7' });
+  expect([segments.length, segments[0]!.parts, parts, hint, reports]).toEqual([3, [], [], undefined, []]);
+  expect(tags).not.toHaveProperty('PART-INF');
+});
+
+test('a blocking reload waits for its segment or part', () => {
+  const existsAt = presentation({ ...base, live }).playlistExistsAtSeconds;
+  expect(existsAt({ mediaSequence: 2 })).toBeCloseTo(4.3, 9);
+  expect(existsAt({ mediaSequence: 2, part: 0 })).toBeCloseTo(1.3, 9);
+  // After the last part comes the next segment's first.
+  expect(existsAt({ mediaSequence: 2, part: 4 })).toBeCloseTo(5.3, 9);
+  expect(existsAt({ mediaSequence: 5, part: 4 })).toBe(Number.NEGATIVE_INFINITY);
+  expect(presentation(base).playlistExistsAtSeconds({ mediaSequence: 9 })).toBe(Number.NEGATIVE_INFINITY);
 });

@@ -1,30 +1,23 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { PathForecast } from '../../abr/index.ts';
 import { browserOracle } from './browser-oracle.ts';
 
-describe('browserOracle', () => {
-  const link = {
-    stepEndsSeconds: [10, 20],
-    ratesBps: [1e6, 4e6],
-    rttSeconds: 0.1,
-    startSeconds: 8,
-    traceStartUtcMs: 0,
-  };
-  const path = (oracle: ReturnType<typeof browserOracle>, now: number) =>
-    (oracle.forecaster.latest(now) as PathForecast).path;
+const steps = { stepEndsSeconds: [10, 20], ratesBps: [1e6, 4e6] };
+const link = { ...steps, rttSeconds: 0.1, startSeconds: 8, traceStartUtcMs: 0 };
+const path = (oracle: ReturnType<typeof browserOracle>, now: number) =>
+  (oracle.forecaster.latest(now) as PathForecast).path;
 
-  test('publishes the link from now on, with its RTT', () => {
-    const oracle = browserOracle(link);
-    expect(path(oracle, 0).downloadSeconds(0, 1e6)).toBeCloseTo(1.1, 9);
-    expect(path(oracle, 2).downloadSeconds(0, 4e6)).toBeCloseTo(1.1, 9);
-    expect(path(oracle, 12).cumulativeBits(10)).toBeCloseTo(1e7, 3);
-  });
+test('publishes the link from now on, with its RTT', () => {
+  const oracle = browserOracle(link);
+  expect(path(oracle, 0).downloadSeconds(0, 1e6)).toBeCloseTo(1.1, 9);
+  expect(path(oracle, 2).downloadSeconds(0, 4e6)).toBeCloseTo(1.1, 9);
+  expect(path(oracle, 12).cumulativeBits(10)).toBeCloseTo(1e7, 3);
+});
 
-  test('is anchored by the first media response only', () => {
-    const oracle = browserOracle(link);
-    oracle.anchor(9.5, 0.5);
-    oracle.anchor(100, 1);
-    expect(oracle.offsetSeconds).toBe(9);
-    expect(path(oracle, 1).cumulativeBits(1)).toBeCloseTo(4e6, 3);
-  });
+test('the oracle is anchored by the first media response only', () => {
+  const oracle = browserOracle(link);
+  oracle.anchor(9.5, 0.5);
+  oracle.anchor(100, 1);
+  expect(oracle.offsetSeconds).toBe(9);
+  expect(path(oracle, 1).cumulativeBits(1)).toBeCloseTo(4e6, 3);
 });

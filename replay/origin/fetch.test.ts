@@ -1,6 +1,6 @@
 /** The origin as a handler of web requests, on a manual clock. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import { Origin } from './origin.ts';
@@ -8,13 +8,8 @@ import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RATE_BPS = 8e6;
 const trace = traceOfRates([RATE_BPS / 1e6], 60);
-const scenario: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  segmentCount: 4,
-  rttSeconds: 0.05,
-  traceScale: { factor: 1 },
-  payloadShare: 1,
-};
+const link = { rttSeconds: 0.05, traceScale: { factor: 1 }, payloadShare: 1 };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...link, segmentCount: 4 };
 const HOST = 'http://localhost';
 
 function openOrigin(folder?: string) {
@@ -24,74 +19,69 @@ function openOrigin(folder?: string) {
   return { clock, origin, get };
 }
 
-describe('the handler', () => {
-  test('lies below its folder', async () => {
-    const { origin, get } = openOrigin('/demo/');
-    const owned = ['/demo/session', '/demo/session/1/time', '/demo/traces', '/session', '/demo/', '/demo/traces/1'];
-    expect(owned.map((path) => origin.owns(path))).toEqual([true, true, true, false, false, false]);
-    const body = JSON.stringify({ trace: 'made up', scenario: 'short' });
-    const created = await get('/demo/session', { method: 'POST', body });
-    const addresses = (await created.json()) as { manifest: string; hls: string };
-    expect(addresses).toEqual({
-      id: '1',
-      manifest: '/demo/session/1/manifest.mpd',
-      hls: '/demo/session/1/master.m3u8',
-    });
-    expect((await get(addresses.manifest)).status).toBe(200);
-    expect((await get('/session/1/manifest.mpd')).status).toBe(404);
-  });
+test('lies below its folder', async () => {
+  const { origin, get } = openOrigin('/demo/');
+  const owned = ['/demo/session', '/demo/session/1/time', '/demo/traces', '/session', '/demo/', '/demo/traces/1'];
+  expect(owned.map((path) => origin.owns(path))).toEqual([true, true, true, false, false, false]);
+  const body = JSON.stringify({ trace: 'made up', scenario: 'short' });
+  const created = await get('/demo/session', { method: 'POST', body });
+  const addresses = (await created.json()) as { manifest: string; hls: string };
+  const folder = '/demo/session/1';
+  expect(addresses).toEqual({ id: '1', manifest: `${folder}/manifest.mpd`, hls: `${folder}/master.m3u8` });
+  expect((await get(addresses.manifest)).status).toBe(200);
+  expect((await get('/session/1/manifest.mpd')).status).toBe(404);
+});
 
-  test('the head comes after the RTT, the bytes at the rate of the trace', async () => {
-    const { clock, origin, get } = openOrigin();
-    const { id, nowSeconds } = origin.createSession({ trace, scenario });
-    expect(nowSeconds).toBe(0);
-    const startMs = clock.nowMs();
-    const times: number[] = [];
-    const seconds = () => (clock.nowMs() - startMs) / 1000;
-    const read = async () => {
-      const { body, headers } = await get(`/session/${id}/video-5/1.m4s`);
-      times.push(seconds());
-      let bytes = 0;
-      for await (const piece of body!) bytes += piece.length;
-      times.push(seconds());
-      expect(bytes).toBe(Number(headers.get('content-length')));
-    };
-    const done = read();
-    await clock.play();
-    await done;
-    // A tick after the RTT at the latest.
-    expect(times[0]).toBeCloseTo(0.054, 3);
-    expect(times[1]).toBeCloseTo(0.05 + segmentSizesBits(scenario)[0]![5]! / RATE_BPS, 6);
-    expect(origin.session(id)!.log[0]).toMatchObject({ outcome: 'complete', endedAtSeconds: times[1] });
-  });
+test('the head comes after the RTT, the bytes at the rate of the trace', async () => {
+  const { clock, origin, get } = openOrigin();
+  const { id, nowSeconds } = origin.createSession({ trace, scenario });
+  expect(nowSeconds).toBe(0);
+  const startMs = clock.nowMs();
+  const times: number[] = [];
+  const seconds = () => (clock.nowMs() - startMs) / 1000;
+  const read = async () => {
+    const { body, headers } = await get(`/session/${id}/video-5/1.m4s`);
+    times.push(seconds());
+    let bytes = 0;
+    for await (const piece of body!) bytes += piece.length;
+    times.push(seconds());
+    expect(bytes).toBe(Number(headers.get('content-length')));
+  };
+  const done = read();
+  await clock.play();
+  await done;
+  // A tick after the RTT at the latest.
+  expect(times[0]).toBeCloseTo(0.054, 3);
+  expect(times[1]).toBeCloseTo(0.05 + segmentSizesBits(scenario)[0]![5]! / RATE_BPS, 6);
+  expect(origin.session(id)!.log[0]).toMatchObject({ outcome: 'complete', endedAtSeconds: times[1] });
+});
 
-  test('a slow reader holds nothing back but its own bytes', async () => {
-    const { clock, origin, get } = openOrigin();
-    const { id } = origin.createSession({ trace, scenario });
-    const answer = get(`/session/${id}/video-5/1.m4s`);
-    await clock.play();
-    const { log } = origin.session(id)!;
-    const reader = (await answer).body!.getReader();
-    const { value } = await reader.read();
-    expect([log[0]!.outcome, log[0]!.sentBytes]).toEqual(['active', 0]);
-    await reader.read();
-    expect(log[0]!.sentBytes).toBe(value!.length);
-  });
+test('a slow reader holds nothing back but its own bytes', async () => {
+  const { clock, origin, get } = openOrigin();
+  const { id } = origin.createSession({ trace, scenario });
+  const answer = get(`/session/${id}/video-5/1.m4s`);
+  await clock.play();
+  const { log } = origin.session(id)!;
+  const reader = (await answer).body!.getReader();
+  const { value } = await reader.read();
+  expect([log[0]!.outcome, log[0]!.sentBytes]).toEqual(['active', 0]);
+  await reader.read();
+  expect(log[0]!.sentBytes).toBe(value!.length);
+});
 
-  test('an aborted request and a cancelled body free the link', async () => {
-    const { clock, origin, get } = openOrigin();
-    const { id } = origin.createSession({ trace, scenario });
-    const session = origin.session(id)!;
-    const abort = new AbortController();
-    const early = get(`/session/${id}/video-5/1.m4s`, { signal: abort.signal });
-    abort.abort(new Error('enough'));
-    await expect(early).rejects.toThrow('enough');
-    const late = get(`/session/${id}/video-5/2.m4s`);
-    clock.run(clock.nowMs() + 100);
-    await (await late).body!.cancel();
-    expect(session.log.map(({ outcome }) => outcome)).toEqual(['aborted', 'aborted']);
-    expect(session.isActive).toBe(false);
-    clock.run();
-    expect(clock.pending).toBe(0);
-  });
+test('an aborted request and a cancelled body free the link', async () => {
+  const { clock, origin, get } = openOrigin();
+  const { id } = origin.createSession({ trace, scenario });
+  const session = origin.session(id)!;
+  const abort = new AbortController();
+  const early = get(`/session/${id}/video-5/1.m4s`, { signal: abort.signal });
+  abort.abort(new Error('enough'));
+  await expect(early).rejects.toThrow('enough');
+  const late = get(`/session/${id}/video-5/2.m4s`);
+  clock.run(clock.nowMs() + 100);
+  await (await late).body!.cancel();
+  expect(session.log.map(({ outcome }) => outcome)).toEqual(['aborted', 'aborted']);
+  expect(session.isActive).toBe(false);
+  clock.run();
+  expect(clock.pending).toBe(0);
 });

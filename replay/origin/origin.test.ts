@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
 import { type RunningOrigin, startOrigin } from './node/server.ts';
@@ -17,372 +17,352 @@ const dead = traceUntil([
   { until: 1e-6, mbps: 1000 },
   { until: 1e6, mbps: 0 },
 ]);
-const scenario: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  segmentCount: 4,
-  rttSeconds: 0.001,
-  traceScale: { factor: 1 },
-};
+const link = { rttSeconds: 0.001, traceScale: { factor: 1 } };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...link, segmentCount: 4 };
 
-describe('origin', () => {
-  let origin: RunningOrigin;
-  beforeAll(async () => {
-    origin = await startOrigin({ traces: [trace], scenarios: { short: scenario } });
-  });
-  afterAll(() => origin.close());
+let origin: RunningOrigin;
+beforeAll(async () => {
+  origin = await startOrigin({ traces: [trace], scenarios: { short: scenario } });
+});
+afterAll(() => origin.close());
 
-  const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
-  const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
-  const log = async (id: string) => (await (await fetch(at(id, 'log'))).json()) as RequestLogEntry[];
+const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
+const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
+const log = async (id: string) => (await (await fetch(at(id, 'log'))).json()) as RequestLogEntry[];
 
-  test('unpaced, it delivers at once whatever the trace, and reports the start of the clock', async () => {
-    let starts = 0;
-    const onStart = () => {
-      starts++;
+test('unpaced, it delivers at once whatever the trace, and reports the start of the clock', async () => {
+  let starts = 0;
+  const onStart = () => {
+    starts++;
+  };
+  const id = open({ trace: dead, startSeconds: 1, pacing: 'none', onStart });
+  await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
+  expect(starts).toBe(0);
+  for (const number of [1, 2]) {
+    const bytes = (await (await fetch(at(id, `video-5/${number}.m4s`))).arrayBuffer()).byteLength;
+    expect(bytes).toBe(segmentSizesBits(scenario)[number - 1]![5]! / 8);
+    expect(starts).toBe(1);
+  }
+  const entries = await log(id);
+  expect(entries.map(({ outcome }) => outcome)).toEqual(Array(3).fill('complete'));
+  expect(entries.filter(({ prescribedEndSeconds }) => prescribedEndSeconds !== undefined)).toEqual([]);
+});
+
+test('serves every segment with exactly the prescribed size', async () => {
+  const id = open();
+  const manifest = await (await fetch(at(id, 'manifest.mpd'))).text();
+  expect(manifest).toContain('<Representation id="video-5" bandwidth="4300000"');
+  const sizes = segmentSizesBits(scenario);
+  const published: { representations: Record<string, number[]> } = await (await fetch(at(id, 'sizes.json'))).json();
+  const requested = [
+    [0, 0],
+    [3, 5],
+    [2, 1],
+  ] as const;
+  for (const [segment, representation] of requested) {
+    const response = await fetch(at(id, `video-${representation}/${segment + 1}.m4s`));
+    const bytes = (await response.arrayBuffer()).byteLength;
+    expect(bytes).toBe(sizes[segment]![representation]! / 8);
+    expect(bytes).toBe(published.representations[`video-${representation}`]![segment]);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      ...{ 'content-type': 'video/mp4', 'cache-control': 'no-store', 'access-control-allow-origin': '*' },
+      ...{ 'timing-allow-origin': '*', 'access-control-expose-headers': expect.stringContaining('x-trace-seconds') },
+    });
+  }
+  const entries = await log(id);
+  expect(entries).toMatchObject(
+    requested.map(([segmentIndex, representation]) => {
+      return { kind: 'segment', segmentIndex, representationId: `video-${representation}`, outcome: 'complete' };
+    }),
+  );
+  expect(entries[0]!.requestedAtSeconds).toBe(0);
+  expect(entries.every((entry) => entry.bytes === entry.sentBytes)).toBe(true);
+});
+
+test('UTC stays at the start of the session until the first request for a segment', async () => {
+  const id = open();
+  const startMs = Date.UTC(2025, 5, 1, 12, 0, 17);
+  const time = async () => Number(await (await fetch(at(id, 'time'))).text());
+  await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
+  expect(await time()).toBe(startMs);
+  expect(origin.session(id)!.nowSeconds).toBe(0);
+  const first = await fetch(at(id, 'video-0/1.m4s'));
+  await first.arrayBuffer();
+  expect(Number(first.headers.get('x-trace-seconds'))).toBe(5);
+  expect(await time()).toBeGreaterThan(startMs);
+  expect((await log(id))[0]).toMatchObject({ kind: 'init', outcome: 'complete', requestedAtSeconds: 0 });
+});
+
+test('ranges of a single file; HEAD is neither paced nor logged', async () => {
+  const id = open({ media: { addressing: 'base' } });
+  const url = at(id, 'video-2.mp4');
+  const head = await fetch(url, { method: 'HEAD' });
+  const length = Number(head.headers.get('content-length'));
+  expect([head.status, length > 0, origin.session(id)!.log.length]).toEqual([200, true, 0]);
+
+  const get = async (range: string) => {
+    const response = await fetch(url, { headers: { range } });
+    return {
+      status: response.status,
+      range: response.headers.get('content-range'),
+      bytes: new Uint8Array(await response.arrayBuffer()),
     };
-    const id = open({ trace: dead, startSeconds: 1, pacing: 'none', onStart });
-    await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
-    expect(starts).toBe(0);
-    for (const number of [1, 2]) {
-      const bytes = (await (await fetch(at(id, `video-5/${number}.m4s`))).arrayBuffer()).byteLength;
-      expect(bytes).toBe(segmentSizesBits(scenario)[number - 1]![5]! / 8);
-      expect(starts).toBe(1);
-    }
-    const entries = await log(id);
-    expect(entries.map(({ outcome }) => outcome)).toEqual(Array(3).fill('complete'));
-    expect(entries.filter(({ prescribedEndSeconds }) => prescribedEndSeconds !== undefined)).toEqual([]);
-  });
+  };
+  const whole = await get('bytes=nonsense');
+  expect([whole.status, whole.bytes.length]).toEqual([200, length]);
+  const part = await get('bytes=100-899');
+  expect([part.status, part.range]).toEqual([206, `bytes 100-899/${length}`]);
+  expect(part.bytes).toEqual(whole.bytes.slice(100, 900));
+  expect((await get(`bytes=${length - 5}-`)).bytes).toEqual(whole.bytes.slice(-5));
+  expect((await get('bytes=-7')).bytes).toEqual(whole.bytes.slice(-7));
+  const outside = await get(`bytes=${length}-`);
+  expect([outside.status, outside.range]).toEqual([416, `bytes */${length}`]);
+});
 
-  test('serves every segment with exactly the prescribed size', async () => {
-    const id = open();
-    const manifest = await (await fetch(at(id, 'manifest.mpd'))).text();
-    expect(manifest).toContain('<Representation id="video-5" bandwidth="4300000"');
-    const sizes = segmentSizesBits(scenario);
-    const published = (await (await fetch(at(id, 'sizes.json'))).json()) as {
-      representations: Record<string, number[]>;
-    };
-    const requested = [
-      [0, 0],
-      [3, 5],
-      [2, 1],
-    ] as const;
-    for (const [segment, representation] of requested) {
-      const response = await fetch(at(id, `video-${representation}/${segment + 1}.m4s`));
-      const bytes = (await response.arrayBuffer()).byteLength;
-      expect(bytes).toBe(sizes[segment]![representation]! / 8);
-      expect(bytes).toBe(published.representations[`video-${representation}`]![segment]);
-      expect(response.headers.get('content-type')).toBe('video/mp4');
-      expect(response.headers.get('cache-control')).toBe('no-store');
-      expect(response.headers.get('access-control-allow-origin')).toBe('*');
-      expect(response.headers.get('timing-allow-origin')).toBe('*');
-      expect(response.headers.get('access-control-expose-headers')).toContain('x-trace-seconds');
-    }
-    const entries = await log(id);
-    expect(entries).toMatchObject(
-      requested.map(([segmentIndex, representation]) => {
-        return { kind: 'segment', segmentIndex, representationId: `video-${representation}`, outcome: 'complete' };
-      }),
-    );
-    expect(entries[0]!.requestedAtSeconds).toBe(0);
-    expect(entries.every((entry) => entry.bytes === entry.sentBytes)).toBe(true);
-  });
+test('a client that disconnects, with pipelined requests, frees the link and is logged as aborted', async () => {
+  const id = open({ trace: dead, startSeconds: 1 });
+  const socket = connect(origin.port, '127.0.0.1');
+  socket.write(`GET /session/${id}/video-5/1.m4s HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(3));
+  while ((await log(id)).length < 3) await new Promise(setImmediate);
+  expect(origin.session(id)!.isActive).toBe(true);
+  socket.resetAndDestroy();
+  while ((await log(id)).some(({ outcome }) => outcome === 'active')) await new Promise(setImmediate);
+  expect((await log(id)).map(({ outcome }) => outcome)).toEqual(Array(3).fill('aborted'));
+  expect(origin.session(id)!.isActive).toBe(false);
+});
 
-  test('UTC stays at the start of the session until the first request for a segment', async () => {
-    const id = open();
-    const startMs = Date.UTC(2025, 5, 1, 12, 0, 17);
-    const time = async () => Number(await (await fetch(at(id, 'time'))).text());
-    await (await fetch(at(id, 'video-0/init.mp4'))).arrayBuffer();
-    expect(await time()).toBe(startMs);
-    expect(origin.session(id)!.nowSeconds).toBe(0);
-    const first = await fetch(at(id, 'video-0/1.m4s'));
-    await first.arrayBuffer();
-    expect(Number(first.headers.get('x-trace-seconds'))).toBe(5);
-    expect(await time()).toBeGreaterThan(startMs);
-    expect((await log(id))[0]).toMatchObject({ kind: 'init', outcome: 'complete', requestedAtSeconds: 0 });
-  });
+test('sessions can be created over HTTP, and deleted', async () => {
+  const create = (body: string) => fetch(`${origin.url}/session`, { method: 'POST', body });
+  const spec = { trace: 'fast', scenario: 'short', startSeconds: 2 };
+  const response = await create(JSON.stringify(spec));
+  expect(response.status).toBe(201);
+  const { id, manifest, hls } = (await response.json()) as { id: string; manifest: string; hls: string };
+  const shared = (await (await create(JSON.stringify({ ...spec, link: id }))).json()) as { id: string };
+  const playlist = await fetch(origin.url + hls);
+  expect(playlist.headers.get('content-type')).toBe('application/vnd.apple.mpegurl; charset=utf-8');
+  expect(await playlist.text()).toContain('RESOLUTION=64x36');
+  expect(origin.session(id)!.nowSeconds).toBe(0);
+  expect(await (await fetch(origin.url + manifest)).text()).toContain('<MPD');
+  expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
+    { name: 'fast', dataset: 'test', recordingGroup: 'test', durationSeconds: 60, hasClock: true },
+  ]);
+  const link = (await (await fetch(at(id, 'link'))).json()) as Record<string, unknown>;
+  const steps = { stepEndsSeconds: [30, 60], ratesBps: [3.8e9, 1.9e9] };
+  const { startUtcMs: traceStartUtcMs } = trace.metadata;
+  expect(link).toEqual({ ...steps, rttSeconds: 0.001, startSeconds: 2, traceStartUtcMs });
+  // Another session on this link has its clock.
+  await (await fetch(at(shared.id, 'video-0/1.m4s'))).arrayBuffer();
+  expect(origin.session(id)!.nowSeconds).toBeGreaterThan(0);
+  expect((await fetch(`${origin.url}/session/${id}`, { method: 'DELETE' })).status).toBe(204);
+  expect((await fetch(at(id, 'manifest.mpd'))).status).toBe(404);
+});
 
-  test('ranges of a single file; HEAD is neither paced nor logged', async () => {
-    const id = open({ media: { addressing: 'base' } });
-    const url = at(id, 'video-2.mp4');
-    const head = await fetch(url, { method: 'HEAD' });
-    const length = Number(head.headers.get('content-length'));
-    expect([head.status, length > 0, origin.session(id)!.log.length]).toEqual([200, true, 0]);
+test('with `acceptTraces` a page can upload a trace and play it', async () => {
+  const post = (url: string, body: unknown) => fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(body) });
+  const text = 'time_s,throughput_mbps\n0,100\n1,200\n2,\n3,300\n4,300\n';
+  expect((await post(origin.url, { file: 'mine.csv', text })).status).toBe(405);
 
-    const get = async (range: string) => {
-      const response = await fetch(url, { headers: { range } });
-      return {
-        status: response.status,
-        range: response.headers.get('content-range'),
-        bytes: new Uint8Array(await response.arrayBuffer()),
-      };
-    };
-    const whole = await get('bytes=nonsense');
-    expect([whole.status, whole.bytes.length]).toEqual([200, length]);
-    const part = await get('bytes=100-899');
-    expect([part.status, part.range]).toEqual([206, `bytes 100-899/${length}`]);
-    expect(part.bytes).toEqual(whole.bytes.slice(100, 900));
-    expect((await get(`bytes=${length - 5}-`)).bytes).toEqual(whole.bytes.slice(-5));
-    expect((await get('bytes=-7')).bytes).toEqual(whole.bytes.slice(-7));
-    const outside = await get(`bytes=${length}-`);
-    expect([outside.status, outside.range]).toEqual([416, `bytes */${length}`]);
-  });
-
-  test('a client that disconnects, with pipelined requests, frees the link and is logged as aborted', async () => {
-    const id = open({ trace: dead, startSeconds: 1 });
-    const socket = connect(origin.port, '127.0.0.1');
-    socket.write(`GET /session/${id}/video-5/1.m4s HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(3));
-    while ((await log(id)).length < 3) await new Promise(setImmediate);
-    expect(origin.session(id)!.isActive).toBe(true);
-    socket.resetAndDestroy();
-    while ((await log(id)).some(({ outcome }) => outcome === 'active')) await new Promise(setImmediate);
-    expect((await log(id)).map(({ outcome }) => outcome)).toEqual(Array(3).fill('aborted'));
-    expect(origin.session(id)!.isActive).toBe(false);
-  });
-
-  test('sessions can be created over HTTP, and deleted', async () => {
-    const create = (body: string) => fetch(`${origin.url}/session`, { method: 'POST', body });
-    const spec = { trace: 'fast', scenario: 'short', startSeconds: 2 };
-    const response = await create(JSON.stringify(spec));
+  const open = await startOrigin({ traces: [trace], scenarios: { short: scenario }, acceptTraces: true });
+  try {
+    const sidecar = '{"dataset": "roof", "epoch_phase_s": 12}';
+    const response = await post(open.url, { file: 'mine.csv', text, sidecar });
     expect(response.status).toBe(201);
-    const { id, manifest, hls } = (await response.json()) as { id: string; manifest: string; hls: string };
-    const shared = (await (await create(JSON.stringify({ ...spec, link: id }))).json()) as { id: string };
-    const playlist = await fetch(origin.url + hls);
-    expect(playlist.headers.get('content-type')).toBe('application/vnd.apple.mpegurl; charset=utf-8');
-    expect(await playlist.text()).toContain('RESOLUTION=64x36');
-    expect(origin.session(id)!.nowSeconds).toBe(0);
-    expect(await (await fetch(origin.url + manifest)).text()).toContain('<MPD');
-    expect(await (await fetch(`${origin.url}/traces`)).json()).toEqual([
-      { name: 'fast', dataset: 'test', recordingGroup: 'test', durationSeconds: 60, hasClock: true },
+    const parts = await response.json();
+    expect(parts).toMatchObject(['mine#1', 'mine#2'].map((name) => ({ name, dataset: 'roof', hasClock: true })));
+    const listed = (await (await fetch(`${open.url}/traces`)).json()) as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(['fast', 'mine#1', 'mine#2']);
+    const body = JSON.stringify({ trace: 'mine#2', scenario: 'short' });
+    expect((await fetch(`${open.url}/session`, { method: 'POST', body })).status).toBe(201);
+
+    const refused = async (upload: unknown) => {
+      const refusal = await post(open.url, upload);
+      return [refusal.status, ((await refusal.json()) as { error: string }).error];
+    };
+    const rate = 'expected a rate in Mbit/s, >= 0 (blank = unknown), got "-1"';
+    for (const [file, rows, ...refusal] of [
+      ['fast.csv', '0,1\n1,1', 409, 'the origin has another trace "fast"'],
+      ['bad.csv', '0,-1', 400, `bad.csv:2: throughput_mbps: ${rate}`],
+      ['dead.csv', '0,0\n1,0', 400, 'dead.csv: expected at least one rate above 0, got zeros only'],
+    ]) {
+      expect(await refused({ file, text: `time_s,throughput_mbps\n${rows}\n` })).toEqual(refusal);
+    }
+    expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got undefined']);
+    // The oldest uploads go.
+    for (let i = 0; i < 51; i++)
+      await post(open.url, { file: `t${i}.csv`, text: 'time_s,throughput_mbps\n0,1\n1,1\n' });
+    const kept = ((await (await fetch(`${open.url}/traces`)).json()) as { name: string }[]).map(({ name }) => name);
+    expect([kept.length, kept[0], kept[1], kept.at(-1)]).toEqual([51, 'fast', 't1', 't50']);
+  } finally {
+    await open.close();
+  }
+});
+
+test('refuses invalid requests with a status and a reason', async () => {
+  const id = open();
+  const refused = async (path: string, init?: RequestInit) => {
+    const response = await fetch(origin.url + path, init);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    return [response.status, ((await response.json()) as { error: string }).error];
+  };
+  expect(await refused('/session/none/time')).toEqual([404, 'no session "none"']);
+  expect(await refused(`/session/${id}/video-6/1.m4s`)).toEqual([404, `no "video-6/1.m4s" in session ${id}`]);
+  expect(await refused('/elsewhere')).toEqual([404, 'nothing at /elsewhere']);
+  expect(await refused(`/session/${id}/time`, { method: 'PUT' })).toEqual([405, 'expected GET or HEAD, got PUT']);
+  const post = (body: unknown) =>
+    refused('/session', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const valid = { trace: 'fast', scenario: 'short' };
+  for (const [body, reason] of [
+    ['"x"', 'body: expected a JSON object, got "x"'],
+    [[], 'body: expected a JSON object, got an empty array'],
+    [{ ...valid, trace: 'slow' }, 'trace: expected one of fast, got "slow"'],
+    [{ trace: 'fast' }, 'scenario: expected one of short, got undefined'],
+    [{ ...valid, startSeconds: -1 }, 'startSeconds: expected a number >= 0, got -1'],
+    [{ ...valid, tempo: 2 }, 'tempo: expected one of trace, scenario, startSeconds, link, got 2'],
+    [{ ...valid, link: 'x' }, 'link: expected the id of a session, got "x"'],
+  ] as const)
+    expect(await post(body)).toEqual([400, reason]);
+  expect((await fetch(`${origin.url}/session`, { method: 'POST', body: 'x'.repeat(2 ** 23 + 1) })).status).toBe(413);
+});
+
+test('responds to any target and stays available', async () => {
+  const id = open();
+  const { hostname, port } = new URL(origin.url);
+  const statusOf = async (path: string, method = 'GET') => {
+    const request = httpRequest({ hostname, port, path, method }).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response.resume().statusCode;
+  };
+  for (const path of ['//', '///', '//[', 'http://', 'http://[', '/%', '/%00', '*', '/session//', '/session/%2e%2e/'])
+    expect([path, await statusOf(path)]).toEqual([path, path === '/session//' ? 405 : 404]);
+  for (const path of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '../traces', 'video-0/1.m4s/..'])
+    expect([path, await statusOf(`/session/${id}/${path}`)]).toEqual([path, 404]);
+  expect(await statusOf('/session/constructor/time')).toBe(404);
+  expect(await statusOf(`${origin.url}/traces?all#end`)).toBe(200);
+  expect(await statusOf('/traces', 'PROPFIND')).toBe(405);
+});
+
+test('an error in one response does not affect others', async () => {
+  const faulty = await startOrigin({
+    fallback() {
+      throw new Error('out of order');
+    },
+  });
+  try {
+    const response = await fetch(`${faulty.url}/elsewhere`);
+    expect([response.status, await response.json()]).toEqual([500, { error: 'out of order' }]);
+    expect((await fetch(`${faulty.url}/traces`)).status).toBe(200);
+  } finally {
+    await faulty.close();
+  }
+});
+
+test.each([
+  ['length', '1.1', ['content-length', 'no-store']],
+  ['cacheable', '1.1', ['content-length', 'public, max-age=3600']],
+  ['chunked', '1.1', ['transfer-encoding', 'no-store']],
+  ['gzip', '1.1', ['transfer-encoding', 'content-encoding', 'no-store']],
+  ['http-1.0', '1.0', ['no-store']],
+] as const)('media in %s', async (delivery, httpVersion, framing) => {
+  const id = open({ delivery });
+  const whole = Buffer.from(await (await fetch(at(open(), 'video-3/2.m4s'))).arrayBuffer());
+  const request = httpRequest(at(id, 'video-3/2.m4s'), { headers: { connection: 'keep-alive' } }).end();
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  const received = await buffer(answer);
+  const { headers } = answer;
+  expect(answer.httpVersion).toBe(httpVersion);
+  const framingSeen = ['content-length', 'transfer-encoding', 'content-encoding'].filter((name) => name in headers);
+  expect([...framingSeen, headers['cache-control']]).toEqual(framing);
+  expect(headers['access-control-allow-origin']).toBe('*');
+  expect(Number(headers['x-trace-seconds'])).toBeGreaterThan(0);
+  const body = delivery === 'gzip' ? gunzipSync(received) : received;
+  expect(whole.equals(body)).toBe(true);
+  const session = origin.session(id)!;
+  while (session.isActive) await new Promise((resolve) => setImmediate(resolve));
+  expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });
+});
+
+test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads', async () => {
+  const clock = new VirtualClock();
+  const live = { chunkSeconds: 1, encoderLatencySeconds: 0.5, targetLatencySeconds: 3, timeShiftSeconds: 8 };
+  const scenarios = { live: { ...scenario, live } };
+  const open = await startOrigin({ traces: [trace], scenarios, clock });
+  try {
+    const body = JSON.stringify({ trace: 'fast', scenario: 'live' });
+    const created = await fetch(`${open.url}/session`, { method: 'POST', body });
+    const { id } = (await created.json()) as { id: string };
+    const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
+    expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
+    clock.run(clock.nowMs() + 1250);
+    const utc = await get('utc');
+    expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual([
+      '2025-06-01T12:00:13.250Z',
+      '*',
     ]);
-    const link = (await (await fetch(at(id, 'link'))).json()) as Record<string, unknown>;
-    expect(link).toEqual({
-      stepEndsSeconds: [30, 60],
-      ratesBps: [3.8e9, 1.9e9],
-      rttSeconds: 0.001,
-      startSeconds: 2,
-      traceStartUtcMs: trace.metadata.startUtcMs,
-    });
-    // Another session on this link has its clock.
-    await (await fetch(at(shared.id, 'video-0/1.m4s'))).arrayBuffer();
-    expect(origin.session(id)!.nowSeconds).toBeGreaterThan(0);
-    expect((await fetch(`${origin.url}/session/${id}`, { method: 'DELETE' })).status).toBe(204);
-    expect((await fetch(at(id, 'manifest.mpd'))).status).toBe(404);
-  });
-
-  test('with `acceptTraces` a page can upload a trace and play it', async () => {
-    const post = (url: string, body: unknown) => fetch(`${url}/traces`, { method: 'POST', body: JSON.stringify(body) });
-    const text = 'time_s,throughput_mbps\n0,100\n1,200\n2,\n3,300\n4,300\n';
-    expect((await post(origin.url, { file: 'mine.csv', text })).status).toBe(405);
-
-    const open = await startOrigin({ traces: [trace], scenarios: { short: scenario }, acceptTraces: true });
-    try {
-      const sidecar = '{"dataset": "roof", "epoch_phase_s": 12}';
-      const response = await post(open.url, { file: 'mine.csv', text, sidecar });
-      expect(response.status).toBe(201);
-      const parts = (await response.json()) as { name: string; dataset: string; hasClock: boolean }[];
-      expect(parts.map(({ name, dataset, hasClock }) => [name, dataset, hasClock])).toEqual([
-        ['mine#1', 'roof', true],
-        ['mine#2', 'roof', true],
-      ]);
-      const listed = (await (await fetch(`${open.url}/traces`)).json()) as { name: string }[];
-      expect(listed.map(({ name }) => name)).toEqual(['fast', 'mine#1', 'mine#2']);
-      const body = JSON.stringify({ trace: 'mine#2', scenario: 'short' });
-      expect((await fetch(`${open.url}/session`, { method: 'POST', body })).status).toBe(201);
-
-      const refused = async (upload: unknown) => {
-        const refusal = await post(open.url, upload);
-        return [refusal.status, ((await refusal.json()) as { error: string }).error];
-      };
-      expect(await refused({ file: 'fast.csv', text: 'time_s,throughput_mbps\n0,1\n1,1\n' })).toEqual([
-        409,
-        'the origin has another trace "fast"',
-      ]);
-      expect(await refused({ file: 'bad.csv', text: 'time_s,throughput_mbps\n0,-1\n' })).toEqual([
-        400,
-        'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "-1"',
-      ]);
-      expect(await refused({ file: 'dead.csv', text: 'time_s,throughput_mbps\n0,0\n1,0\n' })).toEqual([
-        400,
-        'dead.csv: expected at least one rate above 0, got zeros only',
-      ]);
-      expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got undefined']);
-      // The oldest uploads go.
-      for (let i = 0; i < 51; i++)
-        await post(open.url, { file: `t${i}.csv`, text: 'time_s,throughput_mbps\n0,1\n1,1\n' });
-      const kept = ((await (await fetch(`${open.url}/traces`)).json()) as { name: string }[]).map(({ name }) => name);
-      expect([kept.length, kept[0], kept[1], kept.at(-1)]).toEqual([51, 'fast', 't1', 't50']);
-    } finally {
-      await open.close();
-    }
-  });
-
-  test('refuses invalid requests with a status and a reason', async () => {
-    const id = open();
-    const refused = async (path: string, init?: RequestInit) => {
-      const response = await fetch(origin.url + path, init);
-      expect(response.headers.get('access-control-allow-origin')).toBe('*');
-      return [response.status, ((await response.json()) as { error: string }).error];
-    };
-    expect(await refused('/session/none/time')).toEqual([404, 'no session "none"']);
-    expect(await refused(`/session/${id}/video-6/1.m4s`)).toEqual([404, `no "video-6/1.m4s" in session ${id}`]);
-    expect(await refused('/elsewhere')).toEqual([404, 'nothing at /elsewhere']);
-    expect(await refused(`/session/${id}/time`, { method: 'PUT' })).toEqual([405, 'expected GET or HEAD, got PUT']);
-    const post = (body: unknown) =>
-      refused('/session', { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
-    const valid = { trace: 'fast', scenario: 'short' };
-    for (const [body, reason] of [
-      ['"x"', 'body: expected a JSON object, got "x"'],
-      [[], 'body: expected a JSON object, got an empty array'],
-      [{ ...valid, trace: 'slow' }, 'trace: expected one of fast, got "slow"'],
-      [{ trace: 'fast' }, 'scenario: expected one of short, got undefined'],
-      [{ ...valid, startSeconds: -1 }, 'startSeconds: expected a number >= 0, got -1'],
-      [{ ...valid, tempo: 2 }, 'tempo: expected one of trace, scenario, startSeconds, link, got 2'],
-      [{ ...valid, link: 'x' }, 'link: expected the id of a session, got "x"'],
-    ] as const)
-      expect(await post(body)).toEqual([400, reason]);
-    expect((await fetch(`${origin.url}/session`, { method: 'POST', body: 'x'.repeat(2 ** 23 + 1) })).status).toBe(413);
-  });
-
-  test('responds to any target and stays available', async () => {
-    const id = open();
-    const { hostname, port } = new URL(origin.url);
-    const statusOf = async (path: string, method = 'GET') => {
-      const request = httpRequest({ hostname, port, path, method }).end();
-      const [response] = (await once(request, 'response')) as [IncomingMessage];
-      return response.resume().statusCode;
-    };
-    for (const path of ['//', '///', '//[', 'http://', 'http://[', '/%', '/%00', '*', '/session//', '/session/%2e%2e/'])
-      expect([path, await statusOf(path)]).toEqual([path, path === '/session//' ? 405 : 404]);
-    for (const path of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '../traces', 'video-0/1.m4s/..'])
-      expect([path, await statusOf(`/session/${id}/${path}`)]).toEqual([path, 404]);
-    expect(await statusOf('/session/constructor/time')).toBe(404);
-    expect(await statusOf(`${origin.url}/traces?all#end`)).toBe(200);
-    expect(await statusOf('/traces', 'PROPFIND')).toBe(405);
-  });
-
-  test('an error in one response does not affect others', async () => {
-    const faulty = await startOrigin({
-      fallback() {
-        throw new Error('out of order');
-      },
-    });
-    try {
-      const response = await fetch(`${faulty.url}/elsewhere`);
-      expect([response.status, await response.json()]).toEqual([500, { error: 'out of order' }]);
-      expect((await fetch(`${faulty.url}/traces`)).status).toBe(200);
-    } finally {
-      await faulty.close();
-    }
-  });
-
-  test.each([
-    ['length', '1.1', ['content-length', 'no-store']],
-    ['cacheable', '1.1', ['content-length', 'public, max-age=3600']],
-    ['chunked', '1.1', ['transfer-encoding', 'no-store']],
-    ['gzip', '1.1', ['transfer-encoding', 'content-encoding', 'no-store']],
-    ['http-1.0', '1.0', ['no-store']],
-  ] as const)('media in %s', async (delivery, httpVersion, framing) => {
-    const id = open({ delivery });
-    const whole = Buffer.from(await (await fetch(at(open(), 'video-3/2.m4s'))).arrayBuffer());
-    const request = httpRequest(at(id, 'video-3/2.m4s'), { headers: { connection: 'keep-alive' } }).end();
-    const [answer] = (await once(request, 'response')) as [IncomingMessage];
-    const received = await buffer(answer);
-    const { headers } = answer;
-    expect(answer.httpVersion).toBe(httpVersion);
-    const framingSeen = ['content-length', 'transfer-encoding', 'content-encoding'].filter((name) => name in headers);
-    expect([...framingSeen, headers['cache-control']]).toEqual(framing);
-    expect(headers['access-control-allow-origin']).toBe('*');
-    expect(Number(headers['x-trace-seconds'])).toBeGreaterThan(0);
-    const body = delivery === 'gzip' ? gunzipSync(received) : received;
-    expect(whole.equals(body)).toBe(true);
-    const session = origin.session(id)!;
-    while (session.isActive) await new Promise((resolve) => setImmediate(resolve));
-    expect(session.log[0]).toMatchObject({ outcome: 'complete', sentBytes: whole.length, bytes: whole.length });
-  });
-
-  test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads', async () => {
-    const clock = new VirtualClock();
-    const live = { chunkSeconds: 1, encoderLatencySeconds: 0.5, targetLatencySeconds: 3, timeShiftSeconds: 8 };
-    const scenarios = { live: { ...scenario, live } };
-    const open = await startOrigin({ traces: [trace], scenarios, clock });
-    try {
-      const body = JSON.stringify({ trace: 'fast', scenario: 'live' });
-      const created = await fetch(`${open.url}/session`, { method: 'POST', body });
-      const { id } = (await created.json()) as { id: string };
-      const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
-      expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
-      clock.run(clock.nowMs() + 1250);
-      const utc = await get('utc');
-      expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual([
-        '2025-06-01T12:00:13.250Z',
-        '*',
-      ]);
-      // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
-      const early = await get('video-5/4.m4s');
-      expect([early.status, await early.json(), early.headers.get('access-control-allow-origin')]).toEqual([
-        404,
-        { error: '"video-5/4.m4s" does not exist yet; request it in 4.000 s' },
-        '*',
-      ]);
-      const pending = get('video-5/3.m4s');
-      const session = open.session(id)!;
-      while (session.log.length === 0) await new Promise(setImmediate);
-      clock.run(clock.nowMs() + 300);
-      const growing = await pending;
-      expect(growing.headers.get('content-length')).toBeNull();
-      expect(growing.headers.get('transfer-encoding')).toBe('chunked');
-      const reader = growing.body!.getReader();
-      const { chunks } = session.presentation.find('video-5/3.m4s')!;
-      let received = 0;
-      for (const { end } of chunks!) {
-        while (received < end) received += (await reader.read()).value!.length;
-        expect(received).toBe(end);
-        clock.run(clock.nowMs() + 1000);
-      }
-      expect((await reader.read()).done).toBe(true);
-      expect(received).toBe(segmentSizesBits(scenario)[2]![5]! / 8);
-
-      const whole = get('video-5/3.m4s');
-      while (session.log.length === 1) await new Promise(setImmediate);
+    // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
+    const early = await get('video-5/4.m4s');
+    expect([early.status, await early.json(), early.headers.get('access-control-allow-origin')]).toEqual([
+      404,
+      { error: '"video-5/4.m4s" does not exist yet; request it in 4.000 s' },
+      '*',
+    ]);
+    const pending = get('video-5/3.m4s');
+    const session = open.session(id)!;
+    while (session.log.length === 0) await new Promise(setImmediate);
+    clock.run(clock.nowMs() + 300);
+    const growing = await pending;
+    expect(growing.headers.get('content-length')).toBeNull();
+    expect(growing.headers.get('transfer-encoding')).toBe('chunked');
+    const reader = growing.body!.getReader();
+    const { chunks } = session.presentation.find('video-5/3.m4s')!;
+    let received = 0;
+    for (const { end } of chunks!) {
+      while (received < end) received += (await reader.read()).value!.length;
+      expect(received).toBe(end);
       clock.run(clock.nowMs() + 1000);
-      expect((await whole).headers.get('content-length')).toBe(String(received));
-      await (await whole).arrayBuffer();
-
-      const reload = get('video-5.m3u8?_HLS_msn=3&_HLS_part=2');
-      while (clock.pending === 0) await new Promise(setImmediate);
-      clock.run(clock.nowMs() + 1000);
-      const text = await (await reload).text();
-      const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
-      const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
-      const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
-      while (session.log.length === 2) await new Promise(setImmediate);
-      clock.run(clock.nowMs() + 1000);
-      expect((await part).headers.get('content-length')).toBe(bytes);
-      expect((await get('video-5.m3u8?_HLS_msn=x')).status).toBe(400);
-      expect((await get('video-9.m3u8')).status).toBe(404);
-    } finally {
-      await open.close();
     }
-  });
+    expect((await reader.read()).done).toBe(true);
+    expect(received).toBe(segmentSizesBits(scenario)[2]![5]! / 8);
 
-  test('answers preflight requests', async () => {
-    const response = await fetch(at(open(), 'video-0/1.m4s'), {
-      method: 'OPTIONS',
-      headers: { 'access-control-request-headers': 'range' },
-    });
-    expect(response.status).toBe(204);
-    expect(response.headers.get('access-control-allow-headers')).toBe('range');
-  });
+    const whole = get('video-5/3.m4s');
+    while (session.log.length === 1) await new Promise(setImmediate);
+    clock.run(clock.nowMs() + 1000);
+    expect((await whole).headers.get('content-length')).toBe(String(received));
+    await (await whole).arrayBuffer();
 
-  test('forgets the oldest sessions beyond the limit', () => {
-    const crowded = new Origin();
-    const ids = Array.from({ length: 1002 }, () => crowded.createSession({ trace, scenario }).id);
-    expect(ids.filter((id) => crowded.session(id) === undefined)).toEqual(ids.slice(0, 2));
-  });
+    const reload = get('video-5.m3u8?_HLS_msn=3&_HLS_part=2');
+    while (clock.pending === 0) await new Promise(setImmediate);
+    clock.run(clock.nowMs() + 1000);
+    const text = await (await reload).text();
+    const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
+    const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
+    const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
+    while (session.log.length === 2) await new Promise(setImmediate);
+    clock.run(clock.nowMs() + 1000);
+    expect((await part).headers.get('content-length')).toBe(bytes);
+    expect((await get('video-5.m3u8?_HLS_msn=x')).status).toBe(400);
+    expect((await get('video-9.m3u8')).status).toBe(404);
+  } finally {
+    await open.close();
+  }
+});
 
-  test('creation throws for an impossible scenario or trace', () => {
-    const tiny: Scenario = { ...scenario, ladderBps: [100, 200] };
-    expect(() => open({ scenario: tiny })).toThrow(/segmentSizesBits\[0\]\[0\]/);
-    expect(() => open({ trace: { ...trace, ratesBps: Float64Array.of(0, 0) } })).toThrow(/expected a rate above 0/);
+test('answers preflight requests', async () => {
+  const response = await fetch(at(open(), 'video-0/1.m4s'), {
+    method: 'OPTIONS',
+    headers: { 'access-control-request-headers': 'range' },
   });
+  expect(response.status).toBe(204);
+  expect(response.headers.get('access-control-allow-headers')).toBe('range');
+});
+
+test('forgets the oldest sessions beyond the limit', () => {
+  const crowded = new Origin();
+  const ids = Array.from({ length: 1002 }, () => crowded.createSession({ trace, scenario }).id);
+  expect(ids.filter((id) => crowded.session(id) === undefined)).toEqual(ids.slice(0, 2));
+});
+
+test('creation throws for an impossible scenario or trace', () => {
+  const tiny: Scenario = { ...scenario, ladderBps: [100, 200] };
+  expect(() => open({ scenario: tiny })).toThrow(/segmentSizesBits\[0\]\[0\]/);
+  expect(() => open({ trace: { ...trace, ratesBps: Float64Array.of(0, 0) } })).toThrow(/expected a rate above 0/);
 });

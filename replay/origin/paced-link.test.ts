@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { Clock } from './clock.ts';
 import { PacedLink, TICK_MS } from './paced-link.ts';
@@ -17,36 +17,34 @@ function download(link: PacedLink, clock: Clock, bytes: number) {
   return { handle, record };
 }
 
-describe('PacedLink', () => {
-  test('delivers along the path, one RTT late, never early and at most a tick late', () => {
-    const clock = new VirtualClock();
-    const link = new PacedLink(clock, step, RTT_SECONDS);
-    link.start();
-    const bytes = 5e6;
-    const { handle, record } = download(link, clock, bytes);
-    clock.run();
-    const path = step.from(0, RTT_SECONDS);
-    for (const { seconds, bytes: come } of record) {
-      const dueBytes = (step.cumulativeBits(seconds) - step.cumulativeBits(RTT_SECONDS)) / 8;
-      expect(come).toBeLessThanOrEqual(dueBytes + 1e-3);
-      expect(come).toBeGreaterThan(dueBytes - (80e6 * TICK_MS) / 8000);
-    }
-    expect(record[0]!.seconds).toBeLessThan(RTT_SECONDS + 0.005);
-    expect(record.at(-1)).toEqual({ seconds: expect.closeTo(path.downloadSeconds(0, bytes * 8), 6), bytes });
-    expect(handle.prescribedEndSeconds).toBeCloseTo(path.downloadSeconds(0, bytes * 8), 9);
-    expect(clock.pending).toBe(0);
-  });
+test('delivers along the path, one RTT late, never early and at most a tick late', () => {
+  const clock = new VirtualClock();
+  const link = new PacedLink(clock, step, RTT_SECONDS);
+  link.start();
+  const bytes = 5e6;
+  const { handle, record } = download(link, clock, bytes);
+  clock.run();
+  const path = step.from(0, RTT_SECONDS);
+  for (const { seconds, bytes: come } of record) {
+    const dueBytes = (step.cumulativeBits(seconds) - step.cumulativeBits(RTT_SECONDS)) / 8;
+    expect(come).toBeLessThanOrEqual(dueBytes + 1e-3);
+    expect(come).toBeGreaterThan(dueBytes - (80e6 * TICK_MS) / 8000);
+  }
+  expect(record[0]!.seconds).toBeLessThan(RTT_SECONDS + 0.005);
+  expect(record.at(-1)).toEqual({ seconds: expect.closeTo(path.downloadSeconds(0, bytes * 8), 6), bytes });
+  expect(handle.prescribedEndSeconds).toBeCloseTo(path.downloadSeconds(0, bytes * 8), 9);
+  expect(clock.pending).toBe(0);
+});
 
-  test('timers that fire late delay bytes, but not the prescribed end', () => {
-    let turn = 0;
-    const clock = new VirtualClock(() => (turn++ % 3) * 5);
-    const link = new PacedLink(clock, step, RTT_SECONDS);
-    link.start();
-    const { handle, record } = download(link, clock, 1e6);
-    clock.run();
-    const prescribed = step.from(0, RTT_SECONDS).downloadSeconds(0, 8e6);
-    expect(handle.prescribedEndSeconds).toBeCloseTo(prescribed, 9);
-    expect(record.at(-1)!.seconds - prescribed).toBeGreaterThanOrEqual(0);
-    expect(record.at(-1)!.seconds - prescribed).toBeLessThan(0.0101);
-  });
+test('timers that fire late delay bytes, but not the prescribed end', () => {
+  let turn = 0;
+  const clock = new VirtualClock(() => (turn++ % 3) * 5);
+  const link = new PacedLink(clock, step, RTT_SECONDS);
+  link.start();
+  const { handle, record } = download(link, clock, 1e6);
+  clock.run();
+  const prescribed = step.from(0, RTT_SECONDS).downloadSeconds(0, 8e6);
+  expect(handle.prescribedEndSeconds).toBeCloseTo(prescribed, 9);
+  expect(record.at(-1)!.seconds - prescribed).toBeGreaterThanOrEqual(0);
+  expect(record.at(-1)!.seconds - prescribed).toBeLessThan(0.0101);
 });

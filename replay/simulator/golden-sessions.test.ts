@@ -7,7 +7,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import type { SessionResult } from '../results.ts';
@@ -41,16 +41,14 @@ const names = SCENARIOS.flatMap((scenario) =>
 );
 const played = () => Object.fromEntries(names.map((name) => [name, play(...(name.split(' ') as [string, string]))]));
 
-describe('golden sessions', () => {
-  if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(GOLDEN_FILE, goldenText(played()));
-  const golden = JSON.parse(readFileSync(GOLDEN_FILE, 'utf8'));
+if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(GOLDEN_FILE, goldenText(played()));
+const golden = JSON.parse(readFileSync(GOLDEN_FILE, 'utf8'));
 
-  test('exist for all algorithms (for a new one see WRITE_GOLDEN=1 above)', () => {
-    expect(Object.keys(golden)).toEqual(names);
-  });
+test('golden sessions exist for all algorithms (for a new one see WRITE_GOLDEN=1 above)', () => {
+  expect(Object.keys(golden)).toEqual(names);
+});
 
-  test.each(names)('%s', (name) => {
-    const { segments, ...totals } = play(...(name.split(' ') as [string, string]));
-    expect({ totals, segments }).toEqual(golden[name]);
-  });
+test.each(names)('%s', (name) => {
+  const { segments, ...totals } = play(...(name.split(' ') as [string, string]));
+  expect({ totals, segments }).toEqual(golden[name]);
 });

@@ -1,6 +1,6 @@
 /** Laws that hold for every session on every link. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
 import { forAll } from '../../abr/property.fixture.ts';
@@ -21,13 +21,10 @@ const scenario: fc.Arbitrary<Scenario> = fc
     rtt: fc.double({ min: 0, max: 0.3, noNaN: true }),
     browser: fc.constantFrom(IDEAL_BROWSER, MEASURED_BROWSER, { ...MEASURED_BROWSER, initSegmentBits: 5e5 }),
   })
-  .map(({ cap, rtt, browser }) => ({
-    ...SCENARIOS['uhd-8']!,
-    segmentCount: SEGMENTS,
-    bufferCapSeconds: cap,
-    rttSeconds: rtt,
-    browser,
-  }));
+  .map(({ cap, rtt, browser }) => {
+    const media = { segmentCount: SEGMENTS, bufferCapSeconds: cap };
+    return { ...SCENARIOS['uhd-8']!, ...media, rttSeconds: rtt, browser };
+  });
 
 const session = fc.record({
   parts: partsUpTo(200, { maxLength: 30 }),
@@ -37,148 +34,133 @@ const session = fc.record({
   startSeconds: fc.double({ min: 0, max: 100, noNaN: true }),
 });
 
-function play(
-  of: { parts: { seconds: number; mbps: number }[]; scenario: Scenario; representations: number[] } & {
-    patience: number | undefined;
-    startSeconds: number;
-  },
-  more: Partial<SimulationOptions> = {},
-): SessionResult {
-  return simulateSession({
-    trace: traceOfParts(of.parts, 0.5),
-    scenario: of.scenario,
-    startSeconds: of.startSeconds,
-    cutoffSeconds: CUTOFF_SECONDS,
-    controller: follows(of.representations, of.patience),
-    ...more,
-  });
+type Drawn = typeof session extends fc.Arbitrary<infer Value> ? Value : never;
+
+function play(of: Drawn, more: Partial<SimulationOptions> = {}): SessionResult {
+  const { parts, representations, patience, ...place } = of;
+  const controller = follows(representations, patience);
+  const trace = traceOfParts(parts, 0.5);
+  return simulateSession({ trace, ...place, cutoffSeconds: CUTOFF_SECONDS, controller, ...more });
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-describe('laws of the simulator', () => {
-  test('startup, stalls and played media add up to the elapsed time', () => {
-    forAll([session], { ...SEED, numRuns: 400 }, (of) => {
-      const result = play(of);
-      const rows = result.segments;
-      const { segmentSeconds, browser } = of.scenario;
-      const last = rows[rows.length - 1];
-      if (last === undefined) return result.endedBy === 'cutoff';
-      // At the last append: appended media are either played or in the buffer.
-      const appendedAt = last.requestedAtSeconds + last.downloadSeconds + browser.appendSeconds;
-      const stallsOfRows = sum(rows.map((row) => row.stallSeconds));
-      const before = rows.slice(0, -1);
-      const played = appendedAt - result.startupSeconds - stallsOfRows;
-      expect(played).toBeGreaterThanOrEqual(-1e-6);
-      expect(played).toBeLessThanOrEqual(before.length * segmentSeconds + 1e-6);
-      // The same at every request: played = appended - buffer level.
-      for (const [i, row] of rows.entries()) {
-        if (i === 0) continue;
-        const stalled = sum(rows.slice(0, i).map((earlier) => earlier.stallSeconds));
-        const waitedHere = row.requestedAtSeconds - result.startupSeconds - stalled;
-        const playedThen = i * segmentSeconds - row.bufferLevelSeconds;
-        // Playback may have stalled already during the gap and an initialisation segment.
-        expect(waitedHere).toBeGreaterThanOrEqual(playedThen - 1e-6);
-        expect(waitedHere).toBeLessThanOrEqual(playedThen + row.stallSeconds + 1e-6);
-      }
-      return true;
-    });
+test('startup, stalls and played media add up to the elapsed time', () => {
+  forAll([session], { ...SEED, numRuns: 400 }, (of) => {
+    const result = play(of);
+    const rows = result.segments;
+    const { segmentSeconds, browser } = of.scenario;
+    const last = rows[rows.length - 1];
+    if (last === undefined) return result.endedBy === 'cutoff';
+    // At the last append: appended media are either played or in the buffer.
+    const appendedAt = last.requestedAtSeconds + last.downloadSeconds + browser.appendSeconds;
+    const stallsOfRows = sum(rows.map((row) => row.stallSeconds));
+    const before = rows.slice(0, -1);
+    const played = appendedAt - result.startupSeconds - stallsOfRows;
+    expect(played).toBeGreaterThanOrEqual(-1e-6);
+    expect(played).toBeLessThanOrEqual(before.length * segmentSeconds + 1e-6);
+    // The same at every request: played = appended - buffer level.
+    for (const [i, row] of rows.entries()) {
+      if (i === 0) continue;
+      const stalled = sum(rows.slice(0, i).map((earlier) => earlier.stallSeconds));
+      const waitedHere = row.requestedAtSeconds - result.startupSeconds - stalled;
+      const playedThen = i * segmentSeconds - row.bufferLevelSeconds;
+      // Playback may have stalled already during the gap and an initialisation segment.
+      expect(waitedHere).toBeGreaterThanOrEqual(playedThen - 1e-6);
+      expect(waitedHere).toBeLessThanOrEqual(playedThen + row.stallSeconds + 1e-6);
+    }
+    return true;
   });
+});
 
-  test('the rows add up to the totals', () => {
-    forAll([session], { ...SEED, numRuns: 400 }, (of) => {
-      const result = play(of);
-      const { segments } = result;
-      if (result.endedBy === 'end') {
-        expect(segments).toHaveLength(SEGMENTS);
-        expect(result.stallSeconds).toBeCloseTo(sum(segments.map((row) => row.stallSeconds)), 6);
-        expect(result.wastedBits).toBeCloseTo(sum(segments.map((row) => row.abandonedBits)), 3);
-      } else {
-        expect(result.stallSeconds + result.startupSeconds).toBeCloseTo(CUTOFF_SECONDS, 6);
-      }
-      expect(result.stallCount).toBeGreaterThanOrEqual(segments.filter((row) => row.stallSeconds > 0).length);
-      if (segments.length > 0) {
-        expect(result.meanBitrateBps).toBeCloseTo(sum(segments.map((row) => row.bitrateBps)) / segments.length, 3);
-      }
-      for (const [i, row] of segments.entries()) {
-        const next = segments[i + 1];
-        expect(row.index).toBe(i);
-        expect(row.bufferLevelSeconds + of.scenario.segmentSeconds).toBeLessThanOrEqual(
-          of.scenario.bufferCapSeconds + 1e-6 + (i === 0 ? Number.POSITIVE_INFINITY : 0),
-        );
-        if (next) {
-          expect(next.requestedAtSeconds).toBeGreaterThanOrEqual(row.requestedAtSeconds + row.downloadSeconds);
-        }
-      }
-    });
-  });
-
-  test('a link in steps of 10 ms gives the same session as in long steps', () => {
-    forAll([session], { ...SEED, numRuns: 50 }, (drawn) => {
-      const long = drawn.parts.slice(0, 5).map(({ seconds, mbps }) => ({ pieces: Math.ceil(seconds * 100), mbps }));
-      const of = { ...drawn, patience: undefined };
-      // As `traceOf`, the first step has 0.5 Mbit/s more.
-      const [first, ...rest] = long.flatMap(({ pieces, mbps }, i) =>
-        new Array<{ seconds: number; mbps: number }>(pieces).fill({
-          seconds: 0.01,
-          mbps: i === 0 ? mbps + 0.5 : mbps,
-        }),
+test('the rows add up to the totals', () => {
+  forAll([session], { ...SEED, numRuns: 400 }, (of) => {
+    const result = play(of);
+    const { segments } = result;
+    if (result.endedBy === 'end') {
+      expect(segments).toHaveLength(SEGMENTS);
+      expect(result.stallSeconds).toBeCloseTo(sum(segments.map((row) => row.stallSeconds)), 6);
+      expect(result.wastedBits).toBeCloseTo(sum(segments.map((row) => row.abandonedBits)), 3);
+    } else {
+      expect(result.stallSeconds + result.startupSeconds).toBeCloseTo(CUTOFF_SECONDS, 6);
+    }
+    expect(result.stallCount).toBeGreaterThanOrEqual(segments.filter((row) => row.stallSeconds > 0).length);
+    if (segments.length > 0) {
+      expect(result.meanBitrateBps).toBeCloseTo(sum(segments.map((row) => row.bitrateBps)) / segments.length, 3);
+    }
+    for (const [i, row] of segments.entries()) {
+      const next = segments[i + 1];
+      expect(row.index).toBe(i);
+      expect(row.bufferLevelSeconds + of.scenario.segmentSeconds).toBeLessThanOrEqual(
+        of.scenario.bufferCapSeconds + 1e-6 + (i === 0 ? Number.POSITIVE_INFINITY : 0),
       );
-      const fine = play({ ...of, parts: [{ ...first!, mbps: first!.mbps - 0.5 }, ...rest] });
-      const coarse = play({ ...of, parts: long.map(({ pieces, mbps }) => ({ seconds: pieces / 100, mbps })) });
-      expect(fine.endedBy).toBe(coarse.endedBy);
-      expect(fine.stallSeconds).toBeCloseTo(coarse.stallSeconds, 6);
-      const downloads = ({ segments }: SessionResult) => sum(segments.map(({ downloadSeconds }) => downloadSeconds));
-      expect(downloads(fine)).toBeCloseTo(downloads(coarse), 6);
-    });
-  });
-
-  test('more capacity never makes a fixed plan wait longer', () => {
-    const more = fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 30, maxLength: 30 });
-    forAll([session, more], { ...SEED, numRuns: 400 }, (of, extra) => {
-      const fixed = { ...of, patience: undefined };
-      const better = fixed.parts.map(({ seconds, mbps }, i) => ({ seconds, mbps: mbps + extra[i]! }));
-      const waited = (result: SessionResult) => result.startupSeconds + result.stallSeconds;
-      expect(waited(play({ ...fixed, parts: better }))).toBeLessThanOrEqual(waited(play(fixed)) + 1e-6);
-    });
-  });
-
-  test('a higher playback rate never makes a fixed plan stall less, if the buffer holds the whole session', () => {
-    const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
-    forAll([session, rates], { ...SEED, numRuns: 300 }, (of, [slow, factor]) => {
-      // With room for all segments the times of requests do not depend on the rate.
-      const { segmentSeconds } = of.scenario;
-      const roomy = { ...of.scenario, bufferCapSeconds: (SEGMENTS + 1) * segmentSeconds };
-      const stallAt = (playbackRate: number) =>
-        play({ ...of, patience: undefined, scenario: { ...roomy, playbackRate } }).stallSeconds;
-      expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-6);
-    });
-  });
-
-  test('the same options give the same session, with and without a forecaster and onDecision', () => {
-    forAll([session], { ...SEED, numRuns: 200 }, (of) => {
-      const observations: Observation[] = [];
-      const records: DecisionRecord[] = [];
-      const plain = play(of);
-      const watched = play(of, {
-        forecaster: recorder((observation) => observations.push(observation)),
-        onDecision: (record) => records.push(record),
-      });
-      expect(watched).toEqual(plain);
-      expect(records.filter((record) => record.asked === 'decide').length).toBeGreaterThanOrEqual(
-        plain.segments.length,
-      );
-      let until = 0;
-      let backwards = 0;
-      for (const observation of observations) {
-        const start = observation.kind === 'request-latency' ? observation.atSeconds : observation.startSeconds;
-        if (start < until - 1e-9) backwards++;
-        until = observation.kind === 'request-latency' ? start : observation.endSeconds;
+      if (next) {
+        expect(next.requestedAtSeconds).toBeGreaterThanOrEqual(row.requestedAtSeconds + row.downloadSeconds);
       }
-      expect(backwards).toBe(0);
-      const observed = sum(observations.map((o) => (o.kind === 'throughput' ? o.bits : 0)));
-      const received = sum(plain.segments.map((row) => row.sizeBits)) + plain.wastedBits;
-      expect(observed / received || 0).toBeCloseTo(received > 0 ? 1 : 0, 5);
+    }
+  });
+});
+
+test('a link in steps of 10 ms gives the same session as in long steps', () => {
+  forAll([session], { ...SEED, numRuns: 50 }, (drawn) => {
+    const long = drawn.parts.slice(0, 5).map(({ seconds, mbps }) => ({ pieces: Math.ceil(seconds * 100), mbps }));
+    const of = { ...drawn, patience: undefined };
+    // As `traceOf`, the first step has 0.5 Mbit/s more.
+    const [first, ...rest] = long.flatMap(({ pieces, mbps }, i) =>
+      new Array<{ seconds: number; mbps: number }>(pieces).fill({ seconds: 0.01, mbps: i === 0 ? mbps + 0.5 : mbps }),
+    );
+    const fine = play({ ...of, parts: [{ ...first!, mbps: first!.mbps - 0.5 }, ...rest] });
+    const coarse = play({ ...of, parts: long.map(({ pieces, mbps }) => ({ seconds: pieces / 100, mbps })) });
+    expect(fine.endedBy).toBe(coarse.endedBy);
+    expect(fine.stallSeconds).toBeCloseTo(coarse.stallSeconds, 6);
+    const downloads = ({ segments }: SessionResult) => sum(segments.map(({ downloadSeconds }) => downloadSeconds));
+    expect(downloads(fine)).toBeCloseTo(downloads(coarse), 6);
+  });
+});
+
+test('more capacity never makes a fixed plan wait longer', () => {
+  const more = fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 30, maxLength: 30 });
+  forAll([session, more], { ...SEED, numRuns: 400 }, (of, extra) => {
+    const fixed = { ...of, patience: undefined };
+    const better = fixed.parts.map(({ seconds, mbps }, i) => ({ seconds, mbps: mbps + extra[i]! }));
+    const waited = (result: SessionResult) => result.startupSeconds + result.stallSeconds;
+    expect(waited(play({ ...fixed, parts: better }))).toBeLessThanOrEqual(waited(play(fixed)) + 1e-6);
+  });
+});
+
+test('a higher playback rate never makes a fixed plan stall less, if the buffer holds the whole session', () => {
+  const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
+  forAll([session, rates], { ...SEED, numRuns: 300 }, (of, [slow, factor]) => {
+    // With room for all segments the times of requests do not depend on the rate.
+    const { segmentSeconds } = of.scenario;
+    const roomy = { ...of.scenario, bufferCapSeconds: (SEGMENTS + 1) * segmentSeconds };
+    const stallAt = (playbackRate: number) =>
+      play({ ...of, patience: undefined, scenario: { ...roomy, playbackRate } }).stallSeconds;
+    expect(stallAt(slow * factor)).toBeGreaterThanOrEqual(stallAt(slow) - 1e-6);
+  });
+});
+
+test('the same options give the same session, with and without a forecaster and onDecision', () => {
+  forAll([session], { ...SEED, numRuns: 200 }, (of) => {
+    const observations: Observation[] = [];
+    const records: DecisionRecord[] = [];
+    const plain = play(of);
+    const watched = play(of, {
+      forecaster: recorder((observation) => observations.push(observation)),
+      onDecision: (record) => records.push(record),
     });
+    expect(watched).toEqual(plain);
+    expect(records.filter((record) => record.asked === 'decide').length).toBeGreaterThanOrEqual(plain.segments.length);
+    let until = 0;
+    let backwards = 0;
+    for (const observation of observations) {
+      const start = observation.kind === 'request-latency' ? observation.atSeconds : observation.startSeconds;
+      if (start < until - 1e-9) backwards++;
+      until = observation.kind === 'request-latency' ? start : observation.endSeconds;
+    }
+    expect(backwards).toBe(0);
+    const observed = sum(observations.map((o) => (o.kind === 'throughput' ? o.bits : 0)));
+    const received = sum(plain.segments.map((row) => row.sizeBits)) + plain.wastedBits;
+    expect(observed / received || 0).toBeCloseTo(received > 0 ? 1 : 0, 5);
   });
 });

@@ -1,12 +1,11 @@
 /** Laws that hold for every live session on every link. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController, type Observation } from '../../abr/index.ts';
 import { forAll } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
-import type { SessionResult } from '../results.ts';
 import {
   chunkExistsAtSeconds,
   type LiveStream,
@@ -50,12 +49,7 @@ const session = fc.record({
 });
 type Session = typeof session extends fc.Arbitrary<infer T> ? T : never;
 
-function play(of: Session): {
-  result: SessionResult;
-  records: DecisionRecord[];
-  seen: Observation[];
-  scenario: Played;
-} {
+function play(of: Session) {
   const scenario: Played = {
     ...SCENARIOS['live-hd-1']!,
     segmentCount: of.live.timeShiftSeconds / 2 + of.segments,
@@ -83,131 +77,127 @@ function atLeast(value: number, least: number): void {
   if (!(value >= least - ROUNDING)) throw new Error(`expected at least ${least}, got ${value}`);
 }
 
-describe('laws of live sessions', () => {
-  test('the session lasts until the encoder ends; startup, watching and stalls add up', () => {
-    forAll([session], { ...SEED, numRuns: 100 }, (of) => {
-      const { result, scenario } = play(of);
-      const { watchedSeconds, stallSecondsPerMinute } = result.live!;
-      expect(result.endedBy).toBe('end');
-      const isSeen = result.segments.length > 0 || watchedSeconds > 0;
-      expect(isSeen).toBe(true);
-      const lastsSeconds = liveSessionSeconds(scenario);
-      if (result.startupSeconds < lastsSeconds - ROUNDING) {
-        expect(result.startupSeconds + watchedSeconds).toBeCloseTo(lastsSeconds, 6);
-        expect((stallSecondsPerMinute * watchedSeconds) / 60).toBeCloseTo(result.stallSeconds, 6);
-      } else expect(watchedSeconds).toBeCloseTo(lastsSeconds, 6);
-    });
+test('the session lasts until the encoder ends; startup, watching and stalls add up', () => {
+  forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+    const { result, scenario } = play(of);
+    const { watchedSeconds, stallSecondsPerMinute } = result.live!;
+    expect(result.endedBy).toBe('end');
+    const isSeen = result.segments.length > 0 || watchedSeconds > 0;
+    expect(isSeen).toBe(true);
+    const lastsSeconds = liveSessionSeconds(scenario);
+    if (result.startupSeconds < lastsSeconds - ROUNDING) {
+      expect(result.startupSeconds + watchedSeconds).toBeCloseTo(lastsSeconds, 6);
+      expect((stallSecondsPerMinute * watchedSeconds) / 60).toBeCloseTo(result.stallSeconds, 6);
+    } else expect(watchedSeconds).toBeCloseTo(lastsSeconds, 6);
   });
+});
 
-  test('the buffer holds only what exists, and the state says so', () => {
-    forAll([session], { ...SEED, numRuns: 100 }, (of) => {
-      const { records } = play(of);
-      const { encoderLatencySeconds, timeShiftSeconds } = of.live;
-      for (const { state } of records) {
-        const { bufferLevelSeconds, bufferCapSeconds, segmentSeconds, started, nowSeconds } = state;
-        const { latencySeconds, firstChunkAtSeconds } = state.live!;
-        atLeast(bufferCapSeconds, bufferLevelSeconds + segmentSeconds);
-        expect(firstChunkAtSeconds).toBe(
-          chunkExistsAtSeconds({ segmentSeconds, live: of.live }, { segmentIndex: state.segmentIndex, chunkIndex: 0 }),
-        );
-        if (!started) continue;
-        atLeast(latencySeconds - encoderLatencySeconds, bufferLevelSeconds);
-        // The picture was captured after the stream's start.
-        atLeast(nowSeconds + timeShiftSeconds - latencySeconds, 0);
-      }
-    });
-  });
-
-  test('no chunk arrives before it exists, nor faster than the link', () => {
-    forAll([session], { ...SEED, numRuns: 100 }, (of) => {
-      const { result, records, seen, scenario } = play(of);
-      const link = linkOf(traceOf(of.mbps, of.stepSeconds), scenario).from(0, 0);
-      const chunks = Math.round(scenario.segmentSeconds / of.live.chunkSeconds);
-      const exists = (segmentIndex: number, chunkIndex: number) =>
-        chunkExistsAtSeconds(scenario, { segmentIndex, chunkIndex });
-      for (const { index, requestedAtSeconds, downloadSeconds, sizeBits } of result.segments) {
-        atLeast(requestedAtSeconds, exists(index, 0));
-        const endedAtSeconds = requestedAtSeconds + downloadSeconds;
-        const transferSeconds = link.transferSeconds(requestedAtSeconds, sizeBits);
-        atLeast(downloadSeconds, of.rttSeconds);
-        atLeast(downloadSeconds, transferSeconds);
-        atLeast(endedAtSeconds, exists(index, chunks - 1));
-      }
-      for (const { state, inFlight } of records) {
-        if (inFlight === undefined) continue;
-        const existing = Array.from({ length: chunks }, (_, k) => exists(inFlight.segmentIndex, k)).filter(
-          (at) => at <= state.nowSeconds,
-        ).length;
-        // Asked only while a chunk that exists is on its way.
-        atLeast((inFlight.sizeBits * existing) / chunks, inFlight.receivedBits);
-      }
-      let untilSeconds = 0;
-      let observedBits = 0;
-      for (const observation of seen) {
-        if (observation.kind === 'request-latency') continue;
-        atLeast(observation.startSeconds, untilSeconds);
-        untilSeconds = observation.endSeconds;
-        if (observation.kind === 'idle') continue;
-        observedBits += observation.bits;
-        // The meter spreads bits over the last 0.15 s.
-        atLeast(link.cumulativeBits(untilSeconds + 0.25) + 1, observedBits);
-      }
-    });
-  });
-
-  test('latency is the clock less the media that has played, also over stalls and jumps', () => {
-    fc.assert(
-      fc.property(
-        fc.record({ live, catchUp: catchUps }),
-        fc.array(
-          fc.record({ gap: fc.double({ min: 0, max: 3, noNaN: true }), media: fc.integer({ min: 0, max: 12 }) }),
-        ),
-        ({ live: stream, catchUp }, steps) => {
-          const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025 });
-          playback.seekTo(stream.targetLatencySeconds);
-          let media = playback.positionSeconds;
-          for (const step of steps) {
-            media += step.media * 0.25;
-            const transfer = { startSeconds: 0, endSeconds: playback.nowSeconds + step.gap / 2 };
-            playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds: media }]);
-            const target = playback.nowSeconds + step.gap;
-            while (!playback.advanceTo(target)) media = playback.positionSeconds;
-          }
-          const { history, startupSeconds, nowSeconds, jumps } = playback;
-          const total = history.reduce((sum, { seconds }) => sum + seconds, 0);
-          expect(startupSeconds + total).toBeCloseTo(nowSeconds, 6);
-          let jumped = 0;
-          history.forEach(({ latencySeconds, seconds, rate, isStalled }, i) => {
-            const after = latencySeconds + seconds * (isStalled ? 1 : 1 - rate);
-            const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
-            if (Math.abs(next - after) > ROUNDING) {
-              jumped++;
-              expect(next).toBeLessThan(after);
-            }
-          });
-          expect(jumped).toBe(jumps);
-        },
-      ),
-      { ...SEED, numRuns: 100 },
-    );
-  });
-
-  test.each([1, 2, 3, 5])('on an unlimited link the latency is within 0.1 s of a target of %s s', (target) => {
-    const trace = traceOf([100_000], 1000);
-    const scenario = { ...SCENARIOS[`live-hd-${target}`]!, traceScale: { factor: 1 }, segmentCount: 310 };
-    for (const name of ['throughput', 'mpc-d']) {
-      const latencies: number[] = [];
-      const result = simulateSession({
-        trace,
-        scenario,
-        controller: createController(name, { seed: 1 }),
-        onDecision: ({ state: { nowSeconds, live: seen } }) => {
-          if (nowSeconds > 20) latencies.push(seen!.latencySeconds);
-        },
-      });
-      expect(result).toMatchObject({ stallCount: 0, live: { jumps: 0 } });
-      expect(Math.abs(latencies.reduce((sum, value) => sum + value, 0) / latencies.length - target)).toBeLessThan(0.1);
-      expect(Math.abs(result.live!.latencySecondsMean - target)).toBeLessThan(0.1);
+test('the buffer holds only what exists, and the state says so', () => {
+  forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+    const { records } = play(of);
+    const { encoderLatencySeconds, timeShiftSeconds } = of.live;
+    for (const { state } of records) {
+      const { bufferLevelSeconds, bufferCapSeconds, segmentSeconds, started, nowSeconds } = state;
+      const { latencySeconds, firstChunkAtSeconds } = state.live!;
+      atLeast(bufferCapSeconds, bufferLevelSeconds + segmentSeconds);
+      expect(firstChunkAtSeconds).toBe(
+        chunkExistsAtSeconds({ segmentSeconds, live: of.live }, { segmentIndex: state.segmentIndex, chunkIndex: 0 }),
+      );
+      if (!started) continue;
+      atLeast(latencySeconds - encoderLatencySeconds, bufferLevelSeconds);
+      // The picture was captured after the stream's start.
+      atLeast(nowSeconds + timeShiftSeconds - latencySeconds, 0);
     }
   });
+});
+
+test('no chunk arrives before it exists, nor faster than the link', () => {
+  forAll([session], { ...SEED, numRuns: 100 }, (of) => {
+    const { result, records, seen, scenario } = play(of);
+    const link = linkOf(traceOf(of.mbps, of.stepSeconds), scenario).from(0, 0);
+    const chunks = Math.round(scenario.segmentSeconds / of.live.chunkSeconds);
+    const exists = (segmentIndex: number, chunkIndex: number) =>
+      chunkExistsAtSeconds(scenario, { segmentIndex, chunkIndex });
+    for (const { index, requestedAtSeconds, downloadSeconds, sizeBits } of result.segments) {
+      atLeast(requestedAtSeconds, exists(index, 0));
+      const endedAtSeconds = requestedAtSeconds + downloadSeconds;
+      const transferSeconds = link.transferSeconds(requestedAtSeconds, sizeBits);
+      atLeast(downloadSeconds, of.rttSeconds);
+      atLeast(downloadSeconds, transferSeconds);
+      atLeast(endedAtSeconds, exists(index, chunks - 1));
+    }
+    for (const { state, inFlight } of records) {
+      if (inFlight === undefined) continue;
+      const existing = Array.from({ length: chunks }, (_, k) => exists(inFlight.segmentIndex, k)).filter(
+        (at) => at <= state.nowSeconds,
+      ).length;
+      // Asked only while a chunk that exists is on its way.
+      atLeast((inFlight.sizeBits * existing) / chunks, inFlight.receivedBits);
+    }
+    let untilSeconds = 0;
+    let observedBits = 0;
+    for (const observation of seen) {
+      if (observation.kind === 'request-latency') continue;
+      atLeast(observation.startSeconds, untilSeconds);
+      untilSeconds = observation.endSeconds;
+      if (observation.kind === 'idle') continue;
+      observedBits += observation.bits;
+      // The meter spreads bits over the last 0.15 s.
+      atLeast(link.cumulativeBits(untilSeconds + 0.25) + 1, observedBits);
+    }
+  });
+});
+
+test('latency is the clock less the media that has played, also over stalls and jumps', () => {
+  fc.assert(
+    fc.property(
+      fc.record({ live, catchUp: catchUps }),
+      fc.array(fc.record({ gap: fc.double({ min: 0, max: 3, noNaN: true }), media: fc.integer({ min: 0, max: 12 }) })),
+      ({ live: stream, catchUp }, steps) => {
+        const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025 });
+        playback.seekTo(stream.targetLatencySeconds);
+        let media = playback.positionSeconds;
+        for (const step of steps) {
+          media += step.media * 0.25;
+          const transfer = { startSeconds: 0, endSeconds: playback.nowSeconds + step.gap / 2 };
+          playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds: media }]);
+          const target = playback.nowSeconds + step.gap;
+          while (!playback.advanceTo(target)) media = playback.positionSeconds;
+        }
+        const { history, startupSeconds, nowSeconds, jumps } = playback;
+        const total = history.reduce((sum, { seconds }) => sum + seconds, 0);
+        expect(startupSeconds + total).toBeCloseTo(nowSeconds, 6);
+        let jumped = 0;
+        history.forEach(({ latencySeconds, seconds, rate, isStalled }, i) => {
+          const after = latencySeconds + seconds * (isStalled ? 1 : 1 - rate);
+          const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
+          if (Math.abs(next - after) > ROUNDING) {
+            jumped++;
+            expect(next).toBeLessThan(after);
+          }
+        });
+        expect(jumped).toBe(jumps);
+      },
+    ),
+    { ...SEED, numRuns: 100 },
+  );
+});
+
+test.each([1, 2, 3, 5])('on an unlimited link the latency is within 0.1 s of a target of %s s', (target) => {
+  const trace = traceOf([100_000], 1000);
+  const scenario = { ...SCENARIOS[`live-hd-${target}`]!, traceScale: { factor: 1 }, segmentCount: 310 };
+  for (const name of ['throughput', 'mpc-d']) {
+    const latencies: number[] = [];
+    const result = simulateSession({
+      trace,
+      scenario,
+      controller: createController(name, { seed: 1 }),
+      onDecision: ({ state: { nowSeconds, live: seen } }) => {
+        if (nowSeconds > 20) latencies.push(seen!.latencySeconds);
+      },
+    });
+    expect(result).toMatchObject({ stallCount: 0, live: { jumps: 0 } });
+    expect(Math.abs(latencies.reduce((sum, value) => sum + value, 0) / latencies.length - target)).toBeLessThan(0.1);
+    expect(Math.abs(result.live!.latencySecondsMean - target)).toBeLessThan(0.1);
+  }
 });

@@ -1,14 +1,5 @@
 import { expect, test } from '@jest/globals';
-import {
-  type Controller,
-  createController,
-  type Forecast,
-  type Forecaster,
-  type InFlight,
-  type Pace,
-  type PlayerState,
-  type ValidForecast,
-} from '../../abr/index.ts';
+import { type Controller, createController, type Forecast, type Forecaster } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
@@ -103,22 +94,18 @@ test('a second behind the edge it stalls less, at more QoE, than a player that t
   expect(mpcL.off).toBeLessThan(0.25);
 });
 
-interface PaceRecord {
-  state: PlayerState;
-  inFlight: InFlight | undefined;
-  forecast: ValidForecast | undefined;
-  pace: Pace;
-}
+type Pace = NonNullable<Controller['pace']>;
+type PaceRecord = { asked: Parameters<Pace>; pace: ReturnType<Pace> };
 
-function watchedMpcL(algorithm: string, onPace: (record: PaceRecord) => void): Controller {
-  const inner = createController(algorithm);
+function watchedMpcL(onPace: (record: PaceRecord) => void): Controller {
+  const inner = createController('mpc-l');
   return {
     name: 'mpc-l',
     decide: (state, forecast) => inner.decide(state, forecast),
     reconsider: (state, inFlight, forecast) => inner.reconsider!(state, inFlight, forecast),
-    pace: (state, inFlight, forecast) => {
-      const pace = inner.pace!(state, inFlight, forecast);
-      onPace({ state: { ...state, downloads: [...state.downloads] }, inFlight, forecast, pace });
+    pace: (state, ...rest) => {
+      const pace = inner.pace!(state, ...rest);
+      onPace({ asked: [{ ...state, downloads: [...state.downloads] }, ...rest], pace });
       return pace;
     },
   };
@@ -126,7 +113,7 @@ function watchedMpcL(algorithm: string, onPace: (record: PaceRecord) => void): C
 
 test('the rate stays within its bounds and changes once per second at most', () => {
   const rates: { at: number; rate: number }[] = [];
-  const watched = watchedMpcL('mpc-l', ({ state: { nowSeconds, playbackRate } }) => {
+  const watched = watchedMpcL(({ asked: [{ nowSeconds, playbackRate }] }) => {
     if (rates[rates.length - 1]?.rate !== playbackRate) rates.push({ at: nowSeconds, rate: playbackRate });
   });
   const [trace] = TYPICAL;
@@ -141,17 +128,16 @@ test('the rate stays within its bounds and changes once per second at most', () 
 
 test('a fresh controller gives each pace of a session again, in any order', () => {
   const records: PaceRecord[] = [];
-  const watched = watchedMpcL('mpc-l', (record) => records.push(record));
+  const watched = watchedMpcL((record) => records.push(record));
   simulateSession({ trace: COLLAPSING[0]!, scenario: SCENARIO, controller: watched, forecaster: forecasterOf() });
   expect(new Set(records.map(({ pace }) => pace.playbackRate)).size).toBeGreaterThanOrEqual(4);
-  expect(Math.max(...records.map(({ state }) => state.live!.offRateShare!))).toBeGreaterThan(0.1);
+  expect(Math.max(...records.map(({ asked: [state] }) => state.live!.offRateShare!))).toBeGreaterThan(0.1);
 
-  const again = (one: Controller, { state, inFlight, forecast }: PaceRecord) => one.pace!(state, inFlight, forecast);
   const shuffled = createController('mpc-l');
   const random = seededRandom(1);
   const order = records.map((record) => ({ record, key: random() })).sort((a, b) => a.key - b.key);
-  for (const { record } of order) expect(again(shuffled, record)).toEqual(record.pace);
+  for (const { record } of order) expect(shuffled.pace!(...record.asked)).toEqual(record.pace);
   for (const { record } of order.slice(0, 50)) {
-    expect(again(createController('mpc-l'), record)).toEqual(record.pace);
+    expect(createController('mpc-l').pace!(...record.asked)).toEqual(record.pace);
   }
 });

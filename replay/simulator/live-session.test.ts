@@ -5,30 +5,16 @@ import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LIVE_PAGE } from './live-session.ts';
-import { always, recorder, traceUntil } from './made-up.fixture.ts';
+import { always, EXACT, recorder, traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 
-const LIVE: LiveStream = {
-  chunkSeconds: 0.5,
-  encoderLatencySeconds: 0,
-  targetLatencySeconds: 2,
-  timeShiftSeconds: 10,
-  playbackRates: { min: 1, max: 1 },
-};
+const STREAM = { chunkSeconds: 0.5, encoderLatencySeconds: 0, playbackRates: { min: 1, max: 1 } };
+const LIVE: LiveStream = { ...STREAM, targetLatencySeconds: 2, timeShiftSeconds: 10 };
 /** 1 Mbit/s, exact sizes, no RTT, no delays of a browser but the join's: easy to compute by hand. */
-const PAPER: Scenario = {
-  ...SCENARIOS['live-hd-1']!,
-  ladderBps: [1e6],
-  segmentCount: 15,
-  rttSeconds: 0,
-  payloadShare: 1,
-  sizeSpread: 0,
-  traceScale: { factor: 1 },
-  browser: IDEAL_BROWSER,
-  live: LIVE,
-};
+const MEDIA = { ladderBps: [1e6], segmentCount: 15, live: LIVE };
+const PAPER: Scenario = { ...SCENARIOS['live-hd-1']!, ...MEDIA, ...EXACT, rttSeconds: 0, browser: IDEAL_BROWSER };
 const play = (trace: Trace, scenario: Partial<Scenario> = {}, more: Partial<SimulationOptions> = {}) =>
   simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller: always(0), ...more });
 /** From second 5 on. */
@@ -159,13 +145,9 @@ describe('a link far above the ladder', () => {
 
 describe('ChunkedFlight', () => {
   const link = new PiecewisePath({ stepEndsSeconds: [100], ratesBps: [8e6] });
-  const flight = new ChunkedFlight(link, {
-    requestedAtSeconds: 1,
-    rttSeconds: 0.1,
-    sizeBits: 3e6,
-    chunks: [0.5, 1, 2].map((existsAtSeconds) => ({ existsAtSeconds, bits: 1e6 })),
-    responseSeconds: () => 0.01,
-  });
+  const chunks = [0.5, 1, 2].map((existsAtSeconds) => ({ existsAtSeconds, bits: 1e6 }));
+  const request = { requestedAtSeconds: 1, rttSeconds: 0.1, sizeBits: 3e6, responseSeconds: () => 0.01 };
+  const flight = new ChunkedFlight(link, { ...request, chunks });
 
   test('chunks follow each other or the encoder; the request costs one RTT', () => {
     const [first, second, third] = flight.transfers;

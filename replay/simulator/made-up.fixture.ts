@@ -5,6 +5,9 @@ import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
+/** In a scenario: a link as in its trace, and exact sizes. */
+export const EXACT = { traceScale: { factor: 1 }, payloadShare: 1, sizeSpread: 0 };
+
 /** Rates, each until a second. */
 export function traceUntil(
   steps: readonly { until: number; mbps: number }[],
@@ -69,12 +72,9 @@ export function always(representation: number): Controller {
 }
 
 /** A forecaster without forecasts. */
-export const recorder = (observe: (observation: Observation) => void): Forecaster => ({
-  name: 'recorder',
-  start() {},
-  observe,
-  latest: () => undefined,
-});
+export const recorder = (observe: (observation: Observation) => void): Forecaster => {
+  return { name: 'recorder', start() {}, observe, latest: () => undefined };
+};
 
 /** Plays a plan of representations; abandons a download for the lowest one after `patienceSeconds`, by default never. */
 export function follows(plan: readonly number[], patienceSeconds?: number): Controller {

@@ -53,15 +53,9 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
       if (seconds < 0.5) return undefined;
       const bps = observed.reduce((sum, one) => sum + one.bits, 0) / seconds;
       const row = [0.6, 1, 1.5].map((share) => share * bps);
-      return change({
-        issuedAtMs: nowSeconds * 1000,
-        source: 'measuring',
-        stepEndsSeconds: [2, 4, 8],
-        levels: [0.1, 0.5, 0.9],
-        quantilesBps: [row, row, row],
-        rankCorrelation: 0.7,
-        handovers: [],
-      });
+      const steps = { stepEndsSeconds: [2, 4, 8], levels: [0.1, 0.5, 0.9], quantilesBps: [row, row, row] };
+      const issued = { issuedAtMs: nowSeconds * 1000, source: 'measuring' };
+      return change({ ...issued, ...steps, rankCorrelation: 0.7, handovers: [] });
     },
   };
 }
@@ -79,10 +73,7 @@ const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Fore
   'publishes empty forecasts': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
   'always repeats its first forecast': () => {
     let first: QuantileForecast | undefined;
-    return (forecast) => {
-      first ??= forecast;
-      return first;
-    };
+    return (forecast) => (first ??= forecast);
   },
   'publishes s as ms': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
   'publishes a thousand times the rate': () => (forecast) => timesAll(forecast, 1000),
@@ -107,12 +98,8 @@ describe('a forecaster that', () => {
   const played = (algorithm: string, forecaster?: () => Forecaster) =>
     mean(
       traces.map((trace) => {
-        const session = simulateSession({
-          trace,
-          scenario,
-          controller: createController(algorithm),
-          ...(forecaster && { forecaster: forecaster() }),
-        });
+        const more = forecaster && { forecaster: forecaster() };
+        const session = simulateSession({ trace, scenario, controller: createController(algorithm), ...more });
         expect(session.fault).toBeUndefined();
         expect(session.endedBy).toBe('end');
         return session.qoe.linear;

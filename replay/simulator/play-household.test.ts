@@ -1,6 +1,6 @@
 /** Laws of players that share a link. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll } from '../../abr/property.fixture.ts';
 import { HOUSEHOLDS, type Household, type HouseholdPlayer, type Traffic } from '../households.ts';
@@ -26,13 +26,8 @@ const scenarios = fc
   })
   .map(({ name, rttSeconds, initSegmentBits }): ResolvedScenario => {
     const scenario = SCENARIOS[name]!;
-    return resolveScenario({
-      ...scenario,
-      rttSeconds,
-      segmentCount: scenario.live ? 25 : 12,
-      traceScale: { factor: 1 },
-      browser: { ...MEASURED_BROWSER, initSegmentBits },
-    });
+    const of = { rttSeconds, segmentCount: scenario.live ? 25 : 12, traceScale: { factor: 1 } };
+    return resolveScenario({ ...scenario, ...of, browser: { ...MEASURED_BROWSER, initSegmentBits } });
   });
 /** A plan of representations, and the seconds after which a download is abandoned for the lowest. */
 const behaviour = fc.record({
@@ -52,22 +47,14 @@ function traceOf(parts: Played['parts'], factor: number): Trace {
   return { ...trace, ratesBps: trace.ratesBps.map((bps) => bps * factor) };
 }
 
-interface Played {
-  parts: { seconds: number; mbps: number }[];
-  scenario: ResolvedScenario;
-  startSeconds: number;
-}
-
-function controllerOf(name: string) {
-  const { plan, patience }: Behaviour = JSON.parse(name);
-  return follows(plan, patience);
-}
+type Played = { parts: { seconds: number; mbps: number }[]; scenario: ResolvedScenario; startSeconds: number };
 
 /** The players' `algorithm` is the JSON of their behaviour. */
-const algorithmOf =
-  (name: string): SimulatedAlgorithm =>
-  (task) =>
-    playSession({ ...task, algorithm: 'plan', controller: controllerOf(name), cutoffSeconds: 60 });
+const algorithmOf = (name: string): SimulatedAlgorithm => {
+  const { plan, patience }: Behaviour = JSON.parse(name);
+  const controller = () => follows(plan, patience);
+  return (task) => playSession({ ...task, algorithm: 'plan', controller: controller(), cutoffSeconds: 60 });
+};
 const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({
   ...{ trace: traceOf(parts, factor), scenario, startSeconds, seed: 1, timings: false },
   segmentCount: scenario.segmentCount,
@@ -86,80 +73,78 @@ const coarse = (session: SessionResult) =>
     Math.abs(stallSeconds).toFixed(4),
   ]);
 
-describe('laws of shared links', () => {
-  test('a household of one equals the session alone, to the byte', () => {
-    forAll([fc.record({ ...place, one: behaviour })], SEED, ({ one, ...where }) => {
-      const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where)));
-      expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
-    });
+test('a household of one equals the session alone, to the byte', () => {
+  forAll([fc.record({ ...place, one: behaviour })], SEED, ({ one, ...where }) => {
+    const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where)));
+    expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
   });
+});
 
-  test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
-    const scenario = resolveScenario({ ...SCENARIOS[name]!, segmentCount: 25 });
-    const parts = Array.from({ length: 30 }, (_, i) => ({ seconds: 5, mbps: 40 + ((i * 37) % 100) }));
-    const task = taskOf({ parts, scenario, startSeconds: 7 });
-    const household: Household = { name: 'one', players: [{ joinSeconds: 0 }], traffic: [] };
-    const [together] = playHousehold(household, task, { algorithm: 'mpc-l', algorithmOf: simulatedAlgorithm });
-    const alone = playAlone(simulatedAlgorithm('mpc-l')(task));
-    expect(JSON.stringify(roundedSession(withoutSeat(together!)))).toBe(JSON.stringify(roundedSession(alone)));
-    expect(together!.segments.length).toBeGreaterThan(10);
-  });
+test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
+  const scenario = resolveScenario({ ...SCENARIOS[name]!, segmentCount: 25 });
+  const parts = Array.from({ length: 30 }, (_, i) => ({ seconds: 5, mbps: 40 + ((i * 37) % 100) }));
+  const task = taskOf({ parts, scenario, startSeconds: 7 });
+  const household: Household = { name: 'one', players: [{ joinSeconds: 0 }], traffic: [] };
+  const [together] = playHousehold(household, task, { algorithm: 'mpc-l', algorithmOf: simulatedAlgorithm });
+  const alone = playAlone(simulatedAlgorithm('mpc-l')(task));
+  expect(JSON.stringify(roundedSession(withoutSeat(together!)))).toBe(JSON.stringify(roundedSession(alone)));
+  expect(together!.segments.length).toBeGreaterThan(10);
+});
 
-  test('beside downloads a player has its share of the link and no more', () => {
-    const others = fc.constantFrom(1, 2, 3);
-    forAll([fc.record({ ...place, one: behaviour, others })], SEED, ({ one, others, ...where }) => {
-      const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
-      const [beside] = play(where, [seat(one)], Array(others).fill(ENDLESS));
-      expect(coarse(beside!)).toEqual(coarse(alone));
-    });
+test('beside downloads a player has its share of the link and no more', () => {
+  const others = fc.constantFrom(1, 2, 3);
+  forAll([fc.record({ ...place, one: behaviour, others })], SEED, ({ one, others, ...where }) => {
+    const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
+    const [beside] = play(where, [seat(one)], Array(others).fill(ENDLESS));
+    expect(coarse(beside!)).toEqual(coarse(alone));
   });
+});
 
-  test('every bit of the link arrives once', () => {
-    forAll([fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) })], SEED, (of) => {
-      const { players, ...where } = of;
-      const seats = players.map((one, i) => seat(one, i * 1.7));
-      for (const { household } of play(where, seats, [ENDLESS])) expect(household!.linkUtilisation).toBeCloseTo(1, 4);
-      const [{ household }] = play(where, seats) as [SessionResult];
-      expect(household!.linkUtilisation).toBeLessThanOrEqual(1 + 1e-9);
-    });
+test('every bit of the link arrives once', () => {
+  forAll([fc.record({ ...place, players: fc.array(behaviour, { minLength: 1, maxLength: 4 }) })], SEED, (of) => {
+    const { players, ...where } = of;
+    const seats = players.map((one, i) => seat(one, i * 1.7));
+    for (const { household } of play(where, seats, [ENDLESS])) expect(household!.linkUtilisation).toBeCloseTo(1, 4);
+    const [{ household }] = play(where, seats) as [SessionResult];
+    expect(household!.linkUtilisation).toBeLessThanOrEqual(1 + 1e-9);
   });
+});
 
-  test('players and downloads that come later change nothing before', () => {
-    forAll([fc.record({ ...place, one: behaviour, late: behaviour, join: joins })], SEED, (of) => {
-      const { one, late, join, ...where } = of;
-      const early = (sessions: SessionResult[]) =>
-        sessions[0]!.segments.filter((row) => row.requestedAtSeconds + row.downloadSeconds < join);
-      const alone = early(play(where, [seat(one)]));
-      expect(early(play(where, [seat(one), seat(late, join)]))).toEqual(alone);
-      expect(early(play(where, [seat(one)], [{ ...ENDLESS, fromSeconds: join }]))).toEqual(alone);
-    });
+test('players and downloads that come later change nothing before', () => {
+  forAll([fc.record({ ...place, one: behaviour, late: behaviour, join: joins })], SEED, (of) => {
+    const { one, late, join, ...where } = of;
+    const early = (sessions: SessionResult[]) =>
+      sessions[0]!.segments.filter((row) => row.requestedAtSeconds + row.downloadSeconds < join);
+    const alone = early(play(where, [seat(one)]));
+    expect(early(play(where, [seat(one), seat(late, join)]))).toEqual(alone);
+    expect(early(play(where, [seat(one)], [{ ...ENDLESS, fromSeconds: join }]))).toEqual(alone);
   });
+});
 
-  test('identical players that begin together play the same', () => {
-    forAll([fc.record({ ...place, one: behaviour, count: fc.integer({ min: 2, max: 4 }) })], SEED, (of) => {
-      const { one, count, ...where } = of;
-      const played = play(where, Array(count).fill(seat(one)));
-      for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));
-    });
+test('identical players that begin together play the same', () => {
+  forAll([fc.record({ ...place, one: behaviour, count: fc.integer({ min: 2, max: 4 }) })], SEED, (of) => {
+    const { one, count, ...where } = of;
+    const played = play(where, Array(count).fill(seat(one)));
+    for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));
   });
+});
 
-  test('the order of players is of no account', () => {
-    forAll([fc.record({ ...place, one: behaviour, other: behaviour, join: joins })], SEED, (of) => {
-      const { one, other, join, ...where } = of;
-      const [first, second] = play(where, [seat(one), seat(other, join)]);
-      const [turnedSecond, turnedFirst] = play(where, [seat(other, join), seat(one)]);
-      expect(coarse(turnedFirst!)).toEqual(coarse(first!));
-      expect(coarse(turnedSecond!)).toEqual(coarse(second!));
-    });
+test('the order of players is of no account', () => {
+  forAll([fc.record({ ...place, one: behaviour, other: behaviour, join: joins })], SEED, (of) => {
+    const { one, other, join, ...where } = of;
+    const [first, second] = play(where, [seat(one), seat(other, join)]);
+    const [turnedSecond, turnedFirst] = play(where, [seat(other, join), seat(one)]);
+    expect(coarse(turnedFirst!)).toEqual(coarse(first!));
+    expect(coarse(turnedSecond!)).toEqual(coarse(second!));
   });
+});
 
-  test.each(Object.keys(HOUSEHOLDS))('%s plays to the end, on demand and live', (name) => {
-    const household = HOUSEHOLDS[name]!;
-    for (const scenario of ['hd-16', 'live-hd-3'].map((named) => resolveScenario(SCENARIOS[named]!))) {
-      const task = taskOf({ parts: [{ seconds: 300, mbps: 100 }], scenario, startSeconds: 0 });
-      const played = playHousehold(household, task, { algorithm: 'throughput', algorithmOf: simulatedAlgorithm });
-      expect(played.map(({ endedBy }) => endedBy)).toEqual(household.players.map(() => 'end'));
-      expect(played.map((one) => one.household!.joinSeconds)).toEqual(household.players.map((one) => one.joinSeconds));
-    }
-  });
+test.each(Object.keys(HOUSEHOLDS))('%s plays to the end, on demand and live', (name) => {
+  const household = HOUSEHOLDS[name]!;
+  for (const scenario of ['hd-16', 'live-hd-3'].map((named) => resolveScenario(SCENARIOS[named]!))) {
+    const task = taskOf({ parts: [{ seconds: 300, mbps: 100 }], scenario, startSeconds: 0 });
+    const played = playHousehold(household, task, { algorithm: 'throughput', algorithmOf: simulatedAlgorithm });
+    expect(played.map(({ endedBy }) => endedBy)).toEqual(household.players.map(() => 'end'));
+    expect(played.map((one) => one.household!.joinSeconds)).toEqual(household.players.map((one) => one.joinSeconds));
+  }
 });

@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { type Controller, createController, type Decision, type InFlight, type PlayerState } from '../../abr/index.ts';
 import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
+import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { always, follows, traceOfRates } from './made-up.fixture.ts';
+import { always, EXACT, follows, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
@@ -13,18 +14,8 @@ const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>
   traceOfRates(ratesMbps, stepSeconds, { epochPhaseSeconds: 12 });
 
 /** 1 and 2 Mbit/s, exact sizes, no RTT, no delays of a browser: easy to compute by hand. */
-const PAPER: Scenario = {
-  ...SCENARIOS['uhd-8']!,
-  name: 'paper',
-  ladderBps: [1e6, 2e6],
-  mu: 2,
-  segmentCount: 4,
-  bufferCapSeconds: 10,
-  rttSeconds: 0,
-  payloadShare: 1,
-  sizeSpread: 0,
-  browser: IDEAL_BROWSER,
-};
+const MEDIA = { name: 'paper', ladderBps: [1e6, 2e6], mu: 2, segmentCount: 4, bufferCapSeconds: 10 };
+const PAPER: Scenario = { ...SCENARIOS['uhd-8']!, ...MEDIA, ...EXACT, rttSeconds: 0, browser: IDEAL_BROWSER };
 
 /** In `PAPER` with changes. */
 const play = (
@@ -34,12 +25,14 @@ const play = (
   more: Partial<SimulationOptions> = {},
 ) => simulateSession({ trace, scenario: { ...PAPER, ...scenario }, controller, ...more });
 
+const timesOf = ({ segments }: SessionResult) => segments.map(({ requestedAtSeconds }) => requestedAtSeconds);
+
 describe('simulateSession, computed by hand', () => {
   test('a link twice as fast as the media fills the buffer to the cap', () => {
     const session = play(traceOf([2, 2, 2]), always(0));
     expect(session).toMatchObject({ endedBy: 'end', startupSeconds: 2, stallSeconds: 0, stallCount: 0, wastedBits: 0 });
     // At 4 s the buffer is 6 s: 6 + 4 is the cap, so the request leaves at once. At 6 s it is 8 s: it waits 2 s.
-    expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 8]);
+    expect(timesOf(session)).toEqual([0, 2, 4, 8]);
     expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 6, 6]);
     expect(session.segments.map((row) => row.downloadSeconds)).toEqual([2, 2, 2, 2]);
     // 16 s of 1 Mbit/s minus 2 s of startup at 2 per second, per 4 s.
@@ -50,10 +43,10 @@ describe('simulateSession, computed by hand', () => {
     const full = { bufferCapSeconds: 8 };
     const ideal = play(traceOf([4, 4, 4]), always(0), full);
     // Appended at 1 s with a buffer of 4 s: 4 + 4 is not below the cap of 8, but is as soon as playback advances ...
-    expect(ideal.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1, 5, 9]);
+    expect(timesOf(ideal)).toEqual([0, 1, 5, 9]);
     const browser = { ...IDEAL_BROWSER, requestLatenessSeconds: 0.25 };
     const late = play(traceOf([4, 4, 4]), always(0), { ...full, browser });
-    expect(late.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 1.25, 5.25, 9.25]);
+    expect(timesOf(late)).toEqual([0, 1.25, 5.25, 9.25]);
     expect(late.segments[2]!.bufferLevelSeconds).toBeCloseTo(3.75, 9);
   });
 
@@ -61,7 +54,7 @@ describe('simulateSession, computed by hand', () => {
     const atTwo = { playbackRate: 2 };
     const session = play(traceOf([2, 2, 2]), always(0), atTwo);
     // A segment downloads and plays for 2 s each: playback never waits, and the buffer never grows.
-    expect(session.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 2, 4, 6]);
+    expect(timesOf(session)).toEqual([0, 2, 4, 6]);
     expect(session.segments.map((row) => row.bufferLevelSeconds)).toEqual([0, 4, 4, 4]);
     expect(session).toMatchObject({ stallSeconds: 0, startupSeconds: 2 });
     // 4 s for each segment of 2 Mbit/s, of which 2 s are stalls; media counts by its own seconds.
@@ -70,7 +63,7 @@ describe('simulateSession, computed by hand', () => {
     expect(late.qoe.linear).toBeCloseTo(2 - (2 * (4 + 6)) / 4, 9);
     // A request waits until buffer + 4 s is down to the cap of 10 s, at 2 s of media per second.
     const fast = play(traceOf([16, 16]), always(0), atTwo);
-    expect(fast.segments.map((row) => row.requestedAtSeconds)).toEqual([0, 0.25, 1.25, 3.25]);
+    expect(timesOf(fast)).toEqual([0, 0.25, 1.25, 3.25]);
   });
 
   test('the state has the rate, and plans that ignore it stall', () => {
@@ -124,10 +117,8 @@ describe('delays of the browser', () => {
     expect(first).toMatchObject({ requestedAtSeconds: 0 });
     // Append, gap, then RTT and 1 Mbit of initialisation.
     expect(second!.requestedAtSeconds).toBeCloseTo(first!.downloadSeconds + 0.02 + 0.01 + 0.1 + 0.25, 9);
-    expect(third!.requestedAtSeconds).toBeCloseTo(
-      second!.requestedAtSeconds + second!.downloadSeconds + 0.02 + 0.01,
-      9,
-    );
+    const { requestedAtSeconds, downloadSeconds } = second!;
+    expect(third!.requestedAtSeconds).toBeCloseTo(requestedAtSeconds + downloadSeconds + 0.02 + 0.01, 9);
     expect(session.startupSeconds).toBeCloseTo(0.1 + 1 + 0.02, 9);
   });
 
@@ -216,13 +207,9 @@ describe('how a session ends', () => {
     const nonsense = play(traceOf([2]), always(7));
     expect(nonsense.fault).toMatch(/expected a representation from 0 to 1, got 7/);
 
-    for (const [answer, fault] of [
-      [undefined, 'decision at 0 s: expected a representation from 0 to 1, got undefined'],
-      [{ representation: 0 }, 'decision at 0 s: expected a reason in words, got undefined'],
-    ]) {
-      const controller = { name: 'mute', decide: () => answer as Decision };
-      expect(play(traceOf([2]), controller).fault).toBe(fault);
-    }
+    const faultOf = (answer: unknown) => play(traceOf([2]), { name: 'x', decide: () => answer as Decision }).fault;
+    expect(faultOf(undefined)).toBe('decision at 0 s: expected a representation from 0 to 1, got undefined');
+    expect(faultOf({ representation: 0 })).toBe('decision at 0 s: expected a reason in words, got undefined');
   });
 
   test('a trace without capacity is refused', () => {

@@ -1,22 +1,13 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { openApiDocument, type RunningService, type ServiceOptions, startService } from '../start-service.ts';
+import { startForTest as start } from '../opened.fixture.ts';
+import { openApiDocument } from '../start-service.ts';
 import { eventReader } from './sse.fixture.ts';
-
-const running: RunningService[] = [];
-afterEach(async () => {
-  for (const service of running.splice(0)) await service.close();
-});
-
-async function start(options: Partial<ServiceOptions> = {}) {
-  const service = await startService({ version: '1.2.3', port: 0, ...options });
-  running.push(service);
-  return service;
-}
 
 const report = (observations: unknown, player: unknown = 'p1') => ({
   method: 'POST',
@@ -24,19 +15,11 @@ const report = (observations: unknown, player: unknown = 'p1') => ({
   body: JSON.stringify({ player, observations }),
 });
 
-/** Sends headers that `fetch` forbids. */
-function raw(url: string, headers: Record<string, string>, method = 'GET') {
-  return new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
-    const sent = httpRequest(url, { headers, method }, (response) => {
-      let body = '';
-      response.on('data', (chunk) => {
-        body += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body }));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
+/** Sends headers, methods and targets that `fetch` forbids. */
+async function raw(url: string, path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const sent = httpRequest({ port: new URL(url).port, path, headers, method }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.resume().statusCode, headers: response.headers };
 }
 
 /** Observations of 40 Mbit/s during the last `seconds`, 0.1 s each. */
@@ -88,7 +71,7 @@ describe('the API', () => {
 
   test('conforms to its OpenAPI document', async () => {
     const { url } = await startWithObservations();
-    const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')));
+    const document = JSON.parse(JSON.stringify(await openApiDocument('0')));
     const problems = report([{ kind: 'tea' }, { kind: 'idle' }]);
     for (const [path, init, query = ''] of [
       ['/v1/forecast', {}],
@@ -109,22 +92,17 @@ describe('the API', () => {
     expect(await faultOf(document.components.schemas.Handover, { document, value: handover })).toBeNull();
   });
 
-  test('serves health, metrics and its OpenAPI document', async () => {
-    const { url } = await start();
-    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(metrics).toContain('leo_abr_http_requests_total{method="GET",route="/healthz",status="200"} 1\n');
-    expect(metrics).toContain('leo_abr_dish_state{state="unused"} 1\n');
-    expect(metrics).not.toMatch(/^leo_abr.*(NaN|undefined)/m);
-    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(await openApiDocument('1.2.3'));
-  });
-
-  test('counts observations and refusals, and measures its process', async () => {
+  test('serves health, its OpenAPI document and metrics: requests, observations, refusals, its process', async () => {
     const { clock, url } = await startWithObservations();
+    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(await openApiDocument('0'));
     const send = (observations: unknown) => fetch(`${url}/v1/observations`, report(observations));
     await send([...downloaded(clock.utcMs() - 60_000, 1), { kind: 'tea' }]);
     await send(5);
     const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('leo_abr_http_requests_total{method="GET",route="/healthz",status="200"} 1\n');
+    expect(metrics).toContain('leo_abr_dish_state{state="unused"} 1\n');
+    expect(metrics).not.toMatch(/^leo_abr.*(NaN|undefined)/m);
     const lines = metrics
       .split('\n')
       .filter((line) => /^(leo_abr_(observations|refusals)|leo_abr_recording)/.test(line));
@@ -164,11 +142,7 @@ describe('the API', () => {
   test.each<[string, ReturnType<typeof report>, string]>([
     ['an object as observations', report({}), 'body.observations: must be array, got an object'],
     ['no observations', report(undefined), "body: must have required property 'observations', got an object"],
-    [
-      'too many observations',
-      report(Array(201).fill({ kind: 'idle' })),
-      'body.observations: must NOT have more than 200 items',
-    ],
+    ['too many', report(Array(201).fill({ kind: 'idle' })), 'body.observations: must NOT have more than 200 items'],
     ['a null player', report([], null), 'body.player: must be string, got null'],
     ['a player with spaces', report([], 'a b'), 'body.player: must match pattern'],
   ])('rejects a report with %s', async (_, given, message) => {
@@ -203,38 +177,17 @@ describe('the API', () => {
     service.listen({ report: (request) => reports.push(request) });
     const response = await fetch(`${url}/v1/observations`, report(observations));
     expect(response.status).toBe(200);
-    const place = 'body.observations';
     expect(await response.json()).toEqual({
       serverUtcMs: now,
       protocol: { oldest: 1, newest: 1 },
       accepted: 10,
       rejected: [
-        {
-          reason: 'unknown-kind',
-          count: 4,
-          message: `${place}[0].kind: expected one of throughput, idle, request-latency, got "tea"`,
-        },
-        {
-          reason: 'malformed',
-          count: 2,
-          message: `${place}[4]: must have required property 'bits', got an object`,
-        },
-        {
-          reason: 'late',
-          count: 2,
-          message: `${place}[6].endMs: expected a time shortly before serverUtcMs (${now}), got 5000100`,
-        },
-        {
-          reason: 'ahead',
-          count: 1,
-          message: `${place}[8].endMs: expected a time no later than serverUtcMs (${now}), got ${now + 5000}`,
-        },
-        {
-          reason: 'impossible',
-          count: 1,
-          message: `${place}[9].endMs: expected a time after startMs by at most 10 s, got ${now - 1}`,
-        },
-      ],
+        ['unknown-kind', 4, '[0].kind: expected one of throughput, idle, request-latency, got "tea"'],
+        ['malformed', 2, "[4]: must have required property 'bits', got an object"],
+        ['late', 2, `[6].endMs: expected a time shortly before serverUtcMs (${now}), got 5000100`],
+        ['ahead', 1, `[8].endMs: expected a time no later than serverUtcMs (${now}), got ${now + 5000}`],
+        ['impossible', 1, `[9].endMs: expected a time after startMs by at most 10 s, got ${now - 1}`],
+      ].map(([reason, count, message]) => ({ reason, count, message: `body.observations${message}` })),
       share: 1,
     });
     // Listeners receive the valid observations without unknown properties.
@@ -244,16 +197,13 @@ describe('the API', () => {
   test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', 'http://a/b', '*', '/__proto__', '/v1/state'])(
     'answers a request for %s with any method',
     async (path) => {
-      const { port } = await start();
+      const { url } = await start();
+      const origin = 'http://localhost';
       // `*` is the root.
       const isKnown = path === '*' || path === '/v1/state';
       for (const [method, status] of Object.entries({ GET: isKnown ? 200 : 404, PUT: 404, TRACE: 404, OPTIONS: 204 })) {
-        const { statusCode, headers } = await new Promise<IncomingMessage>((resolve, reject) => {
-          const origin = { origin: 'http://localhost' };
-          const sent = httpRequest({ port, method, path, headers: origin }, (response) => resolve(response.resume()));
-          sent.on('error', reject).end();
-        });
-        expect([statusCode, headers['access-control-allow-origin']]).toEqual([status, 'http://localhost']);
+        const answer = await raw(url, path, { origin }, method);
+        expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([status, origin]);
       }
     },
   );
@@ -292,43 +242,35 @@ describe('the API', () => {
 });
 
 describe('security', () => {
-  test('refuses foreign host names (DNS rebinding)', async () => {
-    const { url } = await start({ allowedHosts: ['Dish.lan'] });
-    expect((await raw(`${url}/v1/state`, { host: 'evil.example' })).status).toBe(403);
-    expect((await raw(`${url}/v1/state`, { host: 'dish.lan:80' })).status).toBe(200);
-    expect((await raw(`${url}/v1/state`, { host: 'localhost' })).status).toBe(200);
-  });
-
-  test('refuses pages of other origins, preflights included', async () => {
-    const { url } = await start({ allowedOrigins: ['https://player.example'] });
-    const evil = { origin: 'https://evil.example' };
-    expect((await raw(`${url}/v1/state`, evil)).status).toBe(403);
-    expect((await raw(`${url}/v1/observations`, { ...evil, 'content-type': 'application/json' }, 'POST')).status).toBe(
-      403,
-    );
-    const asked = await raw(`${url}/v1/state`, { ...evil, 'access-control-request-method': 'GET' }, 'OPTIONS');
-    expect(asked.status).toBe(403);
-    expect(asked.headers['access-control-allow-origin']).toBeUndefined();
-    const listed = await raw(`${url}/v1/state`, { origin: 'https://player.example' });
-    expect(listed.headers['access-control-allow-origin']).toBe('https://player.example');
-    const own = await raw(`${url}/v1/state`, { origin: 'http://localhost:5173' });
-    expect(own.headers['access-control-allow-origin']).toBe('http://localhost:5173');
+  const EVIL = { origin: 'https://evil.example' };
+  const PLAYER = 'https://player.example';
+  const PREFLIGHT = { 'access-control-request-method': 'GET' };
+  test.each<[Record<string, string>, string, number]>([
+    // A foreign host name: DNS rebinding.
+    [{ host: 'evil.example' }, 'GET', 403],
+    [{ host: 'dish.lan:80' }, 'GET', 200],
+    [{ host: 'localhost' }, 'GET', 200],
+    [EVIL, 'GET', 403],
+    [{ ...EVIL, 'content-type': 'application/json' }, 'POST', 403],
+    [{ ...EVIL, ...PREFLIGHT }, 'OPTIONS', 403],
+    [{ origin: PLAYER }, 'GET', 200],
+    [{ origin: 'http://localhost:5173' }, 'GET', 200],
+  ])('hosts and origins: %j, %s gets %d', async (headers, method, status) => {
+    const { url } = await start({ allowedHosts: ['Dish.lan'], allowedOrigins: [PLAYER] });
+    const answer = await raw(url, method === 'POST' ? '/v1/observations' : '/v1/state', headers, method);
+    expect(answer.status).toBe(status);
+    expect(answer.headers['access-control-allow-origin']).toBe(status === 200 ? headers['origin'] : undefined);
   });
 
   test('answers preflights', async () => {
     const { url } = await start();
-    const { status, headers } = await raw(
-      `${url}/v1/observations`,
-      {
-        origin: 'http://localhost:5173',
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'content-type,authorization',
-      },
-      'OPTIONS',
-    );
+    const origin = 'http://localhost:5173';
+    const wanted = { 'access-control-request-headers': 'content-type,authorization' };
+    const post = { origin, 'access-control-request-method': 'POST', ...wanted };
+    const { status, headers } = await raw(url, '/v1/observations', post, 'OPTIONS');
     expect(status).toBe(204);
     expect(headers).toMatchObject({
-      'access-control-allow-origin': 'http://localhost:5173',
+      'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, POST',
       'access-control-allow-headers': 'authorization, content-type',
     });
@@ -343,32 +285,31 @@ describe('security', () => {
       expect(refused.status).toBe(401);
       expect(await refused.text()).not.toContain('secret');
     }
-    const preflight = { origin: 'http://localhost', 'access-control-request-method': 'GET' };
-    expect((await raw(`${url}/v1/state`, preflight, 'OPTIONS')).status).toBe(204);
+    const preflight = { origin: 'http://localhost', ...PREFLIGHT };
+    expect((await raw(url, '/v1/state', preflight, 'OPTIONS')).status).toBe(204);
     expect((await fetch(`${url}/v1/state`, { headers: { authorization: 'Bearer secret' } })).status).toBe(200);
   });
 
   test('allowed pages can read the reason of a refusal', async () => {
-    const origin = 'https://player.example';
+    const origin = PLAYER;
     const readable = { 'access-control-allow-origin': origin, 'access-control-expose-headers': 'retry-after' };
     const options = { clock: new ManualClock(), allowedOrigins: [origin] };
     const rated = await start({ ...options, limits: { rate: { perSecond: 1, burst: 1 } } });
     // Forbidden origins do not use up the rate.
-    for (let i = 0; i < 3; i++) await raw(`${rated.url}/v1/state`, { origin: 'https://evil.example' });
-    expect((await raw(`${rated.url}/v1/state`, { origin })).status).toBe(200);
-    const often = await raw(`${rated.url}/v1/state`, { origin });
+    for (let i = 0; i < 3; i++) await raw(rated.url, '/v1/state', EVIL);
+    expect((await raw(rated.url, '/v1/state', { origin })).status).toBe(200);
+    const often = await raw(rated.url, '/v1/state', { origin });
     expect(often).toMatchObject({ status: 429, headers: { ...readable, 'retry-after': '1' } });
-    const wrongHost = await raw(`${rated.url}/v1/state`, { origin, host: 'evil.example' });
+    const wrongHost = await raw(rated.url, '/v1/state', { origin, host: 'evil.example' });
     expect(wrongHost).toMatchObject({ status: 403, headers: readable });
     // A failed preflight would hide the reason from the page.
-    const preflight = { origin, 'access-control-request-method': 'GET' };
-    expect((await raw(`${rated.url}/v1/state`, preflight, 'OPTIONS')).status).toBe(204);
+    expect((await raw(rated.url, '/v1/state', { origin, ...PREFLIGHT }, 'OPTIONS')).status).toBe(204);
 
     const closed = await start({ ...options, token: 'secret', limits: { subscribers: 0 } });
-    expect(await raw(`${closed.url}/v1/state`, { origin })).toMatchObject({ status: 401, headers: readable });
-    const full = await raw(`${closed.url}/v1/events`, { origin, authorization: 'Bearer secret' });
+    expect(await raw(closed.url, '/v1/state', { origin })).toMatchObject({ status: 401, headers: readable });
+    const full = await raw(closed.url, '/v1/events', { origin, authorization: 'Bearer secret' });
     expect(full).toMatchObject({ status: 503, headers: { ...readable, 'retry-after': '10' } });
-    const refused = await raw(`${closed.url}/v1/state`, { origin: 'https://evil.example' });
+    const refused = await raw(closed.url, '/v1/state', EVIL);
     expect(refused.status).toBe(403);
     expect(refused.headers['access-control-allow-origin']).toBeUndefined();
   });
@@ -376,7 +317,7 @@ describe('security', () => {
   test('believes X-Forwarded-For of trusted proxies only', async () => {
     const options = { clock: new ManualClock(), limits: { rate: { perSecond: 1, burst: 1 } } };
     const status = async (url: string, forwarded: string) =>
-      (await raw(`${url}/healthz`, { 'x-forwarded-for': forwarded })).status;
+      (await raw(url, '/healthz', { 'x-forwarded-for': forwarded })).status;
     const direct = await start(options);
     expect(await status(direct.url, '10.0.0.1')).toBe(200);
     expect(await status(direct.url, '10.0.0.2')).toBe(429);
@@ -392,26 +333,22 @@ describe('security', () => {
   });
 });
 
-describe('events', () => {
-  test('have ids, can be filtered by type, and invalid parameters are rejected', async () => {
-    const { service, url } = await start({ clock: new ManualClock() });
-    const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
-    const data = { serverUtcMs: expect.any(Number), protocol: expect.any(Object) };
-    expect(await reader.next()).toEqual({ event: 'hello', id: undefined, data });
-    service.publish('handover', { n: 0 });
-    service.publish('trigger', { n: 1 });
-    expect(await reader.next()).toEqual({ event: 'trigger', id: '1', data: { n: 1 } });
-    reader.close();
-    for (const types of ['tea', '', 'state,', 'state&types=clock']) {
-      expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
-    }
-  });
+test('events have ids, can be filtered by type, and invalid parameters are rejected', async () => {
+  const { service, url } = await start({ clock: new ManualClock() });
+  const reader = await eventReader(`${url}/v1/events?types=trigger,clock,clock`);
+  const data = { serverUtcMs: expect.any(Number), protocol: expect.any(Object) };
+  expect(await reader.next()).toEqual({ event: 'hello', id: undefined, data });
+  service.publish('handover', { n: 0 });
+  service.publish('trigger', { n: 1 });
+  expect(await reader.next()).toEqual({ event: 'trigger', id: '1', data: { n: 1 } });
+  reader.close();
+  for (const types of ['tea', '', 'state,', 'state&types=clock']) {
+    expect((await fetch(`${url}/v1/events?types=${types}`)).status).toBe(400);
+  }
 });
 
 test('the checked-in OpenAPI document is up to date', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
+  const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
   const checkedIn: unknown = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8'));
   // Update it with `npx leo-abr serve --print-openapi > service/api/openapi.json`.
   expect(checkedIn).toEqual(JSON.parse(JSON.stringify(await openApiDocument(version))));

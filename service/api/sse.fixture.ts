@@ -1,19 +1,6 @@
 /** Reads server-sent events in tests. */
 
-export interface ReadEvent {
-  id: string | undefined;
-  event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: its type depends on the event.
-  data: any;
-}
-
-export interface EventReader {
-  /** The next event; rejects when the stream ends first. */
-  next(): Promise<ReadEvent>;
-  close(): void;
-}
-
-export async function eventReader(url: string): Promise<EventReader> {
+export async function eventReader(url: string) {
   const abort = new AbortController();
   const response = await fetch(url, { signal: abort.signal });
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${await response.text()}`);
@@ -21,6 +8,7 @@ export async function eventReader(url: string): Promise<EventReader> {
   const decoder = new TextDecoder();
   let text = '';
   return {
+    /** The next event; rejects when the stream ends first. */
     async next() {
       for (;;) {
         const end = text.indexOf('\n\n');

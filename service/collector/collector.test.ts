@@ -1,27 +1,19 @@
 import * as nodeFiles from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
 import { hostileLines, testReport } from '../../abr/session-report.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
 
 const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };
-let directory: string;
-let running: RunningCollector[];
-
-beforeEach(async () => {
-  directory = await nodeFiles.mkdtemp(join(tmpdir(), 'leo-abr-reports-'));
-  running = [];
-});
-
+const running: RunningCollector[] = [];
 afterEach(async () => {
-  for (const one of running) await one.close();
-  await nodeFiles.rm(directory, { recursive: true, force: true });
+  for (const one of running.splice(0)) await one.close();
 });
+const at = temporaryFolder('test');
 
 async function start(more: Partial<CollectorOptions> = {}): Promise<string> {
-  const collector = await startCollector({ port: 0, directory, maxBytes: 1e8, limits: FAST, ...more });
+  const collector = await startCollector({ port: 0, directory: at(), maxBytes: 1e8, limits: FAST, ...more });
   running.push(collector);
   return `${collector.url}${REPORTS_PATH}`;
 }
@@ -30,9 +22,9 @@ const post = (url: string, body: string, headers: Record<string, string> = {}) =
   fetch(url, { method: 'POST', body, headers: { 'content-type': 'text/plain', ...headers } });
 const idOf = (n: number) => n.toString(16).padStart(16, '0');
 const lineOf = (n: number) => JSON.stringify(testReport({ id: idOf(n) }));
-const names = async () => (await nodeFiles.readdir(directory)).sort();
+const names = async () => (await nodeFiles.readdir(at())).sort();
 async function stored(): Promise<string[]> {
-  const texts = await Promise.all((await names()).map((name) => nodeFiles.readFile(join(directory, name), 'utf8')));
+  const texts = await Promise.all((await names()).map((name) => nodeFiles.readFile(at(name), 'utf8')));
   return texts.join('').split('\n').slice(0, -1);
 }
 const messageOf = async (response: Response) =>
@@ -128,7 +120,7 @@ test('the folder has a limit, which another start knows; files that are moved aw
   expect((await Promise.all(statuses)).sort()).toEqual([204, 204, 507]);
   const second = await start({ maxBytes, clock });
   expect(await messageOf(await post(second, lineOf(4)))).toMatch(/^expected less than .* MB in the folder/);
-  for (const name of await names()) await nodeFiles.rm(join(directory, name));
+  for (const name of await names()) await nodeFiles.rm(at(name));
   nowMs = 20_000;
   expect((await post(second, lineOf(5))).status).toBe(204);
 });
@@ -173,6 +165,6 @@ test('1,000 reports at once are all there, whole', async () => {
 });
 
 test('a folder that cannot be one is refused', async () => {
-  await nodeFiles.writeFile(join(directory, 'file'), '');
-  await expect(start({ directory: join(directory, 'file') })).rejects.toThrow('a folder that can be written to');
+  await nodeFiles.writeFile(at('file'), '');
+  await expect(start({ directory: at('file') })).rejects.toThrow('a folder that can be written to');
 });

@@ -1,45 +1,33 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
-import { type FakeDish, type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
+import { type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { closedAfterTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import type { RawResponse } from './device-api.ts';
 import { DishMonitor } from './dish-monitor.ts';
 
-// Hundreds of requests take seconds on a busy machine.
-jest.setTimeout(60_000);
-
-const opened: (() => void)[] = [];
-afterEach(() => {
-  for (const close of opened.splice(0)) close();
-});
-
 async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) {
   const clock = new ManualClock();
   const script = syntheticDish({ seed: 2 });
-  const dish = await startFakeDish({ clock, script, ...options });
-  const monitored = monitor(dish, clock, deadlineMs);
-  opened.push(() => dish.close());
-  return { ...monitored, clock, dish, script };
-}
-
-function monitor({ address }: Pick<FakeDish, 'address'>, clock: ManualClock, deadlineMs = 2000) {
+  const dish = closedAfterTest(await startFakeDish({ clock, script, ...options }));
   const problems = new Problems(clock);
   const seconds: TelemetrySecond[] = [];
   const states: string[] = [];
   const watching: DishMonitor = new DishMonitor({
-    address,
-    clock,
-    problems,
-    deadlineMs,
+    ...{ address: dish.address, clock, problems, deadlineMs },
     onSecond: (second) => seconds.push(second),
     onStateChange: () => states.push(watching.reply().state),
   });
-  opened.push(() => watching.stop());
-  return { watching, problems, seconds, states };
+  closedAfterTest({ close: () => watching.stop() });
+  const pollAfter = (secondsLater: number) => {
+    clock.advance(secondsLater);
+    return watching.poll();
+  };
+  return { watching, problems, seconds, states, clock, dish, script, pollAfter };
 }
 
 /** The usage of a second encodes its number, and every seventh second has a latency spike. */
@@ -51,204 +39,175 @@ const NUMBERED: Pick<DishScript, 'at'> = {
   },
 };
 
-describe('watching a dish', () => {
-  test('fills gaps from the history, once and in order', async () => {
-    const { watching, clock, seconds, script } = await watch();
-    await watching.poll();
-    expect(seconds).toHaveLength(900);
-    for (let i = 0; i < 3; i++) {
-      clock.advance(1);
-      await watching.poll();
-    }
-    clock.advance(20);
-    await watching.poll();
-    expect(seconds).toHaveLength(923);
-    // After each of the two gaps, the newest five seconds are not marked as history.
-    expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5 + 2 * 5);
-    const start = seconds[0]!.atMs;
-    seconds.forEach((second, i) => {
-      expect(second.atMs).toBe(start + i * 1000);
-      const { latencyMs, dropRate } = script.at(second.atMs);
-      expect(second.dropRate).toBeCloseTo(dropRate, 5);
-      if (latencyMs === undefined) expect(second.latencyMs).toBeUndefined();
-      else expect(second.latencyMs).toBeCloseTo(latencyMs, 3);
-    });
+test('fills gaps from the history, once and in order', async () => {
+  const { watching, seconds, script, pollAfter } = await watch();
+  await watching.poll();
+  expect(seconds).toHaveLength(900);
+  for (let i = 0; i < 3; i++) await pollAfter(1);
+  await pollAfter(20);
+  expect(seconds).toHaveLength(923);
+  // After each of the two gaps, the newest five seconds are not marked as history.
+  expect(seconds.filter((second) => second.fromHistory !== true)).toHaveLength(5 + 2 * 5);
+  const start = seconds[0]!.atMs;
+  seconds.forEach((second, i) => {
+    expect(second.atMs).toBe(start + i * 1000);
+    const { latencyMs, dropRate } = script.at(second.atMs);
+    expect(second.dropRate).toBeCloseTo(dropRate, 5);
+    if (latencyMs === undefined) expect(second.latencyMs).toBeUndefined();
+    else expect(second.latencyMs).toBeCloseTo(latencyMs, 3);
   });
+});
 
-  test('reports each second once, even if polls and answers are late', async () => {
-    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
-    await watching.poll();
-    seconds.length = 0;
-    const random = seededRandom(4);
-    // The timer is late as well, and the host freezes once.
-    const lateSeconds = () => (random() < 0.4 ? 0.75 * random() : 0);
-    dish.misbehave({
-      change(response) {
-        clock.advance(lateSeconds());
-        return response;
-      },
-    });
-    for (let poll = 0; poll < 80; poll++) {
-      clock.advance(poll === 40 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
-      await watching.poll();
-    }
-    const numbers = seconds.map(({ downlinkUsageBps }) => downlinkUsageBps! / 1000);
-    expect(numbers.length).toBeGreaterThan(80);
-    expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
-    expect(seconds.filter(({ latencyMs }) => latencyMs! > 200)).toHaveLength(
-      numbers.filter((number) => number % 7 === 0).length,
-    );
-    seconds.slice(1).forEach(({ atMs }, i) => {
-      expect(atMs - seconds[i]!.atMs).toBeGreaterThan(850);
-      expect(atMs - seconds[i]!.atMs).toBeLessThan(1150);
-    });
-    expect(Math.abs(seconds.at(-1)!.atMs - clock.utcMs())).toBeLessThan(2500);
+test('reports each second once, even if polls and answers are late', async () => {
+  const { watching, clock, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
+  await watching.poll();
+  seconds.length = 0;
+  const random = seededRandom(4);
+  // The timer is late as well, and the host freezes once.
+  const lateSeconds = () => (random() < 0.4 ? 0.75 * random() : 0);
+  dish.misbehave({
+    change(response) {
+      clock.advance(lateSeconds());
+      return response;
+    },
   });
+  for (let poll = 0; poll < 80; poll++) {
+    await pollAfter(poll === 40 ? 7.3 : 1.0001 - ((clock.monotonicMs() / 1000) % 1) + lateSeconds());
+  }
+  const numbers = seconds.map(({ downlinkUsageBps }) => downlinkUsageBps! / 1000);
+  expect(numbers.length).toBeGreaterThan(80);
+  expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
+  expect(seconds.filter(({ latencyMs }) => latencyMs! > 200)).toHaveLength(
+    numbers.filter((number) => number % 7 === 0).length,
+  );
+  seconds.slice(1).forEach(({ atMs }, i) => {
+    expect(atMs - seconds[i]!.atMs).toBeGreaterThan(850);
+    expect(atMs - seconds[i]!.atMs).toBeLessThan(1150);
+  });
+  expect(Math.abs(seconds.at(-1)!.atMs - clock.utcMs())).toBeLessThan(2500);
+});
 
-  test('loses no second if some histories are missing, and reports the status alone without a history', async () => {
-    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
-    await watching.poll();
-    seconds.length = 0;
-    const without = ({ dish_get_history, ...response }: RawResponse) => response;
-    for (let poll = 0; poll < 12; poll++) {
-      dish.misbehave(poll % 3 === 0 ? {} : { change: without });
-      clock.advance(1);
-      await watching.poll();
-    }
-    dish.misbehave({});
+test('loses no second if some histories are missing, and reports the status alone without a history', async () => {
+  const { watching, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
+  await watching.poll();
+  seconds.length = 0;
+  const without = ({ dish_get_history, ...response }: RawResponse) => response;
+  for (let poll = 0; poll < 12; poll++) {
+    dish.misbehave(poll % 3 === 0 ? {} : { change: without });
+    await pollAfter(1);
+  }
+  dish.misbehave({});
+  await pollAfter(1);
+  expect(seconds).toHaveLength(13);
+  dish.misbehave({ change: without });
+  for (let poll = 0; poll < 6; poll++) await pollAfter(1);
+  expect(seconds).toHaveLength(17);
+  dish.misbehave({});
+  await pollAfter(1);
+  expect(seconds).toHaveLength(18);
+});
+
+test('reports the seconds after a reboot, and none twice while the counter stands still', async () => {
+  const { watching, clock, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
+  await watching.poll();
+  seconds.length = 0;
+  clock.advance(2);
+  dish.reboot();
+  await pollAfter(5);
+  expect(seconds).toHaveLength(5);
+  let stopped: RawResponse | undefined;
+  dish.misbehave({
+    change(response) {
+      if (response.dish_get_history !== undefined) stopped ??= response;
+      return response.dish_get_history === undefined ? response : stopped;
+    },
+  });
+  for (let poll = 0; poll < 20; poll++) await pollAfter(1);
+  expect(seconds).toHaveLength(6);
+});
+
+test('reads the location', async () => {
+  const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6 };
+  const { watching } = await watch({ location });
+  await watching.poll();
+  expect(watching.location).toEqual(location);
+});
+
+test.each([
+  ['SLEEPING', 'asleep'],
+  ['STOWED', 'asleep'],
+  ['OBSTRUCTED', 'obstructed'],
+  ['BOOTING', 'rebooting'],
+  ['NO_SATS', 'outage'],
+  ['SKY_SEARCH', 'outage'],
+] as const)('the outage %s is the state %s', async (outage, state) => {
+  const { watching, dish, states, pollAfter } = await watch();
+  await watching.poll();
+  dish.misbehave({ outage });
+  await pollAfter(1);
+  expect(watching.reply()).toMatchObject({ state, detail: outage.toLowerCase().replace('_', ' ') });
+  dish.misbehave({});
+  await pollAfter(1);
+  expect(states).toEqual(['online', state, 'online']);
+  expect(watching.reply().detail).toBeUndefined();
+});
+
+test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {
+  const { watching, dish, clock, problems, states, pollAfter } = await watch();
+  await watching.poll();
+  dish.misbehave({ failWith: status.UNAVAILABLE });
+  for (let i = 0; i < 3; i++) {
     clock.advance(1);
+    expect(watching.reply().state).toBe('online');
     await watching.poll();
-    expect(seconds).toHaveLength(13);
-    dish.misbehave({ change: without });
-    for (let poll = 0; poll < 6; poll++) {
-      clock.advance(1);
-      await watching.poll();
-    }
-    expect(seconds).toHaveLength(17);
-    dish.misbehave({});
+  }
+  const detail = 'nothing answers there (requested failure)';
+  expect(watching.reply()).toMatchObject({ state: 'unreachable', detail });
+  expect(watching.reply().latencyMs).toBeUndefined();
+  expect(problems.list()).toMatchObject([{ part: 'dish', code: 'unreachable', count: 1 }]);
+  const asked: number[] = [];
+  for (let second = 0; second < 120; second++) {
     clock.advance(1);
+    const { count } = problems.list()[0]!;
     await watching.poll();
-    expect(seconds).toHaveLength(18);
-  });
+    if (problems.list()[0]!.count > count) asked.push(second);
+  }
+  expect(asked.length).toBeLessThan(10);
+  expect(Math.max(...asked.slice(1).map((at, i) => at - asked[i]!))).toBeLessThanOrEqual(31);
+  dish.misbehave({});
+  await pollAfter(31);
+  expect(states).toEqual(['online', 'unreachable', 'online']);
+  expect(problems.list()).toEqual([]);
+});
 
-  test('reports the seconds after a reboot, and none twice while the counter stands still', async () => {
-    const { watching, clock, dish, seconds } = await watch({ script: NUMBERED });
-    await watching.poll();
-    seconds.length = 0;
-    clock.advance(2);
-    dish.reboot();
-    clock.advance(5);
-    await watching.poll();
-    expect(seconds).toHaveLength(5);
-    let stopped: RawResponse | undefined;
-    dish.misbehave({
-      change(response) {
-        if (response.dish_get_history !== undefined) stopped ??= response;
-        return response.dish_get_history === undefined ? response : stopped;
-      },
-    });
-    for (let poll = 0; poll < 20; poll++) {
-      clock.advance(1);
-      await watching.poll();
-    }
-    expect(seconds).toHaveLength(6);
-  });
+test('polls a slow dish once at a time and ignores its late answers', async () => {
+  const { watching, dish, seconds } = await watch({}, 30);
+  dish.misbehave({ delayMs: 80 });
+  await Promise.all([watching.poll(), watching.poll(), watching.poll()]);
+  for (let i = 0; i < 2; i++) await watching.poll();
+  expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'no answer within 0.03 s' });
+  expect(seconds).toEqual([]);
+});
 
-  test('reads the location', async () => {
-    const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6 };
-    const { watching } = await watch({ location });
-    await watching.poll();
-    expect(watching.location).toEqual(location);
-  });
+test('truncated answers neither crash it nor stop it', async () => {
+  const { watching, dish, pollAfter } = await watch();
+  for (let part = 0; part < 1; part += 0.04) {
+    dish.misbehave({ cutTo: part });
+    await pollAfter(60);
+  }
+  dish.misbehave({});
+  await pollAfter(60);
+  expect(watching.reply()).toMatchObject({ state: 'online', software: '2026.06.fake' });
+});
 
-  test.each([
-    ['SLEEPING', 'asleep'],
-    ['STOWED', 'asleep'],
-    ['OBSTRUCTED', 'obstructed'],
-    ['BOOTING', 'rebooting'],
-    ['NO_SATS', 'outage'],
-    ['SKY_SEARCH', 'outage'],
-  ] as const)('the outage %s is the state %s', async (outage, state) => {
-    const { watching, dish, clock, states } = await watch();
-    await watching.poll();
-    dish.misbehave({ outage });
-    clock.advance(1);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({ state, detail: outage.toLowerCase().replace('_', ' ') });
-    dish.misbehave({});
-    clock.advance(1);
-    await watching.poll();
-    expect(states).toEqual(['online', state, 'online']);
-    expect(watching.reply().detail).toBeUndefined();
-  });
-
-  test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {
-    const { watching, dish, clock, problems, states } = await watch();
-    await watching.poll();
-    dish.misbehave({ failWith: status.UNAVAILABLE });
-    for (let i = 0; i < 3; i++) {
-      clock.advance(1);
-      expect(watching.reply().state).toBe('online');
-      await watching.poll();
-    }
-    expect(watching.reply()).toMatchObject({
-      state: 'unreachable',
-      detail: 'nothing answers there (requested failure)',
-    });
-    expect(watching.reply().latencyMs).toBeUndefined();
-    expect(problems.list()).toMatchObject([{ part: 'dish', code: 'unreachable', count: 1 }]);
-    const asked: number[] = [];
-    for (let second = 0; second < 120; second++) {
-      clock.advance(1);
-      const { count } = problems.list()[0]!;
-      await watching.poll();
-      if (problems.list()[0]!.count > count) asked.push(second);
-    }
-    expect(asked.length).toBeLessThan(10);
-    expect(Math.max(...asked.slice(1).map((at, i) => at - asked[i]!))).toBeLessThanOrEqual(31);
-    dish.misbehave({});
-    clock.advance(31);
-    await watching.poll();
-    expect(states).toEqual(['online', 'unreachable', 'online']);
-    expect(problems.list()).toEqual([]);
-  });
-
-  test('polls a slow dish once at a time and ignores its late answers', async () => {
-    const { watching, dish, seconds } = await watch({}, 30);
-    dish.misbehave({ delayMs: 80 });
-    await Promise.all([watching.poll(), watching.poll(), watching.poll()]);
-    for (let i = 0; i < 2; i++) await watching.poll();
-    expect(watching.reply()).toMatchObject({ state: 'unreachable', detail: 'no answer within 0.03 s' });
-    expect(seconds).toEqual([]);
-  });
-
-  test('truncated answers neither crash it nor stop it', async () => {
-    const { watching, dish, clock } = await watch();
-    for (let part = 0; part < 1; part += 0.04) {
-      dish.misbehave({ cutTo: part });
-      clock.advance(60);
-      await watching.poll();
-    }
-    dish.misbehave({});
-    clock.advance(60);
-    await watching.poll();
-    expect(watching.reply()).toMatchObject({
-      state: 'online',
-      software: '2026.06.fake',
-    });
-  });
-
-  test('a step of the system clock neither adds nor loses seconds', async () => {
-    const { watching, clock, seconds } = await watch();
-    await watching.poll();
-    for (const leap of [3600, -7200]) {
-      const before = seconds.length;
-      clock.leap(leap);
-      clock.advance(1);
-      await watching.poll();
-      clock.advance(1);
-      await watching.poll();
-      expect(seconds.length).toBe(before + 2);
-    }
-  });
+test('a step of the system clock neither adds nor loses seconds', async () => {
+  const { watching, clock, seconds, pollAfter } = await watch();
+  await watching.poll();
+  for (const leap of [3600, -7200]) {
+    const before = seconds.length;
+    clock.leap(leap);
+    await pollAfter(1);
+    await pollAfter(1);
+    expect(seconds.length).toBe(before + 2);
+  }
 });

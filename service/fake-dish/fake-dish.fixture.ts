@@ -1,14 +1,6 @@
 /** A dish for tests, which make it misbehave: a gRPC server with the dish's API and scripted telemetry. */
 
-import {
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type ServiceDefinition,
-  type StatusObject,
-  type sendUnaryData,
-  status,
-} from '@grpc/grpc-js';
+import * as grpc from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import { deviceService, type OutageCause, type RawRequest, type RawResponse } from '../dish/device-api.ts';
 import type { LocationReading } from '../dish/read-answers.ts';
@@ -19,7 +11,7 @@ export interface FakeDishOptions {
   clock: Clock;
   /** Default: it refuses requests for its location. */
   location?: LocationReading | undefined;
-  /** Length of its history. Default: 900. */
+  /** Default: 900. */
   historySeconds?: number;
 }
 
@@ -38,22 +30,10 @@ export interface Misbehaviour {
   outage?: OutageCause;
 }
 
-export interface FakeDish {
-  /** `host:port`. */
-  address: string;
-  /** Holds until the next call; `{}` ends all faults. */
-  misbehave(how: Misbehaviour): void;
-  /** Resets uptime and history. */
-  reboot(): void;
-  /** Closes open connections too. */
-  close(): void;
-}
-
-const HISTORY_SECONDS = 900;
 const UPTIME_AT_START_SECONDS = 3600;
 const DEAD_SECOND = { latencyMs: undefined, dropRate: 1, downlinkUsageBps: 0, uplinkUsageBps: 0 };
 
-export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish> {
+export async function startFakeDish(options: FakeDishOptions) {
   let misbehaviour: Misbehaviour = {};
   /** Requested changes of the outage, newest first. */
   const outages: { fromMs: number; cause: OutageCause | undefined }[] = [];
@@ -63,11 +43,11 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
     return outage === undefined ? second : { ...second, ...DEAD_SECOND, obstructed: outage === 'OBSTRUCTED', outage };
   };
   const dish = new ScriptedDish({ ...options, script: { at } });
-  const server = new Server();
+  const server = new grpc.Server();
   server.addService(
     spoiled(deviceService(), () => misbehaviour),
     {
-      Handle({ request }: ServerUnaryCall<RawRequest, RawResponse>, done: sendUnaryData<RawResponse>) {
+      Handle({ request }: grpc.ServerUnaryCall<RawRequest, RawResponse>, done: grpc.sendUnaryData<RawResponse>) {
         const { delayMs = 0, failWith, change = (response) => response } = misbehaviour;
         const answer = () => {
           if (failWith !== undefined) return done({ code: failWith, details: 'requested failure' });
@@ -81,24 +61,27 @@ export async function startFakeDish(options: FakeDishOptions): Promise<FakeDish>
     },
   );
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });
   });
   return {
     address: `127.0.0.1:${port}`,
-    misbehave(how) {
+    /** Holds until the next call; `{}` ends all faults. */
+    misbehave(how: Misbehaviour) {
       misbehaviour = how;
       if (how.outage !== outages[0]?.cause) outages.unshift({ fromMs: dish.thisSecondMs(), cause: how.outage });
     },
+    /** Resets uptime and history. */
     reboot: () => dish.reboot(),
+    /** Closes open connections too. */
     close: () => server.forceShutdown(),
   };
 }
 
 /** The service definition with answers that `misbehaviour` may cut or garble. */
-function spoiled(definition: ServiceDefinition, misbehaviour: () => Misbehaviour): ServiceDefinition {
+function spoiled(definition: grpc.ServiceDefinition, misbehaviour: () => Misbehaviour): grpc.ServiceDefinition {
   const { Handle } = definition;
   const responseSerialize = (response: RawResponse): Buffer => {
     const { cutTo = 1, garble } = misbehaviour();
@@ -118,7 +101,7 @@ class ScriptedDish {
   #bootMs: number;
 
   constructor(options: FakeDishOptions) {
-    this.#options = { historySeconds: HISTORY_SECONDS, ...options };
+    this.#options = { historySeconds: 900, ...options };
     const { clock } = options;
     this.#utcOffsetMs = clock.utcMs() - clock.monotonicMs();
     this.#bootMs = this.#nowMs() - UPTIME_AT_START_SECONDS * 1000;
@@ -133,11 +116,11 @@ class ScriptedDish {
     return Math.floor(this.#nowMs() / 1000) * 1000;
   }
 
-  answer(request: RawRequest): RawResponse | Pick<StatusObject, 'code' | 'details'> {
+  answer(request: RawRequest): RawResponse | Pick<grpc.StatusObject, 'code' | 'details'> {
     if (request.get_status !== undefined) return { dish_get_status: withoutZeros(this.#status()) };
     if (request.get_history !== undefined) return { dish_get_history: withoutZeros(this.#history()) };
     const { location } = this.#options;
-    if (location === undefined) return { code: status.PERMISSION_DENIED, details: 'not allowed' };
+    if (location === undefined) return { code: grpc.status.PERMISSION_DENIED, details: 'not allowed' };
     const { latitudeDegrees: lat, longitudeDegrees: lon } = location;
     return { get_location: withoutZeros({ lla: { lat, lon } }) };
   }
@@ -156,10 +139,7 @@ class ScriptedDish {
       pop_ping_latency_ms: latencyMs ?? 0,
       downlink_throughput_bps: downlinkUsageBps,
       uplink_throughput_bps: uplinkUsageBps,
-      obstruction_stats: {
-        fraction_obstructed: 0.02,
-        currently_obstructed: obstructed,
-      },
+      obstruction_stats: { fraction_obstructed: 0.02, currently_obstructed: obstructed },
       ...(cause !== undefined && { outage: { cause } }),
     };
   }

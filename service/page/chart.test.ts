@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { chartOf } from './chart.js';
 
 /** 10 px per second and 34 px for the labels. */
@@ -19,43 +19,41 @@ const FORECAST = {
 const points = (path: string) =>
   [...path.matchAll(/(\d+\.\d) (\d+\.\d)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
 
-describe('the chart', () => {
-  test('is empty without anything to show, but has its axes', () => {
-    const chart = chartOf(EMPTY);
-    expect(chart).toMatchObject({ fan: [], median: '', usage: '', expected: '', handovers: [], now: 634 });
-    expect(chart.times.map(({ label }) => label)).toEqual(['−60 s', '−45 s', '−30 s', '−15 s', 'now', '+15 s']);
-    expect(chart.times.at(-1)!.x).toBe(784);
-  });
+test('the chart is empty without anything to show, but has its axes', () => {
+  const chart = chartOf(EMPTY);
+  expect(chart).toMatchObject({ fan: [], median: '', usage: '', expected: '', handovers: [], now: 634 });
+  expect(chart.times.map(({ label }) => label)).toEqual(['−60 s', '−45 s', '−30 s', '−15 s', 'now', '+15 s']);
+  expect(chart.times.at(-1)!.x).toBe(784);
+});
 
-  test('scales to a round rate above all that is shown', () => {
-    const { rates } = chartOf({ ...EMPTY, usage: [{ atSeconds: -1, bps: 83e6 }] });
-    expect(rates.map(({ label }) => label)).toEqual(['0', '50', '100']);
-    expect(rates.map(({ y }) => y)).toEqual([108, 58, 8]);
-    // The unseen tail of the forecast does not count.
-    expect(chartOf({ ...EMPTY, forecast: FORECAST }).rates.at(-1)!.label).toBe('60');
-  });
+test('scales to a round rate above all that is shown', () => {
+  const { rates } = chartOf({ ...EMPTY, usage: [{ atSeconds: -1, bps: 83e6 }] });
+  expect(rates.map(({ label }) => label)).toEqual(['0', '50', '100']);
+  expect(rates.map(({ y }) => y)).toEqual([108, 58, 8]);
+  // The unseen tail of the forecast does not count.
+  expect(chartOf({ ...EMPTY, forecast: FORECAST }).rates.at(-1)!.label).toBe('60');
+});
 
-  test('draws a fan per range of quantiles, from the issue of the forecast to 15 s ahead', () => {
-    const { fan, median } = chartOf({ ...EMPTY, forecast: FORECAST });
-    expect(fan.map(({ label }) => label)).toEqual(['25 to 75 %']);
-    const outline = points(fan[0]!.path);
-    expect(outline).toHaveLength(12);
-    const xs = outline.map(([x]) => x);
-    expect([Math.min(...xs), Math.max(...xs)]).toEqual([624, 784]);
-    expect(points(median).map(([x]) => x)).toEqual([624, 634, 634, 654, 654, 784]);
-    const { rates } = chartOf({ ...EMPTY, forecast: FORECAST });
-    expect(points(median)[0]![1]).toBeCloseTo(rates.find(({ label }) => label === '40')!.y, 0);
-  });
+test('draws a fan per range of quantiles, from the issue of the forecast to 15 s ahead', () => {
+  const { fan, median } = chartOf({ ...EMPTY, forecast: FORECAST });
+  expect(fan.map(({ label }) => label)).toEqual(['25 to 75 %']);
+  const outline = points(fan[0]!.path);
+  expect(outline).toHaveLength(12);
+  const xs = outline.map(([x]) => x);
+  expect([Math.min(...xs), Math.max(...xs)]).toEqual([624, 784]);
+  expect(points(median).map(([x]) => x)).toEqual([624, 634, 634, 654, 654, 784]);
+  const { rates } = chartOf({ ...EMPTY, forecast: FORECAST });
+  expect(points(median)[0]![1]).toBeCloseTo(rates.find(({ label }) => label === '40')!.y, 0);
+});
 
-  test('interrupts a line at a gap, and starts it at 60 s ago', () => {
-    const rates = [-61, -50, -49, -20, -19].map((atSeconds) => ({ atSeconds, bps: 1e6 }));
-    const { usage, expected } = chartOf({ ...EMPTY, usage: rates });
-    expect(usage.match(/[ML]/g)).toEqual(['M', 'L', 'M', 'L']);
-    expect(expected).toBe('');
-  });
+test('interrupts a line at a gap, and starts it at 60 s ago', () => {
+  const rates = [-61, -50, -49, -20, -19].map((atSeconds) => ({ atSeconds, bps: 1e6 }));
+  const { usage, expected } = chartOf({ ...EMPTY, usage: rates });
+  expect(usage.match(/[ML]/g)).toEqual(['M', 'L', 'M', 'L']);
+  expect(expected).toBe('');
+});
 
-  test('marks all handovers in view, 15 s apart', () => {
-    expect(chartOf({ ...EMPTY, handoverSeconds: 7 }).handovers).toEqual([104, 254, 404, 554, 704]);
-    expect(chartOf({ ...EMPTY, handoverSeconds: 0 }).handovers).toHaveLength(6);
-  });
+test('marks all handovers in view, 15 s apart', () => {
+  expect(chartOf({ ...EMPTY, handoverSeconds: 7 }).handovers).toEqual([104, 254, 404, 554, 704]);
+  expect(chartOf({ ...EMPTY, handoverSeconds: 0 }).handovers).toHaveLength(6);
 });

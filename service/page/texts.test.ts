@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { PredictionService } from '../prediction-service.ts';
 import * as texts from './texts.js';
@@ -8,28 +8,20 @@ const service = new PredictionService({ clock, version: '1.2.3' });
 const STATE = service.state();
 const NOW_MS = STATE.serverUtcMs;
 const DISH = { ...STATE.dish, state: 'online' as const, sinceMs: NOW_MS - 720_000 };
-const FORECAST = {
-  issuedAtMs: NOW_MS,
-  source: 'service',
-  stepEndsSeconds: [1],
-  levels: [0.03, 0.1, 0.5, 0.9, 0.97],
-  quantilesBps: [[1e6, 2.5e6, 40e6, 100e6, 900e6]],
-  rankCorrelation: 0.5,
-  handovers: [],
-};
+const RATES = { levels: [0.03, 0.1, 0.5, 0.9, 0.97], quantilesBps: [[1e6, 2.5e6, 40e6, 100e6, 900e6]] };
+const OTHERS = { stepEndsSeconds: [1], rankCorrelation: 0.5, handovers: [] };
+const FORECAST = { issuedAtMs: NOW_MS, source: 'service', ...RATES, ...OTHERS };
 
-describe('the headline', () => {
-  test('says what the service sees', () => {
-    const link = { ...STATE.link, players: 2 };
-    expect(texts.headline({ ...STATE, dish: DISH, link }, 6.2)).toBe(
-      'The dish is online. 2 players. Next handover in 7 s.',
-    );
-    expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
-    const gone = { ...DISH, state: 'unreachable' as const };
-    expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
-      'The dish does not answer. 1 player.',
-    );
-  });
+test('the headline says what the service sees', () => {
+  const link = { ...STATE.link, players: 2 };
+  expect(texts.headline({ ...STATE, dish: DISH, link }, 6.2)).toBe(
+    'The dish is online. 2 players. Next handover in 7 s.',
+  );
+  expect(texts.headline(STATE, undefined)).toBe('No dish is configured. No player reports.');
+  const gone = { ...DISH, state: 'unreachable' as const };
+  expect(texts.headline({ ...STATE, dish: gone, link: { ...link, players: 1 } }, undefined)).toBe(
+    'The dish does not answer. 1 player.',
+  );
 });
 
 test('a service that knows nothing says in each card what to do', () => {

@@ -1,38 +1,23 @@
 /** The recorder with its folder: what it writes, with a full disk, at its limit and after a restart. */
 
-import {
-  appendFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { appendFileSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
 import { SmallDisk } from './small-disk.fixture.ts';
 
-// Thousands of writes take seconds on a busy machine.
-jest.setTimeout(60_000);
-
-let directory: string;
+const at = temporaryFolder('test');
 let clock: ManualClock;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'leo-abr-recorder-'));
   clock = new ManualClock();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 async function recorder(options: Partial<RecorderOptions> = {}) {
   const problems = new Problems(clock);
-  const made = new Recorder({ directory, maxBytes: 1e9, clock, problems, ...options });
+  const made = new Recorder({ directory: at(), maxBytes: 1e9, clock, problems, ...options });
   await made.open();
   const trigger = (n: number, bytes = 1) => made.record('trigger', { data: { n, text: 'x'.repeat(bytes) } });
   return { made, problems, trigger };
@@ -51,10 +36,10 @@ function observe(made: Recorder, startMs: number, { from, to, bits }: { from: nu
 
 /** The complete lines of all records, oldest file first. */
 function lines(): Record<string, unknown>[] {
-  return readdirSync(directory)
+  return readdirSync(at())
     .filter((name) => name.endsWith('.jsonl'))
     .sort((a, b) => Number(/_(\d+)/.exec(a)![1]) - Number(/_(\d+)/.exec(b)![1]))
-    .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1))
+    .flatMap((name) => readFileSync(at(name), 'utf8').split('\n').slice(0, -1))
     .map((line) => JSON.parse(line));
 }
 
@@ -89,17 +74,14 @@ describe('a recording', () => {
       observe(made, zeroMs, { from, to: from + 1, ...(isBusy && { bits: 4e6 }) });
     }
     await made.close();
-    const [first, second] = readTraces([directory]);
+    const [first, second] = readTraces([at()]);
     expect(first!.durationSeconds).toBe(40);
     expect(second!.durationSeconds).toBeGreaterThanOrEqual(9);
     expect([...first!.ratesBps].every((rate) => Math.abs(rate - 40e6) < 1e5)).toBe(true);
     expect(first!.rttSeconds![5]).toBeCloseTo(0.025);
-    expect(first!.metadata).toMatchObject({
-      dataset: 'recorded',
-      location: '48.1, 11.6',
-      recordingGroup: `48.1, 11.6 ${new Date(zeroMs).toISOString().slice(0, 10)}`,
-      startUtcMs: zeroMs + 30_000,
-    });
+    const [location, day] = ['48.1, 11.6', new Date(zeroMs).toISOString().slice(0, 10)];
+    expect(first!.metadata).toMatchObject({ dataset: 'recorded', location, recordingGroup: `${location} ${day}` });
+    expect(first!.metadata.startUtcMs).toBe(zeroMs + 30_000);
   });
 
   test('has no trace of idle players, and begins one with the first busy second', async () => {
@@ -107,11 +89,11 @@ describe('a recording', () => {
     const zeroMs = clock.utcMs();
     observe(made, zeroMs, { from: 3, to: 10 });
     await made.flush();
-    expect(readdirSync(directory)).toEqual([]);
+    expect(readdirSync(at())).toEqual([]);
     observe(made, zeroMs, { from: 10, to: 20, bits: 2e6 });
     observe(made, zeroMs, { from: 20, to: 21 });
     await made.close();
-    const [trace] = readTraces([directory]);
+    const [trace] = readTraces([at()]);
     expect(trace).toMatchObject({ durationSeconds: 10, metadata: { startUtcMs: zeroMs + 10_000 } });
   });
 });
@@ -149,7 +131,7 @@ describe('a full disk', () => {
     expect(problems.list()).toMatchObject([
       { code: 'failed', message: 'ENOSPC: no space left; lines wait to be written' },
     ]);
-    expect(readdirSync(directory).filter((name) => name.endsWith('.csv'))).toEqual([]);
+    expect(readdirSync(at()).filter((name) => name.endsWith('.csv'))).toEqual([]);
     expect(made.status().waiting).toBeGreaterThan(40);
     disk.room = 1e6;
     await made.flush();
@@ -157,7 +139,7 @@ describe('a full disk', () => {
     expect(made.status()).toMatchObject({ waiting: 0, lines: 4 + 4 * 12 });
     await made.close();
     expect(numbers()).toEqual([0, 1, 2, 3]);
-    expect(readTraces([directory]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
+    expect(readTraces([at()]).map(({ durationSeconds }) => durationSeconds)).toEqual([10, 10, 10, 10]);
   });
 
   test('loses the newest lines if it lasts too long, and reports that', async () => {
@@ -190,7 +172,7 @@ describe('a restarted recorder', () => {
       for (let ago = 900; ago > 0; ago--) made.telemetry({ atMs: clock.utcMs() - ago * 1000, fromHistory: true });
       await made.close();
       const seconds = clock.utcMs() / 1000;
-      for (const name of readdirSync(directory)) utimesSync(join(directory, name), seconds, seconds);
+      for (const name of readdirSync(at())) utimesSync(at(name), seconds, seconds);
       return lines().length;
     };
     expect(await start()).toBe(900);
@@ -204,8 +186,8 @@ describe('a restarted recorder', () => {
     const first = await recorder();
     first.trigger(1);
     await first.made.close();
-    const [name] = readdirSync(directory);
-    appendFileSync(join(directory, name!), '{"kind":"tri');
+    const [name] = readdirSync(at());
+    appendFileSync(at(name!), '{"kind":"tri');
     const second = await recorder();
     second.trigger(2);
     await second.made.close();
@@ -213,8 +195,8 @@ describe('a restarted recorder', () => {
   });
 
   test('refuses a folder that cannot be created', async () => {
-    writeFileSync(join(directory, 'file'), '');
-    await expect(recorder({ directory: join(directory, 'file', 'below') })).rejects.toMatchObject({
+    writeFileSync(at('file'), '');
+    await expect(recorder({ directory: at('file', 'below') })).rejects.toMatchObject({
       name: 'InputError',
       message: expect.stringContaining('expected a folder that can be written to, got "ENOTDIR'),
     });
@@ -222,8 +204,7 @@ describe('a restarted recorder', () => {
 });
 
 describe('the size limit', () => {
-  const bytesInFolder = () =>
-    readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
+  const bytesInFolder = () => readdirSync(at()).reduce((sum, name) => sum + statSync(at(name)).size, 0);
 
   test('holds at all times and keeps the newest lines', async () => {
     const maxBytes = 200_000;
@@ -259,11 +240,10 @@ describe('the size limit', () => {
   });
 
   test('leaves space for open files, and what is no recording', async () => {
-    for (let n = 1; n <= 100; n++)
-      writeFileSync(join(directory, `records-20260101T000000Z_${n}.jsonl`), `${'x'.repeat(99)}\n`);
-    writeFileSync(join(directory, 'diary.txt'), 'x');
+    for (let n = 1; n <= 100; n++) writeFileSync(at(`records-20260101T000000Z_${n}.jsonl`), `${'x'.repeat(99)}\n`);
+    writeFileSync(at('diary.txt'), 'x');
     const { made } = await recorder({ maxBytes: 100 * 48 });
-    expect(readdirSync(directory)).toHaveLength(36 + 1);
+    expect(readdirSync(at())).toHaveLength(36 + 1);
     expect(made.status().deletedFiles).toBe(64);
     await made.close();
   });

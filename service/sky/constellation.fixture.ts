@@ -1,28 +1,16 @@
 /** A synthetic constellation as two-line elements: evenly spread circular orbits of one shell. */
 
-export interface ShellOptions {
-  planes: number;
-  perPlane: number;
-  epochMs: number;
-  inclinationDegrees?: number;
-  revolutionsPerDay?: number;
-}
+/** At an inclination of 53 degrees and an altitude of 550 km, like most of Starlink. */
+const SHELL = { inclinationDegrees: 53, revolutionsPerDay: 15.06 };
 
-/** At an altitude of 550 km, like most of Starlink. */
-const REVOLUTIONS_PER_DAY = 15.06;
-
-export function shellText(options: ShellOptions): string {
-  const { planes, perPlane, epochMs, inclinationDegrees = 53, revolutionsPerDay = REVOLUTIONS_PER_DAY } = options;
+export function shellText({ planes, perPlane, epochMs }: { planes: number; perPlane: number; epochMs: number }) {
   const lines: string[] = [];
   for (let plane = 0; plane < planes; plane++) {
     for (let place = 0; place < perPlane; place++) {
       const number = 50_000 + plane * perPlane + place;
       const node = (360 * plane) / planes;
       const anomaly = ((360 * place) / perPlane + (360 * plane * 0.37) / planes) % 360;
-      lines.push(
-        `FAKE-${number}`,
-        ...elementLines({ number, epochMs, inclinationDegrees, node, anomaly, revolutionsPerDay }),
-      );
+      lines.push(`FAKE-${number}`, ...elementLines({ ...SHELL, number, epochMs, node, anomaly }));
     }
   }
   return `${lines.join('\n')}\n`;

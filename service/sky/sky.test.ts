@@ -1,9 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { serving } from '../../replay/serving.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Problems } from '../problems.ts';
 import { shellText } from './constellation.fixture.ts';
@@ -15,69 +13,54 @@ const NOW_MS = new ManualClock().utcMs();
 const SHELL = shellText({ planes: 36, perPlane: 22, epochMs: NOW_MS - 3_600_000 });
 const MUNICH = { latitudeDegrees: 48.1374, longitudeDegrees: 11.5755 };
 
-let folder: string;
-const at = (name: string) => join(folder, name);
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-sky-'));
-  writeFileSync(at('shell.tle'), SHELL);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = temporaryFolder('file');
+beforeAll(() => writeFileSync(at('shell.tle'), SHELL));
 
 function source(options: Partial<ElementSourceOptions> = {}) {
   const clock = new ManualClock();
   const problems = new Problems(clock);
-  const made = new ElementSource({
-    source: at('shell.tle'),
-    cacheDirectory: at('cache'),
-    maxAgeDays: 7,
-    clock,
-    problems,
-    ...options,
-  });
+  const defaults = { source: at('shell.tle'), cacheDirectory: at('cache'), maxAgeDays: 7 };
+  const made = new ElementSource({ ...defaults, clock, problems, ...options });
   return { source: made, clock, problems };
 }
 
-describe('satellites in view', () => {
-  test("match Vallado's reference case", () => {
-    // Vallado's test case of SGP4 for satellite 00005 at its epoch: 7022.465, -1400.083, 0.040 km in TEME.
-    const text = [
-      '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
-      '2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667',
-    ].join('\n');
-    const { elements } = parseElements(text, 'x');
-    const seenFrom = (longitudeDegrees: number) => {
-      const from = { latitudeDegrees: 0, longitudeDegrees };
-      return satellitesInView(elements, { utcMs: elements[0]!.epochMs, from, leastDegrees: -90 })[0]!;
-    };
-    expect(seenFrom(0).name).toBe('NORAD 00005');
-    // Seen from the point of the equator below it, it is near the zenith.
-    const longitudes = Array.from({ length: 360 }, (_, i) => i - 180);
-    expect(Math.max(...longitudes.map((longitude) => seenFrom(longitude).elevationDegrees))).toBeGreaterThan(89);
-  });
+test("satellites in view match Vallado's reference case", () => {
+  // Vallado's test case of SGP4 for satellite 00005 at its epoch: 7022.465, -1400.083, 0.040 km in TEME.
+  const text = [
+    '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
+    '2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667',
+  ].join('\n');
+  const { elements } = parseElements(text, 'x');
+  const seenFrom = (longitudeDegrees: number) => {
+    const from = { latitudeDegrees: 0, longitudeDegrees };
+    return satellitesInView(elements, { utcMs: elements[0]!.epochMs, from, leastDegrees: -90 })[0]!;
+  };
+  expect(seenFrom(0).name).toBe('NORAD 00005');
+  // Seen from the point of the equator below it, it is near the zenith.
+  const longitudes = Array.from({ length: 360 }, (_, i) => i - 180);
+  expect(Math.max(...longitudes.map((longitude) => seenFrom(longitude).elevationDegrees))).toBeGreaterThan(89);
 });
 
-describe('the sky', () => {
-  test('shows what is above 25 degrees at a place, without one nothing', async () => {
-    const { source: elements, clock } = source();
-    const sky = new Sky({ source: elements, clock, place: () => MUNICH });
-    expect(sky.reply()).toEqual({ state: 'no-elements', satellites: 0, inView: [] });
-    await elements.refresh();
-    const { state, satellites, inView, elementsAgeHours } = sky.reply();
-    expect({ state, satellites }).toEqual({ state: 'running', satellites: 36 * 22 });
-    expect(elementsAgeHours).toBeCloseTo(1);
-    expect(inView.length).toBeGreaterThan(5);
-    const elevations = inView.map(({ elevationDegrees }) => elevationDegrees);
-    expect(elevations).toEqual([...elevations].sort((a, b) => b - a));
-    expect(elevations.at(-1)).toBeGreaterThanOrEqual(25);
-    clock.advance(4);
-    expect(sky.reply().inView).toEqual(inView);
-    clock.advance(1);
-    expect(sky.reply().inView).not.toEqual(inView);
-    const without = new Sky({ source: elements, clock, place: () => undefined });
-    expect(without.reply()).toMatchObject({ state: 'no-location', inView: [] });
-    clock.advance(8 * 86_400);
-    expect(sky.reply()).toMatchObject({ state: 'elements-too-old', satellites: 36 * 22, inView: [] });
-  });
+test('the sky shows what is above 25 degrees at a place, without one nothing', async () => {
+  const { source: elements, clock } = source();
+  const sky = new Sky({ source: elements, clock, place: () => MUNICH });
+  expect(sky.reply()).toEqual({ state: 'no-elements', satellites: 0, inView: [] });
+  await elements.refresh();
+  const { state, satellites, inView, elementsAgeHours } = sky.reply();
+  expect({ state, satellites }).toEqual({ state: 'running', satellites: 36 * 22 });
+  expect(elementsAgeHours).toBeCloseTo(1);
+  expect(inView.length).toBeGreaterThan(5);
+  const elevations = inView.map(({ elevationDegrees }) => elevationDegrees);
+  expect(elevations).toEqual([...elevations].sort((a, b) => b - a));
+  expect(elevations.at(-1)).toBeGreaterThanOrEqual(25);
+  clock.advance(4);
+  expect(sky.reply().inView).toEqual(inView);
+  clock.advance(1);
+  expect(sky.reply().inView).not.toEqual(inView);
+  const without = new Sky({ source: elements, clock, place: () => undefined });
+  expect(without.reply()).toMatchObject({ state: 'no-location', inView: [] });
+  clock.advance(8 * 86_400);
+  expect(sky.reply()).toMatchObject({ state: 'elements-too-old', satellites: 36 * 22, inView: [] });
 });
 
 describe('the source of elements', () => {
@@ -110,9 +93,10 @@ describe('the source of elements', () => {
 
   test('downloads a URL and falls back to a copy on disk', async () => {
     let isGarbage = false;
+    let requests = 0;
     const server = await serving((_, response) => {
-      if (isGarbage) response.end('<html>');
-      else response.end(SHELL);
+      requests++;
+      response.end(isGarbage ? '<html>' : SHELL);
     });
     const options = { source: `${server.url}/tle`, cacheDirectory: at('copies') };
     const first = source(options);
@@ -122,11 +106,11 @@ describe('the source of elements', () => {
     // Downloads again only after some hours.
     first.clock.advance(3600);
     await first.source.refresh();
-    expect(server.requests).toHaveLength(1);
+    expect(requests).toBe(1);
     isGarbage = true;
     first.clock.advance(6 * 3600);
     await first.source.refresh();
-    expect(server.requests).toHaveLength(2);
+    expect(requests).toBe(2);
     expect(first.source.set!.elements).toHaveLength(36 * 22);
     expect(first.problems.list()).toMatchObject([{ code: 'elements-not-renewed' }]);
     expect(copies('copies')).toEqual([SHELL]);
@@ -134,7 +118,7 @@ describe('the source of elements', () => {
     isGarbage = false;
     first.clock.advance(900);
     await first.source.refresh();
-    expect(server.requests).toHaveLength(3);
+    expect(requests).toBe(3);
     expect(first.problems.list()).toEqual([]);
     // A start without internet uses an old copy and retries soon.
     isGarbage = true;
@@ -144,12 +128,16 @@ describe('the source of elements', () => {
     expect(second.source.set!.elements).toHaveLength(36 * 22);
     second.clock.advance(900);
     await second.source.refresh();
-    expect(server.requests).toHaveLength(5);
+    expect(requests).toBe(5);
   });
 
   test('keeps one copy per URL', async () => {
     const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
-    const server = await serving(({ url }, response) => response.end(url === '/starlink' ? SHELL : other));
+    const requests: unknown[] = [];
+    const server = await serving(({ url }, response) => {
+      requests.push(url);
+      response.end(url === '/starlink' ? SHELL : other);
+    });
     const sizes: number[] = [];
     for (const path of ['starlink', 'other', 'starlink', 'other?group=x']) {
       const { source: elements } = source({ source: `${server.url}/${path}`, cacheDirectory: at('addresses') });
@@ -159,7 +147,7 @@ describe('the source of elements', () => {
     }
     expect(sizes).toEqual([36 * 22, 6, 36 * 22, 6]);
     // The third one, as after a restart, used the copy.
-    expect(server.requests.map(({ url }) => url)).toEqual(['/starlink', '/other', '/other?group=x']);
+    expect(requests).toEqual(['/starlink', '/other', '/other?group=x']);
   });
 
   test('downloads a URL if the copy is invalid or cannot be written', async () => {
@@ -182,10 +170,10 @@ describe('the source of elements', () => {
       if (url?.startsWith('/page') === true) response.end('<p>no account with hunter2</p>');
       else response.writeHead(403, 'hunter2').end('hunter2');
     });
-    const { port, close } = await serving(() => {});
-    await close();
+    const gone = await serving(() => {});
+    gone.close();
     const messages: string[] = [];
-    for (const address of [`${server.url}/page`, `${server.url}/none`, `http://127.0.0.1:${port}/tle`]) {
+    for (const address of [`${server.url}/page`, `${server.url}/none`, `${gone.url}/tle`]) {
       const options = { source: `${address}?key=hunter2`, cacheDirectory: at('secrets') };
       const { source: elements, problems } = source(options);
       await elements.refresh();
@@ -194,7 +182,7 @@ describe('the source of elements', () => {
     expect(messages).toEqual([
       `${server.url}/page: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"`,
       `${server.url}/none: expected an answer with success, got 403`,
-      `http://127.0.0.1:${port}/tle: it cannot be read (ECONNREFUSED)`,
+      `${gone.url}/tle: it cannot be read (ECONNREFUSED)`,
     ]);
   });
 });
@@ -206,33 +194,4 @@ function copies(name: string): string[] {
 /** Sets the modification time of copies, which the file system takes from the system clock. */
 function touchCopies(name: string, utcMs = NOW_MS): void {
   for (const file of readdirSync(at(name))) utimesSync(at(`${name}/${file}`), utcMs / 1000, utcMs / 1000);
-}
-
-interface Serving {
-  url: string;
-  port: number;
-  requests: IncomingMessage[];
-  close(): Promise<void>;
-}
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-
-async function serving(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Serving> {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    requests.push(request);
-    answer(request, response);
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    requests,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
 }

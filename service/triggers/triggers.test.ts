@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { json } from 'node:stream/consumers';
+import { describe, expect, test } from '@jest/globals';
+import { serving } from '../../replay/serving.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { startForTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
-import { startService } from '../start-service.ts';
 import { BUILT_IN_TRIGGERS, type Metric, parseConfig, type Trigger } from './config.ts';
 import { Triggers } from './triggers.ts';
 import { Webhook } from './webhook.ts';
@@ -31,18 +31,8 @@ const seconds = (...args: Parameters<typeof firings>) => firings(...args).map(({
 
 describe('triggers', () => {
   test('fire when the threshold is passed, with value and threshold', () => {
-    expect(firings({}, [30, 60, 40])).toEqual([
-      {
-        second: 2,
-        id: expect.any(String),
-        name: 'test',
-        atMs: 1,
-        metric: 'latencyMs',
-        value: 60,
-        threshold: 50,
-        message: 'latencyMs 60 > 50',
-      },
-    ]);
+    const fired = { id: expect.any(String), name: 'test', atMs: 1, metric: 'latencyMs', value: 60, threshold: 50 };
+    expect(firings({}, [30, 60, 40])).toEqual([{ second: 2, ...fired, message: 'latencyMs 60 > 50' }]);
     expect(seconds({ comparison: '>=' }, [50])).toEqual([1]);
     expect(seconds({ comparison: '<' }, [50, 49])).toEqual([2]);
     expect(seconds({ comparison: '<=' }, [50, 51])).toEqual([1]);
@@ -70,21 +60,13 @@ describe('triggers', () => {
     expect(seconds({ windowSeconds: 3, metric: 'obstructed', threshold: 0 }, [0, 1, 0, 0, 0, 0])).toEqual([3, 4]);
   });
 
-  test('hold off after firing', () => {
+  test('hold off after firing, and do not fire on unknown values', () => {
     expect(seconds({ holdOffSeconds: 5 }, new Array(12).fill(60))).toEqual([1, 6, 11]);
-  });
-
-  test('do not fire on unknown values', () => {
     expect(seconds({}, [undefined, Number.NaN, 60])).toEqual([3]);
   });
 });
 
 describe('evaluation of seconds', () => {
-  const opened: { close(): Promise<void> }[] = [];
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
-  });
-
   test('counts missing seconds as unknown', () => {
     const engine = new Triggers([{ ...BASE, windowSeconds: 3 }]);
     const at = (atSeconds: number, latencyMs: number) => engine.observe({ latencyMs }, { atSeconds, atMs: 0 }).length;
@@ -96,15 +78,9 @@ describe('evaluation of seconds', () => {
   test('evaluates each second of the dish once, with a unique id per firing', async () => {
     const clock = new ManualClock();
     const config = { triggers: [{ ...BASE, threshold: 200 }] };
-    const running = await startService({ version: '0', port: 0, clock, config });
-    opened.push(running);
-    const { service } = running;
+    const { service } = await startForTest({ clock, config });
     const fired: { id: string; atMs: number }[] = [];
-    service.listen({
-      event(type, data) {
-        if (type === 'trigger') fired.push(data as (typeof fired)[number]);
-      },
-    });
+    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data as (typeof fired)[number]) });
     const start = clock.utcMs();
     const second = (number: number) => ({ atMs: start + number * 1000, latencyMs: number % 7 === 0 ? 300 : 30 });
     // Seconds before the start of the service do not fire.
@@ -126,13 +102,12 @@ describe('evaluation of seconds', () => {
   test('evaluates each handover when it is due', async () => {
     const clock = new ManualClock();
     const config = { triggers: [{ ...BASE, metric: 'handover' as const, threshold: 0, holdOffSeconds: 5 }] };
-    const running = await startService({ version: '0', port: 0, clock, config });
-    opened.push(running);
+    const { service } = await startForTest({ clock, config });
     const fired: unknown[] = [];
-    running.service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
+    service.listen({ event: (type, data) => type === 'trigger' && fired.push(data) });
     for (const seconds of [3.2, 4.1, 0.1, 5]) {
       clock.advance(seconds);
-      running.service.publish('handover', {});
+      service.publish('handover', {});
     }
     const end = clock.utcMs();
     expect(fired).toMatchObject([{ atMs: end - 9200 }, { atMs: end }]);
@@ -141,12 +116,8 @@ describe('evaluation of seconds', () => {
 
 describe('the config file', () => {
   test('adds to the built-in triggers or replaces them', () => {
-    const own = {
-      name: 'latency',
-      metric: 'latencyMs',
-      comparison: '>',
-      threshold: { times: 10, of: 'mean', windows: 10 },
-    };
+    const threshold = { times: 10, of: 'mean', windows: 10 };
+    const own = { name: 'latency', metric: 'latencyMs', comparison: '>', threshold };
     const config = parseConfig(JSON.stringify({ triggers: [own], webhook: 'https://hooks.example/x' }), 'c.json');
     expect(config.webhook).toBe('https://hooks.example/x');
     expect(config.triggers).toHaveLength(BUILT_IN_TRIGGERS.length);
@@ -191,26 +162,17 @@ describe('the config file', () => {
 describe('the webhook', () => {
   test('receives triggers as JSON, in order', async () => {
     const got: unknown[] = [];
-    const server = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        got.push(JSON.parse(body));
-        response.end();
-      });
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
+    const server = await serving(async (request, response) => {
+      got.push(await json(request));
+      response.end();
+    });
     const problems = new Problems(new ManualClock());
-    const webhook = new Webhook({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`, problems });
+    const webhook = new Webhook({ url: `${server.url}/secret`, problems });
     webhook.send({ n: 1 });
     webhook.send({ n: 2 });
     await webhook.idle;
     expect(got).toEqual([{ n: 1 }, { n: 2 }]);
     expect(problems.list()).toEqual([]);
-    server.close();
-    server.closeAllConnections();
   });
 
   test('reports a failing webhook after retries, without its path', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAll } from '../../../abr/property.fixture.ts';
 import { PlaybackMeter } from './playback-meter.ts';
@@ -36,103 +36,101 @@ class Playing {
 
 const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 
-describe('PlaybackMeter', () => {
-  test('startup and stalls are exact for any rate, period and delay of events; positions tell where the playhead was', () => {
-    const spans = fc.array(
-      fc.record({
-        rate: between(0.5, 1.5),
-        seconds: between(0.5, 3),
-        stall: fc.option(between(0.05, 5), { nil: 0 }),
-        late: between(0.01, 0.9),
-      }),
-      { minLength: 1, maxLength: 4 },
-    );
-    forAll([spans, between(0.1, 3), between(0.02, 0.1)], { seed: 1, numRuns: 300 }, (spans, startup, period) => {
-      const playing = new Playing(period);
-      const { meter, element } = playing;
-      playing.pass(startup, true);
-      playing.pass(0.5);
-      const starts: number[] = [];
-      for (const { rate, seconds, stall, late } of spans) {
-        element.playbackRate = rate;
-        meter.sample(playing.now);
-        playing.pass(seconds);
-        if (stall === 0) continue;
-        starts.push(playing.now);
-        playing.stall(stall, Math.min(0.25, late * stall));
-        playing.pass(0.3);
-      }
-      expect(meter.startedAtSeconds).toBeCloseTo(startup, 6);
-      const stalls = spans.flatMap(({ stall }) => (stall > 0 ? stall : []));
-      expect(meter.stalls.length).toBe(stalls.length);
-      for (const [i, { startSeconds, endSeconds }] of meter.stalls.entries()) {
-        expect(Math.abs(startSeconds - starts[i]!)).toBeLessThan(0.05);
-        expect(Math.abs(endSeconds - startSeconds - stalls[i]!)).toBeLessThan(0.05);
-      }
-      const waited = stalls.reduce((sum, seconds) => sum + seconds, startup);
-      expect(Math.abs(meter.waitedSeconds(playing.now) - waited)).toBeLessThan(0.1);
-      expect(Math.abs(meter.unaccountedSeconds())).toBeLessThan(0.02);
-      const { atSeconds, mediaSeconds, rate } = meter.positions.at(-1)!;
-      expect(Math.abs(mediaSeconds + (playing.now - atSeconds) * rate - element.currentTime)).toBeLessThan(0.02);
-      expect(meter.jumps).toBe(0);
-    });
-  });
-
-  test('an event without lost time is no stall, and lost time without an event is unaccounted', () => {
-    const playing = new Playing();
-    playing.pass(2);
-    playing.meter.onWaiting(playing.now);
-    playing.pass(2);
-    expect([playing.meter.stalls, playing.meter.unaccountedSeconds()]).toEqual([[], expect.closeTo(0, 6)]);
-    playing.pass(0.4, true);
-    playing.pass(2);
-    expect([playing.meter.stalls, playing.meter.unaccountedSeconds()]).toEqual([[], expect.closeTo(0.4, 2)]);
-  });
-
-  test('an ongoing wait counts as waited time, and is a stall at the end', () => {
-    const playing = new Playing();
-    playing.pass(8, true);
-    expect([playing.meter.startedAtSeconds, playing.meter.waitedSeconds(8)]).toEqual([undefined, 8]);
-    playing.pass(1);
-    playing.stall(5, 0.1);
-    expect(playing.meter.stalls).toEqual([]);
-    expect(playing.meter.waitedSeconds(14)).toBeCloseTo(13, 1);
-    playing.meter.end(15);
-    const [startSeconds, mediaSeconds] = [9, 31].map((at) => expect.closeTo(at, 6));
-    expect(playing.meter.stalls).toEqual([{ startSeconds, endSeconds: 15, mediaSeconds }]);
-  });
-
-  test('a seek before the start is no playback, one to the live edge is a jump and its wait a stall', () => {
-    const playing = new Playing();
-    const { meter } = playing;
-    playing.set(30, 1);
-    playing.set(17, 0.1);
-    expect(meter.startedAtSeconds).toBeUndefined();
-    playing.set(17.025, 0.025);
-    expect(meter.startedAtSeconds).toBeCloseTo(1.1, 9);
-    playing.set(17.05, 0.025);
-    // dash.js freezes at the end of its buffer before it goes to the live edge.
-    playing.set(17.3, 0.025);
-    meter.onWaiting(playing.now);
-    playing.set(17.3, 0.825);
-    playing.set(30, 0.5);
-    playing.set(30.025, 0.025);
-    expect(meter.jumps).toBe(1);
-    const end = expect.closeTo(2.5, 9);
-    expect(meter.stalls).toEqual([{ startSeconds: expect.closeTo(1.15, 2), endSeconds: end, mediaSeconds: 17.3 }]);
-    expect(meter.positions.at(-1)).toEqual({ atSeconds: end, mediaSeconds: 30, rate: 1 });
-  });
-
-  test('an element that waits at rate 0, as Shaka Player makes it, stalls', () => {
-    const playing = new Playing();
+test('startup and stalls are exact for any rate, period and delay of events; positions tell where the playhead was', () => {
+  const spans = fc.array(
+    fc.record({
+      rate: between(0.5, 1.5),
+      seconds: between(0.5, 3),
+      stall: fc.option(between(0.05, 5), { nil: 0 }),
+      late: between(0.01, 0.9),
+    }),
+    { minLength: 1, maxLength: 4 },
+  );
+  forAll([spans, between(0.1, 3), between(0.02, 0.1)], { seed: 1, numRuns: 300 }, (spans, startup, period) => {
+    const playing = new Playing(period);
     const { meter, element } = playing;
-    playing.pass(2);
-    element.playbackRate = 0;
-    playing.stall(1, 0);
-    element.playbackRate = 1;
-    playing.pass(1);
-    const [startSeconds, endSeconds, mediaSeconds] = [2, 3, 32].map((at) => expect.closeTo(at));
-    expect(meter.stalls).toEqual([{ startSeconds, endSeconds, mediaSeconds }]);
-    expect(meter.unaccountedSeconds()).toBeCloseTo(0);
+    playing.pass(startup, true);
+    playing.pass(0.5);
+    const starts: number[] = [];
+    for (const { rate, seconds, stall, late } of spans) {
+      element.playbackRate = rate;
+      meter.sample(playing.now);
+      playing.pass(seconds);
+      if (stall === 0) continue;
+      starts.push(playing.now);
+      playing.stall(stall, Math.min(0.25, late * stall));
+      playing.pass(0.3);
+    }
+    expect(meter.startedAtSeconds).toBeCloseTo(startup, 6);
+    const stalls = spans.flatMap(({ stall }) => (stall > 0 ? stall : []));
+    expect(meter.stalls.length).toBe(stalls.length);
+    for (const [i, { startSeconds, endSeconds }] of meter.stalls.entries()) {
+      expect(Math.abs(startSeconds - starts[i]!)).toBeLessThan(0.05);
+      expect(Math.abs(endSeconds - startSeconds - stalls[i]!)).toBeLessThan(0.05);
+    }
+    const waited = stalls.reduce((sum, seconds) => sum + seconds, startup);
+    expect(Math.abs(meter.waitedSeconds(playing.now) - waited)).toBeLessThan(0.1);
+    expect(Math.abs(meter.unaccountedSeconds())).toBeLessThan(0.02);
+    const { atSeconds, mediaSeconds, rate } = meter.positions.at(-1)!;
+    expect(Math.abs(mediaSeconds + (playing.now - atSeconds) * rate - element.currentTime)).toBeLessThan(0.02);
+    expect(meter.jumps).toBe(0);
   });
+});
+
+test('an event without lost time is no stall, and lost time without an event is unaccounted', () => {
+  const playing = new Playing();
+  playing.pass(2);
+  playing.meter.onWaiting(playing.now);
+  playing.pass(2);
+  expect([playing.meter.stalls, playing.meter.unaccountedSeconds()]).toEqual([[], expect.closeTo(0, 6)]);
+  playing.pass(0.4, true);
+  playing.pass(2);
+  expect([playing.meter.stalls, playing.meter.unaccountedSeconds()]).toEqual([[], expect.closeTo(0.4, 2)]);
+});
+
+test('an ongoing wait counts as waited time, and is a stall at the end', () => {
+  const playing = new Playing();
+  playing.pass(8, true);
+  expect([playing.meter.startedAtSeconds, playing.meter.waitedSeconds(8)]).toEqual([undefined, 8]);
+  playing.pass(1);
+  playing.stall(5, 0.1);
+  expect(playing.meter.stalls).toEqual([]);
+  expect(playing.meter.waitedSeconds(14)).toBeCloseTo(13, 1);
+  playing.meter.end(15);
+  const [startSeconds, mediaSeconds] = [9, 31].map((at) => expect.closeTo(at, 6));
+  expect(playing.meter.stalls).toEqual([{ startSeconds, endSeconds: 15, mediaSeconds }]);
+});
+
+test('a seek before the start is no playback, one to the live edge is a jump and its wait a stall', () => {
+  const playing = new Playing();
+  const { meter } = playing;
+  playing.set(30, 1);
+  playing.set(17, 0.1);
+  expect(meter.startedAtSeconds).toBeUndefined();
+  playing.set(17.025, 0.025);
+  expect(meter.startedAtSeconds).toBeCloseTo(1.1, 9);
+  playing.set(17.05, 0.025);
+  // dash.js freezes at the end of its buffer before it goes to the live edge.
+  playing.set(17.3, 0.025);
+  meter.onWaiting(playing.now);
+  playing.set(17.3, 0.825);
+  playing.set(30, 0.5);
+  playing.set(30.025, 0.025);
+  expect(meter.jumps).toBe(1);
+  const end = expect.closeTo(2.5, 9);
+  expect(meter.stalls).toEqual([{ startSeconds: expect.closeTo(1.15, 2), endSeconds: end, mediaSeconds: 17.3 }]);
+  expect(meter.positions.at(-1)).toEqual({ atSeconds: end, mediaSeconds: 30, rate: 1 });
+});
+
+test('an element that waits at rate 0, as Shaka Player makes it, stalls', () => {
+  const playing = new Playing();
+  const { meter, element } = playing;
+  playing.pass(2);
+  element.playbackRate = 0;
+  playing.stall(1, 0);
+  element.playbackRate = 1;
+  playing.pass(1);
+  const [startSeconds, endSeconds, mediaSeconds] = [2, 3, 32].map((at) => expect.closeTo(at));
+  expect(meter.stalls).toEqual([{ startSeconds, endSeconds, mediaSeconds }]);
+  expect(meter.unaccountedSeconds()).toBeCloseTo(0);
 });
