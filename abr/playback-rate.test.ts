@@ -3,14 +3,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
-import { ConstantPath, PiecewisePath } from './capacity-path.ts';
+import { PiecewisePath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { forAll } from './property.fixture.ts';
+import { between, forAll } from './property.fixture.ts';
 import {
   alongPath,
   anyDownloads,
@@ -27,17 +27,10 @@ const SEED = { seed: 7 };
 /** A forecast around the measured throughput; it changes from step to step. */
 const forecastFor = (state: PlayerState) =>
   quantilesOf(rateOf(state), {
-    steps: [
-      [1, 1],
-      [4, 0.6],
-      [12, 1.5],
-      [40, 0.8],
-    ],
-    shares: [0.5, 1, 1.6],
+    ...{ stepEndsSeconds: [1, 4, 12, 40], factors: [1, 0.6, 1.5, 0.8], shares: [0.5, 1, 1.6] },
   });
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
-
 const truthAt = (nowSeconds: number) => alongPath(TRUE_PATH, nowSeconds);
 
 /** A running download of the top representation, two seconds old. */
@@ -81,34 +74,30 @@ describe('a player at rate v equals one at rate 1 with segments that are v times
     const controller = CONTROLLERS[name]!(1);
     const equivalents = new Map([0.5, 2].map((v) => [v, CONTROLLERS[name]!(v)]));
     const received = fc.constantFrom(0, 0.1, 0.4);
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(0.5, 2), received, (any, v, share) => {
-        const state = { ...any, playbackRate: v };
-        const other = equivalents.get(v)!;
-        const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
-        const same = atRateOne(state);
-        expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
-        const inFlight = inFlightOf(state, share);
-        const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
-        const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
-        expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    const rate = fc.constantFrom(0.5, 2);
+    forAll([anyState(anyDownloads()), rate, received], { ...SEED, numRuns: 300 }, (any, v, share) => {
+      const state = { ...any, playbackRate: v };
+      const other = equivalents.get(v)!;
+      const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+      const same = atRateOne(state);
+      expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
+      const inFlight = inFlightOf(state, share);
+      const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
+      const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
+      expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
+    });
   });
 });
 
-describe('a higher rate', () => {
-  const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
+const rates = fc.tuple(between(0.25, 4), between(1, 4));
 
-  test('never makes MPC-L expect a shorter stall', () => {
-    forAll([anyState({ downloads: anyDownloads() }), rates], { ...SEED, numRuns: 200 }, (state, [slow, factor]) => {
-      const stallsAt = (playbackRate: number) =>
-        evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
-      const atSlow = stallsAt(slow);
-      stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
-        expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
-      });
+test('a higher rate never makes MPC-L expect a shorter stall', () => {
+  forAll([anyState(anyDownloads()), rates], { ...SEED, numRuns: 200 }, (state, [slow, factor]) => {
+    const stallsAt = (playbackRate: number) =>
+      evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
+    const atSlow = stallsAt(slow);
+    stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
+      expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
     });
   });
 });
@@ -122,7 +111,7 @@ describe('a paused player', () => {
   ];
 
   test('never stalls', () => {
-    const states = anyState({ downloads: anyDownloads() });
+    const states = anyState(anyDownloads());
     forAll([states, fc.constantFrom(...controllers)], { ...SEED, numRuns: 300 }, (state, controller) => {
       const paused = { ...state, isPaused: true };
       const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
@@ -136,39 +125,30 @@ describe('a paused player', () => {
     const abandoning = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'].map((name) =>
       createController(name),
     );
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(0, 0.01, 0.3), (state, share) => {
-        for (const controller of abandoning) {
-          const paused = { ...state, isPaused: true };
-          expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
-        }
-      }),
-      { ...SEED, numRuns: 300 },
-    );
+    forAll([anyState(anyDownloads()), fc.constantFrom(0, 0.01, 0.3)], { ...SEED, numRuns: 300 }, (state, share) => {
+      for (const controller of abandoning) {
+        const paused = { ...state, isPaused: true };
+        expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
+      }
+    });
   });
 });
 
-describe('a change during a download', () => {
-  test.each(['mpc-l', 'mpc-d:abandon'])('of rate or pause counts when %s reconsiders', (name) => {
+test.each(['mpc-l', 'mpc-d:abandon'])(
+  'a change of rate or pause during a download counts when %s reconsiders',
+  (name) => {
     const controller = createController(name);
-    const state = steadyState(0.5e6, { bufferLevelSeconds: 5.9 });
+    const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / 0.5e6);
+    const session = { bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
+    const state = stateOf([0.3e6, 0.9e6, 2e6], { ...session, bufferLevelSeconds: 5.9 });
     // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
     const inFlight = downloadOf(state, 1, 1.1 / 3.6, 2.2);
     const at = (change: Partial<PlayerState>) =>
-      choiceOf(controller.reconsider!({ ...state, ...change }, inFlight, forecastOf(0.5e6)));
+      choiceOf(
+        controller.reconsider!({ ...state, ...change }, inFlight, quantilesOf(0.5e6, { shares: [0.95, 1, 1.05] })),
+      );
     expect(at({})).toBe('keep');
     expect(at({ playbackRate: 2 })).toBe(0);
     expect(at({ playbackRate: 2, isPaused: true })).toBe('keep');
-  });
-});
-
-const _truthOf = (bps: number) => alongPath(new ConstantPath(bps));
-
-const forecastOf = (bps: number) => quantilesOf(bps, { shares: [0.95, 1, 1.05] });
-
-/** A ladder of 0.3, 0.9 and 2 Mbit/s, 4 s segments, 8 s buffered of 16, all downloads at `linkBps`. */
-function steadyState(linkBps: number, change: Partial<PlayerState> = {}): PlayerState {
-  const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / linkBps);
-  const session = { bufferLevelSeconds: 8, bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
-  return stateOf([0.3e6, 0.9e6, 2e6], { ...session, ...change });
-}
+  },
+);

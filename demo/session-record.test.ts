@@ -47,26 +47,24 @@ function played(): SessionRecord {
   return record;
 }
 
-describe('qoeSoFar', () => {
-  test('is the session QoE of the media shown', () => {
-    const record = played();
-    // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
-    expect(qoeSoFar(record, scenario)).toBeCloseTo((11 - 90 - 4) / 3, 9);
-    record.shownSegments = 1;
-    expect(linearSoFar(record, scenario)).toMatchObject({ quality: 1, switches: 0 });
-  });
+test('qoeSoFar is the session QoE of the media shown', () => {
+  const record = played();
+  // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
+  expect(qoeSoFar(record, scenario)).toBeCloseTo((11 - 90 - 4) / 3, 9);
+  record.shownSegments = 1;
+  expect(linearSoFar(record, scenario)).toMatchObject({ quality: 1, switches: 0 });
+});
 
-  test('counts an unfinished stall and startup', () => {
-    const record = played();
-    record.stalls = [{ startSeconds: 9, endSeconds: undefined, mediaSeconds: 12 }];
-    expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
-    record.startupSeconds = undefined;
-    expect(record.startupSoFarSeconds).toBe(12);
-  });
+test('an unfinished stall and startup count', () => {
+  const record = played();
+  record.stalls = [{ startSeconds: 9, endSeconds: undefined, mediaSeconds: 12 }];
+  expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
+  record.startupSeconds = undefined;
+  expect(record.startupSoFarSeconds).toBe(12);
+});
 
-  test('is undefined before the first complete segment', () => {
-    expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
-  });
+test('qoeSoFar is undefined before the first complete segment', () => {
+  expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
 });
 
 test('a segment that a player loads again counts once, as it was loaded last', () => {
@@ -130,40 +128,38 @@ test('measuredBps counts from the request; undefined at first and for a failed d
   expect(measuredBps(note, 4)).toBeUndefined();
 });
 
-describe('sessionResult', () => {
-  test('has a row per segment, from its first request to its end', () => {
-    const { segments, ...session } = sessionResult(played(), about);
-    expect(segments.map(({ index, bitrateBps }) => [index, bitrateBps])).toEqual([
-      [0, 1e6],
-      [1, 5e6],
-      [2, 5e6],
-    ]);
-    expect(segments[1]).toEqual({
-      index: 1,
-      bitrateBps: 5e6,
-      sizeBits: 20e6,
-      requestedAtSeconds: 1,
-      downloadSeconds: 6,
-      bufferLevelSeconds: 1,
-      stallSeconds: 2,
-      abandonedBits: 7e6,
-      reason: 'because of 5',
-    });
-    expect(session).toMatchObject({
-      endedBy: 'cutoff',
-      stallSeconds: 2,
-      stallCount: 1,
-      startupSeconds: 1,
-      switches: 1,
-      wastedBits: 7e6,
-      meanBitrateBps: 11e6 / 3,
-    });
-    expect(session.qoe.linear).toBeCloseTo((11 - 90 - 4) / 3, 9);
+test('sessionResult has a row per segment, from its first request to its end', () => {
+  const { segments, ...session } = sessionResult(played(), about);
+  expect(segments.map(({ index, bitrateBps }) => [index, bitrateBps])).toEqual([
+    [0, 1e6],
+    [1, 5e6],
+    [2, 5e6],
+  ]);
+  expect(segments[1]).toEqual({
+    index: 1,
+    bitrateBps: 5e6,
+    sizeBits: 20e6,
+    requestedAtSeconds: 1,
+    downloadSeconds: 6,
+    bufferLevelSeconds: 1,
+    stallSeconds: 2,
+    abandonedBits: 7e6,
+    reason: 'because of 5',
   });
+  expect(session).toMatchObject({
+    endedBy: 'cutoff',
+    stallSeconds: 2,
+    stallCount: 1,
+    startupSeconds: 1,
+    switches: 1,
+    wastedBits: 7e6,
+    meanBitrateBps: 11e6 / 3,
+  });
+  expect(session.qoe.linear).toBeCloseTo((11 - 90 - 4) / 3, 9);
+});
 
-  test('counts a stall before an incomplete segment', () => {
-    const record = played();
-    record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, mediaSeconds: 12 }];
-    expect(sessionResult(record, about)).toMatchObject({ stallSeconds: 3, stallCount: 2 });
-  });
+test('sessionResult counts a stall before an incomplete segment', () => {
+  const record = played();
+  record.stalls = [...record.stalls, { startSeconds: 11, endSeconds: undefined, mediaSeconds: 12 }];
+  expect(sessionResult(record, about)).toMatchObject({ stallSeconds: 3, stallCount: 2 });
 });

@@ -211,32 +211,30 @@ describe('in a hidden tab', () => {
   });
 });
 
-describe('the event', () => {
-  test('has all inputs, and comes when the rate or, once a second, the target changes', () => {
-    const { controller, paces, downloads, request } = playing();
-    expect(paces[0]).toEqual({
-      session: 1,
-      pace: { playbackRate: 0.95, jump: false, targetLatencySeconds: 3, reason: 'scripted' },
-      playbackRate: 0.95,
-      state: controller.states[0],
-      inFlight: expect.objectContaining({ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 0 }),
-      forecast: undefined,
-    });
-    downloads.ended(request, 'whole', 0.1);
-    for (let tick = 1; tick <= 30; tick++) {
-      controller.more = { targetLatencySeconds: 3 + tick / 100 };
-      wait(0.1);
-    }
-    expect(paces).toHaveLength(4);
-    controller.rate = 1;
-    wait(0.1);
-    expect(paces.at(-1)).toMatchObject({ playbackRate: 1 });
-    controller.rate = 1.05;
-    wait(0.5);
-    // Not yet.
-    expect(paces).toHaveLength(5);
-    wait(0.6);
-    expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05, inFlight: undefined });
-    expect(paces).toHaveLength(6);
+test('the event has all inputs, and comes when the rate or, once a second, the target changes', () => {
+  const { controller, paces, downloads, request } = playing();
+  expect(paces[0]).toEqual({
+    session: 1,
+    pace: { playbackRate: 0.95, jump: false, targetLatencySeconds: 3, reason: 'scripted' },
+    playbackRate: 0.95,
+    state: controller.states[0],
+    inFlight: expect.objectContaining({ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 0 }),
+    forecast: undefined,
   });
+  downloads.ended(request, 'whole', 0.1);
+  for (let tick = 1; tick <= 30; tick++) {
+    controller.more = { targetLatencySeconds: 3 + tick / 100 };
+    wait(0.1);
+  }
+  expect(paces).toHaveLength(4);
+  controller.rate = 1;
+  wait(0.1);
+  expect(paces.at(-1)).toMatchObject({ playbackRate: 1 });
+  controller.rate = 1.05;
+  wait(0.5);
+  // Not yet.
+  expect(paces).toHaveLength(5);
+  wait(0.6);
+  expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05, inFlight: undefined });
+  expect(paces).toHaveLength(6);
 });

@@ -7,77 +7,69 @@ import { attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
-describe('attachLeoAbr', () => {
-  test('a reset player gets rule and settings again, at once or with its next manifest', async () => {
-    const { player, handle } = attached({ controller: new Scripted() });
-    const resetThen = async (event?: string) => {
-      player.nextSource();
-      player.rules = [];
-      player.instances = [];
-      Object.assign(player.settings, new FakePlayer().settings);
-      if (event) player.emit(event);
-      await Promise.resolve();
-      return [player.rules.length, player.settings.streaming.cacheInitSegments];
-    };
-    expect(await resetThen()).toEqual([1, true]);
-    expect(await resetThen('manifestLoadingStarted')).toEqual([1, true]);
-    handle.detach();
-    expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
-  });
-
-  test('detaching restores the settings, and is silent where the player throws', () => {
-    const player = new FakePlayer();
-    const before = structuredClone(player.settings);
-    const { handle } = attached({}, player);
-    expect(player.settings).not.toEqual(before);
-    handle.detach();
-    expect(player.settings).toEqual(before);
-    const destroyed = attached({});
-    destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {
-      throw new Error('destroyed');
-    };
-    expect(() => destroyed.handle.detach()).not.toThrow();
-  });
-
-  test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
-    const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
-    const { player, handle, faults } = attached({
-      cmcd: true,
-      controller: new Scripted(),
-      forecasters: [new Steady()],
-    });
-    expect(player.settings.streaming.cmcd.enabled).toBe(true);
-    player.ask();
-    const [intercept] = player.interceptors;
-    expect(await intercept!({ url, headers: {} })).toEqual({
-      url: `${url}${encodeURIComponent(',leo.abr-cap=6000,leo.abr-src="steady"')}`,
-      headers: {},
-    });
-    // A fault leaves the request as it is.
-    expect(await intercept!({ url: 1 })).toEqual({ url: 1 });
-    expect(faults).toMatchObject([{ code: 'player-failed' }]);
-    handle.detach();
-    expect(player.settings.streaming.cmcd.enabled).toBe(false);
-    expect(await intercept!({ url })).toEqual({ url });
-  });
-
-  test('a second attachment and an unsupported player cause one fault each and no change', async () => {
-    const { player } = attached();
-    const again = attached({}, player);
-    const refusing = new FakePlayer();
-    refusing.addABRCustomRule = () => {
-      throw new Error('no');
-    };
-    const refused = attached({}, refusing);
+test('a reset player gets rule and settings again, at once or with its next manifest', async () => {
+  const { player, handle } = attached({ controller: new Scripted() });
+  const resetThen = async (event?: string) => {
+    player.nextSource();
+    player.rules = [];
+    player.instances = [];
+    Object.assign(player.settings, new FakePlayer().settings);
+    if (event) player.emit(event);
     await Promise.resolve();
-    expect(again.faults.map(({ code }) => code)).toEqual(['already-attached']);
-    expect(again.handle.state.status).toBe('inactive');
-    expect(refused.faults).toMatchObject([
-      { code: 'unsupported-player', message: 'the player refused the plugin: no' },
-    ]);
-    again.handle.detach();
-    expect(player.rules).toHaveLength(1);
+    return [player.rules.length, player.settings.streaming.cacheInitSegments];
+  };
+  expect(await resetThen()).toEqual([1, true]);
+  expect(await resetThen('manifestLoadingStarted')).toEqual([1, true]);
+  handle.detach();
+  expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
+});
+
+test('detaching restores the settings, and is silent where the player throws', () => {
+  const player = new FakePlayer();
+  const before = structuredClone(player.settings);
+  const { handle } = attached({}, player);
+  expect(player.settings).not.toEqual(before);
+  handle.detach();
+  expect(player.settings).toEqual(before);
+  const destroyed = attached({});
+  destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {
+    throw new Error('destroyed');
+  };
+  expect(() => destroyed.handle.detach()).not.toThrow();
+});
+
+test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
+  const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
+  const { player, handle, faults } = attached({ cmcd: true, controller: new Scripted(), forecasters: [new Steady()] });
+  expect(player.settings.streaming.cmcd.enabled).toBe(true);
+  player.ask();
+  const [intercept] = player.interceptors;
+  expect(await intercept!({ url, headers: {} })).toEqual({
+    url: `${url}${encodeURIComponent(',leo.abr-cap=6000,leo.abr-src="steady"')}`,
+    headers: {},
   });
+  // A fault leaves the request as it is.
+  expect(await intercept!({ url: 1 })).toEqual({ url: 1 });
+  expect(faults).toMatchObject([{ code: 'player-failed' }]);
+  handle.detach();
+  expect(player.settings.streaming.cmcd.enabled).toBe(false);
+  expect(await intercept!({ url })).toEqual({ url });
+});
+
+test('a second attachment and an unsupported player cause one fault each and no change', async () => {
+  const { player } = attached();
+  const again = attached({}, player);
+  const refusing = new FakePlayer();
+  refusing.addABRCustomRule = () => {
+    throw new Error('no');
+  };
+  const refused = attached({}, refusing);
+  await Promise.resolve();
+  expect(again.faults.map(({ code }) => code)).toEqual(['already-attached']);
+  expect(again.handle.state.status).toBe('inactive');
+  expect(refused.faults).toMatchObject([{ code: 'unsupported-player', message: 'the player refused the plugin: no' }]);
+  again.handle.detach();
+  expect(player.rules).toHaveLength(1);
 });
 
 describe('handle.set', () => {

@@ -4,7 +4,7 @@ import { type CapacityPath, ConstantPath, PiecewisePath } from '../../capacity-p
 import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, HandoverDip, QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
-import { forAll } from '../../property.fixture.ts';
+import { between, forAll } from '../../property.fixture.ts';
 import { quantilesOf } from '../../random-states.fixture.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, LinkPaths } from './link-paths.ts';
@@ -17,14 +17,7 @@ const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /** By default a link that is exactly `RATE_BPS`. */
 const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
-  quantilesOf(RATE_BPS, {
-    issuedAtMs: 0,
-    steps: [
-      [1, 1],
-      [15, 1],
-    ],
-    ...changes,
-  });
+  quantilesOf(RATE_BPS, { issuedAtMs: 0, stepEndsSeconds: [1, 15], ...changes });
 
 /** Quantiles at `levels` of a lognormal distribution of mean 1, or of the given median. */
 const lognormal = (levels: readonly number[], spread: number, median = Math.exp(-(spread ** 2) / 2)) =>
@@ -72,13 +65,8 @@ describe('a constant link', () => {
   });
 
   test('delivers each of a series of transfers when its bits have come, also after that epoch', () => {
-    const anyTransfers = fc.array(
-      fc.record({
-        pause: fc.double({ min: 0, max: 3, noNaN: true }),
-        bits: fc.double({ min: 1, max: 60e6, noNaN: true }),
-      }),
-      { minLength: 1, maxLength: 12 },
-    );
+    const anyTransfer = fc.record({ pause: between(0, 3), bits: between(1, 60e6) });
+    const anyTransfers = fc.array(anyTransfer, { minLength: 1, maxLength: 12 });
     forAll([anyTransfers, fc.nat(link.count - 1)], SEED, (transfers, future) => {
       link.begin();
       let at = 0;
@@ -96,20 +84,12 @@ describe('a varying link', () => {
 
   test('arrivals invert the bits', () => {
     const varying = read(forecastOf({ fluctuation }));
-    fc.assert(
-      fc.property(
-        fc.nat(varying.count - 1),
-        fc.double({ min: 0, max: 8, noNaN: true }),
-        fc.double({ min: 1, max: 40e6, noNaN: true }),
-        (future, from, bits) => {
-          varying.begin();
-          const until = varying.arrivalSeconds(future, from, bits);
-          fc.pre(until < DRAWN_SECONDS);
-          expect((varying.bitsUntil(future, until) - varying.bitsUntil(future, from)) / bits).toBeCloseTo(1, 6);
-        },
-      ),
-      SEED,
-    );
+    forAll([fc.nat(varying.count - 1), between(0, 8), between(1, 40e6)], SEED, (future, from, bits) => {
+      varying.begin();
+      const until = varying.arrivalSeconds(future, from, bits);
+      fc.pre(until < DRAWN_SECONDS);
+      expect((varying.bitsUntil(future, until) - varying.bitsUntil(future, from)) / bits).toBeCloseTo(1, 6);
+    });
   });
 
   test('has ratios of mean 1 with the given quantiles', () => {
@@ -261,12 +241,8 @@ describe('a given path', () => {
     const late = new PiecewisePath({ stepEndsSeconds: [10, 20], ratesBps: [0, 8e6] });
     for (const dead of [new ConstantPath(0), late]) {
       const link = sampled(dead);
-      for (const [from, bits] of [
-        [0, 0],
-        [0, 1e6],
-        [3, 0],
-        [20, 1e6],
-      ] as const) {
+      for (const [i, from] of [0, 0, 3, 20].entries()) {
+        const bits = 1e6 * (i % 2);
         link.begin();
         const arrival = link.arrivalSeconds(0, from, bits);
         expect(arrival).toBeGreaterThanOrEqual(from - 1e-9);
@@ -279,18 +255,16 @@ describe('a given path', () => {
   });
 });
 
-describe('a forecast', () => {
-  test('is used from its age on', () => {
-    const steps = forecastOf({
-      stepEndsSeconds: [2, 4, 8],
-      quantilesBps: [10e6, 40e6, 20e6].map((bps) => [bps, bps, bps]),
-    });
-    const link = read(steps, { age: 1.5 });
-    expect(link.bitsUntil(0, 0.5) / 10e6).toBeCloseTo(0.5, 6);
-    expect((link.bitsUntil(0, 2.5) - link.bitsUntil(0, 0.5)) / 40e6).toBeCloseTo(2, 6);
-    // The last step goes on.
-    expect((link.bitsUntil(0, 15) - link.bitsUntil(0, 2.5)) / 20e6).toBeCloseTo(12.5, 6);
-    const old = read(steps, { age: 14 });
-    expect(old.bitsUntil(0, 1) / 20e6).toBeCloseTo(1, 6);
+test('a forecast is used from its age on', () => {
+  const steps = forecastOf({
+    stepEndsSeconds: [2, 4, 8],
+    quantilesBps: [10e6, 40e6, 20e6].map((bps) => [bps, bps, bps]),
   });
+  const link = read(steps, { age: 1.5 });
+  expect(link.bitsUntil(0, 0.5) / 10e6).toBeCloseTo(0.5, 6);
+  expect((link.bitsUntil(0, 2.5) - link.bitsUntil(0, 0.5)) / 40e6).toBeCloseTo(2, 6);
+  // The last step goes on.
+  expect((link.bitsUntil(0, 15) - link.bitsUntil(0, 2.5)) / 20e6).toBeCloseTo(12.5, 6);
+  const old = read(steps, { age: 14 });
+  expect(old.bitsUntil(0, 1) / 20e6).toBeCloseTo(1, 6);
 });

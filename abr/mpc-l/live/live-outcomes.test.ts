@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
+import { between, forAll } from '../../property.fixture.ts';
 import { liveOf, quantilesOf, stateOf as runningState } from '../../random-states.fixture.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
@@ -28,7 +29,7 @@ function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = 
 
 /** Outcomes on a link of exactly this rate; an element that stalls at an empty buffer. */
 function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): LiveOutcomes {
-  const forecast = quantilesOf(bps, { issuedAtMs: 1000 * state.nowSeconds, steps: [[60, 1]], rankCorrelation: 0 });
+  const forecast = quantilesOf(bps, { issuedAtMs: 1000 * state.nowSeconds, stepEndsSeconds: [60], rankCorrelation: 0 });
   const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
   const link = new LinkFutures(options.tuning.futures, options.seed);
   return new LiveOutcomes(state, options, link.draw(state, forecast));
@@ -178,22 +179,14 @@ describe('playback', () => {
   });
 
   test('stalls by the greatest lack of latency among the chunks', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: 1e5, max: 2e7, noNaN: true }),
-        fc.double({ min: 0, max: 5, noNaN: true }),
-        fc.double({ min: 95, max: 103, noNaN: true }),
-        fc.nat(LADDER_BPS.length - 1),
-        (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
-          const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
-          const request = outcomes.newRequest(representation);
-          const needed = neededOf(outcomes, request);
-          const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
-          expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
-        },
-      ),
-      { seed: 5, numRuns: 100 },
-    );
+    const any = [between(1e5, 2e7), between(0, 5), between(95, 103), fc.nat(LADDER_BPS.length - 1)] as const;
+    forAll([...any], { seed: 5, numRuns: 100 }, (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
+      const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
+      const request = outcomes.newRequest(representation);
+      const needed = neededOf(outcomes, request);
+      const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
+      expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
+    });
   });
 });
 

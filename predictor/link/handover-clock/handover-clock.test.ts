@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation, SessionContext } from '../../../abr/forecast.ts';
+import { between, forAll, whole } from '../../../abr/property.fixture.ts';
 import { HandoverClock, type HandoverEstimate } from './handover-clock.ts';
 import { hintHandover } from './hint.ts';
 import {
@@ -90,20 +91,13 @@ describe('position', () => {
   });
 
   test('is periodic: a UTC that differs by 15 s, a minute or a day gives the same', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 59_999 }),
-        fc.constantFrom(15, 30, 45, 60, 3600, 86_400),
-        (ms, laterSeconds) => {
-          const utcMsAtStart = MINUTE_MS + ms;
-          const one = started({ utcMsAtStart }).estimate(0)!;
-          const other = started({ utcMsAtStart: utcMsAtStart + laterSeconds * 1000 }).estimate(0)!;
-          expect(apart(one.phaseSeconds, other.phaseSeconds)).toBeLessThan(1e-6);
-          expect(apart(one.phaseSeconds, 12 - ((utcMsAtStart / 1000) % 15))).toBeLessThan(0.1);
-        },
-      ),
-      { seed: 1 },
-    );
+    forAll([whole(0, 59_999), fc.constantFrom(15, 30, 45, 60, 3600, 86_400)], { seed: 1 }, (ms, laterSeconds) => {
+      const utcMsAtStart = MINUTE_MS + ms;
+      const one = started({ utcMsAtStart }).estimate(0)!;
+      const other = started({ utcMsAtStart: utcMsAtStart + laterSeconds * 1000 }).estimate(0)!;
+      expect(apart(one.phaseSeconds, other.phaseSeconds)).toBeLessThan(1e-6);
+      expect(apart(one.phaseSeconds, 12 - ((utcMsAtStart / 1000) % 15))).toBeLessThan(0.1);
+    });
   });
 
   test('observations whole epochs later give the same estimate', () => {
@@ -356,54 +350,47 @@ describe('faults', () => {
   });
 
   test('law: the estimate is valid for any observations, times and hints', () => {
-    const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 1000, noNaN: true }));
+    const number = fc.oneof(fc.double(), between(0, 1000));
     const observation: fc.Arbitrary<Observation> = fc.oneof(
-      fc.record({
-        kind: fc.constant('throughput' as const),
-        startSeconds: number,
-        endSeconds: number,
-        bits: number,
+      fc.record({ kind: fc.constant('throughput' as const), startSeconds: number, endSeconds: number, bits: number }),
+      fc.tuple(between(0, 600), between(0, 2), number).map(([startSeconds, seconds, bits]) => {
+        return { kind: 'throughput' as const, startSeconds, endSeconds: startSeconds + seconds, bits };
       }),
-      fc
-        .tuple(fc.double({ min: 0, max: 600, noNaN: true }), fc.double({ min: 0, max: 2, noNaN: true }), number)
-        .map(([startSeconds, seconds, bits]) => {
-          return { kind: 'throughput' as const, startSeconds, endSeconds: startSeconds + seconds, bits };
-        }),
       fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
       fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
     );
-    fc.assert(
-      fc.property(
+    forAll(
+      [
         fc.array(fc.oneof(observation, fc.tuple(fc.constantFrom('tell', 'hint'), number, number, number)), {
           maxLength: 120,
         }),
-        fc.double({ min: -1e6, max: 1e6, noNaN: true }),
-        (events, nowSeconds) => {
-          const clock = started({ utcMsAtStart: MINUTE_MS });
-          for (const event of events) {
-            if (!Array.isArray(event)) clock.observe(event);
-            else if (event[0] === 'tell') clock.tellTime(event[1], event[2], event[3]);
-            else hintHandover(clock, event[1], event[2], event[3]);
-          }
-          const estimate = clock.estimate(nowSeconds)!;
-          expect(estimate.phaseSeconds).toBeLessThan(15);
-          for (const [value, most] of [
-            [estimate.phaseSeconds, 15],
-            [estimate.uncertaintySeconds, 7.5],
-            [estimate.spreadSeconds, 1],
-            [estimate.leoProbability, 1],
-          ] as const) {
-            expect(value >= 0 && value <= most).toBe(true);
-          }
-          expect(clock.positionProbabilities().reduce((sum, probability) => sum + probability, 0)).toBeCloseTo(1);
-          for (const { atSeconds, confidence } of estimate.nextHandovers) {
-            expect(atSeconds).toBeGreaterThanOrEqual(nowSeconds);
-            expect(confidence).toBeGreaterThanOrEqual(0);
-            expect(confidence).toBeLessThanOrEqual(1);
-          }
-        },
-      ),
+        between(-1e6, 1e6),
+      ],
       { seed: 1, numRuns: 300 },
+      (events, nowSeconds) => {
+        const clock = started({ utcMsAtStart: MINUTE_MS });
+        for (const event of events) {
+          if (!Array.isArray(event)) clock.observe(event);
+          else if (event[0] === 'tell') clock.tellTime(event[1], event[2], event[3]);
+          else hintHandover(clock, event[1], event[2], event[3]);
+        }
+        const estimate = clock.estimate(nowSeconds)!;
+        expect(estimate.phaseSeconds).toBeLessThan(15);
+        for (const [value, most] of [
+          [estimate.phaseSeconds, 15],
+          [estimate.uncertaintySeconds, 7.5],
+          [estimate.spreadSeconds, 1],
+          [estimate.leoProbability, 1],
+        ] as const) {
+          expect(value >= 0 && value <= most).toBe(true);
+        }
+        expect(clock.positionProbabilities().reduce((sum, probability) => sum + probability, 0)).toBeCloseTo(1);
+        for (const { atSeconds, confidence } of estimate.nextHandovers) {
+          expect(atSeconds).toBeGreaterThanOrEqual(nowSeconds);
+          expect(confidence).toBeGreaterThanOrEqual(0);
+          expect(confidence).toBeLessThanOrEqual(1);
+        }
+      },
     );
   });
 });
