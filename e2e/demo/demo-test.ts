@@ -10,17 +10,10 @@ import { parseResults } from '../../replay/evaluation/parse-results.ts';
 
 export { expect };
 
-/** The server of `npm start` in its own process. */
-export interface DemoServer {
-  url: string;
-  port: number;
-  stop(): Promise<void>;
-}
-
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
-export async function startDemo(port = 0, variables: Record<string, string> = {}): Promise<DemoServer> {
+export async function startDemo(port = 0, variables: Record<string, string> = {}) {
   const vite: ChildProcess = spawn(
     process.execPath,
     [join(ROOT, 'node_modules/vite/bin/vite.js'), '--port', String(port), '--strictPort', '--clearScreen', 'false'],
@@ -59,7 +52,7 @@ interface Fixtures {
 }
 
 interface WorkerFixtures {
-  demo: DemoServer;
+  demo: Awaited<ReturnType<typeof startDemo>>;
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
@@ -100,21 +93,9 @@ export async function untilPlayed(page: Page, seconds: number): Promise<void> {
   );
 }
 
-export async function openSettings(page: Page): Promise<void> {
-  await page.getByText('Settings', { exact: true }).click();
-}
+export const openSettings = (page: Page) => page.getByText('Settings', { exact: true }).click();
 
-export async function openDecisions(page: Page): Promise<void> {
-  await page.getByText('What each player decided, and why').click();
-}
-
-/** Opens what a lane says about its player and algorithm, with the choice of the library. */
-export async function openLane(page: Page, number: number): Promise<void> {
-  await page
-    .getByRole('article', { name: `Player ${number}` })
-    .getByText('How it plays')
-    .click();
-}
+export const openDecisions = (page: Page) => page.getByText('What each player decided, and why').click();
 
 export async function expectNoAxeViolations(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();

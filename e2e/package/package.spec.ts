@@ -17,18 +17,16 @@ import { expect, type Page, test } from '@playwright/test';
 import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import type { Scenario } from '../../replay/scenarios.ts';
-import { SCENARIOS } from '../../replay/scenarios.ts';
+import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream: `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
+/** Beside the main one. */
+const ENTRIES = 'live mpc-d hls shaka trial onnx onnx-worker service model'.split(' ');
 const TYPES: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.mjs': 'text/javascript',
-  '.css': 'text/css',
-  '.wasm': 'application/wasm',
+  ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
+  ...{ '.js': 'text/javascript', '.mjs': 'text/javascript' },
 };
 /** The policies under which a bundled app and its ONNX Worker have to work. */
 const [PAGE_POLICY = '', WORKER_POLICY = ''] = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8').match(
@@ -71,18 +69,7 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const entry of [
-    '',
-    '-live',
-    '-mpc-d',
-    '-hls',
-    '-shaka',
-    '-trial',
-    '-onnx',
-    '-onnx-worker',
-    '-service',
-    '-model',
-  ]) {
+  for (const entry of ['', ...ENTRIES.map((name) => `-${name}`)]) {
     await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT });
   }
   folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
@@ -155,32 +142,10 @@ test('docs/api.txt has the public types', () => {
 });
 
 test('contains the builds, types and documents, within the size budget', () => {
-  const builds = [
-    '',
-    '.global',
-    '.live',
-    '.mpc-d',
-    '.hls',
-    '.shaka',
-    '.trial',
-    '.onnx',
-    '.onnx-worker',
-    '.service',
-    '.model',
-  ];
-  const types = [
-    'src/index',
-    'src/live',
-    'src/mpc-d',
-    'src/hls',
-    'src/shaka',
-    'src/trial',
-    'predictor/onnx/index',
-    'predictor/model-url/index',
-    'abr/controller',
-  ];
+  const types = ['index', 'live', 'mpc-d', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
+  types.push('predictor/onnx/index', 'predictor/model-url/index', 'abr/controller');
   const expected = [
-    ...builds.map((name) => `dist/leo-abr${name}.js`),
+    ...['', ...['global', ...ENTRIES].map((name) => `.${name}`)].map((name) => `dist/leo-abr${name}.js`),
     ...types.map((name) => `dist/types/${name}.d.ts`),
     ...['onnx', 'md'].map((type) => `predictor/models/built-in.${type}`),
     ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'],
