@@ -6,7 +6,7 @@ test.use({ playerName: 'hls.js' });
 
 test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onStream }) => {
   const seen = await onStream(
-    { segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live: liveStream(2.3) },
+    { segmentSeconds: 2, segmentCount: 40, link: { 600: 20e6 }, live: liveStream(2.3) },
     async (manifest) => {
       const lab = window.lab.startHls({ manifest });
       const { video, decisions, paces, requests, player: hls } = lab;

@@ -42,7 +42,7 @@ for (const [playerName, settings] of SETTINGS) {
     test('a pause of requests is not taken for a slow link', async ({ labPage, stream }) => {
       await labPage.addInitScript(simulateManagedMediaSource);
       await labPage.reload();
-      const manifest = `${stream({ segmentCount: 60, link: [[60, LINK_BPS]] })}manifest.mpd`;
+      const manifest = `${stream({ segmentCount: 60, link: { 60: LINK_BPS } })}manifest.mpd`;
       const seen = await labPage.evaluate(
         async ({ manifest, settings }) => {
           const silent: [startSeconds: number, endSeconds: number][] = [];

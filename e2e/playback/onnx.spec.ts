@@ -65,7 +65,7 @@ const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/buil
 };
 
 test(
-  'decisions use forecasts of an ONNX model in its Worker, and its outputs equal those of PyTorch',
+  'decisions use forecasts of an ONNX model, whose outputs equal those of PyTorch',
   CORE,
   async ({ labPage, stream }) => {
     const seen = await labPage.evaluate(
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster',
+  'no model, a wrong file, a forbidding policy: one fault, and the built-in forecaster',
   FAULTS,
   async ({ onStream }) => {
     const seen = await onStream({ segmentCount: 5, segmentSeconds: 1 }, async (manifest) => {
@@ -158,11 +158,7 @@ test(
         ].map(fault),
       );
       await window.lab.until('the end', () => video.ended);
-      return {
-        faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`),
-        decisions,
-        others,
-      };
+      return { faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`), decisions, others };
     });
     expect(seen.faults).toEqual([
       expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),

@@ -25,7 +25,7 @@ declare global {
 const test = base.extend<{ manifest: string }>({
   manifest: async ({ stream }, use) => {
     const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60 };
-    await use(`${stream({ ...media, link: [[600, 20e6]], live: LIVE, startUtcMs: Date.now() })}manifest.mpd`);
+    await use(`${stream({ ...media, link: { 600: 20e6 }, live: LIVE, startUtcMs: Date.now() })}manifest.mpd`);
   },
   page: async ({ page }, use) => {
     await page.addInitScript(installPacedPage);

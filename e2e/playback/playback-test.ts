@@ -13,9 +13,7 @@ import type { HlsConfig } from 'hls.js';
 import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
 import { build, type Rolldown } from 'vite';
-import { createController } from '../../abr/algorithms.ts';
 import type { Download } from '../../abr/controller.ts';
-import { bitrateWeights } from '../../abr/qoe.ts';
 import type { Delivery } from '../../replay/origin/delivery.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
@@ -42,18 +40,6 @@ export type PlayerName = keyof typeof PLAYERS;
 const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };
-
-/** What MPC-L decides here in the logged states of a page, whose weights of QoE were functions. */
-export function decidedAgain(
-  events: readonly Pick<leoAbr.DecisionEvent, 'state' | 'forecast'>[],
-  algorithm: 'mpc-l' | 'mpc-l:no-abandon',
-): number[] {
-  const controller = createController(algorithm);
-  return events.map(({ state, forecast }) => {
-    const weights = bitrateWeights('linear', state.ladderBps);
-    return controller.decide({ ...state, weights }, forecast).representation;
-  });
-}
 
 export interface SentRequest {
   /** Of dash.js. */
@@ -132,8 +118,8 @@ export interface StreamOptions {
   ladderBps?: number[];
   segmentSeconds?: number;
   segmentCount?: number;
-  /** `[end in seconds, bit/s]` per step; the last rate continues. Default: 8 Mbit/s throughout. */
-  link?: [seconds: number, bps: number][];
+  /** Bit/s until each of these seconds; the last rate continues. Default: 8 Mbit/s throughout. */
+  link?: Record<number, number>;
   rttSeconds?: number;
   sizeSpread?: number;
   /** UTC of the link's second 0. Default: unknown. */
@@ -170,9 +156,7 @@ interface Fixtures {
 /** Of a test that checks the plugin's faults itself; all others expect none. */
 export const FAULTS = { tag: '@faults' };
 
-/**
- * Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`).
- */
+/** Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`). */
 export const CORE = { tag: '@core' };
 /** In WebKit, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `src/core/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
@@ -210,17 +194,11 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
 
 /** The files of the lab by path, made when a page first asks for one. */
 function labFiles(): ServedFiles {
-  const files: ServedFiles = {
-    '/lab.js': async () => ['text/javascript', `(${installLab})();`],
-  };
+  const files: ServedFiles = { '/lab.js': ['text/javascript', `(${installLab})();`] };
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
     files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as PlayerName)];
     files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
-    let code: Promise<string> | undefined;
-    files[`/${mode}.js`] ??= async () => {
-      code ??= built({ mode }, file);
-      return ['text/javascript', await code];
-    };
+    files[`/${mode}.js`] ??= async () => ['text/javascript', await built({ mode }, file)];
   }
   return files;
 }
@@ -282,7 +260,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const session = origin.createSession({
         trace: traceOf(options),
         scenario: scenarioOf(options),
-        ...(options.media === undefined ? {} : { media: options.media }),
+        ...(options.media && { media: options.media }),
         delivery: options.delivery ?? 'length',
       });
       made.push(session.id);
@@ -314,22 +292,11 @@ export async function editManifests(page: Page, edit: (text: string) => string):
   });
 }
 
-/** The highest of the ladder's rungs among representations of the test media: 2 for `video-2`. */
-export function highestRung(representationIds: readonly string[]): number {
-  return Math.max(...representationIds.map((id) => Number(id.replace('video-', ''))));
-}
-
-/** Only a download with at least this time between first byte and end is evidence of the link. */
-const EVIDENCE_SECONDS = 0.02;
-/** A faster download counts as this long. */
-const LEAST_MEASURED_SECONDS = 0.01;
-
 /**
- * Expects no forecast at the first decision, and the built-in one from the first decision after evidence; returns the
- * number of decisions without one. On a busy page it may exceed one: if a segment's events all come at its end, latency
- * and throughput cannot be distinguished.
+ * Expects no forecast at the first decision, and the built-in one from the first decision after evidence: on a busy
+ * page, a segment's events may all come at its end, which does not tell latency from throughput.
  */
-export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): number {
+export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): void {
   const sources = decisions.map(({ decision }) => decision.forecastSource);
   const without = sources.indexOf('built-in');
   expect(without, `forecasts of ${sources}`).toBeGreaterThan(0);
@@ -337,12 +304,11 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   // Where the host stood still, downloads may be too fast to measure, or the controller may reject the forecast.
   const measured = decisions
     .slice(without)
-    .filter(({ state }) => state.downloads.some(({ downloadSeconds }) => downloadSeconds > LEAST_MEASURED_SECONDS));
+    .filter(({ state }) => state.downloads.some(({ downloadSeconds }) => downloadSeconds > 0.01));
   expect(new Set(measured.map(({ forecast }) => forecast?.source))).toEqual(new Set(['built-in']));
   const isEvidence = ({ downloadSeconds, latencySeconds = downloadSeconds }: Download) =>
-    downloadSeconds - latencySeconds > EVIDENCE_SECONDS;
+    downloadSeconds - latencySeconds > 0.02;
   expect(decisions.slice(0, without).filter(({ state }) => state.downloads.some(isEvidence))).toEqual([]);
-  return without;
 }
 
 /** The values of CMCD in the page's requests for segments in this folder, in order; null without one. */
@@ -352,19 +318,6 @@ export function cmcdOf(page: Page, folder: string): Promise<(string | null)[]> {
     const isSegment = ({ href, pathname }: URL) => href.startsWith(folder) && /video-\d+\/\d+\.m4s$/.test(pathname);
     return urls.filter(isSegment).map(({ searchParams }) => searchParams.get('CMCD'));
   }, folder);
-}
-
-/** Expects well-formed values with standard keys, and from the built-in forecast on with those of the plugin. */
-export function expectCmcd(values: readonly (string | null)[]): void {
-  expect(values.length).toBeGreaterThan(0);
-  for (const value of values) {
-    const keys = value!.match(/[a-z][\w.-]*(=("[^"]*"|[\w.-]+))?/g);
-    expect(keys!.join(',')).toBe(value);
-    expect(value).toMatch(/^(.*,)?br=\d+,(.*,)?d=\d+,(.*,)?sid="/);
-  }
-  const last = values.at(-1)!;
-  expect(last).toMatch(/,leo\.abr-cap=[1-9]\d+,leo\.abr-src="built-in",/);
-  expect(last.split(',')).toEqual(last.split(',').sort());
 }
 
 function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {
@@ -382,13 +335,13 @@ function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scen
   };
 }
 
-function traceOf({ link = [[60, 8e6]], startUtcMs }: StreamOptions): Trace {
-  const last = link[link.length - 1]!;
-  const steps: (readonly [number, number])[] = [...link, [600, last[1]]];
+function traceOf({ link = { 60: 8e6 }, startUtcMs }: StreamOptions): Trace {
+  const ends = Object.keys(link).map(Number);
+  ends.sort((a, b) => a - b);
   return {
     name: 'made-up',
-    stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
-    ratesBps: Float64Array.from(steps, ([, bps]) => bps),
+    stepEndsSeconds: Float64Array.of(...ends, 600),
+    ratesBps: Float64Array.from([...ends, ends.at(-1)!], (end) => link[end]!),
     durationSeconds: 600,
     metadata: { dataset: 'e2e', recordingGroup: 'e2e', ...(startUtcMs !== undefined && { startUtcMs }) },
   };

@@ -8,7 +8,7 @@ test('playback survives a full source buffer, and later plans use the reduced bu
       ladderBps: [4e6, 60e6, 118e6],
       segmentSeconds: 2,
       segmentCount: 20,
-      link: [[60, 300e6]],
+      link: { 60: 300e6 },
       media: { padding: 'filler-data' },
     },
     async (manifest) => {

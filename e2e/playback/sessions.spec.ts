@@ -120,10 +120,7 @@ test('history continues over periods, and indices count from the start of the pr
   for (const { previous } of seen.decisions.slice(1)) expect(previous).toBeDefined();
 });
 
-test('after a track switch, decisions are on the segments that dash.js then requests', async ({
-  labPage,
-  onStream,
-}) => {
+test('after a track switch, decisions are on segments that dash.js requests', async ({ labPage, onStream }) => {
   await editManifests(labPage, (text) => {
     const set = /<AdaptationSet[\s\S]*?<\/AdaptationSet>/.exec(text)![0];
     const other = set

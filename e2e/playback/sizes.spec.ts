@@ -2,10 +2,7 @@
 
 import { expect, test } from './playback-test.ts';
 
-test('sizes come from sizes.json or the index of a SegmentBase stream, else they are learnt', async ({
-  labPage,
-  stream,
-}) => {
+test('sizes come from sizes.json or the index of SegmentBase, else are learnt', async ({ labPage, stream }) => {
   const common = { segmentCount: 6, sizeSpread: 0.4 };
   const [listed, indexed, unknown] = [
     stream(common),
