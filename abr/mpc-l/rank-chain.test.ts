@@ -43,10 +43,8 @@ test('more correlation keeps a rank more often', () => {
   let before = rankTransitions(size, 0, MEAN_ONLY);
   for (const rho of [0.2, 0.5, 0.7, 0.8, 0.9, 0.99]) {
     const matrix = rankTransitions(size, rho, MEAN_ONLY);
-    for (const [from, sign] of [
-      [0, -1],
-      [size - 1, 1],
-    ] as const) {
+    for (const from of [0, size - 1]) {
+      const sign = from === 0 ? -1 : 1;
       const [row, rowBefore] = [rowOf(matrix, size, from), rowOf(before, size, from)];
       expect(row[from]!).toBeGreaterThan(rowBefore[from]!);
       expect(sign * mean(row, scores)).toBeGreaterThan(sign * mean(rowBefore, scores));

@@ -5,34 +5,23 @@ import { forAll } from '../../abr/property.fixture.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
 
 const text = (value: string) => [...new TextEncoder().encode(value)];
-const entry = (key: string, value: string) => [
-  10,
-  text(key).length,
-  ...text(key),
-  18,
-  text(value).length,
-  ...text(value),
-];
+const field = (tag: number, of: number[]) => [tag, of.length, ...of];
+const entry = (key: string, value: string) => [...field(10, text(key)), ...field(18, text(value))];
 const file = (...bytes: number[]) => Uint8Array.from(bytes);
 
 test('finds keys and values between fields of every kind', () => {
-  const first = entry('card', 'läuft');
-  const second = entry('b', '');
   const metadata = onnxMetadata(
     file(
       ...[8, 8], // ir_version = 8
       ...[58, 3, 1, 2, 3], // graph: three bytes of something
-      ...[114, first.length, ...first],
+      ...field(114, entry('card', 'läuft')),
       ...[13, 0, 0, 128, 63], // a float
-      ...[114, second.length, ...second],
+      ...field(114, entry('b', '')),
       ...[17, 0, 0, 0, 0, 0, 0, 0, 0], // a double
       ...[40, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], // -1 as int64
     ),
   );
-  expect([...metadata]).toEqual([
-    ['card', 'läuft'],
-    ['b', ''],
-  ]);
+  expect(Object.fromEntries(metadata)).toEqual({ card: 'läuft', b: '' });
 });
 
 test('a file without metadata has none', () => {
