@@ -91,7 +91,8 @@ test('plans from now on a path of an earlier forecast', () => {
   });
 });
 
-test('decides as mpc-d unless the forecast is a path', () => {
+test('decides as mpc-d unless the forecast is a path, and never abandons', () => {
+  expect(controller.reconsider).toBeUndefined();
   const noPath = fc.constantFrom(undefined, quantilesOf(1e6));
   forAll([anyState(anyDownloads()), noPath], { numRuns: 200, seed: 3 }, (state, forecast) => {
     const decision = controller.decide(state, forecast);
@@ -99,8 +100,4 @@ test('decides as mpc-d unless the forecast is a path', () => {
     expect(decision.controller).toBe('mpc-o');
     expect(decision.reason).toMatch(/^no path: mpc-d/);
   });
-});
-
-test('never abandons', () => {
-  expect(controller.reconsider).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /** Laws of playback rate and pause, for every controller that plans. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
 import { PiecewisePath } from './capacity-path.ts';
@@ -39,53 +39,51 @@ const inFlightOf = (state: PlayerState, receivedShare: number) =>
 
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
-describe('a player at rate v equals one at rate 1 with segments that are v times shorter', () => {
-  /** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
-  function atRateOne(state: PlayerState): PlayerState {
-    const { playbackRate: v, weights, previousBitrateBps } = state;
-    return {
-      ...state,
-      playbackRate: 1,
-      bufferLevelSeconds: state.bufferLevelSeconds / v,
-      bufferCapSeconds: state.bufferCapSeconds / v,
-      segmentSeconds: state.segmentSeconds / v,
-      ladderBps: state.ladderBps.map((bps) => bps * v),
-      previousBitrateBps: previousBitrateBps === undefined ? undefined : previousBitrateBps * v,
-      downloads: state.downloads.map((download) => ({ ...download, bitrateBps: download.bitrateBps * v })),
-      weights: { quality: (bps) => v * weights.quality(bps / v), mu: weights.mu, lambda: weights.lambda / v },
-    };
-  }
-
-  const tuningAtRateOne = (v: number) => ({
-    stallLevelSeconds: MPC_L_TUNING.stallLevelSeconds / v,
-    abandonMargin: MPC_L_TUNING.abandonMargin / v,
-  });
-  const CONTROLLERS: Record<string, (v: number) => Controller> = {
-    'mpc-d': () => createMpcD(),
-    'mpc-d:cap': () => createMpcD({ bufferCap: true }),
-    'mpc-d:abandon': () => createMpcD({ abandon: true }),
-    // 16 segments on random paths would take long and show no more.
-    'mpc-o': () => createMpcO({ horizon: 8 }),
-    'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
-    throughput: () => createController('throughput'),
+/** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
+function atRateOne(state: PlayerState): PlayerState {
+  const { playbackRate: v, weights, previousBitrateBps } = state;
+  return {
+    ...state,
+    playbackRate: 1,
+    bufferLevelSeconds: state.bufferLevelSeconds / v,
+    bufferCapSeconds: state.bufferCapSeconds / v,
+    segmentSeconds: state.segmentSeconds / v,
+    ladderBps: state.ladderBps.map((bps) => bps * v),
+    previousBitrateBps: previousBitrateBps === undefined ? undefined : previousBitrateBps * v,
+    downloads: state.downloads.map((download) => ({ ...download, bitrateBps: download.bitrateBps * v })),
+    weights: { quality: (bps) => v * weights.quality(bps / v), mu: weights.mu, lambda: weights.lambda / v },
   };
+}
 
-  test.each(Object.keys(CONTROLLERS))('%s, in the plan of later segments too', (name) => {
-    const controller = CONTROLLERS[name]!(1);
-    const equivalents = new Map([0.5, 2].map((v) => [v, CONTROLLERS[name]!(v)]));
-    const received = fc.constantFrom(0, 0.1, 0.4);
-    const rate = fc.constantFrom(0.5, 2);
-    forAll([anyState(anyDownloads()), rate, received], { ...SEED, numRuns: 300 }, (any, v, share) => {
-      const state = { ...any, playbackRate: v };
-      const other = equivalents.get(v)!;
-      const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
-      const same = atRateOne(state);
-      expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
-      const inFlight = inFlightOf(state, share);
-      const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
-      const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
-      expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
-    });
+const tuningAtRateOne = (v: number) => ({
+  stallLevelSeconds: MPC_L_TUNING.stallLevelSeconds / v,
+  abandonMargin: MPC_L_TUNING.abandonMargin / v,
+});
+const CONTROLLERS: Record<string, (v: number) => Controller> = {
+  'mpc-d': () => createMpcD(),
+  'mpc-d:cap': () => createMpcD({ bufferCap: true }),
+  'mpc-d:abandon': () => createMpcD({ abandon: true }),
+  // 16 segments on random paths would take long and show no more.
+  'mpc-o': () => createMpcO({ horizon: 8 }),
+  'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
+  throughput: () => createController('throughput'),
+};
+
+test.each(Object.keys(CONTROLLERS))('rate v equals rate 1 with segments that are v times shorter: %s', (name) => {
+  const controller = CONTROLLERS[name]!(1);
+  const equivalents = new Map([0.5, 2].map((v) => [v, CONTROLLERS[name]!(v)]));
+  const received = fc.constantFrom(0, 0.1, 0.4);
+  const rate = fc.constantFrom(0.5, 2);
+  forAll([anyState(anyDownloads()), rate, received], { ...SEED, numRuns: 300 }, (any, v, share) => {
+    const state = { ...any, playbackRate: v };
+    const other = equivalents.get(v)!;
+    const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+    const same = atRateOne(state);
+    expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
+    const inFlight = inFlightOf(state, share);
+    const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
+    const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
+    expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
   });
 });
 
@@ -102,53 +100,48 @@ test('a higher rate never makes MPC-L expect a shorter stall', () => {
   });
 });
 
-describe('a paused player', () => {
-  const controllers = [
-    createMpcD({ outlook: true }),
-    createMpcO({ outlook: true }),
-    createMpcL(),
-    createMpcL({ forecast: false }),
-  ];
+const controllers = [
+  createMpcD({ outlook: true }),
+  createMpcO({ outlook: true }),
+  createMpcL(),
+  createMpcL({ forecast: false }),
+];
 
-  test('never stalls', () => {
-    const states = anyState(anyDownloads());
-    forAll([states, fc.constantFrom(...controllers)], { ...SEED, numRuns: 300 }, (state, controller) => {
-      const paused = { ...state, isPaused: true };
-      const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
-      const { candidates, reason } = controller.decide(paused, forecast);
-      for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
-      expect(reason).not.toMatch(/NaN|undefined|Infinity/);
-    });
-  });
-
-  test('abandons nothing', () => {
-    const abandoning = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'].map((name) =>
-      createController(name),
-    );
-    forAll([anyState(anyDownloads()), fc.constantFrom(0, 0.01, 0.3)], { ...SEED, numRuns: 300 }, (state, share) => {
-      for (const controller of abandoning) {
-        const paused = { ...state, isPaused: true };
-        expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
-      }
-    });
+test('a paused player never stalls', () => {
+  const states = anyState(anyDownloads());
+  forAll([states, fc.constantFrom(...controllers)], { ...SEED, numRuns: 300 }, (state, controller) => {
+    const paused = { ...state, isPaused: true };
+    const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+    const { candidates, reason } = controller.decide(paused, forecast);
+    for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
+    expect(reason).not.toMatch(/NaN|undefined|Infinity/);
   });
 });
 
-test.each(['mpc-l', 'mpc-d:abandon'])(
-  'a change of rate or pause during a download counts when %s reconsiders',
-  (name) => {
-    const controller = createController(name);
-    const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / 0.5e6);
-    const session = { bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
-    const state = stateOf([0.3e6, 0.9e6, 2e6], { ...session, bufferLevelSeconds: 5.9 });
-    // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
-    const inFlight = downloadOf(state, 1, 1.1 / 3.6, 2.2);
-    const at = (change: Partial<PlayerState>) =>
-      choiceOf(
-        controller.reconsider!({ ...state, ...change }, inFlight, quantilesOf(0.5e6, { shares: [0.95, 1, 1.05] })),
-      );
-    expect(at({})).toBe('keep');
-    expect(at({ playbackRate: 2 })).toBe(0);
-    expect(at({ playbackRate: 2, isPaused: true })).toBe('keep');
-  },
-);
+test('a paused player abandons nothing', () => {
+  const abandoning = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'].map((name) =>
+    createController(name),
+  );
+  forAll([anyState(anyDownloads()), fc.constantFrom(0, 0.01, 0.3)], { ...SEED, numRuns: 300 }, (state, share) => {
+    for (const controller of abandoning) {
+      const paused = { ...state, isPaused: true };
+      expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
+    }
+  });
+});
+
+test.each(['mpc-l', 'mpc-d:abandon'])('a change of rate or pause in a download counts for %s', (name) => {
+  const controller = createController(name);
+  const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / 0.5e6);
+  const session = { bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
+  const state = stateOf([0.3e6, 0.9e6, 2e6], { ...session, bufferLevelSeconds: 5.9 });
+  // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
+  const inFlight = downloadOf(state, 1, 1.1 / 3.6, 2.2);
+  const at = (change: Partial<PlayerState>) =>
+    choiceOf(
+      controller.reconsider!({ ...state, ...change }, inFlight, quantilesOf(0.5e6, { shares: [0.95, 1, 1.05] })),
+    );
+  expect(at({})).toBe('keep');
+  expect(at({ playbackRate: 2 })).toBe(0);
+  expect(at({ playbackRate: 2, isPaused: true })).toBe('keep');
+});

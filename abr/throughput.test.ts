@@ -16,9 +16,7 @@ test('highestWithin is the highest bitrate that fits, else the lowest', () => {
 const controller = createThroughput();
 
 test('takes the lowest before the first measurement', () => {
-  forAll([anyState()], { numRuns: 50, seed: 1 }, (state) => {
-    expect(controller.decide(state).representation).toBe(0);
-  });
+  forAll([anyState()], { numRuns: 50, seed: 1 }, (state) => expect(controller.decide(state).representation).toBe(0));
 });
 
 test('a link of constant rate gets the bitrate that 0.9 of it carries', () => {

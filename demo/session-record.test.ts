@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import {
   type DownloadNote,
@@ -75,45 +75,43 @@ test('a segment that a player loads again counts once, as it was loaded last', (
   expect(sessionResult(record, about).segments[2]).toMatchObject({ bitrateBps: 8e6, abandonedBits: 20e6 });
 });
 
-describe('a live session', () => {
-  const liveScenario = SCENARIOS['live-hd-3']!;
+const liveScenario = SCENARIOS['live-hd-3']!;
 
-  /** Joined 3 s behind; from second 7 on 5 s behind, because playback stalled for 2 s. */
-  function watched(): SessionRecord {
-    const record = played();
-    record.startupSeconds = 1;
-    record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22 }];
-    record.positions = [
-      { atSeconds: 1, mediaSeconds: 18, rate: 1 },
-      { atSeconds: 7, mediaSeconds: 22, rate: 1 },
-    ];
-    record.nowSeconds = 11;
-    return record;
-  }
+/** Joined 3 s behind; from second 7 on 5 s behind, because playback stalled for 2 s. */
+function watched(): SessionRecord {
+  const record = played();
+  record.startupSeconds = 1;
+  record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22 }];
+  record.positions = [
+    { atSeconds: 1, mediaSeconds: 18, rate: 1 },
+    { atSeconds: 7, mediaSeconds: 22, rate: 1 },
+  ];
+  record.nowSeconds = 11;
+  return record;
+}
 
-  test('has the metrics of its playback so far', () => {
-    expect(liveSoFar(watched(), liveScenario)).toMatchObject({
-      watchedSeconds: 10,
-      latencySecondsMean: expect.closeTo((4 * 3 + 2 * 4 + 4 * 5) / 10, 6),
-      stallsPerMinute: 6,
-      stallSecondsPerMinute: 12,
-      offRateShare: 0,
-      jumps: 0,
-    });
-    expect(liveSoFar(new SessionRecord(), liveScenario)).toBeUndefined();
-    expect(liveSoFar(watched(), scenario)).toBeUndefined();
+test('a live session has the metrics of its playback so far', () => {
+  expect(liveSoFar(watched(), liveScenario)).toMatchObject({
+    watchedSeconds: 10,
+    latencySecondsMean: expect.closeTo((4 * 3 + 2 * 4 + 4 * 5) / 10, 6),
+    stallsPerMinute: 6,
+    stallSecondsPerMinute: 12,
+    offRateShare: 0,
+    jumps: 0,
   });
+  expect(liveSoFar(new SessionRecord(), liveScenario)).toBeUndefined();
+  expect(liveSoFar(watched(), scenario)).toBeUndefined();
+});
 
-  test('has the QoE of LoL+', () => {
-    // Three segments of 2 s are 1.5 units: 1, 5 and 5 Mbit/s, a change of 4, 2 s at 30 Mbit/s, and 4 s of latency at 3.
-    expect(qoeSoFar(watched(), liveScenario)).toBeCloseTo((22 - 4 - 60 - 36) / 1.5, 6);
-  });
+test('a live session has the QoE of LoL+', () => {
+  // Three segments of 2 s are 1.5 units: 1, 5 and 5 Mbit/s, a change of 4, 2 s at 30 Mbit/s, and 4 s of latency at 3.
+  expect(qoeSoFar(watched(), liveScenario)).toBeCloseTo((22 - 4 - 60 - 36) / 1.5, 6);
+});
 
-  test('is exported with its metrics', () => {
-    const exported = sessionResult(watched(), { ...about, scenario: liveScenario });
-    expect(exported.live).toMatchObject({ stallsPerMinute: 6 });
-    expect(sessionResult(watched(), about)).not.toHaveProperty('live');
-  });
+test('a live session is exported with its metrics', () => {
+  const exported = sessionResult(watched(), { ...about, scenario: liveScenario });
+  expect(exported.live).toMatchObject({ stallsPerMinute: 6 });
+  expect(sessionResult(watched(), about)).not.toHaveProperty('live');
 });
 
 test('measuredBps counts from the request; undefined at first and for a failed download', () => {

@@ -123,50 +123,45 @@ describe('bola-e', () => {
   });
 });
 
-describe('the abandonment rule', () => {
-  const controller = createDynamic();
-  const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
-  /** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
-  const inFlight: InFlight = {
-    segmentIndex: 20,
-    bitrateBps: 10e6,
-    sizeBits: 40e6,
-    requestedAtSeconds: 100,
-    receivedBits: 4e6,
-    firstByteAtSeconds: 101,
-    lastBitsAtSeconds: 103,
-    abandonments: 0,
-  };
+const controller = createDynamic();
+const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
+/** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
+const inFlight: InFlight = {
+  segmentIndex: 20,
+  bitrateBps: 10e6,
+  sizeBits: 40e6,
+  requestedAtSeconds: 100,
+  receivedBits: 4e6,
+  firstByteAtSeconds: 101,
+  lastBitsAtSeconds: 103,
+  abandonments: 0,
+};
 
-  test('abandons a download that takes 1.8 segments or more, for what its own rate sustains', () => {
-    expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });
-    // 40 Mbit at 5.6 Mbit/s: 7.1 s, less than 7.2 s.
-    expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11.2e6 })).toBe('keep');
-    expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11e6 })).toMatchObject({ representation: 2 });
-  });
-
-  test.each<[string, Partial<InFlight>]>([
-    ['without a byte', { firstByteAtSeconds: undefined }],
-    ['a second time', { abandonments: 1 }],
-    ['in the first half second', { firstByteAtSeconds: 102.6, receivedBits: 0.1e6 }],
-    ['in an outage after that, before bits arrive again', { lastBitsAtSeconds: 101.4 }],
-    ['the lowest', { bitrateBps: 1e6, sizeBits: 40e6 }],
-    ['what is left of less than the other', { receivedBits: 37e6, firstByteAtSeconds: 40 }],
-  ])('does not abandon %s', (_, changes) => {
-    expect(controller.reconsider!(state, { ...inFlight, ...changes })).toBe('keep');
-  });
+test('the abandonment rule abandons a download that takes 1.8 segments or more, for what its own rate sustains', () => {
+  expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });
+  // 40 Mbit at 5.6 Mbit/s: 7.1 s, less than 7.2 s.
+  expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11.2e6 })).toBe('keep');
+  expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11e6 })).toMatchObject({ representation: 2 });
 });
 
-test.each([createDynamic(), createBolaE()])(
-  '$name gives valid answers in any state, and remembers nothing',
-  (controller) => {
-    forAll([anyQuestion()], { numRuns: 200, seed: 1 }, ({ state, inFlight }) => {
-      const decision = controller.decide(state);
-      expect(state.ladderBps[decision.representation]).toBeDefined();
-      expect(decision.reason).not.toMatch(/NaN|undefined|Infinity/);
-      expect(controller.decide(state)).toEqual(decision);
-      const change = controller.reconsider!(state, inFlight);
-      if (change !== 'keep') expect(state.ladderBps[change.representation]).toBeLessThan(inFlight.bitrateBps);
-    });
-  },
-);
+test.each<[string, Partial<InFlight>]>([
+  ['without a byte', { firstByteAtSeconds: undefined }],
+  ['a second time', { abandonments: 1 }],
+  ['in the first half second', { firstByteAtSeconds: 102.6, receivedBits: 0.1e6 }],
+  ['in an outage after that, before bits arrive again', { lastBitsAtSeconds: 101.4 }],
+  ['the lowest', { bitrateBps: 1e6, sizeBits: 40e6 }],
+  ['what is left of less than the other', { receivedBits: 37e6, firstByteAtSeconds: 40 }],
+])('the abandonment rule does not abandon %s', (_, changes) => {
+  expect(controller.reconsider!(state, { ...inFlight, ...changes })).toBe('keep');
+});
+
+test.each([createDynamic(), createBolaE()])('$name is valid in any state, and remembers nothing', (controller) => {
+  forAll([anyQuestion()], { numRuns: 200, seed: 1 }, ({ state, inFlight }) => {
+    const decision = controller.decide(state);
+    expect(state.ladderBps[decision.representation]).toBeDefined();
+    expect(decision.reason).not.toMatch(/NaN|undefined|Infinity/);
+    expect(controller.decide(state)).toEqual(decision);
+    const change = controller.reconsider!(state, inFlight);
+    if (change !== 'keep') expect(state.ladderBps[change.representation]).toBeLessThan(inFlight.bitrateBps);
+  });
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { runningSums } from '../random-states.fixture.ts';
@@ -144,31 +144,29 @@ test('interpolates between the points and clamps beyond them; without later segm
   });
 });
 
-describe('laws of the value', () => {
-  const SHAPE = { stages: 4, bins: 4, capSegments: fc.constantFrom(1.5, 2, 4, 15) };
-  const problems = anyProblem(SHAPE);
-  const kept = { reactionSeconds: Number.POSITIVE_INFINITY };
-  /** In every state `better` is worth at least as much as `worse`. */
-  function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
-    const other = new ValueFunction(worse).at(...at);
-    expect(new ValueFunction(better).at(...at)).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
-  }
+const SHAPE = { stages: 4, bins: 4, capSegments: fc.constantFrom(1.5, 2, 4, 15) };
+const problems = anyProblem(SHAPE);
+const kept = { reactionSeconds: Number.POSITIVE_INFINITY };
+/** In every state `better` is worth at least as much as `worse`. */
+function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
+  const other = new ValueFunction(worse).at(...at);
+  expect(new ValueFunction(better).at(...at)).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
+}
 
-  test('abandonment never lowers the value, nor does a smaller mu', () => {
-    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
-      expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
-      expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
-    });
+test('law: abandonment never lowers the value, nor does a smaller mu', () => {
+  forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
+    expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
+    expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
   });
+});
 
-  test('without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
-    const steady = anyProblem({ ...SHAPE, mostSteps: 1 }).map((problem) => ({ ...problem, ...kept }));
-    forAll([steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, a, b, i, j) => {
-      const value = new ValueFunction(problem);
-      const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
-      expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
-      expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
-      expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
-    });
+test('law: without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
+  const steady = anyProblem({ ...SHAPE, mostSteps: 1 }).map((problem) => ({ ...problem, ...kept }));
+  forAll([steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, a, b, i, j) => {
+    const value = new ValueFunction(problem);
+    const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
+    expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
+    expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
+    expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
   });
 });

@@ -1,22 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
+import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
 
-const FORECAST: QuantileForecast = {
-  issuedAtMs: 10_000,
-  source: 'test',
-  stepEndsSeconds: [1, 4],
-  levels: [0.1, 0.5, 0.9],
-  quantilesBps: [
-    [1e6, 2e6, 3e6],
-    [0, 2e6, 4e6],
-  ],
-  rankCorrelation: 0.7,
-  handovers: [{ atMs: 12_000, confidence: 0.9 }],
-};
+const HANDOVERS = [{ atMs: 12_000, confidence: 0.9 }];
+const FORECAST = quantilesOf(2e6, { issuedAtMs: 10_000, shares: [0.5, 1, 1.5], handovers: HANDOVERS });
 
 function publishing(name: string, forecast: unknown): Forecaster {
   return { name, start() {}, observe() {}, latest: () => forecast as Forecast };

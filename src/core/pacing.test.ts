@@ -186,29 +186,27 @@ test('a jump goes to the latency of the pace at rate 1, and not again until the 
   expect(port.jumps).toEqual([2.5, 2.5]);
 });
 
-describe('in a hidden tab', () => {
-  afterEach(() => {
-    jest.restoreAllMocks();
-    Reflect.deleteProperty(globalThis, 'document');
-  });
+afterEach(() => {
+  jest.restoreAllMocks();
+  Reflect.deleteProperty(globalThis, 'document');
+});
 
-  test('the rate is 1 unless playback is late, and progress events replace the timer', async () => {
-    const { port, controller, downloads, request } = playing();
-    Object.assign(globalThis, { document: { hidden: true } });
-    wait(0.1);
-    expect(port.rates).toEqual([0.95, 1]);
-    controller.rate = 1.1;
-    wait(2);
-    expect(port.rates).toEqual([0.95, 1]);
-    port.play({}, { latencySeconds: 4.1 });
-    // A throttled timer: time passes, and nothing runs.
-    const asked = controller.states.length;
-    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
-    downloads.received(request, { totalBits: 1000 });
-    await Promise.resolve();
-    expect(controller.states).toHaveLength(asked + 1);
-    expect(port.rates).toEqual([0.95, 1, 1.1]);
-  });
+test('in a hidden tab the rate is 1 unless playback is late, and progress events replace the timer', async () => {
+  const { port, controller, downloads, request } = playing();
+  Object.assign(globalThis, { document: { hidden: true } });
+  wait(0.1);
+  expect(port.rates).toEqual([0.95, 1]);
+  controller.rate = 1.1;
+  wait(2);
+  expect(port.rates).toEqual([0.95, 1]);
+  port.play({}, { latencySeconds: 4.1 });
+  // A throttled timer: time passes, and nothing runs.
+  const asked = controller.states.length;
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
+  downloads.received(request, { totalBits: 1000 });
+  await Promise.resolve();
+  expect(controller.states).toHaveLength(asked + 1);
+  expect(port.rates).toEqual([0.95, 1, 1.1]);
 });
 
 test('the event has all inputs, and comes when the rate or, once a second, the target changes', () => {

@@ -222,37 +222,35 @@ describe('a handover', () => {
   });
 });
 
-describe('a given path', () => {
-  const sampled = (path: CapacityPath) => {
-    const link = new LinkPaths(1);
-    link.sample(path);
-    return link;
-  };
+const sampled = (path: CapacityPath) => {
+  const link = new LinkPaths(1);
+  link.sample(path);
+  return link;
+};
 
-  test('is sampled as it is', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6] });
-    const link = sampled(path);
-    for (let cell = 1; cell <= CELLS; cell++) {
-      expect(link.bitsUntil(0, cell / 10)).toBeCloseTo(path.cumulativeBits(cell / 10), 3);
-    }
-  });
+test('a given path is sampled as it is', () => {
+  const path = new PiecewisePath({ stepEndsSeconds: [0.35, 2, 7], ratesBps: [8e6, 1e6, 30e6] });
+  const link = sampled(path);
+  for (let cell = 1; cell <= CELLS; cell++) {
+    expect(link.bitsUntil(0, cell / 10)).toBeCloseTo(path.cumulativeBits(cell / 10), 3);
+  }
+});
 
-  test('that is dead for ever or for a while delivers late, and never at no time', () => {
-    const late = new PiecewisePath({ stepEndsSeconds: [10, 20], ratesBps: [0, 8e6] });
-    for (const dead of [new ConstantPath(0), late]) {
-      const link = sampled(dead);
-      for (const [i, from] of [0, 0, 3, 20].entries()) {
-        const bits = 1e6 * (i % 2);
-        link.begin();
-        const arrival = link.arrivalSeconds(0, from, bits);
-        expect(arrival).toBeGreaterThanOrEqual(from - 1e-9);
-        expect(arrival).toBeLessThan(Number.POSITIVE_INFINITY);
-      }
+test('a given path that is dead for ever or for a while delivers late, and never at no time', () => {
+  const late = new PiecewisePath({ stepEndsSeconds: [10, 20], ratesBps: [0, 8e6] });
+  for (const dead of [new ConstantPath(0), late]) {
+    const link = sampled(dead);
+    for (const [i, from] of [0, 0, 3, 20].entries()) {
+      const bits = 1e6 * (i % 2);
+      link.begin();
+      const arrival = link.arrivalSeconds(0, from, bits);
+      expect(arrival).toBeGreaterThanOrEqual(from - 1e-9);
+      expect(arrival).toBeLessThan(Number.POSITIVE_INFINITY);
     }
-    const link = sampled(late);
-    link.begin();
-    expect(link.arrivalSeconds(0, 0, 8e6)).toBeCloseTo(11, 6);
-  });
+  }
+  const link = sampled(late);
+  link.begin();
+  expect(link.arrivalSeconds(0, 0, 8e6)).toBeCloseTo(11, 6);
 });
 
 test('a forecast is used from its age on', () => {

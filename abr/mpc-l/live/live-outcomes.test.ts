@@ -160,63 +160,59 @@ describe('a running download', () => {
   });
 });
 
-describe('playback', () => {
-  test('that has not started begins with its first chunk', () => {
-    const waiting = stateOf({ started: false, bufferLevelSeconds: 0 });
-    const outcomes = outcomesOn(2e6, waiting);
-    const needed = neededOf(outcomes);
-    expect(needed[0]).toBeCloseTo(waiting.live!.latencySeconds, 9);
-    expect(needed[1]! - needed[0]!).toBeCloseTo(0.5, 6);
-    const fast = outcomesOn(8e6, waiting);
-    expect(fast.evaluate(fast.newRequest(MIDDLE)).stallSeconds).toBe(0);
-  });
+test('playback that has not started begins with its first chunk', () => {
+  const waiting = stateOf({ started: false, bufferLevelSeconds: 0 });
+  const outcomes = outcomesOn(2e6, waiting);
+  const needed = neededOf(outcomes);
+  expect(needed[0]).toBeCloseTo(waiting.live!.latencySeconds, 9);
+  expect(needed[1]! - needed[0]!).toBeCloseTo(0.5, 6);
+  const fast = outcomesOn(8e6, waiting);
+  expect(fast.evaluate(fast.newRequest(MIDDLE)).stallSeconds).toBe(0);
+});
 
-  test('that is paused stalls on no link', () => {
-    const paused = outcomesOn(1e5, stateOf({ isPaused: true }));
-    expect(paused.evaluate(paused.newRequest(MIDDLE))).toMatchObject({ qoe: 4, stallSeconds: 0 });
-    const playing = outcomesOn(1e5);
-    expect(playing.evaluate(playing.newRequest(MIDDLE)).stallSeconds).toBeGreaterThan(10);
-  });
+test('playback that is paused stalls on no link', () => {
+  const paused = outcomesOn(1e5, stateOf({ isPaused: true }));
+  expect(paused.evaluate(paused.newRequest(MIDDLE))).toMatchObject({ qoe: 4, stallSeconds: 0 });
+  const playing = outcomesOn(1e5);
+  expect(playing.evaluate(playing.newRequest(MIDDLE)).stallSeconds).toBeGreaterThan(10);
+});
 
-  test('stalls by the greatest lack of latency among the chunks', () => {
-    const any = [between(1e5, 2e7), between(0, 5), between(95, 103), fc.nat(LADDER_BPS.length - 1)] as const;
-    forAll([...any], { seed: 5, numRuns: 100 }, (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
-      const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
-      const request = outcomes.newRequest(representation);
-      const needed = neededOf(outcomes, request);
-      const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
-      expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
-    });
+test('playback stalls by the greatest lack of latency among the chunks', () => {
+  const any = [between(1e5, 2e7), between(0, 5), between(95, 103), fc.nat(LADDER_BPS.length - 1)] as const;
+  forAll([...any], { seed: 5, numRuns: 100 }, (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
+    const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
+    const request = outcomes.newRequest(representation);
+    const needed = neededOf(outcomes, request);
+    const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
+    expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
   });
 });
 
-describe('the score', () => {
-  const scoresOn = (bps: number, given: MpcLOptions = {}) => {
-    const outcomes = outcomesOn(bps, stateOf(), given);
-    return LADDER_BPS.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)).score);
-  };
+const scoresOn = (bps: number, given: MpcLOptions = {}) => {
+  const outcomes = outcomesOn(bps, stateOf(), given);
+  return LADDER_BPS.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)).score);
+};
 
-  test('rises with the bitrate on a fast link, and falls above the capacity', () => {
-    const fast = scoresOn(100e6);
-    const slow = scoresOn(1.2e6);
-    for (let r = 1; r < LADDER_BPS.length; r++) {
-      expect(fast[r]).toBeGreaterThan(fast[r - 1]!);
-      expect(slow[r]).toBeLessThan(slow[r - 1]!);
-    }
-  });
+test('the score rises with the bitrate on a fast link, and falls above the capacity', () => {
+  const fast = scoresOn(100e6);
+  const slow = scoresOn(1.2e6);
+  for (let r = 1; r < LADDER_BPS.length; r++) {
+    expect(fast[r]).toBeGreaterThan(fast[r - 1]!);
+    expect(slow[r]).toBeLessThan(slow[r - 1]!);
+  }
+});
 
-  test('falls with the capacity and with the aversion to risk', () => {
-    const rates = [0.5e6, 1e6, 2e6, 4e6, 8e6, 16e6].map((bps) => scoresOn(bps)[MIDDLE]!);
-    for (let i = 1; i < rates.length; i++) expect(rates[i]).toBeGreaterThan(rates[i - 1]! - 1e-9);
-    expect(rates[0]).toBeLessThan(rates[5]!);
-    expect(scoresOn(2e6, { risk: 1 })[MIDDLE]).toBeLessThan(scoresOn(2e6, { risk: 0 })[MIDDLE]!);
-    const gains = (scores: number[]) => scores.map((score) => score - scores[0]!);
-    const [averse, neutral] = [1, 0].map((risk) => gains(scoresOn(1e12, { risk })));
-    for (const [r, gain] of averse!.entries()) expect(gain).toBeCloseTo(neutral![r]!, 3);
-  });
+test('the score falls with the capacity and with the aversion to risk', () => {
+  const rates = [0.5e6, 1e6, 2e6, 4e6, 8e6, 16e6].map((bps) => scoresOn(bps)[MIDDLE]!);
+  for (let i = 1; i < rates.length; i++) expect(rates[i]).toBeGreaterThan(rates[i - 1]! - 1e-9);
+  expect(rates[0]).toBeLessThan(rates[5]!);
+  expect(scoresOn(2e6, { risk: 1 })[MIDDLE]).toBeLessThan(scoresOn(2e6, { risk: 0 })[MIDDLE]!);
+  const gains = (scores: number[]) => scores.map((score) => score - scores[0]!);
+  const [averse, neutral] = [1, 0].map((risk) => gains(scoresOn(1e12, { risk })));
+  for (const [r, gain] of averse!.entries()) expect(gain).toBeCloseTo(neutral![r]!, 3);
+});
 
-  test('counts on lower bitrates later', () => {
-    // 8 Mbit, and 16 more at the same bitrate, of which 9 s would be late: a cost of at least 8 * 6.5.
-    expect(scoresOn(2e6)[MIDDLE]).toBeGreaterThan(24 - 8 * 6.5);
-  });
+test('the score counts on lower bitrates later', () => {
+  // 8 Mbit, and 16 more at the same bitrate, of which 9 s would be late: a cost of at least 8 * 6.5.
+  expect(scoresOn(2e6)[MIDDLE]).toBeGreaterThan(24 - 8 * 6.5);
 });
