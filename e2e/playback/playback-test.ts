@@ -78,6 +78,10 @@ export interface StartOptions {
    * segment.
    */
   options?: leoAbr.LeoAbrOptions;
+  /** Without the plugin; there is no handle. */
+  isPlain?: boolean;
+  /** Called before the player loads. */
+  before?(lab: LabPlayer<never>): void;
   /** Of the player, applied before the plugin is attached. */
   settings?: object;
   width?: number;
@@ -387,12 +391,12 @@ function installLab(): void {
     ...{ logger: null, ...(options?.controller === undefined && { abandon: false }) },
     ...options,
   });
-  const watch = <Player>(player: Player, video: HTMLVideoElement, handle: leoAbr.LeoAbrHandle): LabPlayer<Player> => {
+  const watch = <Player>(player: Player, video: HTMLVideoElement, handle: leoAbr.LeoAbrHandle | undefined) => {
     const lists = { decisions: [], paces: [], faults: [], requests: [], widths: [], errors: [] };
-    const made: LabPlayer<Player> = { player, video, handle, ...lists };
-    handle.on('decision', (event) => made.decisions.push(event));
-    handle.on('pace', (event) => made.paces.push(event));
-    handle.on('fault', (event) => made.faults.push(event));
+    const made: LabPlayer<Player> = { player, video, handle: handle!, ...lists };
+    handle?.on('decision', (event) => made.decisions.push(event));
+    handle?.on('pace', (event) => made.paces.push(event));
+    handle?.on('fault', (event) => made.faults.push(event));
     video.addEventListener('resize', () => {
       // In WebKit it also fires at the same size, and without a picture.
       const { videoWidth } = video;
@@ -405,25 +409,26 @@ function installLab(): void {
 
   window.lab = {
     players,
-    start({ manifest, ...given }) {
+    start({ manifest, isPlain = false, ...given }) {
       const video = videoOf(given);
       const player = window.dashjs!.MediaPlayer().create();
       if (given.settings !== undefined) player.updateSettings(given.settings);
-      const made = watch(player, video, window.LeoAbr.attachLeoAbr(player, quiet(given)));
+      const made = watch(player, video, isPlain ? undefined : window.LeoAbr.attachLeoAbr(player, quiet(given)));
       player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request, ...event }) => {
         if (request.type !== 'MediaSegment' || request.mediaType !== 'video') return;
         const { streamId } = event as unknown as { streamId: string };
         const { id } = request.representation!;
         made.requests.push({ streamId, index: request.index, representationId: id, rung: rungOf(id) });
       });
+      given.before?.(made as LabPlayer<never>);
       if (manifest !== undefined) player.initialize(video, manifest, true);
       return made;
     },
-    startHls({ manifest, ...given }) {
+    startHls({ manifest, isPlain = false, ...given }) {
       const video = videoOf(given);
-      const abrController = window.LeoAbr.createLeoAbrController(quiet(given));
-      const hls = new window.Hls({ abrController, ...given.settings } as Partial<HlsConfig>);
-      const made = watch(hls, video, abrController.handle);
+      const abrController = isPlain ? undefined : window.LeoAbr.createLeoAbrController(quiet(given));
+      const hls = new window.Hls({ ...(abrController && { abrController }), ...given.settings } as Partial<HlsConfig>);
+      const made = watch(hls, video, abrController?.handle);
       const { Events } = window.Hls;
       // A host that stands still stalls playback.
       const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
@@ -432,23 +437,24 @@ function installLab(): void {
         if (type !== 'main' || sn === 'initSegment') return;
         made.requests.push({ index: sn, rung: level, representationId: String(hls.levels[level]!.bitrate) });
       });
+      given.before?.(made as LabPlayer<never>);
       hls.loadSource(manifest!.replace('manifest.mpd', 'master.m3u8'));
       hls.attachMedia(video);
       video.play().catch(() => {});
       return made;
     },
-    async startShaka({ manifest, height = 180, isEndless = false, ...given } = {}) {
+    async startShaka({ manifest, height = 180, isEndless = false, isPlain = false, ...given } = {}) {
       const shaka = window.shaka!;
       shaka.polyfill.installAll();
       const video = videoOf({ ...given, height });
       video.autoplay = true;
       const player = new shaka.Player();
       await player.attach(video);
-      const factory = window.LeoAbr.createLeoAbrFactory(player as shaka5.Player, quiet(given));
-      player.configure({ abrFactory: factory, ...given.settings });
+      const factory = isPlain ? undefined : window.LeoAbr.createLeoAbrFactory(player as shaka5.Player, quiet(given));
+      player.configure({ ...(factory && { abrFactory: factory }), ...given.settings });
       // Shaka asks again after a busy host has dropped pictures.
       player.configure('abr.droppedFrames', false);
-      const made = watch(player, video, factory.handle);
+      const made = watch(player, video, factory?.handle);
       const networking = player.getNetworkingEngine()!;
       networking.registerRequestFilter((_, { uris }) => {
         const [, representationId, number] = /(video-\d+)\/(\d+)\.m4s/.exec(uris[0]!) ?? [];
@@ -460,8 +466,9 @@ function installLab(): void {
         const text = new TextDecoder().decode(response.data as ArrayBuffer);
         response.data = new TextEncoder().encode(text.replace(/mediaPresentationDuration="[^"]*"/, '')).buffer;
       });
+      given.before?.(made as LabPlayer<never>);
       if (manifest !== undefined) await player.load(manifest);
-      return { ...made, factory };
+      return { ...made, factory: factory! };
     },
     async play(given) {
       if (window.dashjs) return window.lab.start(given);
