@@ -26,9 +26,7 @@ const SEED = { seed: 7 };
 
 /** A forecast around the measured throughput; it changes from step to step. */
 const forecastFor = (state: PlayerState) =>
-  quantilesOf(rateOf(state), {
-    ...{ stepEndsSeconds: [1, 4, 12, 40], factors: [1, 0.6, 1.5, 0.8], shares: [0.5, 1, 1.6] },
-  });
+  quantilesOf(rateOf(state), { stepEndsSeconds: [1, 4, 12, 40], factors: [1, 0.6, 1.5, 0.8], shares: [0.5, 1, 1.6] });
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
 const truthAt = (nowSeconds: number) => alongPath(TRUE_PATH, nowSeconds);
@@ -119,9 +117,8 @@ test('a paused player never stalls', () => {
 });
 
 test('a paused player abandons nothing', () => {
-  const abandoning = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'].map((name) =>
-    createController(name),
-  );
+  const names = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'];
+  const abandoning = names.map((name) => createController(name));
   forAll([anyState(anyDownloads()), fc.constantFrom(0, 0.01, 0.3)], { ...SEED, numRuns: 300 }, (state, share) => {
     for (const controller of abandoning) {
       const paused = { ...state, isPaused: true };

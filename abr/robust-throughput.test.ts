@@ -40,7 +40,6 @@ test('all attempts at one segment are one measurement', () => {
   const given = { ...second, receivedBits: 0, sizeBits: 60e6, downloadSeconds: 2, abandoned: true };
   const repeated = { ...second, requestedAtSeconds: 3 };
   // 6 Mbit over 2 + 1 s.
-  expect(robustThroughput([first, given, repeated])).toEqual(
-    robustThroughput([first, { ...second, downloadSeconds: 3 }]),
-  );
+  const asOne = { ...second, downloadSeconds: 3 };
+  expect(robustThroughput([first, given, repeated])).toEqual(robustThroughput([first, asOne]));
 });

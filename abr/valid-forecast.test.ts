@@ -17,17 +17,11 @@ const UTC_MS = 1_000_000;
 const within = (min: number, max: number) => fc.oneof(between(min, max), fc.constantFrom(min, max, (min + max) / 2));
 const ascending = (of: fc.Arbitrary<number>, count: number) =>
   fc.array(of, { minLength: count, maxLength: count }).map((values) => values.sort((a, b) => a - b));
-const LEVELS = fc
-  .uniqueArray(fc.double({ min: 0, minExcluded: true, max: 1, maxExcluded: true, noNaN: true }), {
-    minLength: 1,
-    maxLength: 9,
-  })
-  .map((levels) => levels.sort((a, b) => a - b));
+const LEVEL = fc.double({ min: 0, minExcluded: true, max: 1, maxExcluded: true, noNaN: true });
+const LEVELS = fc.uniqueArray(LEVEL, { minLength: 1, maxLength: 9 }).map((levels) => levels.sort((a, b) => a - b));
 /** Levels with as many values. */
 const quantiles = (min: number, max: number) =>
-  LEVELS.chain((levels) =>
-    fc.record({ levels: fc.constant(levels), values: ascending(within(min, max), levels.length) }),
-  );
+  LEVELS.chain((levels) => ascending(within(min, max), levels.length).map((values) => ({ levels, values })));
 
 const ANY_FLUCTUATION = fc
   .tuple(quantiles(0, 1000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ConstantPath } from '../abr/index.ts';
+import { alongPath } from '../abr/random-states.fixture.ts';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
@@ -100,7 +101,5 @@ test('forecastFan interpolates between quantile levels', () => {
 
 test('forecastFan is empty without quantiles', () => {
   expect(forecastFan(undefined)).toEqual([]);
-  expect(
-    forecastFan({ kind: 'path', issuedAtMs: 0, source: 'oracle', path: new ConstantPath(1), handovers: [] }),
-  ).toEqual([]);
+  expect(forecastFan(alongPath(new ConstantPath(1)))).toEqual([]);
 });

@@ -58,10 +58,8 @@ function liveScenario(segmentCount: number, chunkSeconds: number): ResolvedScena
 }
 
 test.beforeAll(async () => {
-  await build({
-    configFile: path('../replay/browser/page.config.ts'),
-    build: { outDir: PAGE_DIRECTORY, emptyOutDir: true },
-  });
+  const configFile = path('../replay/browser/page.config.ts');
+  await build({ configFile, build: { outDir: PAGE_DIRECTORY, emptyOutDir: true } });
 });
 
 /** Plays a session of each algorithm, once: the machine's load does not matter here. */
@@ -236,10 +234,8 @@ for (const kind of ['on demand', 'live'] as const) {
       expect(result.startupSeconds).toBeLessThan(2);
       // The plugin's second 0 is its first request for a segment, after the first decision.
       const states = record.decisions.map(({ state }) => state).filter(({ nowSeconds }) => nowSeconds > 0);
-      const zeroSeconds = 15 + joinSeconds + record.requests[0]!.requestedAtSeconds;
-      const errors = states.map(
-        ({ utcMs, nowSeconds }) => (utcMs! - Date.UTC(2025, 5, 1)) / 1000 - (zeroSeconds + nowSeconds),
-      );
+      const zeroMs = Date.UTC(2025, 5, 1) + 1000 * (15 + joinSeconds + record.requests[0]!.requestedAtSeconds);
+      const errors = states.map(({ utcMs, nowSeconds }) => (utcMs! - zeroMs) / 1000 - nowSeconds);
       expect(errors.length).toBeGreaterThan(3);
       expect(Math.max(...errors) - Math.min(...errors)).toBeLessThan(0.05);
       // The host may stand still between a request in the page and its arrival at the origin.

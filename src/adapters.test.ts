@@ -286,11 +286,8 @@ describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
 
   test('the options bound rate and latency before all; they change while attached', () => {
     const bounds = { minPlaybackRate: 0.9, maxPlaybackRate: 1.3 };
-    const { live, handle } = paced(new ScriptedPacing(1), {
-      ...bounds,
-      maxLatencySeconds: 500,
-      targetLatencySeconds: 'auto',
-    });
+    const free = { ...bounds, maxLatencySeconds: 500, targetLatencySeconds: 'auto' } as const;
+    const { live, handle } = paced(new ScriptedPacing(1), free);
     const limits = { playbackRates: { min: 0.9, max: 1.3 }, maxLatencySeconds: 500, isTargetFree: true };
     expect(live()).toMatchObject(limits);
     // A limit before the target is none.

@@ -68,11 +68,8 @@ describe('dynamic', () => {
 
   test('does not return to a bitrate soon after it went down from it', () => {
     // On 7 Mbit/s one of the last eight choices went down, from 10 Mbit/s.
-    const rows = [
-      ...times(3, { mbps: 5, seconds: 2.9 }),
-      { mbps: 10, seconds: 5.8 },
-      ...times(3, { mbps: 5, seconds: 2.9 }),
-    ];
+    const slow = times(3, { mbps: 5, seconds: 2.9 });
+    const rows = [...slow, { mbps: 10, seconds: 5.8 }, ...slow];
     const fast = { mbps: 5, seconds: 0.8 };
     expect(choice(controller, sessionOf([...rows, ...times(3, fast)]))).toEqual({ mbps: 5, rule: 'SwitchHistoryRule' });
     expect(choice(controller, sessionOf([...rows, ...times(9, fast)])).mbps).toBeGreaterThan(5);

@@ -114,9 +114,8 @@ test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or
     const state = scaledState(one.state, by, (ladderBps) => qoeWeights(form, ladderBps));
     const forecast = scaledForecast(one.forecast, by);
     const { inFlight } = one;
-    expect(controller.decide(state, forecast).representation).toBe(
-      controller.decide(one.state, one.forecast).representation,
-    );
+    const { representation } = controller.decide(one.state, one.forecast);
+    expect(controller.decide(state, forecast).representation).toBe(representation);
     const scaled: InFlight = {
       ...inFlight,
       bitrateBps: by * inFlight.bitrateBps,
@@ -129,10 +128,7 @@ test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or
 });
 
 /** The state after two downloads at this rate. */
-const measured = (state: PlayerState, bps: number) => ({
-  ...state,
-  downloads: downloadsOf(2, state.ladderBps[0]!, bps, 1),
-});
+const measured = (one: PlayerState, bps: number) => ({ ...one, downloads: downloadsOf(2, one.ladderBps[0]!, bps, 1) });
 
 test('a link with plenty of capacity: the top, from the first decision on', () => {
   const controller = createMpcL();

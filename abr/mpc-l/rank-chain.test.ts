@@ -10,9 +10,7 @@ const bins = whole(2, 16);
 const tail = fc.record({ weight: between(0, 1), tail: between(0.01, 1) });
 const correlation = between(0, 0.99);
 
-const rowOf = (matrix: Float64Array, size: number, from: number) => [
-  ...matrix.subarray(from * size, (from + 1) * size),
-];
+const rowOf = (all: Float64Array, size: number, from: number) => [...all.subarray(from * size, (from + 1) * size)];
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const mean = (row: readonly number[], values: ArrayLike<number>) => sum(row.map((p, to) => p * values[to]!));
 

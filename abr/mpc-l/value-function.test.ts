@@ -67,9 +67,7 @@ function anyProblem({
         bins,
         bufferValuePerSecond: runningSums(bufferValues),
         stepEndsSeconds: runningSums(drawnSteps.map(({ seconds }) => seconds)),
-        capacityBps: Float64Array.from(
-          drawnSteps.flatMap(({ growth }) => runningSums(growth.map((more) => more * 1e6))),
-        ),
+        capacityBps: Float64Array.from(drawnSteps.flatMap(({ growth }) => runningSums(growth.map((by) => by * 1e6)))),
         segmentSeconds,
         bufferCapSeconds: cap * segmentSeconds,
         qualityScale: segmentSeconds / 4,

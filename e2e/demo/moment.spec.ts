@@ -23,10 +23,8 @@ function playheads(page: Page): Promise<Playhead[][]> {
     const videos = [...document.querySelectorAll('video')];
     const rows: Playhead[][] = videos.map(() => []);
     const begin = performance.now();
-    while (
-      performance.now() - begin < milliseconds &&
-      !document.querySelector('#story')!.textContent!.startsWith('At ')
-    ) {
+    const story = document.querySelector('#story')!;
+    while (performance.now() - begin < milliseconds && !story.textContent!.startsWith('At ')) {
       await new Promise((resolve) => setTimeout(resolve, 30));
       const atSeconds = (performance.now() - begin) / 1000;
       for (const [i, video] of videos.entries()) {
@@ -74,9 +72,8 @@ test('MPC-L plays slower ahead of the handover, the other one stalls, and the pa
       standstills(of).reduce((sum, one) => sum + (inDip(one) ? one.seconds : 0), 0);
     expect(lost(own)).toBeLessThan(lost(other));
     // The score of this moment of the chosen scene.
-    await expect(page.getByRole('article', { name: 'MPC-L' }).locator('.lead')).toHaveText(/^ahead by /, {
-      timeout: 8000,
-    });
+    const lead = page.getByRole('article', { name: 'MPC-L' }).locator('.lead');
+    await expect(lead).toHaveText(/^ahead by /, { timeout: 8000 });
   }).toPass({ timeout: ATTEMPTS_MS });
 
   for (const [width, height] of [

@@ -64,9 +64,8 @@ export async function startFirefox(path: string): Promise<EngineBrowser> {
   const program = startProgram(path, args);
   const url = await program.match(/WebDriver BiDi listening on (ws:\S+)/);
   const bidi = await BidiConnection.open(`${url}/session`);
-  const { capabilities } = await bidi.send<{ capabilities: { browserVersion: string } }>('session.new', {
-    capabilities: {},
-  });
+  type Session = { capabilities: { browserVersion: string } };
+  const { capabilities } = await bidi.send<Session>('session.new', { capabilities: {} });
   return {
     name: `Firefox ${capabilities.browserVersion}`,
     async newContext() {

@@ -9,11 +9,7 @@ const LADDER_BPS = [300e3, 1e6, 3e6, 6e6];
 const SEGMENTS = 10;
 
 /** Plays with segments of 2 s and a buffer of 6 s. */
-async function playOver(
-  page: Page,
-  manifest: string,
-  { options = { abandon: true } as object, segments = SEGMENTS } = {},
-) {
+async function playOver(page: Page, manifest: string, options: object = { abandon: true }, segments = SEGMENTS) {
   return page.evaluate(
     async ({ manifest, options, segments }) => {
       const lab = window.lab.start({
@@ -87,7 +83,7 @@ test('mpc-l, unless abandon is false, and mpc-d:abandon act in an outage', async
   };
   const [seen, ofMpcD, without] = await Promise.all(
     [{ abandon: true }, { controller: 'mpc-d:abandon' }, { abandon: false }].map((options) =>
-      playOver(labPage, `${stream(media)}manifest.mpd`, { options }),
+      playOver(labPage, `${stream(media)}manifest.mpd`, options),
     ),
   );
   expectValidAbandonments(seen!);
@@ -121,11 +117,8 @@ test('mpc-l abandons a download in a hidden tab, whose timers fire once a second
   });
   // With throttled timers everything takes longer: few segments.
   const segments = 9;
-  const seen = await playOver(
-    labPage,
-    `${stream({ ladderBps: [300e3, 3e6], segmentSeconds: 2, segmentCount: segments, link: { 60: 10e6 } })}manifest.mpd`,
-    { segments },
-  );
+  const media = { ladderBps: [300e3, 3e6], segmentSeconds: 2, segmentCount: segments, link: { 60: 10e6 } };
+  const seen = await playOver(labPage, `${stream(media)}manifest.mpd`, { abandon: true }, segments);
   expectValidAbandonments(seen, segments);
   const [first] = seen.events.filter(({ kind, index }) => kind === 'abandon' && index === held);
   expect(first).toMatchObject({ rung: 0, receivedBits: 0 });

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
-import { SCENARIOS } from '../../replay/scenarios.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
-import { test as base, expect, LADDER_BPS, type PlayerName } from './playback-test.ts';
-import { openViewers, type Viewer } from './viewers.ts';
+import { test as base, expect, type PlayerName } from './playback-test.ts';
+import { openViewers, trialScenario, type Viewer } from './viewers.ts';
 
 const VIEWERS = 4;
 
@@ -53,16 +52,14 @@ for (const [playerName, reported] of PLAYERS) {
     test('viewers on shipped links, half in each arm, report', async ({ labPage, origin, collector }) => {
       test.setTimeout(120_000);
       const page = await openViewers(labPage);
-      const scenario = {
-        ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1 },
-        ...{ segmentCount: SECONDS, rttSeconds: 0.02, traceScale: { factor: 0.1 } },
-      };
-      const traces = synthesizeShippedTraces();
+      const scenario = trialScenario(SECONDS);
       const report = `${collector.url}/v1/reports`;
-      const viewers = traces.slice(0, VIEWERS).map((trace, i) => {
-        const manifest = origin.manifestUrl(origin.createSession({ trace, scenario }));
-        return { manifest, trial: { name: 'e2e', key: `viewer ${i}` }, report };
-      });
+      const viewers = synthesizeShippedTraces()
+        .slice(0, VIEWERS)
+        .map((trace, i) => {
+          const manifest = origin.manifestUrl(origin.createSession({ trace, scenario }));
+          return { manifest, trial: { name: 'e2e', key: `viewer ${i}` }, report };
+        });
       const seen = await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), viewers);
       await page.evaluate(() => window.stopAll());
       const arms = seen.map(({ arm }) => arm);

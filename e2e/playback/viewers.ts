@@ -4,8 +4,15 @@ import type { Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
 import type shaka from 'shaka-player';
+import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import type * as trialEntry from '../../src/trial.ts';
-import { built, type LabPlayer } from './playback-test.ts';
+import { built, LADDER_BPS, type LabPlayer } from './playback-test.ts';
+
+/** Of so many seconds, on a tenth of a shipped link. */
+export const trialScenario = (seconds: number): Scenario => ({
+  ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: seconds },
+  ...{ rttSeconds: 0.02, traceScale: { factor: 0.1 } },
+});
 
 export interface Viewer {
   manifest: string;

@@ -21,10 +21,8 @@ test('reads weights as steps of the scale of their input', () => {
   const layers = [{ weights: 'gA+'.padEnd(inputs * 63, 'f'), scales }];
   const [rows] = parseModel({ ...SHIPPED_FILE, layers }).layers;
   expect([...rows![0]!.slice(0, 4)]).toEqual([1, -31, 31, 0]);
-  const second = parseModel({
-    ...SHIPPED_FILE,
-    layers: [{ weights: 'f'.repeat(63) + layers[0]!.weights.slice(0, -63), scales }],
-  });
+  const moved = [{ weights: 'f'.repeat(63) + layers[0]!.weights.slice(0, -63), scales }];
+  const second = parseModel({ ...SHIPPED_FILE, layers: moved });
   expect([...second.layers[0]![1]!.slice(0, 3)]).toEqual([0.5, -15.5, 15.5]);
 });
 

@@ -18,9 +18,8 @@ test('events reach their listeners until these unsubscribe', () => {
 
 test('an unknown event is refused with the names of the events', () => {
   const events = new Events({ logger: null });
-  expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
-    'event: expected decision, pace or fault, got "decisions"',
-  );
+  const listen = () => events.on('decisions' as 'decision', () => {});
+  expect(listen).toThrow('event: expected decision, pace or fault, got "decisions"');
 });
 
 test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {
@@ -59,9 +58,8 @@ test('a decision and a pace are one line each with the option debug', () => {
     return events.faults.map(({ message }) => message);
   };
   emit((line) => lines.push(line));
-  const expected = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'].map(
-    (text) => `leo-abr 12.3 s, buffer 8.1 s: ${text}`,
-  );
+  const texts = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'];
+  const expected = texts.map((text) => `leo-abr 12.3 s, buffer 8.1 s: ${text}`);
   expect(lines).toEqual(expected);
   const console = jest.spyOn(globalThis.console, 'debug').mockImplementation((line) => lines.push(line));
   emit();

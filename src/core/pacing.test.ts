@@ -62,12 +62,7 @@ describe('the rate of a live stream', () => {
     ],
     ['stays for smaller differences than can be seen', [paces(0.953), 2]],
     ['keeps to the bounds', [() => {}, 1], [paces(0.899), 0.1, 0.9]],
-    [
-      'stays while the viewer pauses',
-      [plays({ isPaused: true }), 0],
-      [paces(1.05), 5],
-      [plays({ isPaused: false }), 0.1, 1.05],
-    ],
+    ['stays in a pause', [plays({ isPaused: true }), 0], [paces(1.05), 5], [plays({ isPaused: false }), 0.1, 1.05]],
     [
       'is left alone while the viewer or the page has chosen another one than 1',
       [plays({ playbackRate: 1.5 }), 0],

@@ -95,11 +95,7 @@ describe('the limits', () => {
   test.each<[string, (player: FakePlayer) => void, number[], LeoAbrOptions['live']?]>([
     ['those that viewers do not notice, and 12 s, by default', described(), [0.95, 1.05, 15]],
     ["the stream's: the last without a scope", described(empty, one, scoped), [0.96, 1.04, 6.5]],
-    [
-      'without a target, of the rates alone',
-      described({ ...one, latency: { target: 0, max: 2000 } }),
-      [0.96, 1.04, 15],
-    ],
+    ['only of rates without a target', described({ ...one, latency: { target: 0, max: 2000 } }), [0.96, 1.04, 15]],
     // One rate alone forbids the other.
     ["DVB's before others", described(dvb, one), [1, 1.5, 6.5]],
     ["the page's settings before the stream's, as far as dash.js allows them", pages, [0.5, 1.2, Infinity]],

@@ -168,10 +168,8 @@ export class FakePlayer extends StandIn {
     const period = representations[0]!.mediaInfo.streamInfo;
     const controller = { getRepresentationById: (id: string) => representations.find((one) => one.id === id) ?? null };
     const processor = { getType: () => 'video', getRepresentationController: () => controller };
-    const streams = {
-      getActiveStreamInfo: () => period,
-      getStreamById: () => ({ getStreamProcessors: () => [processor] }),
-    };
+    const stream = { getStreamProcessors: () => [processor] };
+    const streams = { getActiveStreamInfo: () => period, getStreamById: () => stream };
     return {
       getMediaType: () => mediaType,
       getMediaInfo: () => representations[0]!.mediaInfo,
@@ -279,10 +277,8 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
   const { offsetMs = 0, lowLatency = true } = more;
   const player = new FakePlayer();
   const availableFrom = new Date(Date.now() + offsetMs - 100_000);
-  const period = {
-    duration: Number.POSITIVE_INFINITY,
-    manifestInfo: { isDynamic: true, duration: NaN, availableFrom },
-  };
+  const manifestInfo = { isDynamic: true, duration: NaN, availableFrom };
+  const period = { duration: Number.POSITIVE_INFINITY, manifestInfo };
   player.representations = fakeVideo(10, period).map((one) => ({
     ...one,
     segmentDuration: 2,

@@ -208,12 +208,9 @@ export class FakePlayer extends StandIn {
 /** A player with the plugin, and its events. */
 export function attached<C extends LeoAbrOptions['controller']>(
   options: LeoAbrOptions & { controller?: C } = {},
-  {
-    Player = Hls,
-    config = {},
-    files,
-  }: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
+  given: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
 ) {
+  const { Player = Hls, config, files } = given;
   const leoAbr = createLeoAbrController({ logger: null, ...options });
   const seen = heard(leoAbr.handle);
   const player = new FakePlayer(Player, { abrController: leoAbr, ...config }, files).start();

@@ -137,10 +137,9 @@ test('with the plugin, an arm has the plugin or has it not', () => {
   const { handle, player } = start();
   const own = assignArm({ name: 'a', arms: { x: 'player', y: 'player' } });
   const plugins = assignArm({ name: 'a', share: 1 });
-  expect(() => reportSessions(player as never, { arm: own, leoAbr: handle })).toThrow(
-    /options.leoAbr: .*no plugin in arm/,
-  );
-  expect(() => reportSessions(player as never, { arm: plugins })).toThrow(/options.leoAbr: .*handle in arm leo-abr/);
+  const report = (options: ReportOptions) => () => reportSessions(player as never, options);
+  expect(report({ arm: own, leoAbr: handle })).toThrow(/options.leoAbr: .*no plugin in arm/);
+  expect(report({ arm: plugins })).toThrow(/options.leoAbr: .*handle in arm leo-abr/);
 });
 
 test('with the plugin, reports the arm', () => {

@@ -201,9 +201,7 @@ describe('a handover', () => {
   test('has the given durations and spread of its begin', () => {
     const levels = [0.1, 0.5, 0.9];
     const lasting = linkAt([at(5, { levels, seconds: [0.2, 0.4, 0.8] })], { count: 128 });
-    const seconds = everyFuture(lasting, (f) =>
-      sharesOf(lasting, f).reduce((sum, share) => sum + (1 - share) / 0.8 / 10, 0),
-    );
+    const seconds = everyFuture(lasting, (f) => sharesOf(lasting, f).reduce((sum, share) => sum + (1 - share) / 8, 0));
     expect(Math.min(...seconds)).toBeCloseTo(0.2, 4);
     expect(Math.max(...seconds)).toBeCloseTo(0.8, 4);
     expect(Math.abs(seconds.filter((one) => one < 0.4).length / seconds.length - 0.5)).toBeLessThan(0.08);
@@ -256,7 +254,7 @@ test('a given path that is dead for ever or for a while delivers late, and never
 test('a forecast is used from its age on', () => {
   const steps = forecastOf({
     stepEndsSeconds: [2, 4, 8],
-    quantilesBps: [10e6, 40e6, 20e6].map((bps) => [bps, bps, bps]),
+    quantilesBps: [10e6, 40e6, 20e6].map((bps) => Array(3).fill(bps)),
   });
   const link = read(steps, { age: 1.5 });
   expect(link.bitsUntil(0, 0.5) / 10e6).toBeCloseTo(0.5, 6);

@@ -29,9 +29,8 @@ const forecastOf = (path: CapacityPath) => alongPath(path, 16);
 const pathOf = (bps: number) => forecastOf(new ConstantPath(bps));
 
 test('MPC-D a second behind the edge plays what the link carries, because playback begins with the first chunk', () => {
-  const { representation, reason, candidates } = createController('mpc-d').decide(
-    liveState({ previousBitrateBps: 5e6 }),
-  );
+  const state = liveState({ previousBitrateBps: 5e6 });
+  const { representation, reason, candidates } = createController('mpc-d').decide(state);
   expect(LADDER_BPS[representation]).toBe(22e6);
   expect(reason).toMatch(/^25\.0 Mbit\/s .*: QoE .* stall 0\.00 s$/);
   expect(candidates![7]!.expectedStallSeconds).toBeGreaterThan(0.3);
@@ -45,9 +44,8 @@ test('MPC-D of the textbook, a second behind the edge, fears that each download 
 test('MPC-D a second behind the edge is the textbook on demand', () => {
   const { live: _, ...state } = liveState({ bufferLevelSeconds: 3, bufferCapSeconds: 16 });
   const { controller, ...decision } = createController('mpc-d').decide(state);
-  expect({ ...decision, controller: `${controller}:textbook` }).toEqual(
-    createController('mpc-d:textbook').decide(state),
-  );
+  const textbook = createController('mpc-d:textbook').decide(state);
+  expect({ ...decision, controller: `${controller}:textbook` }).toEqual(textbook);
 });
 
 test('MPC-D a second behind the edge abandons a dead download, and keeps one that is late by a second', () => {
@@ -62,10 +60,8 @@ test('MPC-D a second behind the edge abandons a dead download, and keeps one tha
 const controller = createController('mpc-o');
 
 test.each([6e6, 14e6, 25e6])('at the live edge MPC-O plays what the true path of %d bit/s carries', (bps) => {
-  const { representation, forecastSource } = controller.decide(
-    liveState({ previousBitrateBps: undefined }),
-    pathOf(bps),
-  );
+  const state = liveState({ previousBitrateBps: undefined });
+  const { representation, forecastSource } = controller.decide(state, pathOf(bps));
   const carried = LADDER_BPS.filter((one) => one <= bps).pop();
   expect(LADDER_BPS[representation]).toBe(carried);
   expect(forecastSource).toBe('oracle');
