@@ -98,12 +98,8 @@ test('a higher rate never makes MPC-L expect a shorter stall', () => {
   });
 });
 
-const controllers = [
-  createMpcD({ outlook: true }),
-  createMpcO({ outlook: true }),
-  createMpcL(),
-  createMpcL({ forecast: false }),
-];
+const [mpcD, mpcO] = [createMpcD({ outlook: true }), createMpcO({ outlook: true })];
+const controllers = [mpcD, mpcO, createMpcL(), createMpcL({ forecast: false })];
 
 test('a paused player never stalls', () => {
   const states = anyState(anyDownloads());

@@ -110,13 +110,8 @@ export function downloadsOf(count: number, bitrateBps: number, sizeBits: number,
 
 /** A forecast of a path. */
 export function alongPath(path: CapacityPath, issuedAtSeconds = 100): ValidForecast<PathForecast> {
-  return validForecast<PathForecast>({
-    kind: 'path',
-    issuedAtMs: 1000 * issuedAtSeconds,
-    source: 'oracle',
-    path,
-    handovers: [],
-  });
+  const issuedAtMs = 1000 * issuedAtSeconds;
+  return validForecast<PathForecast>({ kind: 'path', issuedAtMs, source: 'oracle', path, handovers: [] });
 }
 
 /** A dip and a fluctuation of a forecast. */
@@ -215,17 +210,12 @@ export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitra
 }
 
 /** The download of the state's segment, by default requested a second ago. */
-export function inFlightOf(
-  state: PlayerState,
-  representation: number,
-  receivedShare: number,
-  elapsedSeconds = 1,
-): InFlight {
-  const sizeBits = state.upcomingSizesBits[0]![representation]!;
+export function inFlightOf(state: PlayerState, rung: number, receivedShare: number, elapsedSeconds = 1): InFlight {
+  const sizeBits = state.upcomingSizesBits[0]![rung]!;
   const requestedAtSeconds = state.nowSeconds - elapsedSeconds;
   return {
     segmentIndex: state.segmentIndex,
-    bitrateBps: state.ladderBps[representation]!,
+    bitrateBps: state.ladderBps[rung]!,
     sizeBits,
     requestedAtSeconds,
     receivedBits: receivedShare * sizeBits,
@@ -235,11 +225,7 @@ export function inFlightOf(
 }
 
 /** The state with bitrates, sizes and measurements times `by`. */
-export function scaledState(
-  state: PlayerState,
-  by: number,
-  weightsOf: (ladderBps: readonly number[]) => QoeWeights,
-): PlayerState {
+export function scaledState(state: PlayerState, by: number, weightsOf: (bps: number[]) => QoeWeights): PlayerState {
   const ladderBps = state.ladderBps.map((bps) => by * bps);
   return {
     ...state,

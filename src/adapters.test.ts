@@ -199,10 +199,9 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
 
   test('MPC-L uses the forecasts of the page, or its own; decisions and the state name them', () => {
     const steady = new Steady();
-    for (const [more, sources] of [
-      [{ forecasters: [steady], prior: false }, ['steady', 'steady']],
-      [{}, [undefined, 'built-in']],
-    ] as const) {
+    for (const isOwn of [true, false]) {
+      const more = isOwn ? { forecasters: [steady], prior: false } : {};
+      const sources = isOwn ? ['steady', 'steady'] : [undefined, 'built-in'];
       const { player, handle, decisions, faults } = start({ ...more });
       player.download(0, 4e6, 2);
       player.ask();

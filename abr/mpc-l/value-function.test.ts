@@ -21,13 +21,8 @@ interface Shape {
 }
 
 /** Small problems of every kind; capacities ascend with the rank, and change from step to step. */
-function anyProblem({
-  stages,
-  bins,
-  capSegments,
-  mostSteps = 3,
-  leastGrowth = 0.01,
-}: Shape): fc.Arbitrary<ValueProblem> {
+function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
+  const { stages, bins, capSegments, mostSteps = 3, leastGrowth = 0.01 } = shape;
   const rungs = fc.array(whole(0, 800), { minLength: 1, maxLength: 3 });
   return rungs.chain((steps) => {
     const qualities = runningSums(steps.map((step) => step / 100));

@@ -104,10 +104,9 @@ export async function expectNoAxeViolations(page: Page): Promise<void> {
 
 /** The results that the page exports, and the name of their file. */
 export async function exportedResults(page: Page) {
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Results as JSON' }).click(),
-  ]);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Results as JSON' }).click();
+  const download = await downloading;
   const name = download.suggestedFilename();
   return { name, results: parseResults(readFileSync(await download.path(), 'utf8'), name) };
 }

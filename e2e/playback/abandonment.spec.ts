@@ -53,10 +53,8 @@ async function playOver(page: Page, manifest: string, options: object = { abando
 }
 
 /** The invariants of MPC-L's abandonments. */
-function expectValidAbandonments(
-  { requests, events, abandoned, wastedBits, requestedBits }: WatchedSession,
-  segments = SEGMENTS,
-): void {
+function expectValidAbandonments(seen: WatchedSession, segments = SEGMENTS): void {
+  const { requests, events, abandoned, wastedBits, requestedBits } = seen;
   const abandonments = events.filter(({ kind }) => kind === 'abandon');
   expect(abandonments.length).toBeGreaterThan(0);
   expect(abandoned.map(({ index }) => index)).toEqual(abandonments.map(({ index }) => index));
@@ -75,12 +73,8 @@ function expectValidAbandonments(
 }
 
 test('mpc-l, unless abandon is false, and mpc-d:abandon act in an outage', async ({ labPage, stream }) => {
-  const media = {
-    ladderBps: LADDER_BPS,
-    segmentSeconds: 2,
-    segmentCount: SEGMENTS,
-    link: { 9: 10e6, 14: 0, 60: 10e6 },
-  };
+  const link = { 9: 10e6, 14: 0, 60: 10e6 };
+  const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: SEGMENTS, link };
   const [seen, ofMpcD, without] = await Promise.all(
     [{ abandon: true }, { controller: 'mpc-d:abandon' }, { abandon: false }].map((options) =>
       playOver(labPage, `${stream(media)}manifest.mpd`, options),

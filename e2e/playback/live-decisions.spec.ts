@@ -58,10 +58,8 @@ test('whole segments: mpc-l decides on each once, and its buffer is below the de
     const from = requests.at(-1)!.index;
     await window.lab.until('four more', () => requests.at(-1)!.index >= from + 4);
     const later = decisions.filter(({ state }) => state.segmentIndex > from);
-    return {
-      decisions: later.length,
-      caps: later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const),
-    };
+    const caps = later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const);
+    return { decisions: later.length, caps };
   });
   // Four, and more where something new became known.
   expect(seen.decisions).toBeGreaterThanOrEqual(4);

@@ -12,10 +12,8 @@ test('playback survives a full source buffer, and later plans use the reduced bu
       media: { padding: 'filler-data' },
     },
     async (manifest) => {
-      const { player, video, decisions } = window.lab.start({
-        manifest,
-        settings: { streaming: { abr: { minBitrate: { video: 50_000 } } } },
-      });
+      const settings = { streaming: { abr: { minBitrate: { video: 50_000 } } } };
+      const { player, video, decisions } = window.lab.start({ manifest, settings });
       const quota: { playhead: number; ahead: number; decided: number }[] = [];
       player.on(
         'quotaExceeded' as never,
@@ -28,10 +26,8 @@ test('playback survives a full source buffer, and later plans use the reduced bu
       const caps = () => decisions.map(({ state }) => state.bufferCapSeconds);
       await window.lab.until('the quota', () => quota.length > 0);
       const { playhead, decided } = quota[0]!;
-      await window.lab.until(
-        'decisions and playback beyond',
-        () => decisions.length >= decided + 3 && video.currentTime > playhead + 4,
-      );
+      const isBeyond = () => decisions.length >= decided + 3 && video.currentTime > playhead + 4;
+      await window.lab.until('decisions and playback beyond', isBeyond);
       return {
         quota,
         before: Math.max(...caps().slice(0, quota[0]!.decided)),

@@ -238,10 +238,8 @@ describe('reports', () => {
     stage.requests.length = 0;
     await download(1.1);
     await stage.advance(5.5);
-    const sent = stage.requests.map(({ atMs, body }) => [
-      Math.round(atMs - startMs),
-      body && [body.isDownloading, body.observations.length],
-    ]);
+    const of = (body: Request['body']) => body && [body.isDownloading, body.observations.length];
+    const sent = stage.requests.map(({ atMs, body }) => [Math.round(atMs - startMs), of(body)]);
     expect(sent).toEqual([
       [3100, [true, 1]],
       [3250, undefined],

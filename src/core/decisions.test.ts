@@ -70,12 +70,8 @@ test('decide asks the controller once per segment of a live stream, unless somet
   port.play({ bufferLevelSeconds: 1, playbackRate: 1.05 });
   expect([asked(), asked(), emitted.length]).toEqual([1, 1, 1]);
   expect(decisions.decide()).toEqual(CHOICE);
-  for (const [i, change] of [
-    { bufferLevelSeconds: 7 },
-    { bufferCapSeconds: 1 },
-    { playbackRate: 2 },
-    { isPaused: true },
-  ].entries()) {
+  const changes = [{ bufferLevelSeconds: 7 }, { bufferCapSeconds: 1 }, { playbackRate: 2 }, { isPaused: true }];
+  for (const [i, change] of changes.entries()) {
     port.play(change);
     expect(asked()).toBe(2 + i);
   }

@@ -1,11 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { pageLoad } from './page-load.ts';
 
-const response = (fromMs: number, toMs: number, bytes: number) => ({
-  responseStart: fromMs,
-  responseEnd: toMs,
-  transferSize: bytes,
-});
+const response = (responseStart: number, responseEnd: number, transferSize: number) => {
+  return { responseStart, responseEnd, transferSize };
+};
 const loaded = (...entries: object[]) =>
   pageLoad({ now: () => 100_000, getEntriesByType: () => entries as PerformanceEntryList });
 

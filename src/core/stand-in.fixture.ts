@@ -3,6 +3,7 @@
 import type { DecisionEvent, FaultEvent } from './events.ts';
 import type { LeoAbrHandle } from './handle.ts';
 import { wait } from './manual-clock.fixture.ts';
+import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { Steady } from './scripted.fixture.ts';
 
 /** On demand: 10 segments of 4 s. */
@@ -112,6 +113,9 @@ export function heard(handle: LeoAbrHandle) {
   handle.on('fault', (event) => faults.push(event));
   return { handle, decisions, faults };
 }
+
+/** Options with a controller whose type stays known. */
+export type OptionsWith<Controller> = LeoAbrOptions & { controller?: Controller };
 
 export function ranges(pairs: [start: number, end: number][]): TimeRanges {
   return { length: pairs.length, start: (i) => pairs[i]![0], end: (i) => pairs[i]![1] };

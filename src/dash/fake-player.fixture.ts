@@ -6,6 +6,7 @@ import {
   heard,
   LADDER_BPS,
   merge,
+  type OptionsWith,
   ranges,
   SEGMENT_SECONDS,
   SEGMENTS,
@@ -296,7 +297,7 @@ export function asPlayer(fake: FakePlayer): DashPlayer {
 
 /** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
 export function attached<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C } = {},
+  options: OptionsWith<C> = {},
   player = new FakePlayer(),
   attach: (player: DashPlayer, options?: LeoAbrOptions) => LeoAbrHandle = attachLeoAbr,
 ) {
@@ -307,7 +308,7 @@ export function attached<C extends LeoAbrOptions['controller']>(
 
 /** A live stream plays at its target; the controller has been asked for its pace, if it has one. */
 export function playLive<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C },
+  options: OptionsWith<C>,
   prepare: (player: FakePlayer) => void = () => {},
   attach: typeof attachLeoAbr = attachLive,
 ) {

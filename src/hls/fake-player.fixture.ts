@@ -17,7 +17,15 @@ import type {
 import Hls from 'hls.js';
 import Hls16 from 'hls.js-1.6';
 import { wait } from '../core/manual-clock.fixture.ts';
-import { heard, LADDER_BPS, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
+import {
+  heard,
+  LADDER_BPS,
+  type OptionsWith,
+  SEGMENT_SECONDS,
+  SEGMENTS,
+  type Sent,
+  StandIn,
+} from '../core/stand-in.fixture.ts';
 import { createLeoAbrController, type LeoAbrOptions } from '../hls.ts';
 
 // Private members make the classes' types differ.
@@ -207,7 +215,7 @@ export class FakePlayer extends StandIn {
 
 /** A player with the plugin, and its events. */
 export function attached<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C } = {},
+  options: OptionsWith<C> = {},
   given: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
 ) {
   const { Player = Hls, config, files } = given;
@@ -219,7 +227,7 @@ export function attached<C extends LeoAbrOptions['controller']>(
 
 /** A live stream plays at its target: 20 segments of 4 s, and `parts` of the next one. The newest is requested. */
 export function playLive<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C },
+  options: OptionsWith<C>,
   { parts, config = {} }: { parts?: number; config?: Partial<HlsConfig> } = {},
 ) {
   const seen = attached(options, { files: livePlaylists(parts), config });

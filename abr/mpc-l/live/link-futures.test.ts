@@ -16,7 +16,7 @@ const RATE_BPS = 20e6;
 const LEVELS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /** By default a link that is exactly `RATE_BPS`. */
-const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
+const forecastOf = (changes: Parameters<typeof quantilesOf>[1] = {}) =>
   quantilesOf(RATE_BPS, { issuedAtMs: 0, stepEndsSeconds: [1, 15], ...changes });
 
 /** Quantiles at `levels` of a lognormal distribution of mean 1, or of the given median. */
@@ -118,25 +118,17 @@ describe('a varying link', () => {
     const levels = [0.1, 0.5, 0.9];
     const spread = 0.2;
     // Of itself the fluctuation spreads the mean of 1 s by 0.16.
-    const link = read(
-      forecastOf({
-        levels,
-        stepEndsSeconds: [1, 2, 15],
-        quantilesBps: [1, 2, 3].map(() => lognormal(levels, spread, RATE_BPS)),
-        fluctuation,
-      }),
-      { count: 256 },
-    );
+    const rows = [1, 2, 3].map(() => lognormal(levels, spread, RATE_BPS));
+    const steps = { levels, stepEndsSeconds: [1, 2, 15], quantilesBps: rows, fluctuation };
+    const link = read(forecastOf(steps), { count: 256 });
     for (const second of [0, 1]) {
       const logs = everyFuture(link, (f) => Math.log(link.bitsUntil(f, second + 1) - link.bitsUntil(f, second)));
       expect(deviation(logs) / spread).toBeGreaterThan(0.8);
       expect(deviation(logs) / spread).toBeLessThan(1.1);
     }
     // Without fluctuation there is nothing to take away.
-    const plain = read(
-      forecastOf({ levels, stepEndsSeconds: [15], quantilesBps: [lognormal(levels, spread, RATE_BPS)] }),
-      { count: 256 },
-    );
+    const quantilesBps = [lognormal(levels, spread, RATE_BPS)];
+    const plain = read(forecastOf({ levels, stepEndsSeconds: [15], quantilesBps }), { count: 256 });
     const logs = everyFuture(plain, (f) => Math.log(plain.bitsUntil(f, 1)));
     expect(Math.abs(deviation(logs) / spread - 1)).toBeLessThan(0.05);
   });
@@ -252,10 +244,7 @@ test('a given path that is dead for ever or for a while delivers late, and never
 });
 
 test('a forecast is used from its age on', () => {
-  const steps = forecastOf({
-    stepEndsSeconds: [2, 4, 8],
-    quantilesBps: [10e6, 40e6, 20e6].map((bps) => Array(3).fill(bps)),
-  });
+  const steps = forecastOf({ stepEndsSeconds: [2, 4, 8], factors: [0.5, 2, 1] });
   const link = read(steps, { age: 1.5 });
   expect(link.bitsUntil(0, 0.5) / 10e6).toBeCloseTo(0.5, 6);
   expect((link.bitsUntil(0, 2.5) - link.bitsUntil(0, 0.5)) / 40e6).toBeCloseTo(2, 6);
