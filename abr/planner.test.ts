@@ -97,7 +97,6 @@ test.each([false, true])('equals brute force in 4,000 random states, ties includ
       expected.values.every((value, r) => isClose(values[r]!, value));
     if (!isRight) expect({ ...plan, values: [...values] }).toEqual({ ...expected, value: best });
   });
-  // The generator produces ties.
   expect(ties).toBeGreaterThan(200);
 });
 

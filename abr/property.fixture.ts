@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 
-/** A number from `min` to `max`. */
 export const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
-
-/** The same without fractions. */
 export const whole = (min: number, max: number) => fc.integer({ min, max });
 
 /** Asserts that `holds` passes for random values. */

@@ -108,13 +108,11 @@ export function downloadsOf(count: number, bitrateBps: number, sizeBits: number,
   }));
 }
 
-/** A forecast of a path. */
 export function alongPath(path: CapacityPath, issuedAtSeconds = 100): ValidForecast<PathForecast> {
   const issuedAtMs = 1000 * issuedAtSeconds;
   return validForecast<PathForecast>({ kind: 'path', issuedAtMs, source: 'oracle', path, handovers: [] });
 }
 
-/** A dip and a fluctuation of a forecast. */
 export const DIP: HandoverDip = {
   timingSeconds: 0.1,
   depth: 0.8,
@@ -146,7 +144,6 @@ export function quantilesOf(
   });
 }
 
-/** A valid state. */
 export function anyState(downloads: fc.Arbitrary<Download[]> = fc.constant([])): fc.Arbitrary<PlayerState> {
   return anyLadder().chain((ladderBps) =>
     fc
@@ -193,7 +190,6 @@ export function liveOf(changes: Partial<LiveState> = {}): LiveState {
   };
 }
 
-/** The live part of a state. */
 export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
   return fc
     .record({
@@ -290,7 +286,6 @@ export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
   return fc.oneof(anyQuantiles(state, rateOf(state)), anyPath);
 }
 
-/** The arguments of a controller. */
 export interface Question {
   state: PlayerState;
   inFlight: InFlight;

@@ -127,7 +127,6 @@ test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or
   });
 });
 
-/** The state after two downloads at this rate. */
 const measured = (one: PlayerState, bps: number) => ({ ...one, downloads: downloadsOf(2, one.ladderBps[0]!, bps, 1) });
 
 test('a link with plenty of capacity: the top, from the first decision on', () => {

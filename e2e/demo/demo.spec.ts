@@ -322,7 +322,6 @@ test("an invalid address and an invalid trace are reported; the viewer's own tra
   const page = await open('?players=mpc-x&trace=nowhere&scenario=8k&start=-1');
   const alert = page.getByRole('alert');
   for (const wrong of ['mpc-x', 'nowhere', '8k', '-1']) await expect(alert).toContainText(`“${wrong}”`);
-  // The defaults play.
   await untilPlayed(page, 0.5);
   await alert.getByRole('button', { name: 'Dismiss' }).click();
   await expect(alert).toBeEmpty();

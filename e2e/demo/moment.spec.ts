@@ -95,7 +95,6 @@ test('MPC-L plays slower ahead of the handover, the other one stalls, and the pa
     }
   }
 
-  // A third player is one click away.
   await page.getByRole('button', { name: 'Add player' }).click();
   await expect(page.getByRole('article')).toHaveCount(3);
   await expect(page.getByRole('article').nth(2)).toHaveAccessibleName(/MPC-D$/);

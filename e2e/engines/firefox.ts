@@ -10,7 +10,6 @@ export const findFirefox = () => findProgram(process.env['FIREFOX_PATH'] || 'fir
 /** Beside those that Firefox sets itself under remote control. 0: media may begin to play without a click. */
 const PREFERENCES = { 'media.autoplay.default': 0, 'media.autoplay.blocking_policy': 0, 'browser.startup.page': 0 };
 
-/** What a script of the page came to. */
 type Evaluated =
   | { type: 'success'; result: { value: string } }
   | { type: 'exception'; exceptionDetails: { text: string } };

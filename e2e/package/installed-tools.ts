@@ -41,7 +41,6 @@ export function installTools(folder: string, pages: readonly (keyof typeof PAGES
   writeFileSync(join(folder, 'package.json'), JSON.stringify(app));
 }
 
-/** The environment with this locale, or as it is. */
 const environment = (LANG?: string) =>
   LANG === undefined ? process.env : { ...process.env, LANG, LANGUAGE: undefined, LC_ALL: undefined };
 

@@ -37,7 +37,6 @@ let folder: string;
 let files: string[];
 let origin: RunningOrigin;
 
-/** Runs a program in a folder and returns its output; throws with the output if it fails. */
 function run(program: string, args: string[], cwd: string): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -8,7 +8,6 @@ const CHUNKS = 8;
 
 interface Delivery {
   requestedAtSeconds?: number;
-  /** Arrival of each chunk. */
   arrivals: readonly number[];
   segment?: typeof SEGMENT;
   edge?: LiveEdge;

@@ -59,7 +59,6 @@ class FakeWorker extends EventTarget {
     return this.asked.filter((message) => message.kind === 'evaluate');
   }
 
-  /** Responds to the newest request. */
   evaluate(quantiles: readonly number[] = [-1, 0, 1, -1, 0, 1]): void {
     this.answer({ kind: 'evaluated', quantiles: Float32Array.from(quantiles) });
   }
@@ -275,7 +274,6 @@ describe('faults', () => {
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
     expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
-    // Later messages have no effect.
     worker.answer(ready(CARD));
     expect(forecaster.status).toBe('failed');
   });

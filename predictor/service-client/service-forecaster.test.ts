@@ -320,7 +320,6 @@ describe('the connection', () => {
     expect(faults).toEqual([`http://127.0.0.1:8790/: ${detail}`]);
     expect(forecaster.state).toMatchObject({ connection: 'refused', detail });
     expect(stage.requests.length).toBe(4);
-    // Updated.
     Object.assign(stage, { status: 200, protocol: { oldest: 1, newest: 2 } });
     await wait(80, source);
     expect(forecaster.state.connection).toBe('connected');

@@ -48,7 +48,6 @@ export class FakePort implements PlayerPort {
     this.abandoned.push(choice);
   }
 
-  /** Changes what plays. */
   play(playback: Partial<Situation['playback']>, live: Partial<LivePosition> = {}): void {
     const now = this.now!;
     this.now = { ...now, playback: { ...now.playback, ...playback }, live: now.live && { ...now.live, ...live } };
@@ -73,7 +72,6 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
   return port;
 }
 
-/** The core with a fake player. */
 export function adapted<C extends LeoAbrOptions['controller']>(options: OptionsWith<C>, port = new FakePort()) {
   const events = new Events({ logger: null });
   const emitted: DecisionEvent[] = [];

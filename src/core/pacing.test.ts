@@ -225,7 +225,6 @@ test('the event has all inputs, and comes when the rate or, once a second, the t
   expect(paces.at(-1)).toMatchObject({ playbackRate: 1 });
   controller.rate = 1.05;
   wait(0.5);
-  // Not yet.
   expect(paces).toHaveLength(5);
   wait(0.6);
   expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05, inFlight: undefined });

@@ -4,7 +4,6 @@ import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './pr
 const ORIGIN = 'https://media.example';
 const DAY_MS = 86_400_000;
 
-/** A page's storage. */
 function memory(text?: string) {
   const items = new Map(text === undefined ? [] : [[STORAGE_KEY, text]]);
   const setItem = (key: string, value: string) => void items.set(key, value);

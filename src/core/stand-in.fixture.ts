@@ -11,7 +11,6 @@ export const LADDER_BPS = [1e6, 2e6, 4e6];
 export const SEGMENTS = 10;
 export const SEGMENT_SECONDS = 4;
 
-/** A media element without media. */
 class FakeMedia extends EventTarget {
   currentTime = 0;
   playbackRate = 1;
@@ -31,11 +30,9 @@ class FakeMedia extends EventTarget {
 export interface Sent {
   /** The headers are here; only where the player tells that. */
   responded?(bits: number): void;
-  /** So many bits are here. */
   arrived(bits: number): void;
   completed(bits: number): void;
   failed(): void;
-  /** The player gives it up. */
   aborted(): void;
 }
 
@@ -105,7 +102,6 @@ export abstract class StandIn {
   }
 }
 
-/** The events of an attachment. */
 export function heard(handle: LeoAbrHandle) {
   const decisions: DecisionEvent[] = [];
   const faults: FaultEvent[] = [];

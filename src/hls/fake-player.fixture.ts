@@ -75,7 +75,6 @@ function newStats(): LoaderStats {
   return { ...counted, loading: { ...phase(), start: performance.now() }, parsing: phase(), buffering: phase() };
 }
 
-/** A loader of playlists. */
 function loaderOf(files: Record<string, string>) {
   return class {
     context = null;
@@ -213,7 +212,6 @@ export class FakePlayer extends StandIn {
   }
 }
 
-/** A player with the plugin, and its events. */
 export function attached<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C> = {},
   given: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},

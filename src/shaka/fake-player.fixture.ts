@@ -131,7 +131,6 @@ export class FakePlayer extends StandIn {
   isLive = () => this.isLiveStream;
   seekRange = () => ({ start: 0, end: this.end });
 
-  /** As Shaka does it. */
   load(variants = this.variants.slice(0, 3)) {
     this.manager ??= this.config.abrFactory();
     const { manager } = this;
@@ -236,7 +235,6 @@ function structuredCloneOf({ abrFactory, ...config }: FakePlayer['config']) {
   return { abrFactory, ...structuredClone(config) };
 }
 
-/** The plugin configured in a player. */
 export function attached<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C> = {},
   player = new FakePlayer(),

@@ -44,7 +44,6 @@ const anyLiveState = anyOnDemand.chain((state) => anyLive(state).map((live) => (
 const anyReceived = fc.constantFrom(0, 0.01, 0.4, 1);
 const topOf = (state: PlayerState) => state.ladderBps.length - 1;
 
-/** All that a controller answers in a state. */
 function answersOf(controller: Controller, state: PlayerState, inFlight: InFlight, forecast?: ValidForecast) {
   return {
     decision: controller.decide(state, forecast),
