@@ -59,7 +59,7 @@ function liveScenario(segmentCount: number, chunkSeconds: number): ResolvedScena
 
 test.beforeAll(async () => {
   const configFile = path('../replay/browser/page.config.ts');
-  await build({ configFile, build: { outDir: PAGE_DIRECTORY, emptyOutDir: true } });
+  await build({ configFile, configLoader: 'runner', build: { outDir: PAGE_DIRECTORY, emptyOutDir: true } });
 });
 
 /** Plays a session of each algorithm, once: the machine's load does not matter here. */

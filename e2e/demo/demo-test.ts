@@ -14,15 +14,12 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
 export async function startDemo(port = 0, variables: Record<string, string> = {}) {
-  const vite: ChildProcess = spawn(
-    process.execPath,
-    [join(ROOT, 'node_modules/vite/bin/vite.js'), '--port', String(port), '--strictPort', '--clearScreen', 'false'],
-    {
-      cwd: ROOT,
-      env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const flags = `--configLoader runner --port ${port} --strictPort --clearScreen false`.split(' ');
+  const vite: ChildProcess = spawn(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {

@@ -60,7 +60,7 @@ test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
   for (const entry of ['', ...ENTRIES.map((name) => `-${name}`)]) {
-    await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT });
+    await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT, configLoader: 'runner' });
   }
   folder = fs.mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);

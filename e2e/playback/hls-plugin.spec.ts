@@ -14,7 +14,7 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
       const isPlaying = () => video.currentTime > 0 && !video.seeking && paces.length > 0;
       await window.lab.until('a pace', isPlaying, lab);
       const start = video.currentTime;
-      await window.lab.until('6 s', () => video.currentTime - start > 6, lab);
+      await window.lab.until('4 s', () => video.currentTime - start > 4, lab);
       return {
         decisions: decisions.map(({ state }) => state.segmentIndex),
         requests: requests.map(({ index }) => index),

@@ -40,8 +40,8 @@ test('on a fast link algorithms go to the top, though they saw 1 Mbit/s for long
         const released = requests.length;
         // In a row: a host that stands still may delay that.
         const isThere = () =>
-          requests.length >= released + 5 && requests.slice(-5).every((one) => one.representationId === top);
-        await window.lab.until('the top, five times', isThere, lab);
+          requests.length >= released + 4 && requests.slice(-4).every((one) => one.representationId === top);
+        await window.lab.until('the top, four times', isThere, lab);
       },
       { manifest: `${folder}manifest.mpd`, algorithm, top: TOP },
     );

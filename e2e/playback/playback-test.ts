@@ -186,7 +186,7 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
   const file = join(process.env['LEO_ABR_BUILDS']!, `${mode}.js`);
   const earlier = await readFile(file, 'utf8').catch(() => undefined);
   if (earlier !== undefined) return earlier;
-  const result = await build({ mode, logLevel: 'error', build: { write: false } });
+  const result = await build({ mode, logLevel: 'error', configLoader: 'runner', build: { write: false } });
   const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
   const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
   const { code } = wanted as Rolldown.OutputChunk;
