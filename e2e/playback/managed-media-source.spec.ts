@@ -73,7 +73,6 @@ for (const [playerName, settings] of SETTINGS) {
             silent: silent.filter(([start, end]) => start > pausedAtSeconds + 1 && end < resumedAtSeconds),
             pauseSeconds: resumedAtSeconds - pausedAtSeconds,
             longestSeconds: Math.max(...after.at(-1)!.state.downloads.map(({ downloadSeconds }) => downloadSeconds)),
-            abandonments: after.filter(({ kind }) => kind === 'abandon').length,
             sourcesOfForecasts: after.map(({ decision }) => decision.forecastSource),
             highest: Math.max(...after.map(({ decision }) => decision.representation)),
           };

@@ -180,15 +180,10 @@ export class FakePlayer extends StandIn {
     this.hls.trigger(Hls.Events.FRAG_LOADED, { frag, part, payload: new ArrayBuffer(0), networkDetails: null });
   }
 
-  failed(frag: MediaFragment): void {
-    frag.loader = null;
+  error(type: string, details: string, frag?: MediaFragment): void {
     this.hls.trigger(Hls.Events.ERROR, {
-      type: 'networkError' as ErrorTypes,
-      details: 'fragLoadError' as ErrorDetails,
-      fatal: false,
-      frag,
-      error: new Error('404'),
-      reason: '404',
+      ...{ type: type as ErrorTypes, details: details as ErrorDetails, fatal: false, error: new Error(details) },
+      ...(frag && { frag }),
     });
   }
 
@@ -201,7 +196,10 @@ export class FakePlayer extends StandIn {
         stats.loaded = bits / 8;
       },
       completed: (bits) => this.loaded(frag, bits / 8),
-      failed: () => this.failed(frag),
+      failed: () => {
+        frag.loader = null;
+        this.error('networkError', 'fragLoadError', frag);
+      },
       aborted: () => frag.abortRequests(),
     };
   }

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ErrorDetails, ErrorTypes, MediaFragment } from 'hls.js';
-import Hls from 'hls.js';
+import type { MediaFragment } from 'hls.js';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { bitsOf } from '../core/stand-in.fixture.ts';
@@ -13,18 +12,13 @@ useWindow();
 function started(controller: Scripted = new Scripted()) {
   const steady = new Steady();
   const seen = attached({ controller, forecasters: [steady] });
-  const { player, hls } = seen;
+  const { player } = seen;
   const level = player.ask();
   const decided = () => {
     player.ask();
     return controller.states.at(-1)!;
   };
-  const error = (type: string, details: string, frag?: MediaFragment) =>
-    hls.trigger(Hls.Events.ERROR, {
-      ...{ type: type as ErrorTypes, details: details as ErrorDetails, fatal: false, error: new Error(details) },
-      ...(frag && { frag }),
-    });
-  return { ...seen, steady, frag: player.fragment(0, level), decided, error };
+  return { ...seen, steady, frag: player.fragment(0, level), decided };
 }
 
 test('bits count when the loader counts them, and the response time from the first', () => {
@@ -72,8 +66,8 @@ test('audio is measured and not decided on, subtitles and init segments are neit
 });
 
 test('errors without a segment change nothing', () => {
-  const { error, handle } = started();
-  error('mediaError', 'bufferStalledError');
+  const { player, handle } = started();
+  player.error('mediaError', 'bufferStalledError');
   expect(handle.state.faults).toEqual([]);
 });
 
@@ -91,13 +85,13 @@ test('requests that hls.js aborts, at a seek, count as abandoned', () => {
 });
 
 test('the error of an abort does not end the next request for the same segment', () => {
-  const { player, frag, error, decided } = started();
+  const { player, frag, decided } = started();
   const stats = player.request(frag);
   wait(0.5);
   stats.loaded = 1e5;
   frag.abortRequests();
   player.request(frag);
-  error('networkError', 'aborted', frag);
+  player.error('networkError', 'aborted', frag);
   wait(1);
   player.loaded(frag, 5e5);
   expect(decided().downloads).toMatchObject([
