@@ -5,7 +5,13 @@ import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './planner.ts';
 import { between, forAll } from './property.fixture.ts';
-import { anyDownloads, anyState, downloadsOf, stateOf as runningState } from './random-states.fixture.ts';
+import {
+  anyDownloads,
+  anyState,
+  inFlightOf as downloadOf,
+  downloadsOf,
+  stateOf as runningState,
+} from './random-states.fixture.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 // planner.test.ts compares plans with brute force.
@@ -99,13 +105,5 @@ function stateOf(changes: Partial<PlayerState>): PlayerState {
 
 /** The top representation, requested at second 10. */
 function inFlightOf(overrides: Partial<InFlight>): InFlight {
-  return {
-    segmentIndex: 4,
-    bitrateBps: 8e6,
-    sizeBits: 32e6,
-    requestedAtSeconds: 10,
-    receivedBits: 0,
-    abandonments: 0,
-    ...overrides,
-  };
+  return { ...downloadOf(stateOf({}), 2, 0, 2), ...overrides };
 }

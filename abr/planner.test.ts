@@ -61,9 +61,7 @@ function bruteForce(
   return { representation, values };
 }
 
-function isClose(a: number, b: number): boolean {
-  return a === b || Math.abs(a - b) <= 1e-8 * (1 + Math.abs(b));
-}
+const isClose = (a: number, b: number) => a === b || Math.abs(a - b) <= 1e-8 * (1 + Math.abs(b));
 
 /** The largest horizon up to this one with at most 700 plans. */
 function affordable(horizon: number, count: number): number {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import { forAll } from '../property.fixture.ts';
-import { anyQuestion, stateOf } from '../random-states.fixture.ts';
+import { anyQuestion, inFlightOf, stateOf } from '../random-states.fixture.ts';
 import { createBolaE, createDynamic } from './dash-rules.ts';
 
 /** Buffer targets of dash.js's BOLA: 22 s. gp = ln 40 / 1.2 = 3.074, Vp = 10 / gp = 3.253 s. */
@@ -123,16 +123,7 @@ describe('bola-e', () => {
 const controller = createDynamic();
 const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
 /** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
-const inFlight: InFlight = {
-  segmentIndex: 20,
-  bitrateBps: 10e6,
-  sizeBits: 40e6,
-  requestedAtSeconds: 100,
-  receivedBits: 4e6,
-  firstByteAtSeconds: 101,
-  lastBitsAtSeconds: 103,
-  abandonments: 0,
-};
+const inFlight: InFlight = { ...inFlightOf(state, 3, 0.1, 3), firstByteAtSeconds: 101, lastBitsAtSeconds: 103 };
 
 test('the abandonment rule abandons a download that takes 1.8 segments or more, for what its own rate sustains', () => {
   expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });

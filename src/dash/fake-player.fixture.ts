@@ -291,9 +291,7 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
   return player;
 }
 
-export function asPlayer(fake: FakePlayer): DashPlayer {
-  return fake as unknown as DashPlayer;
-}
+export const asPlayer = (fake: FakePlayer) => fake as unknown as DashPlayer;
 
 /** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
 export function attached<C extends LeoAbrOptions['controller']>(

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
 import { between, forAll } from '../../property.fixture.ts';
-import { liveOf, quantilesOf, stateOf as runningState } from '../../random-states.fixture.ts';
+import { inFlightOf, liveOf, quantilesOf, stateOf as runningState } from '../../random-states.fixture.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
@@ -36,13 +36,8 @@ function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): Li
 }
 
 const downloading = (changes: Partial<InFlight> = {}): InFlight => ({
-  segmentIndex: 20,
-  bitrateBps: LADDER_BPS[MIDDLE]!,
-  sizeBits: 8e6,
-  requestedAtSeconds: 99,
-  receivedBits: 5e6,
+  ...inFlightOf(stateOf(), MIDDLE, 5 / 8),
   firstByteAtSeconds: 99.05,
-  abandonments: 0,
   ...changes,
 });
 

@@ -21,22 +21,16 @@ import {
 
 const MINUTE_MS = Date.UTC(2025, 0, 1, 12, 0, 0);
 
-function started(context: Partial<SessionContext> = {}): HandoverClock {
-  return new HandoverClock(context);
-}
+const started = (context: Partial<SessionContext> = {}) => new HandoverClock(context);
 
 function listen(clock: HandoverClock, observations: readonly Observation[]): HandoverEstimate {
   for (const observation of observations) clock.observe(observation);
   return clock.estimate(0)!;
 }
 
-function afterSession(link: Link, options: SessionOptions, context: Partial<SessionContext> = {}): HandoverEstimate {
-  return listen(started(context), observationsOf(link, options));
-}
+const afterSession = (link: Link, options: SessionOptions) => listen(started(), observationsOf(link, options));
 
-function logOdds({ leoProbability }: HandoverEstimate): number {
-  return Math.log(leoProbability / (1 - leoProbability));
-}
+const logOdds = ({ leoProbability }: HandoverEstimate) => Math.log(leoProbability / (1 - leoProbability));
 
 /** UTC at the start of a session with boundaries at `boundary` of its clock, with an error of `errorSeconds`. */
 function timeOf(boundary: number, errorSeconds = 0): Partial<SessionContext> {
