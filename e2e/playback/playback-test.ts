@@ -202,7 +202,11 @@ function labFiles(): ServedFiles {
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
     files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as PlayerName)];
     files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
-    files[`/${mode}.js`] ??= async () => ['text/javascript', await built({ mode }, file)];
+    let code: Promise<string> | undefined;
+    files[`/${mode}.js`] ??= async () => {
+      code ??= built({ mode }, file);
+      return ['text/javascript', await code];
+    };
   }
   return files;
 }
