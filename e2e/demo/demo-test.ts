@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
 export async function startDemo(port = 0, variables: Record<string, string> = {}) {
-  const flags = `--configLoader runner --port ${port} --strictPort --clearScreen false`.split(' ');
+  const flags = `--port ${port} --strictPort --clearScreen false`.split(' ');
   const vite: ChildProcess = spawn(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), ...flags], {
     cwd: ROOT,
     env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
