@@ -7,8 +7,6 @@ import { findBrowser } from '../../replay/browser/find-browser.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Vite reads its configuration without a build of it. */
-const RUNNER = ['--configLoader', 'runner'];
 /** What a build of the command's pages is called with. */
 const PAGES = { 'bench-page': ['--config', 'replay/browser/page.config.ts'], demo: ['--emptyOutDir'] };
 
@@ -25,7 +23,7 @@ export function installTools(folder: string, pages: readonly (keyof typeof PAGES
     cpSync(join(ROOT, 'cli', name), join(copy, name), { recursive: true });
   }
   const build = (outDir: string, ...args: string[]) =>
-    run(process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', outDir, ...RUNNER, ...args);
+    run(process.execPath, join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', outDir, ...args);
   const dist = join(copy, 'dist');
   build(dist, '--mode', 'cli');
   for (const page of pages) build(join(dist, page), ...PAGES[page]);
