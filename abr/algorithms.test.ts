@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ALGORITHM_NAMES, type ControllerOptions, createController } from './algorithms.ts';
 import type { Controller } from './controller.ts';
@@ -6,77 +6,73 @@ import { InputError } from './errors.ts';
 import { forAll } from './property.fixture.ts';
 import { anyDownloads, anyQuestion, anyState, type Question } from './random-states.fixture.ts';
 
-describe('createController', () => {
-  test.each(ALGORITHM_NAMES)('%s names itself in its answers, which are valid in any state', (name) => {
-    const controllers = [{}, { horizon: 1 }, { horizon: 6 }].map((options) => createController(name, options));
-    fc.assert(
-      fc.property(anyQuestion(), fc.constantFrom(...controllers), ({ state, inFlight, forecast }, controller) => {
-        const change = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
-        for (const answer of [controller.decide(state, forecast), ...(change === 'keep' ? [] : [change])]) {
-          expect(answer.controller).toBe(name);
-          expect(state.ladderBps[answer.representation]).toBeDefined();
-          expect(answer.reason).not.toMatch(/NaN|undefined|Infinity/);
-          for (const { expectedQoe, expectedStallSeconds } of answer.candidates ?? []) {
-            expect(Number.isFinite(expectedQoe) && Number.isFinite(expectedStallSeconds)).toBe(true);
-          }
-        }
-        const pace = state.live && controller.pace?.(state, inFlight, forecast);
-        if (!pace) return;
-        expect(pace.playbackRate).toBeGreaterThanOrEqual(state.live!.playbackRates.min);
-        expect(pace.playbackRate).toBeLessThanOrEqual(state.live!.playbackRates.max);
-        expect(pace.reason).not.toMatch(/NaN|undefined|Infinity/);
-      }),
-      { numRuns: 100, seed: 1 },
-    );
-  });
-
-  test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or answers', (name) => {
-    const used = createController(name);
-    // It has played a minute at twice the rate.
-    const [{ state: before }] = fc.sample(anyQuestion(true), { numRuns: 1, seed: 2 }) as [Question];
-    for (let second = 0; second < 60; second++) {
-      used.pace?.({ ...before, nowSeconds: before.nowSeconds + second, playbackRate: 2 }, undefined);
+test.each(ALGORITHM_NAMES)('%s names itself in its answers, which are valid in any state', (name) => {
+  const controllers = [{}, { horizon: 1 }, { horizon: 6 }].map((options) => createController(name, options));
+  const any = fc.constantFrom(...controllers);
+  forAll([anyQuestion(), any], { numRuns: 100, seed: 1 }, ({ state, inFlight, forecast }, controller) => {
+    const change = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
+    for (const answer of [controller.decide(state, forecast), ...(change === 'keep' ? [] : [change])]) {
+      expect(answer.controller).toBe(name);
+      expect(state.ladderBps[answer.representation]).toBeDefined();
+      expect(answer.reason).not.toMatch(/NaN|undefined|Infinity/);
+      for (const { expectedQoe, expectedStallSeconds } of answer.candidates ?? []) {
+        expect(Number.isFinite(expectedQoe) && Number.isFinite(expectedStallSeconds)).toBe(true);
+      }
     }
-    // A smaller example would be none: what `used` remembers is not in it.
-    forAll([anyQuestion()], { numRuns: 15, seed: 2, endOnFailure: true }, ({ state, inFlight, forecast }) => {
-      const questions: ((controller: Controller) => unknown)[] = [
-        (controller) => controller.decide(state, forecast),
-        (controller) => controller.reconsider?.(state, inFlight, forecast),
-        (controller) => state.live && controller.pace?.(state, inFlight, forecast),
-        (controller) => state.live && controller.pace?.(state, undefined, forecast),
-      ];
-      const before = JSON.stringify([state, inFlight, forecast]);
-      for (const answerOf of questions) expect(answerOf(used)).toEqual(answerOf(createController(name)));
-      expect(JSON.stringify([state, inFlight, forecast])).toBe(before);
-    });
+    const pace = state.live && controller.pace?.(state, inFlight, forecast);
+    if (!pace) return;
+    expect(pace.playbackRate).toBeGreaterThanOrEqual(state.live!.playbackRates.min);
+    expect(pace.playbackRate).toBeLessThanOrEqual(state.live!.playbackRates.max);
+    expect(pace.reason).not.toMatch(/NaN|undefined|Infinity/);
   });
+});
 
-  test.each(ALGORITHM_NAMES)('%s needs the last 16 downloads only', (name) => {
-    const controller = createController(name);
-    forAll([anyState({ downloads: anyDownloads(40) })], { numRuns: 50, seed: 3 }, (state) => {
-      const shortened = { ...state, downloads: state.downloads.slice(-16) };
-      expect(controller.decide(shortened)).toEqual(controller.decide(state));
-    });
+test.each(ALGORITHM_NAMES)('%s keeps nothing between sessions or answers', (name) => {
+  const used = createController(name);
+  // It has played a minute at twice the rate.
+  const [{ state: before }] = fc.sample(anyQuestion(true), { numRuns: 1, seed: 2 }) as [Question];
+  for (let second = 0; second < 60; second++) {
+    used.pace?.({ ...before, nowSeconds: before.nowSeconds + second, playbackRate: 2 }, undefined);
+  }
+  // A smaller example would be none: what `used` remembers is not in it.
+  forAll([anyQuestion()], { numRuns: 15, seed: 2, endOnFailure: true }, ({ state, inFlight, forecast }) => {
+    const questions: ((controller: Controller) => unknown)[] = [
+      (controller) => controller.decide(state, forecast),
+      (controller) => controller.reconsider?.(state, inFlight, forecast),
+      (controller) => state.live && controller.pace?.(state, inFlight, forecast),
+      (controller) => state.live && controller.pace?.(state, undefined, forecast),
+    ];
+    const before = JSON.stringify([state, inFlight, forecast]);
+    for (const answerOf of questions) expect(answerOf(used)).toEqual(answerOf(createController(name)));
+    expect(JSON.stringify([state, inFlight, forecast])).toBe(before);
   });
+});
 
-  test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and lists the known names', (name) => {
-    expect(() => createController(name)).toThrow(InputError);
-    expect(() => createController(name)).toThrow(/algorithm: expected one of mpc-d, .*throughput/);
+test.each(ALGORITHM_NAMES)('%s needs the last 16 downloads only', (name) => {
+  const controller = createController(name);
+  forAll([anyState(anyDownloads(40))], { numRuns: 50, seed: 3 }, (state) => {
+    const shortened = { ...state, downloads: state.downloads.slice(-16) };
+    expect(controller.decide(shortened)).toEqual(controller.decide(state));
   });
+});
 
-  test.each<[string, unknown]>([
-    ['horizon', 0],
-    ['horizon', Number.NaN],
-    ['horizon', 1.5],
-    ['horizon', 21],
-    ['seed', Number.POSITIVE_INFINITY],
-    ['outlook', 'yes'],
-    ['horizn', 5],
-  ])('refuses %s: %p, for every algorithm', (field, value) => {
-    for (const name of ALGORITHM_NAMES) {
-      const create = () => createController(name, { [field]: value } as ControllerOptions);
-      expect(create).toThrow(InputError);
-      expect(create).toThrow(`options.${field}`);
-    }
-  });
+test.each(['', 'mpc-x', 'toString', 'MPC-D'])('refuses %p and lists the known names', (name) => {
+  expect(() => createController(name)).toThrow(InputError);
+  expect(() => createController(name)).toThrow(/algorithm: expected one of mpc-d, .*throughput/);
+});
+
+test.each<[string, unknown]>([
+  ['horizon', 0],
+  ['horizon', Number.NaN],
+  ['horizon', 1.5],
+  ['horizon', 21],
+  ['seed', Number.POSITIVE_INFINITY],
+  ['outlook', 'yes'],
+  ['horizn', 5],
+])('refuses %s: %p, for every algorithm', (field, value) => {
+  for (const name of ALGORITHM_NAMES) {
+    const create = () => createController(name, { [field]: value } as ControllerOptions);
+    expect(create).toThrow(InputError);
+    expect(create).toThrow(`options.${field}`);
+  }
 });

@@ -1,8 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath, PiecewisePath, type PiecewisePathOptions, ShiftedPath } from './capacity-path.ts';
-import { forAll } from './property.fixture.ts';
-import { anyNumber } from './random-states.fixture.ts';
+import { forAll, whole } from './property.fixture.ts';
+import { anyNumber, runningSums } from './random-states.fixture.ts';
 
 const seconds = anyNumber(0, 60);
 const sizeBits = anyNumber(1, 200).map((megabits) => megabits * 1e6);
@@ -14,112 +14,101 @@ const anySteps: fc.Arbitrary<PiecewisePathOptions> = fc
     maxLength: 60,
   })
   .map((steps) => {
-    let at = 0;
-    const stepEndsSeconds = steps.map(([length]) => {
-      at += length;
-      return at;
-    });
+    const stepEndsSeconds = runningSums(steps.map(([length]) => length));
     return { stepEndsSeconds, ratesBps: steps.map(([, mbps]) => mbps * 1e6) };
   });
 
-describe('ConstantPath', () => {
-  test('delivers rate * time', () => {
-    const path = new ConstantPath(4e6, 0.1);
-    expect(path.cumulativeBits(2)).toBe(8e6);
-    expect(path.downloadSeconds(7, 2e6)).toBeCloseTo(0.6, 12);
-    expect(new ConstantPath(0).downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
+test('ConstantPath delivers rate * time', () => {
+  const path = new ConstantPath(4e6, 0.1);
+  expect(path.cumulativeBits(2)).toBe(8e6);
+  expect(path.downloadSeconds(7, 2e6)).toBeCloseTo(0.6, 12);
+  expect(new ConstantPath(0).downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('passes through its steps, again and again', () => {
+  const path = new PiecewisePath({ stepEndsSeconds: [1, 3], ratesBps: [1e6, 2e6] });
+  expect([0, 0.5, 1, 2, 3, 4].map((at) => path.cumulativeBits(at))).toEqual([0, 0.5e6, 1e6, 3e6, 5e6, 6e6]);
+  expect(path.downloadSeconds(0.5, 2.5e6)).toBeCloseTo(1.5, 12);
+});
+
+test('latency: bits flow from the first byte on', () => {
+  const path = new PiecewisePath({ stepEndsSeconds: [1, 2], ratesBps: [0, 1e6], latencySeconds: 1.5 });
+  expect(path.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
+});
+
+test("the receiver's time for a response comes after the last bit and takes nothing from the link", () => {
+  const response = { seconds: 0.01, secondsPerBit: 1e-9 };
+  forAll([anySteps, seconds, sizeBits, seconds], { seed: 5, numRuns: 200 }, (steps, start, bits, origin) => {
+    const options = { ...steps, latencySeconds: 0.05 };
+    const plain = new PiecewisePath(options).from(origin);
+    const path = new PiecewisePath({ ...options, response }).from(origin);
+    const expected = plain.downloadSeconds(start, bits) + (0.01 + 1e-9 * bits);
+    expect(path.downloadSeconds(start, bits)).toBe(expected);
+    expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
+    expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
   });
 });
 
-describe('PiecewisePath', () => {
-  test('passes through its steps, again and again', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [1, 3], ratesBps: [1e6, 2e6] });
-    expect([0, 0.5, 1, 2, 3, 4].map((at) => path.cumulativeBits(at))).toEqual([0, 0.5e6, 1e6, 3e6, 5e6, 6e6]);
-    expect(path.downloadSeconds(0.5, 2.5e6)).toBeCloseTo(1.5, 12);
-  });
+test('never ends on a dead link', () => {
+  const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] });
+  expect(path.downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
+});
 
-  test('latency: bits flow from the first byte on', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [1, 2], ratesBps: [0, 1e6], latencySeconds: 1.5 });
-    expect(path.downloadSeconds(0, 0.5e6)).toBeCloseTo(2, 12);
+test('downloadSeconds is the inverse of cumulativeBits', () => {
+  forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 1 }, (steps, at, bits) => {
+    const path = new PiecewisePath(steps);
+    const end = at + path.downloadSeconds(at, bits);
+    if (end === Number.POSITIVE_INFINITY) return;
+    const arrived = path.cumulativeBits(end) - path.cumulativeBits(at);
+    expect(Math.abs(arrived - bits)).toBeLessThan(1e-9 * path.cumulativeBits(end) + 1e-3);
   });
+});
 
-  test("the receiver's time for a response comes after the last bit and takes nothing from the link", () => {
-    const response = { seconds: 0.01, secondsPerBit: 1e-9 };
-    forAll([anySteps, seconds, sizeBits, seconds], { seed: 5, numRuns: 200 }, (steps, start, bits, origin) => {
-      const options = { ...steps, latencySeconds: 0.05 };
-      const plain = new PiecewisePath(options).from(origin);
-      const path = new PiecewisePath({ ...options, response }).from(origin);
-      const expected = plain.downloadSeconds(start, bits) + (0.01 + 1e-9 * bits);
-      expect(path.downloadSeconds(start, bits)).toBe(expected);
-      expect(path.transferSeconds(start, bits)).toBe(plain.downloadSeconds(start, bits));
-      expect(path.cumulativeBits(start)).toBe(plain.cumulativeBits(start));
-    });
+test('look-ups equal those of a plain walk over the steps', () => {
+  forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 2 }, (steps, at, bits) => {
+    // The last step outlasts the download.
+    const stepEndsSeconds = [...Array.from(steps.stepEndsSeconds), 2000];
+    const ratesBps = [...Array.from(steps.ratesBps), 1e6];
+    const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
+    let start = 0;
+    let passed = 0;
+    let left = bits;
+    let end = Number.NaN;
+    for (let i = 0; i < stepEndsSeconds.length && Number.isNaN(end); i++) {
+      const stepEnd = stepEndsSeconds[i]!;
+      const rate = ratesBps[i]!;
+      passed += rate * Math.max(0, Math.min(stepEnd, at) - start);
+      const from = Math.max(start, at);
+      const possible = rate * Math.max(0, stepEnd - from);
+      if (rate > 0 && stepEnd > from && possible >= left) end = from + left / rate;
+      else if (stepEnd > from) left -= rate > 0 ? possible : 0;
+      start = stepEnd;
+    }
+    expect(path.cumulativeBits(at) / (passed || 1)).toBeCloseTo(passed === 0 ? 0 : 1, 9);
+    expect(path.downloadSeconds(at, bits)).toBeCloseTo(end - at, 6);
   });
+});
 
-  test('never ends on a dead link', () => {
-    const path = new PiecewisePath({ stepEndsSeconds: [1], ratesBps: [0] });
-    expect(path.downloadSeconds(0, 1)).toBe(Number.POSITIVE_INFINITY);
+test('is periodic', () => {
+  forAll([anySteps, seconds, sizeBits, whole(1, 50)], { numRuns: 1000, seed: 3 }, (steps, at, bits, rounds) => {
+    const path = new PiecewisePath(steps);
+    const period = steps.stepEndsSeconds[steps.stepEndsSeconds.length - 1]!;
+    const now = path.downloadSeconds(at, bits);
+    const later = path.downloadSeconds(at + rounds * period, bits);
+    if (now === Number.POSITIVE_INFINITY) expect(later).toBe(now);
+    // Where the link is dead a rounding error decides on which side of the gap the last bit falls.
+    else if (!Array.from(steps.ratesBps).includes(0)) expect(later).toBeCloseTo(now, 6);
   });
+});
 
-  test('downloadSeconds is the inverse of cumulativeBits', () => {
-    forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 1 }, (steps, at, bits) => {
-      const path = new PiecewisePath(steps);
-      const end = at + path.downloadSeconds(at, bits);
-      if (end === Number.POSITIVE_INFINITY) return;
-      const arrived = path.cumulativeBits(end) - path.cumulativeBits(at);
-      expect(Math.abs(arrived - bits)).toBeLessThan(1e-9 * path.cumulativeBits(end) + 1e-3);
-    });
-  });
-
-  test('look-ups equal those of a plain walk over the steps', () => {
-    forAll([anySteps, seconds, sizeBits], { numRuns: 3000, seed: 2 }, (steps, at, bits) => {
-      // The last step outlasts the download.
-      const stepEndsSeconds = [...Array.from(steps.stepEndsSeconds), 2000];
-      const ratesBps = [...Array.from(steps.ratesBps), 1e6];
-      const path = new PiecewisePath({ stepEndsSeconds, ratesBps });
-      let start = 0;
-      let passed = 0;
-      let left = bits;
-      let end = Number.NaN;
-      for (let i = 0; i < stepEndsSeconds.length && Number.isNaN(end); i++) {
-        const stepEnd = stepEndsSeconds[i]!;
-        const rate = ratesBps[i]!;
-        passed += rate * Math.max(0, Math.min(stepEnd, at) - start);
-        const from = Math.max(start, at);
-        const possible = rate * Math.max(0, stepEnd - from);
-        if (rate > 0 && stepEnd > from && possible >= left) end = from + left / rate;
-        else if (stepEnd > from) left -= rate > 0 ? possible : 0;
-        start = stepEnd;
-      }
-      expect(path.cumulativeBits(at) / (passed || 1)).toBeCloseTo(passed === 0 ? 0 : 1, 9);
-      expect(path.downloadSeconds(at, bits)).toBeCloseTo(end - at, 6);
-    });
-  });
-
-  test('is periodic', () => {
-    fc.assert(
-      fc.property(anySteps, seconds, sizeBits, fc.integer({ min: 1, max: 50 }), (steps, at, bits, rounds) => {
-        const path = new PiecewisePath(steps);
-        const period = steps.stepEndsSeconds[steps.stepEndsSeconds.length - 1]!;
-        const now = path.downloadSeconds(at, bits);
-        const later = path.downloadSeconds(at + rounds * period, bits);
-        if (now === Number.POSITIVE_INFINITY) expect(later).toBe(now);
-        // Where the link is dead a rounding error decides on which side of the gap the last bit falls.
-        else if (!Array.from(steps.ratesBps).includes(0)) expect(later).toBeCloseTo(now, 6);
-      }),
-      { numRuns: 1000, seed: 3 },
-    );
-  });
-
-  test('a path from a later origin is the same link, and origins add up', () => {
-    forAll([anySteps, seconds, seconds, sizeBits], { numRuns: 1000, seed: 5 }, (steps, origin, at, bits) => {
-      const path = new PiecewisePath({ ...steps, latencySeconds: 0.04 });
-      for (const seen of [path.from(origin), path.from(origin, 1).from(0, 0.04), new ShiftedPath(path, origin)]) {
-        expect(seen.cumulativeBits(at)).toBe(path.cumulativeBits(origin + at) - path.cumulativeBits(origin));
-        expect(seen.downloadSeconds(at, bits)).toBe(path.downloadSeconds(origin + at, bits));
-      }
-      const again = path.from(1).from(origin);
-      expect(again.cumulativeBits(at)).toBe(path.from(1 + origin).cumulativeBits(at));
-    });
+test('a path from a later origin is the same link, and origins add up', () => {
+  forAll([anySteps, seconds, seconds, sizeBits], { numRuns: 1000, seed: 5 }, (steps, origin, at, bits) => {
+    const path = new PiecewisePath({ ...steps, latencySeconds: 0.04 });
+    for (const seen of [path.from(origin), path.from(origin, 1).from(0, 0.04), new ShiftedPath(path, origin)]) {
+      expect(seen.cumulativeBits(at)).toBe(path.cumulativeBits(origin + at) - path.cumulativeBits(origin));
+      expect(seen.downloadSeconds(at, bits)).toBe(path.downloadSeconds(origin + at, bits));
+    }
+    const again = path.from(1).from(origin);
+    expect(again.cumulativeBits(at)).toBe(path.from(1 + origin).cumulativeBits(at));
   });
 });

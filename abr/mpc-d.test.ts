@@ -4,39 +4,43 @@ import { ConstantPath } from './capacity-path.ts';
 import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './planner.ts';
-import { forAll } from './property.fixture.ts';
-import { anyDownloads, anyState, downloadsOf, stateOf as runningState } from './random-states.fixture.ts';
+import { between, forAll } from './property.fixture.ts';
+import {
+  anyDownloads,
+  anyState,
+  inFlightOf as downloadOf,
+  downloadsOf,
+  stateOf as runningState,
+} from './random-states.fixture.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
-describe('mpc-d', () => {
-  // planner.test.ts compares plans with brute force.
-  test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {
-    const states = anyState({ downloads: anyDownloads() }).filter(({ downloads }) => downloads.length > 0);
-    const horizons = fc.constantFrom(undefined, 1, 2, 3, 4);
-    forAll([states, horizons, fc.boolean()], { numRuns: 1000, seed: 1 }, (state, horizon, bufferCap) => {
-      const controller = createMpcD({ bufferCap, ...(horizon !== undefined && { horizon }) });
-      const { representation, plannedThroughputBps } = controller.decide(state);
-      const bps = robustThroughput(state.downloads)!.robustBps;
-      expect(plannedThroughputBps).toBe(bps);
-      const plan = bestPlan(state, new ConstantPath(bps), { horizon: horizon ?? 5, bufferCap });
-      expect(representation).toBe(plan.representation);
-    });
+// planner.test.ts compares plans with brute force.
+test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {
+  const states = anyState(anyDownloads()).filter(({ downloads }) => downloads.length > 0);
+  const horizons = fc.constantFrom(undefined, 1, 2, 3, 4);
+  forAll([states, horizons, fc.boolean()], { numRuns: 1000, seed: 1 }, (state, horizon, bufferCap) => {
+    const controller = createMpcD({ bufferCap, ...(horizon !== undefined && { horizon }) });
+    const { representation, plannedThroughputBps } = controller.decide(state);
+    const bps = robustThroughput(state.downloads)!.robustBps;
+    expect(plannedThroughputBps).toBe(bps);
+    const plan = bestPlan(state, new ConstantPath(bps), { horizon: horizon ?? 5, bufferCap });
+    expect(representation).toBe(plan.representation);
   });
+});
 
-  test('takes the lowest before the first measurement, with that reason', () => {
-    expect(createMpcD().decide(stateOf({ downloads: [] }))).toEqual({
-      representation: 0,
-      controller: 'mpc-d',
-      reason: 'nothing measured yet: lowest',
-    });
+test('takes the lowest before the first measurement, with that reason', () => {
+  expect(createMpcD().decide(stateOf({ downloads: [] }))).toEqual({
+    representation: 0,
+    controller: 'mpc-d',
+    reason: 'nothing measured yet: lowest',
   });
+});
 
-  test('names its ablations; only `abandon` abandons', () => {
-    expect(createMpcD().name).toBe('mpc-d');
-    expect(createMpcD().reconsider).toBeUndefined();
-    expect(createMpcD({ bufferCap: true }).name).toBe('mpc-d:cap');
-    expect(createMpcD({ abandon: true }).name).toBe('mpc-d:abandon');
-  });
+test('names its ablations; only `abandon` abandons', () => {
+  expect(createMpcD().name).toBe('mpc-d');
+  expect(createMpcD().reconsider).toBeUndefined();
+  expect(createMpcD({ bufferCap: true }).name).toBe('mpc-d:cap');
+  expect(createMpcD({ abandon: true }).name).toBe('mpc-d:abandon');
 });
 
 describe('mpc-d:abandon', () => {
@@ -65,30 +69,22 @@ describe('mpc-d:abandon', () => {
   });
 
   test('only goes down, to a download with fewer bits, in any state', () => {
-    fc.assert(
-      fc.property(
-        anyState({ downloads: anyDownloads() }),
-        fc.nat(5),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.double({ min: 0, max: 20, noNaN: true }),
-        (state, choice, share, elapsed) => {
-          const current = choice % state.ladderBps.length;
-          const sizeBits = state.upcomingSizesBits[0]![current]!;
-          const inFlight = inFlightOf({
-            bitrateBps: state.ladderBps[current]!,
-            sizeBits,
-            receivedBits: share * sizeBits,
-            requestedAtSeconds: state.nowSeconds - elapsed,
-          });
-          const decision = controller.reconsider!(state, inFlight);
-          if (decision === 'keep') return;
-          expect(state.ladderBps[decision.representation]!).toBeLessThanOrEqual(inFlight.bitrateBps);
-          const bits = state.upcomingSizesBits[0]![decision.representation]!;
-          expect(bits).toBeLessThan(sizeBits - inFlight.receivedBits);
-        },
-      ),
-      { numRuns: 2000, seed: 5 },
-    );
+    const arbitraries = [anyState(anyDownloads()), fc.nat(5), between(0, 1), between(0, 20)] as const;
+    forAll([...arbitraries], { numRuns: 2000, seed: 5 }, (state, choice, share, elapsed) => {
+      const current = choice % state.ladderBps.length;
+      const sizeBits = state.upcomingSizesBits[0]![current]!;
+      const inFlight = inFlightOf({
+        bitrateBps: state.ladderBps[current]!,
+        sizeBits,
+        receivedBits: share * sizeBits,
+        requestedAtSeconds: state.nowSeconds - elapsed,
+      });
+      const decision = controller.reconsider!(state, inFlight);
+      if (decision === 'keep') return;
+      expect(state.ladderBps[decision.representation]!).toBeLessThanOrEqual(inFlight.bitrateBps);
+      const bits = state.upcomingSizesBits[0]![decision.representation]!;
+      expect(bits).toBeLessThan(sizeBits - inFlight.receivedBits);
+    });
   });
 
   test('the next decision counts the abandoned attempt', () => {
@@ -109,13 +105,5 @@ function stateOf(changes: Partial<PlayerState>): PlayerState {
 
 /** The top representation, requested at second 10. */
 function inFlightOf(overrides: Partial<InFlight>): InFlight {
-  return {
-    segmentIndex: 4,
-    bitrateBps: 8e6,
-    sizeBits: 32e6,
-    requestedAtSeconds: 10,
-    receivedBits: 0,
-    abandonments: 0,
-    ...overrides,
-  };
+  return { ...downloadOf(stateOf({}), 2, 0, 2), ...overrides };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath } from './capacity-path.ts';
 import type { CandidateOutlook } from './controller.ts';
@@ -6,6 +6,7 @@ import { createMpcD } from './mpc-d.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
 import { outlookOnPath } from './planner.ts';
+import { forAll, whole } from './property.fixture.ts';
 import { sessionQoe } from './qoe.ts';
 import { alongPath, anyDownloads, anyState, downloadsOf, quantilesOf, stateOf } from './random-states.fixture.ts';
 
@@ -23,44 +24,39 @@ function expectClose(actual: readonly CandidateOutlook[], expected: readonly Can
   }
 }
 
-describe('the outlook of a segment', () => {
-  test('is the QoE of a session of this segment alone', () => {
-    const ladderBps = [1e6, 3e6];
-    const state = stateOf(ladderBps, { bufferLevelSeconds: 2, segmentSeconds: 2, previousBitrateBps: 3e6 });
-    const outlook = outlookOnPath(state, new ConstantPath(2e6));
-    // 6 Mbit take 3 s and 2 s are buffered: 1 s of stall costs 3 Mbit/s x s in half a unit of 4 s.
-    expect(outlook).toEqual([
-      { bitrateBps: 1e6, expectedQoe: 1 - 2 / 0.5, expectedStallSeconds: 0 },
-      { bitrateBps: 3e6, expectedQoe: 3 - 3 / 0.5, expectedStallSeconds: 1 },
-    ]);
-    const session = { bitratesBps: [3e6], segmentSeconds: 2, startupSeconds: 0, stallSeconds: 1 };
-    expect(outlook[1]!.expectedQoe).toBe(sessionQoe(session, state.weights).qoe);
-    expect(outlookOnPath(state, new ConstantPath(0))[1]).toMatchObject({
-      expectedQoe: Number.NEGATIVE_INFINITY,
-      expectedStallSeconds: Number.POSITIVE_INFINITY,
-    });
+test('the outlook of a segment is the QoE of a session of this segment alone', () => {
+  const ladderBps = [1e6, 3e6];
+  const state = stateOf(ladderBps, { bufferLevelSeconds: 2, segmentSeconds: 2, previousBitrateBps: 3e6 });
+  const outlook = outlookOnPath(state, new ConstantPath(2e6));
+  // 6 Mbit take 3 s and 2 s are buffered: 1 s of stall costs 3 Mbit/s x s in half a unit of 4 s.
+  expect(outlook).toEqual([
+    { bitrateBps: 1e6, expectedQoe: 1 - 2 / 0.5, expectedStallSeconds: 0 },
+    { bitrateBps: 3e6, expectedQoe: 3 - 3 / 0.5, expectedStallSeconds: 1 },
+  ]);
+  const session = { bitratesBps: [3e6], segmentSeconds: 2, startupSeconds: 0, stallSeconds: 1 };
+  expect(outlook[1]!.expectedQoe).toBe(sessionQoe(session, state.weights).qoe);
+  expect(outlookOnPath(state, new ConstantPath(0))[1]).toMatchObject({
+    expectedQoe: Number.NEGATIVE_INFINITY,
+    expectedStallSeconds: Number.POSITIVE_INFINITY,
   });
+});
 
-  test('means the same in MPC-D, MPC-O and MPC-L', () => {
-    const mpcD = createMpcD({ outlook: true });
-    const mpcO = createMpcO({ outlook: true });
-    const mpcL = createMpcL({ abandon: false, tuning: { stallLevelSeconds: 0 } });
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.integer({ min: 1, max: 40 }), (state, mbps) => {
-        fc.pre(state.downloads.length > 0);
-        const ofD = mpcD.decide(state);
-        expect(ofD.candidates).toEqual(outlookOnPath(state, new ConstantPath(ofD.plannedThroughputBps!)));
-        const ofO = mpcO.decide(state, forecastOf(mbps * 1e6, LATENCY_SECONDS));
-        expect(ofO.candidates).toEqual(outlookOnPath(state, new ConstantPath(mbps * 1e6, LATENCY_SECONDS)));
-        // MPC-L adds the measured latency itself.
-        const downloads = downloadsOf(3, state.ladderBps[0]!, mbps * 1e6, 1);
-        const ofL = mpcL.decide({ ...state, downloads }, quantilesOf(mbps * 1e6));
-        expectClose(ofL.candidates!, ofO.candidates!);
-        for (const { bitrateBps, expectedQoe } of [...ofD.candidates!, ...ofO.candidates!, ...ofL.candidates!]) {
-          expect(expectedQoe).toBeLessThanOrEqual(state.weights.quality(bitrateBps) + 1e-9);
-        }
-      }),
-      { numRuns: 500, seed: 1 },
-    );
+test('the outlook means the same in MPC-D, MPC-O and MPC-L', () => {
+  const mpcD = createMpcD({ outlook: true });
+  const mpcO = createMpcO({ outlook: true });
+  const mpcL = createMpcL({ abandon: false, tuning: { stallLevelSeconds: 0 } });
+  forAll([anyState(anyDownloads()), whole(1, 40)], { numRuns: 500, seed: 1 }, (state, mbps) => {
+    fc.pre(state.downloads.length > 0);
+    const ofD = mpcD.decide(state);
+    expect(ofD.candidates).toEqual(outlookOnPath(state, new ConstantPath(ofD.plannedThroughputBps!)));
+    const ofO = mpcO.decide(state, forecastOf(mbps * 1e6, LATENCY_SECONDS));
+    expect(ofO.candidates).toEqual(outlookOnPath(state, new ConstantPath(mbps * 1e6, LATENCY_SECONDS)));
+    // MPC-L adds the measured latency itself.
+    const downloads = downloadsOf(3, state.ladderBps[0]!, mbps * 1e6, 1);
+    const ofL = mpcL.decide({ ...state, downloads }, quantilesOf(mbps * 1e6));
+    expectClose(ofL.candidates!, ofO.candidates!);
+    for (const { bitrateBps, expectedQoe } of [...ofD.candidates!, ...ofO.candidates!, ...ofL.candidates!]) {
+      expect(expectedQoe).toBeLessThanOrEqual(state.weights.quality(bitrateBps) + 1e-9);
+    }
   });
 });

@@ -1,16 +1,16 @@
 /** Laws of playback rate and pause, for every controller that plans. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
-import { ConstantPath, PiecewisePath } from './capacity-path.ts';
+import { PiecewisePath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { forAll } from './property.fixture.ts';
+import { between, forAll } from './property.fixture.ts';
 import {
   alongPath,
   anyDownloads,
@@ -26,18 +26,9 @@ const SEED = { seed: 7 };
 
 /** A forecast around the measured throughput; it changes from step to step. */
 const forecastFor = (state: PlayerState) =>
-  quantilesOf(rateOf(state), {
-    steps: [
-      [1, 1],
-      [4, 0.6],
-      [12, 1.5],
-      [40, 0.8],
-    ],
-    shares: [0.5, 1, 1.6],
-  });
+  quantilesOf(rateOf(state), { stepEndsSeconds: [1, 4, 12, 40], factors: [1, 0.6, 1.5, 0.8], shares: [0.5, 1, 1.6] });
 
 const TRUE_PATH = new PiecewisePath({ stepEndsSeconds: [3, 9, 14], ratesBps: [6e6, 1e6, 9e6] });
-
 const truthAt = (nowSeconds: number) => alongPath(TRUE_PATH, nowSeconds);
 
 /** A running download of the top representation, two seconds old. */
@@ -46,129 +37,104 @@ const inFlightOf = (state: PlayerState, receivedShare: number) =>
 
 const choiceOf = (answer: Decision | 'keep') => (answer === 'keep' ? answer : answer.representation);
 
-describe('a player at rate v equals one at rate 1 with segments that are v times shorter', () => {
-  /** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
-  function atRateOne(state: PlayerState): PlayerState {
-    const { playbackRate: v, weights, previousBitrateBps } = state;
-    return {
-      ...state,
-      playbackRate: 1,
-      bufferLevelSeconds: state.bufferLevelSeconds / v,
-      bufferCapSeconds: state.bufferCapSeconds / v,
-      segmentSeconds: state.segmentSeconds / v,
-      ladderBps: state.ladderBps.map((bps) => bps * v),
-      previousBitrateBps: previousBitrateBps === undefined ? undefined : previousBitrateBps * v,
-      downloads: state.downloads.map((download) => ({ ...download, bitrateBps: download.bitrateBps * v })),
-      weights: { quality: (bps) => v * weights.quality(bps / v), mu: weights.mu, lambda: weights.lambda / v },
-    };
-  }
-
-  const tuningAtRateOne = (v: number) => ({
-    stallLevelSeconds: MPC_L_TUNING.stallLevelSeconds / v,
-    abandonMargin: MPC_L_TUNING.abandonMargin / v,
-  });
-  const CONTROLLERS: Record<string, (v: number) => Controller> = {
-    'mpc-d': () => createMpcD(),
-    'mpc-d:cap': () => createMpcD({ bufferCap: true }),
-    'mpc-d:abandon': () => createMpcD({ abandon: true }),
-    // 16 segments on random paths would take long and show no more.
-    'mpc-o': () => createMpcO({ horizon: 8 }),
-    'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
-    throughput: () => createController('throughput'),
+/** The same bits and QoE per segment at rate 1; media lasts as long as it would play. */
+function atRateOne(state: PlayerState): PlayerState {
+  const { playbackRate: v, weights, previousBitrateBps } = state;
+  return {
+    ...state,
+    playbackRate: 1,
+    bufferLevelSeconds: state.bufferLevelSeconds / v,
+    bufferCapSeconds: state.bufferCapSeconds / v,
+    segmentSeconds: state.segmentSeconds / v,
+    ladderBps: state.ladderBps.map((bps) => bps * v),
+    previousBitrateBps: previousBitrateBps === undefined ? undefined : previousBitrateBps * v,
+    downloads: state.downloads.map((download) => ({ ...download, bitrateBps: download.bitrateBps * v })),
+    weights: { quality: (bps) => v * weights.quality(bps / v), mu: weights.mu, lambda: weights.lambda / v },
   };
-
-  test.each(Object.keys(CONTROLLERS))('%s, in the plan of later segments too', (name) => {
-    const controller = CONTROLLERS[name]!(1);
-    const equivalents = new Map([0.5, 2].map((v) => [v, CONTROLLERS[name]!(v)]));
-    const received = fc.constantFrom(0, 0.1, 0.4);
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(0.5, 2), received, (any, v, share) => {
-        const state = { ...any, playbackRate: v };
-        const other = equivalents.get(v)!;
-        const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
-        const same = atRateOne(state);
-        expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
-        const inFlight = inFlightOf(state, share);
-        const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
-        const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
-        expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
-      }),
-      { ...SEED, numRuns: 300 },
-    );
-  });
-});
-
-describe('a higher rate', () => {
-  const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
-
-  test('never makes MPC-L expect a shorter stall', () => {
-    forAll([anyState({ downloads: anyDownloads() }), rates], { ...SEED, numRuns: 200 }, (state, [slow, factor]) => {
-      const stallsAt = (playbackRate: number) =>
-        evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
-      const atSlow = stallsAt(slow);
-      stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
-        expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
-      });
-    });
-  });
-});
-
-describe('a paused player', () => {
-  const controllers = [
-    createMpcD({ outlook: true }),
-    createMpcO({ outlook: true }),
-    createMpcL(),
-    createMpcL({ forecast: false }),
-  ];
-
-  test('never stalls', () => {
-    const states = anyState({ downloads: anyDownloads() });
-    forAll([states, fc.constantFrom(...controllers)], { ...SEED, numRuns: 300 }, (state, controller) => {
-      const paused = { ...state, isPaused: true };
-      const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
-      const { candidates, reason } = controller.decide(paused, forecast);
-      for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
-      expect(reason).not.toMatch(/NaN|undefined|Infinity/);
-    });
-  });
-
-  test('abandons nothing', () => {
-    const abandoning = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'].map((name) =>
-      createController(name),
-    );
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.constantFrom(0, 0.01, 0.3), (state, share) => {
-        for (const controller of abandoning) {
-          const paused = { ...state, isPaused: true };
-          expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
-        }
-      }),
-      { ...SEED, numRuns: 300 },
-    );
-  });
-});
-
-describe('a change during a download', () => {
-  test.each(['mpc-l', 'mpc-d:abandon'])('of rate or pause counts when %s reconsiders', (name) => {
-    const controller = createController(name);
-    const state = steadyState(0.5e6, { bufferLevelSeconds: 5.9 });
-    // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
-    const inFlight = downloadOf(state, 1, 1.1 / 3.6, 2.2);
-    const at = (change: Partial<PlayerState>) =>
-      choiceOf(controller.reconsider!({ ...state, ...change }, inFlight, forecastOf(0.5e6)));
-    expect(at({})).toBe('keep');
-    expect(at({ playbackRate: 2 })).toBe(0);
-    expect(at({ playbackRate: 2, isPaused: true })).toBe('keep');
-  });
-});
-
-const _truthOf = (bps: number) => alongPath(new ConstantPath(bps));
-
-const forecastOf = (bps: number) => quantilesOf(bps, { shares: [0.95, 1, 1.05] });
-
-/** A ladder of 0.3, 0.9 and 2 Mbit/s, 4 s segments, 8 s buffered of 16, all downloads at `linkBps`. */
-function steadyState(linkBps: number, change: Partial<PlayerState> = {}): PlayerState {
-  const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / linkBps);
-  const session = { bufferLevelSeconds: 8, bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
-  return stateOf([0.3e6, 0.9e6, 2e6], { ...session, ...change });
 }
+
+const tuningAtRateOne = (v: number) => ({
+  stallLevelSeconds: MPC_L_TUNING.stallLevelSeconds / v,
+  abandonMargin: MPC_L_TUNING.abandonMargin / v,
+});
+const CONTROLLERS: Record<string, (v: number) => Controller> = {
+  'mpc-d': () => createMpcD(),
+  'mpc-d:cap': () => createMpcD({ bufferCap: true }),
+  'mpc-d:abandon': () => createMpcD({ abandon: true }),
+  // 16 segments on random paths would take long and show no more.
+  'mpc-o': () => createMpcO({ horizon: 8 }),
+  'mpc-l': (v) => createMpcL({ tuning: v === 1 ? {} : tuningAtRateOne(v) }),
+  throughput: () => createController('throughput'),
+};
+
+test.each(Object.keys(CONTROLLERS))('rate v equals rate 1 with segments that are v times shorter: %s', (name) => {
+  const controller = CONTROLLERS[name]!(1);
+  const equivalents = new Map([0.5, 2].map((v) => [v, CONTROLLERS[name]!(v)]));
+  const received = fc.constantFrom(0, 0.1, 0.4);
+  const rate = fc.constantFrom(0.5, 2);
+  forAll([anyState(anyDownloads()), rate, received], { ...SEED, numRuns: 300 }, (any, v, share) => {
+    const state = { ...any, playbackRate: v };
+    const other = equivalents.get(v)!;
+    const forecast = name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+    const same = atRateOne(state);
+    expect(controller.decide(state, forecast).representation).toBe(other.decide(same, forecast).representation);
+    const inFlight = inFlightOf(state, share);
+    const answer = controller.reconsider?.(state, inFlight, forecast) ?? 'keep';
+    const expected = other.reconsider?.(same, { ...inFlight, bitrateBps: inFlight.bitrateBps * v }, forecast);
+    expect(choiceOf(answer)).toBe(choiceOf(expected ?? 'keep'));
+  });
+});
+
+const rates = fc.tuple(between(0.25, 4), between(1, 4));
+
+test('a higher rate never makes MPC-L expect a shorter stall', () => {
+  forAll([anyState(anyDownloads()), rates], { ...SEED, numRuns: 200 }, (state, [slow, factor]) => {
+    const stallsAt = (playbackRate: number) =>
+      evaluationsOf({ ...state, playbackRate }, forecastFor(state), { abandon: false });
+    const atSlow = stallsAt(slow);
+    stallsAt(slow * factor).forEach(({ stallSeconds }, r) => {
+      expect(stallSeconds).toBeGreaterThanOrEqual(atSlow[r]!.stallSeconds - 1e-9);
+    });
+  });
+});
+
+const [mpcD, mpcO] = [createMpcD({ outlook: true }), createMpcO({ outlook: true })];
+const controllers = [mpcD, mpcO, createMpcL(), createMpcL({ forecast: false })];
+
+test('a paused player never stalls', () => {
+  const states = anyState(anyDownloads());
+  forAll([states, fc.constantFrom(...controllers)], { ...SEED, numRuns: 300 }, (state, controller) => {
+    const paused = { ...state, isPaused: true };
+    const forecast = controller.name === 'mpc-o' ? truthAt(state.nowSeconds) : forecastFor(state);
+    const { candidates, reason } = controller.decide(paused, forecast);
+    for (const { expectedStallSeconds } of candidates ?? []) expect(expectedStallSeconds).toBe(0);
+    expect(reason).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
+test('a paused player abandons nothing', () => {
+  const names = ['mpc-d:abandon', 'mpc-l', 'mpc-l:no-forecast', 'mpc-l:risk-1'];
+  const abandoning = names.map((name) => createController(name));
+  forAll([anyState(anyDownloads()), fc.constantFrom(0, 0.01, 0.3)], { ...SEED, numRuns: 300 }, (state, share) => {
+    for (const controller of abandoning) {
+      const paused = { ...state, isPaused: true };
+      expect(controller.reconsider!(paused, inFlightOf(state, share), forecastFor(state))).toBe('keep');
+    }
+  });
+});
+
+test.each(['mpc-l', 'mpc-d:abandon'])('a change of rate or pause in a download counts for %s', (name) => {
+  const controller = createController(name);
+  const downloads = downloadsOf(16, 0.9e6, 3.6e6, 3.6e6 / 0.5e6);
+  const session = { bufferCapSeconds: 16, segmentIndex: 16, segmentsRemaining: 30, downloads };
+  const state = stateOf([0.3e6, 0.9e6, 2e6], { ...session, bufferLevelSeconds: 5.9 });
+  // 1.1 of 3.6 Mbit came in 2.2 s, and the rest takes 5 s: in time at rate 1, but not at rate 2.
+  const inFlight = downloadOf(state, 1, 1.1 / 3.6, 2.2);
+  const at = (change: Partial<PlayerState>) =>
+    choiceOf(
+      controller.reconsider!({ ...state, ...change }, inFlight, quantilesOf(0.5e6, { shares: [0.95, 1, 1.05] })),
+    );
+  expect(at({})).toBe('keep');
+  expect(at({ playbackRate: 2 })).toBe(0);
+  expect(at({ playbackRate: 2, isPaused: true })).toBe('keep');
+});

@@ -7,12 +7,21 @@ import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
 import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from './forecast.ts';
+import { between, whole } from './property.fixture.ts';
 import { type QoeWeights, qoeWeights } from './qoe.ts';
 import { validForecast } from './valid-forecast.ts';
 
 /** An integer or any number between two bounds. */
 export function anyNumber(min: number, max: number): fc.Arbitrary<number> {
-  return fc.oneof(fc.integer({ min: Math.ceil(min), max }), fc.double({ min, max, noNaN: true }));
+  return fc.oneof(fc.integer({ min: Math.ceil(min), max }), between(min, max));
+}
+
+export function runningSums(values: readonly number[]): number[] {
+  let sum = 0;
+  return values.map((value) => {
+    sum += value;
+    return sum;
+  });
 }
 
 const LADDERS_BPS = [[3e6, 8e6, 15e6, 30e6, 60e6, 120e6], [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3], [4e6]];
@@ -22,12 +31,8 @@ export function anyLadder(): fc.Arbitrary<number[]> {
   return fc.oneof(
     fc.constantFrom(...LADDERS_BPS),
     fc
-      .tuple(fc.integer({ min: 1, max: 4 }), fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 }))
-      .map(([lowest, steps]) => {
-        const ladder = [lowest * 1e6];
-        for (const step of steps) ladder.push(ladder[ladder.length - 1]! + step * 1e6);
-        return ladder;
-      }),
+      .tuple(whole(1, 4), fc.array(whole(0, 4), { maxLength: 4 }))
+      .map(([lowest, steps]) => runningSums([lowest, ...steps].map((mbps) => mbps * 1e6))),
   );
 }
 
@@ -52,8 +57,8 @@ export function anyDownloads(maxLength = 16): fc.Arbitrary<Download[]> {
   return fc
     .array(
       fc.record({
-        bitrateBps: fc.integer({ min: 1, max: 20 }).map((mbps) => mbps * 1e6),
-        sizeBits: fc.integer({ min: 1, max: 80 }).map((megabits) => megabits * 1e6),
+        bitrateBps: whole(1, 20).map((mbps) => mbps * 1e6),
+        sizeBits: whole(1, 80).map((megabits) => megabits * 1e6),
         downloadSeconds: anyNumber(0.25, 8),
       }),
       { maxLength },
@@ -103,18 +108,11 @@ export function downloadsOf(count: number, bitrateBps: number, sizeBits: number,
   }));
 }
 
-/** A forecast of a path. */
 export function alongPath(path: CapacityPath, issuedAtSeconds = 100): ValidForecast<PathForecast> {
-  return validForecast<PathForecast>({
-    kind: 'path',
-    issuedAtMs: 1000 * issuedAtSeconds,
-    source: 'oracle',
-    path,
-    handovers: [],
-  });
+  const issuedAtMs = 1000 * issuedAtSeconds;
+  return validForecast<PathForecast>({ kind: 'path', issuedAtMs, source: 'oracle', path, handovers: [] });
 }
 
-/** A dip and a fluctuation of a forecast. */
 export const DIP: HandoverDip = {
   timingSeconds: 0.1,
   depth: 0.8,
@@ -124,36 +122,29 @@ export const DIP: HandoverDip = {
 };
 export const FLUCTUATION = { levels: [0.1, 0.5, 0.9], ratios: [0.8, 1, 1.2], correlation: 0.4 };
 
-/**
- * Quantiles around a rate, issued at second 100: `steps` has the end and a factor of each step, `shares` a factor of
- * each of three quantile levels.
- */
+/** Quantiles around a rate, issued at second 100, with a factor per step and one per quantile level. */
 export function quantilesOf(
   bps: number,
   {
-    steps = [
-      [4, 1],
-      [16, 1],
-      [48, 1],
-    ],
+    factors,
     shares = [1, 1, 1],
     ...changes
-  }: { steps?: [endSeconds: number, factor: number][]; shares?: number[] } & Partial<QuantileForecast> = {},
+  }: { factors?: number[]; shares?: number[] } & Partial<QuantileForecast> = {},
 ): ValidForecast<QuantileForecast> {
+  const { stepEndsSeconds = [4, 16, 48] } = changes;
   return validForecast<QuantileForecast>({
     issuedAtMs: 100e3,
     source: 'test',
-    stepEndsSeconds: steps.map(([end]) => end),
+    stepEndsSeconds,
     levels: [0.1, 0.5, 0.9],
-    quantilesBps: steps.map(([, factor]) => shares.map((share) => share * factor * bps)),
+    quantilesBps: Array.from(stepEndsSeconds, (_, i) => shares.map((share) => share * (factors?.[i] ?? 1) * bps)),
     rankCorrelation: 0.7,
     handovers: [],
     ...changes,
   });
 }
 
-/** A valid state. */
-export function anyState(choices: { downloads?: fc.Arbitrary<Download[]> } = {}): fc.Arbitrary<PlayerState> {
+export function anyState(downloads: fc.Arbitrary<Download[]> = fc.constant([])): fc.Arbitrary<PlayerState> {
   return anyLadder().chain((ladderBps) =>
     fc
       .record({
@@ -162,17 +153,14 @@ export function anyState(choices: { downloads?: fc.Arbitrary<Download[]> } = {})
         level: anyNumber(0, 24),
         // Powers of two, so that rounding cannot tip what a path with steps of rate 0 delivers.
         playbackRate: fc.constantFrom(1, 1, 0.5, 2),
-        isPaused: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+        isPaused: whole(0, 9).map((n) => n === 0),
         capSegments: fc.constantFrom(1, 1.5, 2, 4, 15),
-        segmentsRemaining: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constant(Number.POSITIVE_INFINITY)),
-        factors: fc.array(fc.oneof(fc.constantFrom(0.5, 1, 1, 1.5), fc.double({ min: 0.2, max: 3, noNaN: true })), {
-          minLength: 1,
-          maxLength: 8,
-        }),
-        alike: fc.integer({ min: 0, max: 9 }),
+        segmentsRemaining: fc.oneof(whole(1, 8), fc.constant(Number.POSITIVE_INFINITY)),
+        factors: fc.array(fc.oneof(fc.constantFrom(0.5, 1, 1, 1.5), between(0.2, 3)), { minLength: 1, maxLength: 8 }),
+        alike: whole(0, 9),
         previousBitrateBps: fc.oneof(fc.constantFrom(undefined, 2.5e6, ...ladderBps), fc.constantFrom(...ladderBps)),
         weights: anyWeights(ladderBps),
-        downloads: choices.downloads ?? fc.constant([]),
+        downloads,
       })
       .map(({ level, capSegments, factors, alike, ...rest }) => ({
         ...rest,
@@ -202,37 +190,28 @@ export function liveOf(changes: Partial<LiveState> = {}): LiveState {
   };
 }
 
-/** The live part of a state. */
 export function anyLive({ segmentSeconds, nowSeconds }: PlayerState): fc.Arbitrary<LiveState> {
   return fc
     .record({
       // A clock may be wrong by an hour.
-      latencySeconds: fc.oneof(
-        { weight: 20, arbitrary: fc.double({ min: 0.1, max: 6, noNaN: true }) },
-        fc.constantFrom(-3600, 3600),
-      ),
-      targetLatencySeconds: fc.double({ min: 0.4, max: 4, noNaN: true }),
+      latencySeconds: fc.oneof({ weight: 20, arbitrary: between(0.1, 6) }, fc.constantFrom(-3600, 3600)),
+      targetLatencySeconds: between(0.4, 4),
       chunks: fc.constantFrom(1, 2, 4, 30),
       playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 1, max: 1 }, { min: 0.5, max: 2 }),
       maxLatencySeconds: fc.constantFrom(2, 5),
       offRateShare: fc.constantFrom(0, 0.05, 0.1, 0.14, 0.3, 1),
-      firstChunkAtSeconds: fc.double({ min: nowSeconds - 6, max: nowSeconds + 4, noNaN: true }),
+      firstChunkAtSeconds: between(nowSeconds - 6, nowSeconds + 4),
     })
     .map(({ chunks, ...rest }) => ({ ...rest, chunkSeconds: segmentSeconds / chunks }));
 }
 
 /** The download of the state's segment, by default requested a second ago. */
-export function inFlightOf(
-  state: PlayerState,
-  representation: number,
-  receivedShare: number,
-  elapsedSeconds = 1,
-): InFlight {
-  const sizeBits = state.upcomingSizesBits[0]![representation]!;
+export function inFlightOf(state: PlayerState, rung: number, receivedShare: number, elapsedSeconds = 1): InFlight {
+  const sizeBits = state.upcomingSizesBits[0]![rung]!;
   const requestedAtSeconds = state.nowSeconds - elapsedSeconds;
   return {
     segmentIndex: state.segmentIndex,
-    bitrateBps: state.ladderBps[representation]!,
+    bitrateBps: state.ladderBps[rung]!,
     sizeBits,
     requestedAtSeconds,
     receivedBits: receivedShare * sizeBits,
@@ -242,11 +221,7 @@ export function inFlightOf(
 }
 
 /** The state with bitrates, sizes and measurements times `by`. */
-export function scaledState(
-  state: PlayerState,
-  by: number,
-  weightsOf: (ladderBps: readonly number[]) => QoeWeights,
-): PlayerState {
+export function scaledState(state: PlayerState, by: number, weightsOf: (bps: number[]) => QoeWeights): PlayerState {
   const ladderBps = state.ladderBps.map((bps) => by * bps);
   return {
     ...state,
@@ -276,13 +251,13 @@ export function anyQuantiles(
 ): fc.Arbitrary<ValidForecast<QuantileForecast>> {
   const clockMs = Number.isFinite(utcMs) ? utcMs! : 0;
   const anyLength = fc.constantFrom(0.5, 1, 2, 4);
-  const anyFactor = fc.oneof({ weight: 12, arbitrary: fc.double({ min: 0.5, max: 1.6, noNaN: true }) }, fc.constant(0));
+  const anyFactor = fc.oneof({ weight: 12, arbitrary: between(0.5, 1.6) }, fc.constant(0));
   return fc
     .record({
-      ageSeconds: fc.double({ min: 0, max: 14, noNaN: true }),
+      ageSeconds: between(0, 14),
       handoverInSeconds: anyNumber(-2, 20),
       confidence: fc.constantFrom(0.2, 1),
-      spread: fc.double({ min: 0, max: 3, noNaN: true }),
+      spread: between(0, 3),
       lengths: fc.array(fc.tuple(anyLength, anyFactor), { minLength: 1, maxLength: 20 }),
       levels: fc.constantFrom([0.5], [0.1, 0.5, 0.9], [0.05, 0.25, 0.5, 0.75, 0.95], [0.2, 0.5, 0.8]),
       rankCorrelation: fc.constantFrom(0, 0.4, 0.7, 0.85, 1),
@@ -290,14 +265,10 @@ export function anyQuantiles(
     })
     .filter(({ lengths }) => lengths.at(-1)![1] > 0)
     .map(({ ageSeconds, handoverInSeconds, confidence, spread, lengths, correlation, ...rest }) => {
-      let end = 0;
-      const steps = lengths.map(([seconds, factor]): [number, number] => {
-        end += seconds;
-        return [end, factor];
-      });
       return quantilesOf(bps, {
         ...rest,
-        steps,
+        stepEndsSeconds: runningSums(lengths.map(([seconds]) => seconds)),
+        factors: lengths.map(([, factor]) => factor),
         shares: rest.levels.map((level) => Math.exp(spread * (level - 0.5))),
         issuedAtMs: (nowSeconds - ageSeconds) * 1000,
         handovers: [{ atMs: clockMs + 1000 * handoverInSeconds, confidence, dip: DIP }],
@@ -308,14 +279,13 @@ export function anyQuantiles(
 
 /** A forecast near the throughput of the last download, of quantiles or a path. */
 export function anyForecast(state: PlayerState): fc.Arbitrary<ValidForecast> {
-  const anyFactor = fc.oneof({ weight: 20, arbitrary: fc.double({ min: 0.4, max: 1.8, noNaN: true }) }, fc.constant(0));
+  const anyFactor = fc.oneof({ weight: 20, arbitrary: between(0.4, 1.8) }, fc.constant(0));
   const anyPath = fc
     .tuple(anyFactor, anyNumber(0, 5))
     .map(([factor, age]) => alongPath(new ConstantPath(factor * rateOf(state)), state.nowSeconds - age));
   return fc.oneof(anyQuantiles(state, rateOf(state)), anyPath);
 }
 
-/** The arguments of a controller. */
 export interface Question {
   state: PlayerState;
   inFlight: InFlight;
@@ -326,7 +296,7 @@ export interface Question {
 export function anyQuestion(isLive = false): fc.Arbitrary<Question> {
   const wrongMs = fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 3600e3, 1e12 - 3600e3, 0);
   return fc
-    .tuple(anyState({ downloads: anyDownloads(6) }), anyNumber(0, 60), fc.oneof(fc.constant(1e12), wrongMs))
+    .tuple(anyState(anyDownloads(6)), anyNumber(0, 60), fc.oneof(fc.constant(1e12), wrongMs))
     .map(([state, seconds, startMs]) => ({
       ...state,
       nowSeconds: state.nowSeconds + seconds,
@@ -356,16 +326,12 @@ export function anyPath(): fc.Arbitrary<CapacityPath> {
     fc.tuple(rateBps, latencySeconds).map(([rate, latency]) => new ConstantPath(rate, latency)),
     fc
       .record({
-        steps: fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), rateBps), { minLength: 1, maxLength: 12 }),
+        steps: fc.array(fc.tuple(whole(1, 8), rateBps), { minLength: 1, maxLength: 12 }),
         latencySeconds,
         originSeconds: anyNumber(0, 10),
       })
       .map(({ steps, latencySeconds, originSeconds }) => {
-        let at = 0;
-        const stepEndsSeconds = steps.map(([seconds]) => {
-          at += seconds;
-          return at;
-        });
+        const stepEndsSeconds = runningSums(steps.map(([seconds]) => seconds));
         const ratesBps = steps.map(([, rate]) => rate);
         return new PiecewisePath({ stepEndsSeconds, ratesBps, latencySeconds }).from(originSeconds);
       }),

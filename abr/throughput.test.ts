@@ -1,44 +1,35 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { highestWithin } from './ladder.ts';
-import { forAll } from './property.fixture.ts';
+import { forAll, whole } from './property.fixture.ts';
 import { anyDownloads, anyLadder, anyState } from './random-states.fixture.ts';
 import { createThroughput } from './throughput.ts';
 
-describe('highestWithin', () => {
-  test('is the highest bitrate that fits, else the lowest', () => {
-    forAll([anyLadder(), fc.integer({ min: 0, max: 20 })], { seed: 1 }, (ladderBps, mbps) => {
-      const r = highestWithin(ladderBps, mbps * 1e6);
-      if (r > 0) expect(ladderBps[r]!).toBeLessThanOrEqual(mbps * 1e6);
-      if (r < ladderBps.length - 1) expect(ladderBps[r + 1]!).toBeGreaterThan(mbps * 1e6);
-    });
+test('highestWithin is the highest bitrate that fits, else the lowest', () => {
+  forAll([anyLadder(), whole(0, 20)], { seed: 1 }, (ladderBps, mbps) => {
+    const r = highestWithin(ladderBps, mbps * 1e6);
+    if (r > 0) expect(ladderBps[r]!).toBeLessThanOrEqual(mbps * 1e6);
+    if (r < ladderBps.length - 1) expect(ladderBps[r + 1]!).toBeGreaterThan(mbps * 1e6);
   });
 });
 
-describe('throughput', () => {
-  const controller = createThroughput();
+const controller = createThroughput();
 
-  test('takes the lowest before the first measurement', () => {
-    forAll([anyState()], { numRuns: 50, seed: 1 }, (state) => {
-      expect(controller.decide(state).representation).toBe(0);
+test('takes the lowest before the first measurement', () => {
+  forAll([anyState()], { numRuns: 50, seed: 1 }, (state) => expect(controller.decide(state).representation).toBe(0));
+});
+
+test('a link of constant rate gets the bitrate that 0.9 of it carries', () => {
+  forAll([anyState(anyDownloads()), whole(1, 130)], { numRuns: 500, seed: 2 }, (state, mbps) => {
+    fc.pre(state.downloads.length > 0);
+    const downloads = state.downloads.map((download) => {
+      const bits = mbps * 1e6 * download.downloadSeconds;
+      return { ...download, receivedBits: bits, sizeBits: bits };
     });
-  });
-
-  test('a link of constant rate gets the bitrate that 0.9 of it carries', () => {
-    fc.assert(
-      fc.property(anyState({ downloads: anyDownloads() }), fc.integer({ min: 1, max: 130 }), (state, mbps) => {
-        fc.pre(state.downloads.length > 0);
-        const downloads = state.downloads.map((download) => {
-          const bits = mbps * 1e6 * download.downloadSeconds;
-          return { ...download, receivedBits: bits, sizeBits: bits };
-        });
-        // A rate just beside the threshold may fall on either side of it.
-        fc.pre(state.ladderBps.every((bps) => Math.abs(bps / (0.9e6 * mbps) - 1) > 1e-9));
-        const { representation, plannedThroughputBps } = controller.decide({ ...state, downloads });
-        expect(plannedThroughputBps! / (0.9e6 * mbps)).toBeCloseTo(1, 9);
-        expect(representation).toBe(highestWithin(state.ladderBps, (0.9e6 * mbps) / state.playbackRate));
-      }),
-      { numRuns: 500, seed: 2 },
-    );
+    // A rate just beside the threshold may fall on either side of it.
+    fc.pre(state.ladderBps.every((bps) => Math.abs(bps / (0.9e6 * mbps) - 1) > 1e-9));
+    const { representation, plannedThroughputBps } = controller.decide({ ...state, downloads });
+    expect(plannedThroughputBps! / (0.9e6 * mbps)).toBeCloseTo(1, 9);
+    expect(representation).toBe(highestWithin(state.ladderBps, (0.9e6 * mbps) / state.playbackRate));
   });
 });

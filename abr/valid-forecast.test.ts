@@ -7,28 +7,21 @@ import type { QuantileForecast } from './forecast.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';
-import { forAll } from './property.fixture.ts';
+import { between, forAll, whole } from './property.fixture.ts';
 import { alongPath, DIP, FLUCTUATION, stateOf } from './random-states.fixture.ts';
 import { validForecast } from './valid-forecast.ts';
 
 const NOW_SECONDS = 100;
 const UTC_MS = 1_000_000;
 
-const within = (min: number, max: number) =>
-  fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max, (min + max) / 2));
+const within = (min: number, max: number) => fc.oneof(between(min, max), fc.constantFrom(min, max, (min + max) / 2));
 const ascending = (of: fc.Arbitrary<number>, count: number) =>
   fc.array(of, { minLength: count, maxLength: count }).map((values) => values.sort((a, b) => a - b));
-const LEVELS = fc
-  .uniqueArray(fc.double({ min: 0, minExcluded: true, max: 1, maxExcluded: true, noNaN: true }), {
-    minLength: 1,
-    maxLength: 9,
-  })
-  .map((levels) => levels.sort((a, b) => a - b));
+const LEVEL = fc.double({ min: 0, minExcluded: true, max: 1, maxExcluded: true, noNaN: true });
+const LEVELS = fc.uniqueArray(LEVEL, { minLength: 1, maxLength: 9 }).map((levels) => levels.sort((a, b) => a - b));
 /** Levels with as many values. */
 const quantiles = (min: number, max: number) =>
-  LEVELS.chain((levels) =>
-    fc.record({ levels: fc.constant(levels), values: ascending(within(min, max), levels.length) }),
-  );
+  LEVELS.chain((levels) => ascending(within(min, max), levels.length).map((values) => ({ levels, values })));
 
 const ANY_FLUCTUATION = fc
   .tuple(quantiles(0, 1000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))
@@ -39,7 +32,7 @@ const ANY_DIP = fc
     ...{ timingSeconds, depth, levels, seconds: values },
     collapse: { probability, depth: ofCollapse, seconds },
   }));
-const FORECAST = fc.tuple(LEVELS, fc.integer({ min: 1, max: 20 })).chain(([levels, steps]) =>
+const FORECAST = fc.tuple(LEVELS, whole(1, 20)).chain(([levels, steps]) =>
   fc.record(
     {
       issuedAtMs: within((NOW_SECONDS - 15) * 1000, (NOW_SECONDS + 1) * 1000),

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { OriginClient } from './origin-client.ts';
 
 /** An origin that refuses requests by `isRefused`, and the bodies that it got. */
@@ -27,12 +27,10 @@ afterEach(() => close());
 
 const SPEC = { trace: 'a', scenario: 'hd-16', startSeconds: 0 };
 
-describe('createSessions', () => {
-  test.each([
-    ['the origin refuses one', (path: string, created: number) => path === '/session' && created === 1],
-    ['it refuses the link of one', (path: string) => path === '/session/1/link'],
-  ])('has the reason if %s', async (_, isRefused) => {
-    const { client } = await origin(isRefused);
-    await expect(client.createSessions(SPEC, 3, 'own')).rejects.toThrow('too many');
-  });
+test.each([
+  ['the origin refuses one', (path: string, created: number) => path === '/session' && created === 1],
+  ['it refuses the link of one', (path: string) => path === '/session/1/link'],
+])('has the reason if %s', async (_, isRefused) => {
+  const { client } = await origin(isRefused);
+  await expect(client.createSessions(SPEC, 3, 'own')).rejects.toThrow('too many');
 });

@@ -21,13 +21,9 @@ const NOW_SECONDS = 60;
 const SAMPLE_SECONDS = 0.5;
 
 /** Mbit/s from one handover to the next, at seconds 12, 27, 42 and 57. */
-const EPOCHS = [
-  { endSeconds: 12, mbps: 21 },
-  { endSeconds: 27, mbps: 9 },
-  { endSeconds: 42, mbps: 34 },
-  { endSeconds: 57, mbps: 4 },
-  { endSeconds: 72, mbps: 24 },
-];
+const EPOCHS_MBPS = [21, 9, 34, 4, 24];
+const epochAt = (seconds: number) => Math.floor((seconds + 3) / 15);
+const mbpsAt = (seconds: number) => EPOCHS_MBPS[epochAt(seconds)]!;
 
 const link: PublishedLink = {
   stepEndsSeconds: Array.from({ length: SECONDS }, (_, i) => i + 1),
@@ -37,10 +33,6 @@ const link: PublishedLink = {
   traceStartUtcMs: Date.UTC(2025, 0, 1, 12),
 };
 const path = new PiecewisePath({ ...link });
-
-function mbpsAt(seconds: number): number {
-  return EPOCHS.find(({ endSeconds }) => seconds < endSeconds)!.mbps;
-}
 
 interface Segment {
   mbps: number;
@@ -132,7 +124,7 @@ function outlook(throughputBps: number, bufferLevelSeconds: number): CandidateOu
 
 function forecastAt(seconds: number): Forecast {
   const stepEndsSeconds = [2, 4, 8, 12, 16, 20];
-  const next = EPOCHS.find(({ endSeconds }) => endSeconds > seconds)!.endSeconds;
+  const next = 15 * epochAt(seconds) + 12;
   return {
     issuedAtMs: seconds * 1000,
     source: 'built-in',
@@ -151,6 +143,18 @@ function forecastAt(seconds: number): Forecast {
   };
 }
 
+const mpcD = sessionOf(segmentsOf(1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8), { plans: true });
+const mpcL = sessionOf(
+  [
+    ...segmentsOf(2.5, 16, 16, 16),
+    { mbps: 5, abandoned: { mbps: 16, afterSeconds: 2.5 } },
+    ...segmentsOf(8, 8, 8, 16, 30, 30, 16),
+    { mbps: 1, abandoned: { mbps: 16, afterSeconds: 3 } },
+    ...segmentsOf(2.5, 2.5, 2.5, 8),
+  ],
+  { plans: true, forecasts: true },
+);
+const dynamic = sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {});
 const run: Run = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
@@ -160,34 +164,10 @@ const run: Run = {
   watchedSeconds: 0,
   timeline: new Timeline(link, SECONDS - 1, true),
   players: [
-    {
-      place: 0,
-      algorithm: 'mpc-d',
-      title: 'MPC-D',
-      record: sessionOf(segmentsOf(1, 16, 16, 16, 8, 8, 8, 16, 30, 30, 30, 16, 30, 8, 8), { plans: true }),
-    },
-    {
-      place: 1,
-      algorithm: 'mpc-l',
-      title: 'MPC-L',
-      record: sessionOf(
-        [
-          ...segmentsOf(2.5, 16, 16, 16),
-          { mbps: 5, abandoned: { mbps: 16, afterSeconds: 2.5 } },
-          ...segmentsOf(8, 8, 8, 16, 30, 30, 16),
-          { mbps: 1, abandoned: { mbps: 16, afterSeconds: 3 } },
-          ...segmentsOf(2.5, 2.5, 2.5, 8),
-        ],
-        { plans: true, forecasts: true },
-      ),
-    },
-    {
-      place: 2,
-      algorithm: 'dynamic',
-      title: 'dash.js Dynamic',
-      record: sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {}),
-    },
-  ],
+    { algorithm: 'mpc-d', title: 'MPC-D', record: mpcD },
+    { algorithm: 'mpc-l', title: 'MPC-L', record: mpcL },
+    { algorithm: 'dynamic', title: 'dash.js Dynamic', record: dynamic },
+  ].map((player, place) => ({ ...player, place })),
   ended: true,
 };
 

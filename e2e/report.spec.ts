@@ -15,11 +15,8 @@ test('a report is one page for screens, phones, paper and screen readers', async
     const { status, stderr } = await run(args);
     expect({ status, errors: status === 0 ? '' : stderr }).toEqual({ status: 0, errors: '' });
   };
-  const [results, live, out] = ['results.json', 'live.json', 'report'].map((name) => testInfo.outputPath(name)) as [
-    string,
-    string,
-    string,
-  ];
+  const at = (name: string) => testInfo.outputPath(name);
+  const [results, live, out] = [at('results.json'), at('live.json'), at('report')];
   const algorithms = 'mpc-d,mpc-o,bola';
   const simulate = ['simulate', '--traces', TRACE, '--algorithms'];
   await succeed([...simulate, algorithms, '--scenario', 'uhd-8', '--starts', 'every:10', '--out', results]);

@@ -199,10 +199,9 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
 
   test('MPC-L uses the forecasts of the page, or its own; decisions and the state name them', () => {
     const steady = new Steady();
-    for (const [more, sources] of [
-      [{ forecasters: [steady], prior: false }, ['steady', 'steady']],
-      [{}, [undefined, 'built-in']],
-    ] as const) {
+    for (const isOwn of [true, false]) {
+      const more = isOwn ? { forecasters: [steady], prior: false } : {};
+      const sources = isOwn ? ['steady', 'steady'] : [undefined, 'built-in'];
       const { player, handle, decisions, faults } = start({ ...more });
       player.download(0, 4e6, 2);
       player.ask();
@@ -286,11 +285,8 @@ describe.each(LIVE)('a live stream in %s', (_, start, on, off) => {
 
   test('the options bound rate and latency before all; they change while attached', () => {
     const bounds = { minPlaybackRate: 0.9, maxPlaybackRate: 1.3 };
-    const { live, handle } = paced(new ScriptedPacing(1), {
-      ...bounds,
-      maxLatencySeconds: 500,
-      targetLatencySeconds: 'auto',
-    });
+    const free = { ...bounds, maxLatencySeconds: 500, targetLatencySeconds: 'auto' } as const;
+    const { live, handle } = paced(new ScriptedPacing(1), free);
     const limits = { playbackRates: { min: 0.9, max: 1.3 }, maxLatencySeconds: 500, isTargetFree: true };
     expect(live()).toMatchObject(limits);
     // A limit before the target is none.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import { forAll } from '../property.fixture.ts';
-import { anyQuestion, stateOf } from '../random-states.fixture.ts';
+import { anyQuestion, inFlightOf, stateOf } from '../random-states.fixture.ts';
 import { createBolaE, createDynamic } from './dash-rules.ts';
 
 /** Buffer targets of dash.js's BOLA: 22 s. gp = ln 40 / 1.2 = 3.074, Vp = 10 / gp = 3.253 s. */
@@ -68,11 +68,8 @@ describe('dynamic', () => {
 
   test('does not return to a bitrate soon after it went down from it', () => {
     // On 7 Mbit/s one of the last eight choices went down, from 10 Mbit/s.
-    const rows = [
-      ...times(3, { mbps: 5, seconds: 2.9 }),
-      { mbps: 10, seconds: 5.8 },
-      ...times(3, { mbps: 5, seconds: 2.9 }),
-    ];
+    const slow = times(3, { mbps: 5, seconds: 2.9 });
+    const rows = [...slow, { mbps: 10, seconds: 5.8 }, ...slow];
     const fast = { mbps: 5, seconds: 0.8 };
     expect(choice(controller, sessionOf([...rows, ...times(3, fast)]))).toEqual({ mbps: 5, rule: 'SwitchHistoryRule' });
     expect(choice(controller, sessionOf([...rows, ...times(9, fast)])).mbps).toBeGreaterThan(5);
@@ -123,50 +120,36 @@ describe('bola-e', () => {
   });
 });
 
-describe('the abandonment rule', () => {
-  const controller = createDynamic();
-  const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
-  /** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
-  const inFlight: InFlight = {
-    segmentIndex: 20,
-    bitrateBps: 10e6,
-    sizeBits: 40e6,
-    requestedAtSeconds: 100,
-    receivedBits: 4e6,
-    firstByteAtSeconds: 101,
-    lastBitsAtSeconds: 103,
-    abandonments: 0,
-  };
+const controller = createDynamic();
+const state = stateOf(LADDER_BPS, { nowSeconds: 103, bufferLevelSeconds: 6, bufferCapSeconds: 16 });
+/** 10 Mbit/s, requested 3 s ago; 4 of 40 Mbit have arrived. */
+const inFlight: InFlight = { ...inFlightOf(state, 3, 0.1, 3), firstByteAtSeconds: 101, lastBitsAtSeconds: 103 };
 
-  test('abandons a download that takes 1.8 segments or more, for what its own rate sustains', () => {
-    expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });
-    // 40 Mbit at 5.6 Mbit/s: 7.1 s, less than 7.2 s.
-    expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11.2e6 })).toBe('keep');
-    expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11e6 })).toMatchObject({ representation: 2 });
-  });
-
-  test.each<[string, Partial<InFlight>]>([
-    ['without a byte', { firstByteAtSeconds: undefined }],
-    ['a second time', { abandonments: 1 }],
-    ['in the first half second', { firstByteAtSeconds: 102.6, receivedBits: 0.1e6 }],
-    ['in an outage after that, before bits arrive again', { lastBitsAtSeconds: 101.4 }],
-    ['the lowest', { bitrateBps: 1e6, sizeBits: 40e6 }],
-    ['what is left of less than the other', { receivedBits: 37e6, firstByteAtSeconds: 40 }],
-  ])('does not abandon %s', (_, changes) => {
-    expect(controller.reconsider!(state, { ...inFlight, ...changes })).toBe('keep');
-  });
+test('the abandonment rule abandons a download that takes 1.8 segments or more, for what its own rate sustains', () => {
+  expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });
+  // 40 Mbit at 5.6 Mbit/s: 7.1 s, less than 7.2 s.
+  expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11.2e6 })).toBe('keep');
+  expect(controller.reconsider!(state, { ...inFlight, receivedBits: 11e6 })).toMatchObject({ representation: 2 });
 });
 
-test.each([createDynamic(), createBolaE()])(
-  '$name gives valid answers in any state, and remembers nothing',
-  (controller) => {
-    forAll([anyQuestion()], { numRuns: 200, seed: 1 }, ({ state, inFlight }) => {
-      const decision = controller.decide(state);
-      expect(state.ladderBps[decision.representation]).toBeDefined();
-      expect(decision.reason).not.toMatch(/NaN|undefined|Infinity/);
-      expect(controller.decide(state)).toEqual(decision);
-      const change = controller.reconsider!(state, inFlight);
-      if (change !== 'keep') expect(state.ladderBps[change.representation]).toBeLessThan(inFlight.bitrateBps);
-    });
-  },
-);
+test.each<[string, Partial<InFlight>]>([
+  ['without a byte', { firstByteAtSeconds: undefined }],
+  ['a second time', { abandonments: 1 }],
+  ['in the first half second', { firstByteAtSeconds: 102.6, receivedBits: 0.1e6 }],
+  ['in an outage after that, before bits arrive again', { lastBitsAtSeconds: 101.4 }],
+  ['the lowest', { bitrateBps: 1e6, sizeBits: 40e6 }],
+  ['what is left of less than the other', { receivedBits: 37e6, firstByteAtSeconds: 40 }],
+])('the abandonment rule does not abandon %s', (_, changes) => {
+  expect(controller.reconsider!(state, { ...inFlight, ...changes })).toBe('keep');
+});
+
+test.each([createDynamic(), createBolaE()])('$name is valid in any state, and remembers nothing', (controller) => {
+  forAll([anyQuestion()], { numRuns: 200, seed: 1 }, ({ state, inFlight }) => {
+    const decision = controller.decide(state);
+    expect(state.ladderBps[decision.representation]).toBeDefined();
+    expect(decision.reason).not.toMatch(/NaN|undefined|Infinity/);
+    expect(controller.decide(state)).toEqual(decision);
+    const change = controller.reconsider!(state, inFlight);
+    if (change !== 'keep') expect(state.ladderBps[change.representation]).toBeLessThan(inFlight.bitrateBps);
+  });
+});

@@ -1,7 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QuantileForecast } from '../forecast.ts';
-import { forAll } from '../property.fixture.ts';
+import { between, forAll } from '../property.fixture.ts';
 import { quantilesOf } from '../random-states.fixture.ts';
 import { Futures } from './futures.ts';
 
@@ -15,12 +15,8 @@ const FEW_BITS = 1;
 const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
   quantilesOf(1e6, {
     issuedAtMs: 0,
-    steps: [
-      [1, 20],
-      [2, 30],
-      [4, 10],
-      [8, 40],
-    ],
+    stepEndsSeconds: [1, 2, 4, 8],
+    factors: [20, 30, 10, 40],
     shares: [0.4, 0.7, 1, 1.3, 1.8],
     levels: [0.1, 0.25, 0.5, 0.75, 0.9],
     rankCorrelation: 0.8,
@@ -51,166 +47,141 @@ function correlationOf(a: readonly number[], b: readonly number[]): number {
   return moment(a, meanA, b, meanB) / Math.sqrt(moment(a, meanA, a, meanA) * moment(b, meanB, b, meanB));
 }
 
-describe('futures from quantiles', () => {
-  test('hold equal shares: each quantile of the forecast splits them at its level', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(100), fc.nat(3), (rankCorrelation, seed, step) => {
-        const forecast = forecastOf({ rankCorrelation });
-        const rates = ratesAt(read(forecast, { seed }), [0, 1, 2, 4][step]!);
-        forecast.levels.forEach((level, i) => {
-          const below = rates.filter((rate) => rate < forecast.quantilesBps[step]![i]!).length;
-          expect(Math.abs(below - level * COUNT)).toBeLessThan(1);
-        });
-      }),
-      { ...SEED, numRuns: 200 },
-    );
-  });
-
-  test("marginal rates are the forecast's at the middle of each rank; their logarithm is linear in the score", () => {
-    const levels = [0.125, 0.375, 0.625, 0.875];
-    const quantilesBps = [[1e6, 3e6, 9e6, 81e6]];
-    const futures = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 4 });
-    marginalAt(futures, 0).forEach((rate, bin) => {
-      expect(rate / quantilesBps[0]![bin]!).toBeCloseTo(1, 9);
+test('futures hold equal shares: each quantile of the forecast splits them at its level', () => {
+  forAll([between(0, 1), fc.nat(100), fc.nat(3)], { ...SEED, numRuns: 200 }, (rankCorrelation, seed, step) => {
+    const forecast = forecastOf({ rankCorrelation });
+    const rates = ratesAt(read(forecast, { seed }), [0, 1, 2, 4][step]!);
+    forecast.levels.forEach((level, i) => {
+      const below = rates.filter((rate) => rate < forecast.quantilesBps[step]![i]!).length;
+      expect(Math.abs(below - level * COUNT)).toBeLessThan(1);
     });
-    // Score 0 is halfway between those of 0.375 and 0.625: the geometric mean.
-    const median = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 5 });
-    expect(marginalAt(median, 0)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
-  });
-
-  test('bins hold equal numbers of futures, and rates ascend with them', () => {
-    for (const seconds of [0, 1.5, 3, 20]) {
-      const futures = read(forecastOf(), { seed: 7 });
-      const perBin = Array.from({ length: BINS }, () => [] as number[]);
-      for (let future = 0; future < COUNT; future++) {
-        perBin[futures.binAt(future, seconds)]!.push(rateAt(futures, future, seconds));
-      }
-      expect(perBin.map((rates) => rates.length)).toEqual(new Array(BINS).fill(COUNT / BINS));
-      expect(perBin.flatMap(ascending)).toEqual(ascending(ratesAt(futures, seconds)));
-      const marginal = marginalAt(futures, seconds);
-      perBin.forEach((rates, bin) => {
-        // The middle one of three is the bin's middle.
-        expect(ascending(rates)[1]! / marginal[bin]!).toBeCloseTo(1, 6);
-      });
-    }
-  });
-
-  test.each([0, 0.5, 0.7, 0.8, 0.9])('scores are correlated by %p from step to step and fade with distance', (rho) => {
-    // Levels one spread from the middle: ln of the rate is the score.
-    const steps = 8;
-    const forecast = forecastOf({
-      stepEndsSeconds: Array.from({ length: steps }, (_, i) => i + 1),
-      levels: [0.15865525393, 0.84134474607],
-      quantilesBps: Array.from({ length: steps }, () => [1e6 / Math.E, 1e6 * Math.E]),
-      rankCorrelation: rho,
-    });
-    for (const [count, tolerance] of [
-      [24, 0.15],
-      [96, 0.06],
-    ] as const) {
-      for (const seed of [1, 2, 3]) {
-        const futures = read(forecast, { count, seed });
-        const scores = Array.from({ length: steps }, (_, step) => ratesAt(futures, step).map((rate) => Math.log(rate)));
-        for (let step = 0; step < steps; step++) {
-          const spread = scores[step]!.reduce((sum, score) => sum + (score - Math.log(1e6)) ** 2, 0) / count;
-          expect(Math.abs(spread - 1)).toBeLessThan(0.1);
-          for (const distance of [1, 2, 4]) {
-            if (step + distance >= steps) continue;
-            const found = correlationOf(scores[step]!, scores[step + distance]!);
-            expect(Math.abs(found - rho ** distance)).toBeLessThan(tolerance);
-          }
-        }
-      }
-    }
-  });
-
-  test('the correlation between two moments is that of the steps between them, at least one', () => {
-    const futures = read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 });
-    expect(futures.correlationBetween(0, 0.2)).toBeCloseTo(0.8, 12);
-    expect(futures.correlationBetween(0, 1)).toBeCloseTo(0.8, 12);
-    expect(futures.correlationBetween(0, 3)).toBeCloseTo(0.64, 12);
-    expect(futures.correlationBetween(10, 14)).toBeCloseTo(0.8, 12);
-    expect(read(forecastOf({ rankCorrelation: 1 })).correlationBetween(0, 1)).toBe(0.99);
-  });
-
-  test('has a floor for dead links, and stays finite and above 0', () => {
-    const bps = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e12, noNaN: true }));
-    const row = fc.array(bps, { minLength: 5, maxLength: 5 }).map(ascending);
-    forAll([fc.array(row, { minLength: 4, maxLength: 4 })], { ...SEED, numRuns: 200 }, (quantilesBps) => {
-      const futures = read({ ...forecastOf(), quantilesBps });
-      for (const seconds of [0, 1, 2, 4, 100]) {
-        const marginal = marginalAt(futures, seconds);
-        expect(marginal).toEqual(ascending(marginal));
-        const takes = Array.from({ length: COUNT }, (_, f) => futures.transferSeconds(f, seconds, 1e6));
-        expect(takes.filter((one) => !(one >= 0 && one <= 1e6 + 8))).toEqual([]);
-      }
-    });
-  });
-
-  test('more than 16 steps, one quantile level, almost equal levels', () => {
-    const many = Array.from({ length: 40 }, (_, i) => i + 1);
-    const long = read(forecastOf({ stepEndsSeconds: many, quantilesBps: many.map((i) => [1, 2, 3, 4, 5 + i]) }));
-    ratesAt(long, 39).forEach((rate, future) => {
-      expect(rate / rateAt(long, future, 15)).toBeCloseTo(1, 9);
-    });
-    const point = read(forecastOf({ levels: [0.5], quantilesBps: [[1e6], [2e6], [3e6], [4e6]] }));
-    expect(new Set(ratesAt(point, 0).map((rate) => Math.round(rate)))).toEqual(new Set([1e6]));
-    const near = [0.97575, 0.97575 + 1e-15, 0.97575 + 2e-15];
-    const close = read(forecastOf({ levels: near, quantilesBps: [1, 1, 1, 1].map(() => [1e6, 1e6, 2e6]) }));
-    for (const rate of ratesAt(close, 0)) expect(rate).toBeGreaterThan(0);
   });
 });
 
-describe('transferSeconds', () => {
-  const steps = [
-    [1, 8e6],
-    [3, 2e6],
-    [4, 0.5e6],
-    [6, 4e6],
-  ] as const;
-  const futures = read(
-    forecastOf({
-      stepEndsSeconds: steps.map(([end]) => end),
-      levels: [0.5],
-      quantilesBps: steps.map(([, bps]) => [bps]),
-    }),
-  );
-  /** Bits until `seconds`; the last rate goes on. */
-  function cumulative(seconds: number): number {
-    let bits = 0;
-    let start = 0;
-    steps.forEach(([end, bps], i) => {
-      const until = i === steps.length - 1 ? seconds : Math.min(end, seconds);
-      bits += Math.max(0, until - start) * bps;
-      start = end;
-    });
-    return bits;
-  }
-
-  test('is the inverse of the cumulative bits, from any moment', () => {
-    const moment = fc.double({ min: 0, max: 20, noNaN: true });
-    forAll([moment, fc.double({ min: 0, max: 6e7, noNaN: true })], { ...SEED, numRuns: 500 }, (from, bits) => {
-      const until = from + futures.transferSeconds(5, from, bits);
-      expect(cumulative(until) - cumulative(from)).toBeCloseTo(bits, 4);
-    });
+test("marginal rates are the forecast's at the middle of each rank; their logarithm is linear in the score", () => {
+  const levels = [0.125, 0.375, 0.625, 0.875];
+  const quantilesBps = [[1e6, 3e6, 9e6, 81e6]];
+  const futures = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 4 });
+  marginalAt(futures, 0).forEach((rate, bin) => {
+    expect(rate / quantilesBps[0]![bin]!).toBeCloseTo(1, 9);
   });
+  // Score 0 is halfway between those of 0.375 and 0.625: the geometric mean.
+  const median = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 5 });
+  expect(marginalAt(median, 0)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
+});
 
-  test('age moves the moment', () => {
-    for (const age of [0.5, 2, 3.7, 100]) {
-      const older = new Futures(COUNT, BINS, 1);
-      const forecast = forecastOf({ stepEndsSeconds: [1, 3, 4, 6] });
-      older.draw(forecast, age);
-      const now = read(forecast);
-      for (const future of [0, 11, 23]) {
-        for (const seconds of [0, 0.6, 5]) {
-          const expected = now.transferSeconds(future, age + seconds, 3e7);
-          expect(older.transferSeconds(future, seconds, 3e7)).toBeCloseTo(expected, 9);
-          expect(older.binAt(future, seconds)).toBe(now.binAt(future, age + seconds));
+test('bins hold equal numbers of futures, and rates ascend with them', () => {
+  for (const seconds of [0, 1.5, 3, 20]) {
+    const futures = read(forecastOf(), { seed: 7 });
+    const perBin = Array.from({ length: BINS }, () => [] as number[]);
+    for (let future = 0; future < COUNT; future++) {
+      perBin[futures.binAt(future, seconds)]!.push(rateAt(futures, future, seconds));
+    }
+    expect(perBin.map((rates) => rates.length)).toEqual(new Array(BINS).fill(COUNT / BINS));
+    expect(perBin.flatMap(ascending)).toEqual(ascending(ratesAt(futures, seconds)));
+    const marginal = marginalAt(futures, seconds);
+    perBin.forEach((rates, bin) => {
+      // The middle one of three is the bin's middle.
+      expect(ascending(rates)[1]! / marginal[bin]!).toBeCloseTo(1, 6);
+    });
+  }
+});
+
+test.each([0, 0.5, 0.7, 0.8, 0.9])('scores are correlated by %p from step to step and fade with distance', (rho) => {
+  // Levels one spread from the middle: ln of the rate is the score.
+  const steps = 8;
+  const forecast = forecastOf({
+    stepEndsSeconds: Array.from({ length: steps }, (_, i) => i + 1),
+    levels: [0.15865525393, 0.84134474607],
+    quantilesBps: Array.from({ length: steps }, () => [1e6 / Math.E, 1e6 * Math.E]),
+    rankCorrelation: rho,
+  });
+  for (const count of [24, 96]) {
+    for (const seed of [1, 2, 3]) {
+      const futures = read(forecast, { count, seed });
+      const scores = Array.from({ length: steps }, (_, step) => ratesAt(futures, step).map((rate) => Math.log(rate)));
+      for (let step = 0; step < steps; step++) {
+        const spread = scores[step]!.reduce((sum, score) => sum + (score - Math.log(1e6)) ** 2, 0) / count;
+        expect(Math.abs(spread - 1)).toBeLessThan(0.1);
+        for (const distance of [1, 2, 4]) {
+          if (step + distance >= steps) continue;
+          const found = correlationOf(scores[step]!, scores[step + distance]!);
+          expect(Math.abs(found - rho ** distance)).toBeLessThan(count === 24 ? 0.15 : 0.06);
         }
       }
-      expect(marginalAt(older, 1)).toEqual(marginalAt(now, age + 1));
     }
-    // A clock behind the forecaster's.
-    expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
+  }
+});
+
+test('the correlation between two moments is that of the steps between them, at least one', () => {
+  const futures = read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 });
+  expect(futures.correlationBetween(0, 0.2)).toBeCloseTo(0.8, 12);
+  expect(futures.correlationBetween(0, 1)).toBeCloseTo(0.8, 12);
+  expect(futures.correlationBetween(0, 3)).toBeCloseTo(0.64, 12);
+  expect(futures.correlationBetween(10, 14)).toBeCloseTo(0.8, 12);
+  expect(read(forecastOf({ rankCorrelation: 1 })).correlationBetween(0, 1)).toBe(0.99);
+});
+
+test('futures have a floor for dead links, and stay finite and above 0', () => {
+  const bps = fc.oneof(fc.constant(0), between(0, 1e12));
+  const row = fc.array(bps, { minLength: 5, maxLength: 5 }).map(ascending);
+  forAll([fc.array(row, { minLength: 4, maxLength: 4 })], { ...SEED, numRuns: 200 }, (quantilesBps) => {
+    const futures = read({ ...forecastOf(), quantilesBps });
+    for (const seconds of [0, 1, 2, 4, 100]) {
+      const marginal = marginalAt(futures, seconds);
+      expect(marginal).toEqual(ascending(marginal));
+      const takes = Array.from({ length: COUNT }, (_, f) => futures.transferSeconds(f, seconds, 1e6));
+      expect(takes.filter((one) => !(one >= 0 && one <= 1e6 + 8))).toEqual([]);
+    }
   });
+});
+
+test('more than 16 steps, one quantile level, almost equal levels', () => {
+  const many = Array.from({ length: 40 }, (_, i) => i + 1);
+  const long = read(forecastOf({ stepEndsSeconds: many, quantilesBps: many.map((i) => [1, 2, 3, 4, 5 + i]) }));
+  ratesAt(long, 39).forEach((rate, future) => {
+    expect(rate / rateAt(long, future, 15)).toBeCloseTo(1, 9);
+  });
+  const point = read(forecastOf({ levels: [0.5], quantilesBps: [[1e6], [2e6], [3e6], [4e6]] }));
+  expect(new Set(ratesAt(point, 0).map((rate) => Math.round(rate)))).toEqual(new Set([1e6]));
+  const near = [0.97575, 0.97575 + 1e-15, 0.97575 + 2e-15];
+  const close = read(forecastOf({ levels: near, quantilesBps: [1, 1, 1, 1].map(() => [1e6, 1e6, 2e6]) }));
+  for (const rate of ratesAt(close, 0)) expect(rate).toBeGreaterThan(0);
+});
+
+const stepEndsSeconds = [1, 3, 4, 6];
+const ratesBps = [8e6, 2e6, 0.5e6, 4e6];
+const futures = read(forecastOf({ stepEndsSeconds, levels: [0.5], quantilesBps: ratesBps.map((bps) => [bps]) }));
+/** Bits until `seconds`; the last rate goes on. */
+function cumulative(seconds: number): number {
+  const ends = [...stepEndsSeconds.slice(0, -1), Number.POSITIVE_INFINITY];
+  const lengths = ends.map((end, i) => Math.max(0, Math.min(end, seconds) - (ends[i - 1] ?? 0)));
+  return lengths.reduce((bits, length, i) => bits + length * ratesBps[i]!, 0);
+}
+
+test('transferSeconds is the inverse of the cumulative bits, from any moment', () => {
+  const moment = between(0, 20);
+  forAll([moment, between(0, 6e7)], { ...SEED, numRuns: 500 }, (from, bits) => {
+    const until = from + futures.transferSeconds(5, from, bits);
+    expect(cumulative(until) - cumulative(from)).toBeCloseTo(bits, 4);
+  });
+});
+
+test('transferSeconds: age moves the moment', () => {
+  for (const age of [0.5, 2, 3.7, 100]) {
+    const older = new Futures(COUNT, BINS, 1);
+    const forecast = forecastOf({ stepEndsSeconds });
+    older.draw(forecast, age);
+    const now = read(forecast);
+    for (const future of [0, 11, 23]) {
+      for (const seconds of [0, 0.6, 5]) {
+        const expected = now.transferSeconds(future, age + seconds, 3e7);
+        expect(older.transferSeconds(future, seconds, 3e7)).toBeCloseTo(expected, 9);
+        expect(older.binAt(future, seconds)).toBe(now.binAt(future, age + seconds));
+      }
+    }
+    expect(marginalAt(older, 1)).toEqual(marginalAt(now, age + 1));
+  }
+  // A clock behind the forecaster's.
+  expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
 });

@@ -1,104 +1,90 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../property.fixture.ts';
+import { between, forAll, whole } from '../property.fixture.ts';
+import { runningSums } from '../random-states.fixture.ts';
 import { binScores, rankTransitions, type TailWeight } from './rank-chain.ts';
 
 const SEED = { seed: 20260101 };
 const MEAN_ONLY: TailWeight = { weight: 0, tail: 0.2 };
-const bins = fc.integer({ min: 2, max: 16 });
-const tail = fc.record({
-  weight: fc.double({ min: 0, max: 1, noNaN: true }),
-  tail: fc.double({ min: 0.01, max: 1, noNaN: true }),
-});
-const correlation = fc.double({ min: 0, max: 0.99, noNaN: true });
+const bins = whole(2, 16);
+const tail = fc.record({ weight: between(0, 1), tail: between(0.01, 1) });
+const correlation = between(0, 0.99);
 
-const rowOf = (matrix: Float64Array, size: number, from: number) => [
-  ...matrix.subarray(from * size, (from + 1) * size),
-];
+const rowOf = (all: Float64Array, size: number, from: number) => [...all.subarray(from * size, (from + 1) * size)];
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const mean = (row: readonly number[], values: ArrayLike<number>) => sum(row.map((p, to) => p * values[to]!));
 
-describe('binScores', () => {
-  test('are the normal scores in the middle of equal shares: ascending and symmetric', () => {
-    const scores = binScores(4);
-    // Quantiles at 1/8, 3/8, 5/8, 7/8.
-    expect([...scores].map((score) => score.toFixed(4))).toEqual(['-1.1503', '-0.3186', '0.3186', '1.1503']);
+test('bins have the normal scores in the middle of equal shares: ascending and symmetric', () => {
+  const scores = binScores(4);
+  // Quantiles at 1/8, 3/8, 5/8, 7/8.
+  expect([...scores].map((score) => score.toFixed(4))).toEqual(['-1.1503', '-0.3186', '0.3186', '1.1503']);
+});
+
+test('rows are probabilities, whatever the tail weight', () => {
+  forAll([bins, correlation, tail], { ...SEED, numRuns: 300 }, (size, rho, weights) => {
+    const matrix = rankTransitions(size, rho, weights);
+    for (let from = 0; from < size; from++) {
+      const row = rowOf(matrix, size, from);
+      expect(Math.min(...row)).toBeGreaterThanOrEqual(0);
+      expect(sum(row)).toBeCloseTo(1, 12);
+    }
   });
 });
 
-describe('rankTransitions', () => {
-  test('rows are probabilities, whatever the tail weight', () => {
-    forAll([bins, correlation, tail], { ...SEED, numRuns: 300 }, (size, rho, weights) => {
-      const matrix = rankTransitions(size, rho, weights);
-      for (let from = 0; from < size; from++) {
-        const row = rowOf(matrix, size, from);
-        expect(Math.min(...row)).toBeGreaterThanOrEqual(0);
-        expect(sum(row)).toBeCloseTo(1, 12);
-      }
-    });
-  });
+test('without correlation all ranks are equally likely', () => {
+  for (const p of rankTransitions(8, 0, MEAN_ONLY)) expect(p).toBeCloseTo(1 / 8, 6);
+});
 
-  test('without correlation all ranks are equally likely', () => {
-    for (const p of rankTransitions(8, 0, MEAN_ONLY)) expect(p).toBeCloseTo(1 / 8, 6);
-  });
-
-  test('more correlation keeps a rank more often', () => {
-    const size = 8;
-    const scores = binScores(size);
-    let before = rankTransitions(size, 0, MEAN_ONLY);
-    for (const rho of [0.2, 0.5, 0.7, 0.8, 0.9, 0.99]) {
-      const matrix = rankTransitions(size, rho, MEAN_ONLY);
-      for (const [from, sign] of [
-        [0, -1],
-        [size - 1, 1],
-      ] as const) {
-        const [row, rowBefore] = [rowOf(matrix, size, from), rowOf(before, size, from)];
-        expect(row[from]!).toBeGreaterThan(rowBefore[from]!);
-        expect(sign * mean(row, scores)).toBeGreaterThan(sign * mean(rowBefore, scores));
-      }
-      before = matrix;
+test('more correlation keeps a rank more often', () => {
+  const size = 8;
+  const scores = binScores(size);
+  let before = rankTransitions(size, 0, MEAN_ONLY);
+  for (const rho of [0.2, 0.5, 0.7, 0.8, 0.9, 0.99]) {
+    const matrix = rankTransitions(size, rho, MEAN_ONLY);
+    for (const from of [0, size - 1]) {
+      const sign = from === 0 ? -1 : 1;
+      const [row, rowBefore] = [rowOf(matrix, size, from), rowOf(before, size, from)];
+      expect(row[from]!).toBeGreaterThan(rowBefore[from]!);
+      expect(sign * mean(row, scores)).toBeGreaterThan(sign * mean(rowBefore, scores));
     }
-    for (let from = 0; from < size; from++) expect(before[from * size + from]!).toBeGreaterThan(0.7);
-  });
+    before = matrix;
+  }
+  for (let from = 0; from < size; from++) expect(before[from * size + from]!).toBeGreaterThan(0.7);
+});
 
-  test('up is as likely from a rank as down from its mirror, and a higher rank leads to higher ones', () => {
-    forAll([bins, correlation], { ...SEED, numRuns: 200 }, (size, rho) => {
-      const matrix = rankTransitions(size, rho, MEAN_ONLY);
-      for (let from = 0; from < size; from++) {
-        const row = rowOf(matrix, size, from);
-        const mirror = rowOf(matrix, size, size - 1 - from).reverse();
-        row.forEach((p, to) => {
-          expect(Math.abs(p - mirror[to]!)).toBeLessThan(1e-6);
-        });
-        if (from === 0) continue;
-        const lower = rowOf(matrix, size, from - 1);
-        // First-order stochastic dominance.
-        for (let to = 1; to < size; to++) {
-          expect(sum(row.slice(0, to))).toBeLessThanOrEqual(sum(lower.slice(0, to)) + 1e-12);
-        }
-      }
-    });
-  });
-
-  test('a tail weight is the mixture of mean and conditional value at risk of what grows with the rank', () => {
-    const growth = fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 8, maxLength: 8 });
-    forAll([growth, correlation, tail, fc.nat(7)], { ...SEED, numRuns: 300 }, (steps, rho, weights, from) => {
-      let value = -20;
-      const outcomes = steps.map((step) => {
-        value += step;
-        return value;
+test('up is as likely from a rank as down from its mirror, and a higher rank leads to higher ones', () => {
+  forAll([bins, correlation], { ...SEED, numRuns: 200 }, (size, rho) => {
+    const matrix = rankTransitions(size, rho, MEAN_ONLY);
+    for (let from = 0; from < size; from++) {
+      const row = rowOf(matrix, size, from);
+      const mirror = rowOf(matrix, size, size - 1 - from).reverse();
+      row.forEach((p, to) => {
+        expect(Math.abs(p - mirror[to]!)).toBeLessThan(1e-6);
       });
-      const plain = rowOf(rankTransitions(8, rho, MEAN_ONLY), 8, from);
-      // The mean of the worst `tail` share, taken outcome by outcome.
-      let left = weights.tail;
-      let tailSum = 0;
-      for (const [to, outcome] of outcomes.entries()) {
-        const taken = Math.min(left, plain[to]!);
-        left -= taken;
-        tailSum += taken * outcome;
+      if (from === 0) continue;
+      const lower = rowOf(matrix, size, from - 1);
+      // First-order stochastic dominance.
+      for (let to = 1; to < size; to++) {
+        expect(sum(row.slice(0, to))).toBeLessThanOrEqual(sum(lower.slice(0, to)) + 1e-12);
       }
-      const expected = (1 - weights.weight) * mean(plain, outcomes) + (weights.weight * tailSum) / weights.tail;
-      expect(mean(rowOf(rankTransitions(8, rho, weights), 8, from), outcomes)).toBeCloseTo(expected, 8);
-    });
+    }
+  });
+});
+
+test('a tail weight is the mixture of mean and conditional value at risk of what grows with the rank', () => {
+  const growth = fc.array(between(0, 10), { minLength: 8, maxLength: 8 });
+  forAll([growth, correlation, tail, fc.nat(7)], { ...SEED, numRuns: 300 }, (steps, rho, weights, from) => {
+    const outcomes = runningSums([-20, ...steps]).slice(1);
+    const plain = rowOf(rankTransitions(8, rho, MEAN_ONLY), 8, from);
+    // The mean of the worst `tail` share, taken outcome by outcome.
+    let left = weights.tail;
+    let tailSum = 0;
+    for (const [to, outcome] of outcomes.entries()) {
+      const taken = Math.min(left, plain[to]!);
+      left -= taken;
+      tailSum += taken * outcome;
+    }
+    const expected = (1 - weights.weight) * mean(plain, outcomes) + (weights.weight * tailSum) / weights.tail;
+    expect(mean(rowOf(rankTransitions(8, rho, weights), 8, from), outcomes)).toBeCloseTo(expected, 8);
   });
 });

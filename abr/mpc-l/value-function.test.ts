@@ -1,6 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../property.fixture.ts';
+import { between, forAll, whole } from '../property.fixture.ts';
+import { runningSums } from '../random-states.fixture.ts';
 import { rankTransitions } from './rank-chain.ts';
 import { referenceValue } from './value-function.fixture.ts';
 import { ValueFunction, type ValueProblem } from './value-function.ts';
@@ -20,14 +21,9 @@ interface Shape {
 }
 
 /** Small problems of every kind; capacities ascend with the rank, and change from step to step. */
-function anyProblem({
-  stages,
-  bins,
-  capSegments,
-  mostSteps = 3,
-  leastGrowth = 0.01,
-}: Shape): fc.Arbitrary<ValueProblem> {
-  const rungs = fc.array(fc.integer({ min: 0, max: 800 }), { minLength: 1, maxLength: 3 });
+function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
+  const { stages, bins, capSegments, mostSteps = 3, leastGrowth = 0.01 } = shape;
+  const rungs = fc.array(whole(0, 800), { minLength: 1, maxLength: 3 });
   return rungs.chain((steps) => {
     const qualities = runningSums(steps.map((step) => step / 100));
     return fc
@@ -43,22 +39,19 @@ function anyProblem({
         patienceSeconds: fc.constantFrom(0, 3, 6),
         leastLevelSeconds: fc.constant(0),
         mostLevelSeconds: fc.constant(Number.POSITIVE_INFINITY),
-        bufferLevelSeconds: fc.double({ min: 0, max: 8, noNaN: true }),
-        bufferValues: fc.array(fc.double({ min: 0, max: 2, noNaN: true }), { minLength: bins, maxLength: bins }),
+        bufferLevelSeconds: between(0, 8),
+        bufferValues: fc.array(between(0, 2), { minLength: bins, maxLength: bins }),
         steps: fc.array(
           fc.record({
-            seconds: fc.double({ min: 0.5, max: 9, noNaN: true }),
-            growth: fc.array(fc.double({ min: leastGrowth, max: 6, noNaN: true }), {
-              minLength: bins,
-              maxLength: bins,
-            }),
+            seconds: between(0.5, 9),
+            growth: fc.array(between(leastGrowth, 6), { minLength: bins, maxLength: bins }),
           }),
           { minLength: 1, maxLength: mostSteps },
         ),
         stages: fc.array(
           fc.record({
             correlation: fc.constantFrom(0, 0.5, 0.8),
-            factor: fc.double({ min: 0.5, max: 2, noNaN: true }),
+            factor: between(0.5, 2),
             watchShare: fc.constantFrom(0.6, 0.95, 1),
           }),
           { minLength: stages, maxLength: stages },
@@ -69,9 +62,7 @@ function anyProblem({
         bins,
         bufferValuePerSecond: runningSums(bufferValues),
         stepEndsSeconds: runningSums(drawnSteps.map(({ seconds }) => seconds)),
-        capacityBps: Float64Array.from(
-          drawnSteps.flatMap(({ growth }) => runningSums(growth.map((more) => more * 1e6))),
-        ),
+        capacityBps: Float64Array.from(drawnSteps.flatMap(({ growth }) => runningSums(growth.map((by) => by * 1e6)))),
         segmentSeconds,
         bufferCapSeconds: cap * segmentSeconds,
         qualityScale: segmentSeconds / 4,
@@ -85,106 +76,90 @@ function anyProblem({
   });
 }
 
-function runningSums(values: readonly number[]): number[] {
-  let sum = 0;
-  return values.map((value) => {
-    sum += value;
-    return sum;
-  });
-}
-
 const SEED = { seed: 20260101 };
 const LARGE_CAPS = fc.constantFrom(3, 4, 8);
-const point = fc.integer({ min: 0, max: GRID_POINTS - 1 });
-const anyLevel = fc.double({ min: 0, max: 60, noNaN: true });
+const point = whole(0, GRID_POINTS - 1);
+const anyLevel = between(0, 60);
 
-describe('ValueFunction', () => {
-  test.each([
-    ['three segments, where every download ends with a full buffer', { stages: 3, caps: [1, 1.5, 2] }],
-    ['one segment at any cap', { stages: 1, caps: [3, 4, 8] }],
-  ])('equals exhaustion where nothing is interpolated: %s', (_, { stages, caps }) => {
-    const problems = anyProblem({ stages, bins: 3, capSegments: fc.constantFrom(...caps) });
-    forAll([problems, point, fc.nat(2), fc.nat(2)], { ...SEED, numRuns: 400 }, (problem, n, rank, r) => {
-      const before = r % problem.qualities.length;
-      const level = gridLevel(problem, n);
-      const expected = referenceValue(problem, level, rank, before);
-      const value = new ValueFunction(problem).at(level, rank, before);
-      expect(Math.abs(value - expected)).toBeLessThan(1e-9 * (1 + Math.abs(expected)));
-    });
-  });
-
-  // If a dead link recovers between two points, only a finer grid helps.
-  test.each([
-    { mostSteps: 1, leastGrowth: 0.01, most: 0.15, mean: 0.003 },
-    { mostSteps: 3, leastGrowth: 0.5, most: 0.8, mean: 0.01 },
-  ])('is near it where levels fall between the points of the grid, %j', ({ most, mean, ...shape }) => {
-    const errors: number[] = [];
-    const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, ...shape });
-    forAll([problems, point, fc.nat(1)], { ...SEED, numRuns: 400 }, (problem, n, rank) => {
-      const level = gridLevel(problem, n);
-      const { mu, qualities, qualityScale } = problem;
-      // In units of a top segment and a second of stall.
-      const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
-      const value = new ValueFunction(problem).at(level, rank, 0);
-      errors.push(Math.abs(value - referenceValue(problem, level, rank, 0)) / unit);
-    });
-    expect(Math.max(...errors)).toBeLessThan(most);
-    expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(mean);
-  });
-
-  test('has the same values, to the last bit, if only some levels are asked for', () => {
-    fc.assert(
-      fc.property(anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS }), anyLevel, (problem, more) => {
-        const leastLevelSeconds = problem.segmentSeconds;
-        const level = leastLevelSeconds + more;
-        const part = new ValueFunction({ ...problem, leastLevelSeconds, mostLevelSeconds: level });
-        expect(part.at(level, 1, 0)).toBe(new ValueFunction(problem).at(level, 1, 0));
-      }),
-      { ...SEED, numRuns: 300 },
-    );
-  });
-
-  test('interpolates between the points and clamps beyond them; without later segments it is the value of the buffer', () => {
-    fc.assert(
-      fc.property(anyProblem({ stages: 2, bins: 2, capSegments: LARGE_CAPS }), fc.nat(23), (problem, n) => {
-        const value = new ValueFunction(problem);
-        const [low, high] = [gridLevel(problem, n), gridLevel(problem, n + 1)];
-        expect(value.at((low + high) / 2, 1, 0)).toBeCloseTo((value.at(low, 1, 0) + value.at(high, 1, 0)) / 2, 8);
-        expect(value.at(1e6, 1, 0)).toBe(value.at(gridLevel(problem, 24), 1, 0));
-        expect(value.at(-1, 1, 0)).toBe(value.at(0, 1, 0));
-        const worth = problem.bufferValuePerSecond[1]! * high;
-        expect(new ValueFunction({ ...problem, stages: [] }).at(high, 1, 0)).toBeCloseTo(worth, 9);
-      }),
-      { ...SEED, numRuns: 100 },
-    );
+test.each([
+  ['three segments, where every download ends with a full buffer', { stages: 3, caps: [1, 1.5, 2] }],
+  ['one segment at any cap', { stages: 1, caps: [3, 4, 8] }],
+])('equals exhaustion where nothing is interpolated: %s', (_, { stages, caps }) => {
+  const problems = anyProblem({ stages, bins: 3, capSegments: fc.constantFrom(...caps) });
+  forAll([problems, point, fc.nat(2), fc.nat(2)], { ...SEED, numRuns: 400 }, (problem, n, rank, r) => {
+    const before = r % problem.qualities.length;
+    const level = gridLevel(problem, n);
+    const expected = referenceValue(problem, level, rank, before);
+    const value = new ValueFunction(problem).at(level, rank, before);
+    expect(Math.abs(value - expected)).toBeLessThan(1e-9 * (1 + Math.abs(expected)));
   });
 });
 
-describe('laws of the value', () => {
-  const SHAPE = { stages: 4, bins: 4, capSegments: fc.constantFrom(1.5, 2, 4, 15) };
-  const problems = anyProblem(SHAPE);
-  const kept = { reactionSeconds: Number.POSITIVE_INFINITY };
-  /** In every state `better` is worth at least as much as `worse`. */
-  function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
-    const other = new ValueFunction(worse).at(...at);
-    expect(new ValueFunction(better).at(...at)).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
-  }
-
-  test('abandonment never lowers the value, nor does a smaller mu', () => {
-    forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
-      expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
-      expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
-    });
+// If a dead link recovers between two points, only a finer grid helps.
+test.each([
+  { mostSteps: 1, leastGrowth: 0.01, most: 0.15, mean: 0.003 },
+  { mostSteps: 3, leastGrowth: 0.5, most: 0.8, mean: 0.01 },
+])('is near it where levels fall between the points of the grid, %j', ({ most, mean, ...shape }) => {
+  const errors: number[] = [];
+  const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, ...shape });
+  forAll([problems, point, fc.nat(1)], { ...SEED, numRuns: 400 }, (problem, n, rank) => {
+    const level = gridLevel(problem, n);
+    const { mu, qualities, qualityScale } = problem;
+    // In units of a top segment and a second of stall.
+    const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
+    const value = new ValueFunction(problem).at(level, rank, 0);
+    errors.push(Math.abs(value - referenceValue(problem, level, rank, 0)) / unit);
   });
+  expect(Math.max(...errors)).toBeLessThan(most);
+  expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(mean);
+});
 
-  test('without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
-    const steady = anyProblem({ ...SHAPE, mostSteps: 1 }).map((problem) => ({ ...problem, ...kept }));
-    forAll([steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, a, b, i, j) => {
-      const value = new ValueFunction(problem);
-      const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
-      expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
-      expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
-      expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
-    });
+test('has the same values, to the last bit, if only some levels are asked for', () => {
+  const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS });
+  forAll([problems, anyLevel], { ...SEED, numRuns: 300 }, (problem, more) => {
+    const leastLevelSeconds = problem.segmentSeconds;
+    const level = leastLevelSeconds + more;
+    const part = new ValueFunction({ ...problem, leastLevelSeconds, mostLevelSeconds: level });
+    expect(part.at(level, 1, 0)).toBe(new ValueFunction(problem).at(level, 1, 0));
+  });
+});
+
+test('interpolates between the points and clamps beyond them; without later segments it is the value of the buffer', () => {
+  const problems = anyProblem({ stages: 2, bins: 2, capSegments: LARGE_CAPS });
+  forAll([problems, fc.nat(23)], { ...SEED, numRuns: 100 }, (problem, n) => {
+    const value = new ValueFunction(problem);
+    const [low, high] = [gridLevel(problem, n), gridLevel(problem, n + 1)];
+    expect(value.at((low + high) / 2, 1, 0)).toBeCloseTo((value.at(low, 1, 0) + value.at(high, 1, 0)) / 2, 8);
+    expect(value.at(1e6, 1, 0)).toBe(value.at(gridLevel(problem, 24), 1, 0));
+    expect(value.at(-1, 1, 0)).toBe(value.at(0, 1, 0));
+    const worth = problem.bufferValuePerSecond[1]! * high;
+    expect(new ValueFunction({ ...problem, stages: [] }).at(high, 1, 0)).toBeCloseTo(worth, 9);
+  });
+});
+
+const SHAPE = { stages: 4, bins: 4, capSegments: fc.constantFrom(1.5, 2, 4, 15) };
+const problems = anyProblem(SHAPE);
+const kept = { reactionSeconds: Number.POSITIVE_INFINITY };
+/** In every state `better` is worth at least as much as `worse`. */
+function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [number, number, number]): void {
+  const other = new ValueFunction(worse).at(...at);
+  expect(new ValueFunction(better).at(...at)).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
+}
+
+test('law: abandonment never lowers the value, nor does a smaller mu', () => {
+  forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
+    expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
+    expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
+  });
+});
+
+test('law: without abandonment, more buffer, rank or capacity never lowers the value on a steady link', () => {
+  const steady = anyProblem({ ...SHAPE, mostSteps: 1 }).map((problem) => ({ ...problem, ...kept }));
+  forAll([steady, anyLevel, anyLevel, fc.nat(3), fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, a, b, i, j) => {
+    const value = new ValueFunction(problem);
+    const tolerance = 1e-9 * (1 + Math.abs(value.at(0, 0, 0)));
+    expect(value.at(Math.max(a, b), i, 0)).toBeGreaterThanOrEqual(value.at(Math.min(a, b), i, 0) - tolerance);
+    expect(value.at(a, Math.max(i, j), 0)).toBeGreaterThanOrEqual(value.at(a, Math.min(i, j), 0) - tolerance);
+    expectAtLeast({ ...problem, capacityBps: problem.capacityBps.map((c) => 1.5 * c) }, problem, [a, i, 0]);
   });
 });

@@ -10,26 +10,16 @@ import { parseResults } from '../../replay/evaluation/parse-results.ts';
 
 export { expect };
 
-/** The server of `npm start` in its own process. */
-export interface DemoServer {
-  url: string;
-  port: number;
-  stop(): Promise<void>;
-}
-
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
-export async function startDemo(port = 0, variables: Record<string, string> = {}): Promise<DemoServer> {
-  const vite: ChildProcess = spawn(
-    process.execPath,
-    [join(ROOT, 'node_modules/vite/bin/vite.js'), '--port', String(port), '--strictPort', '--clearScreen', 'false'],
-    {
-      cwd: ROOT,
-      env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+export async function startDemo(port = 0, variables: Record<string, string> = {}) {
+  const flags = `--port ${port} --strictPort --clearScreen false`.split(' ');
+  const vite: ChildProcess = spawn(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
@@ -59,7 +49,7 @@ interface Fixtures {
 }
 
 interface WorkerFixtures {
-  demo: DemoServer;
+  demo: Awaited<ReturnType<typeof startDemo>>;
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
@@ -100,21 +90,9 @@ export async function untilPlayed(page: Page, seconds: number): Promise<void> {
   );
 }
 
-export async function openSettings(page: Page): Promise<void> {
-  await page.getByText('Settings', { exact: true }).click();
-}
+export const openSettings = (page: Page) => page.getByText('Settings', { exact: true }).click();
 
-export async function openDecisions(page: Page): Promise<void> {
-  await page.getByText('What each player decided, and why').click();
-}
-
-/** Opens what a lane says about its player and algorithm, with the choice of the library. */
-export async function openLane(page: Page, number: number): Promise<void> {
-  await page
-    .getByRole('article', { name: `Player ${number}` })
-    .getByText('How it plays')
-    .click();
-}
+export const openDecisions = (page: Page) => page.getByText('What each player decided, and why').click();
 
 export async function expectNoAxeViolations(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
@@ -123,10 +101,9 @@ export async function expectNoAxeViolations(page: Page): Promise<void> {
 
 /** The results that the page exports, and the name of their file. */
 export async function exportedResults(page: Page) {
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Results as JSON' }).click(),
-  ]);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Results as JSON' }).click();
+  const download = await downloading;
   const name = download.suggestedFilename();
   return { name, results: parseResults(readFileSync(await download.path(), 'utf8'), name) };
 }

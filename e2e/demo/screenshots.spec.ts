@@ -32,7 +32,6 @@ const WIDTHS = { wide: 1280, narrow: 390 };
 type Variant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
 const ALL: readonly Variant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
 
-/** Compares parts of the page, each in its variants. */
 async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly Variant[]][]) {
   for (const variant of ALL) {
     const [width, colorScheme] = variant.split(' ') as [keyof typeof WIDTHS, 'light' | 'dark'];

@@ -10,7 +10,6 @@ import type { Readable } from 'node:stream';
 
 /** A browser of another engine, as far as the tests use Playwright's. */
 export interface EngineBrowser {
-  /** Name and version, for messages. */
   readonly name: string;
   /** Without storage of other contexts. */
   newContext(): Promise<EngineContext>;

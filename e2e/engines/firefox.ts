@@ -10,7 +10,6 @@ export const findFirefox = () => findProgram(process.env['FIREFOX_PATH'] || 'fir
 /** Beside those that Firefox sets itself under remote control. 0: media may begin to play without a click. */
 const PREFERENCES = { 'media.autoplay.default': 0, 'media.autoplay.blocking_policy': 0, 'browser.startup.page': 0 };
 
-/** What a script of the page came to. */
 type Evaluated =
   | { type: 'success'; result: { value: string } }
   | { type: 'exception'; exceptionDetails: { text: string } };
@@ -64,9 +63,8 @@ export async function startFirefox(path: string): Promise<EngineBrowser> {
   const program = startProgram(path, args);
   const url = await program.match(/WebDriver BiDi listening on (ws:\S+)/);
   const bidi = await BidiConnection.open(`${url}/session`);
-  const { capabilities } = await bidi.send<{ capabilities: { browserVersion: string } }>('session.new', {
-    capabilities: {},
-  });
+  type Session = { capabilities: { browserVersion: string } };
+  const { capabilities } = await bidi.send<Session>('session.new', { capabilities: {} });
   return {
     name: `Firefox ${capabilities.browserVersion}`,
     async newContext() {

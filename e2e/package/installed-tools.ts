@@ -12,9 +12,8 @@ const PAGES = { 'bench-page': ['--config', 'replay/browser/page.config.ts'], dem
 
 /** `pages`: those that the tests need. */
 export function installTools(folder: string, pages: readonly (keyof typeof PAGES)[]): void {
-  const { version, dependencies, optionalDependencies } = JSON.parse(
-    readFileSync(join(ROOT, 'cli/package.json'), 'utf8'),
-  );
+  const text = readFileSync(join(ROOT, 'cli/package.json'), 'utf8');
+  const { version, dependencies, optionalDependencies } = JSON.parse(text);
   const modules = join(folder, 'node_modules');
   const run = (program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -42,7 +41,6 @@ export function installTools(folder: string, pages: readonly (keyof typeof PAGES
   writeFileSync(join(folder, 'package.json'), JSON.stringify(app));
 }
 
-/** The environment with this locale, or as it is. */
 const environment = (LANG?: string) =>
   LANG === undefined ? process.env : { ...process.env, LANG, LANGUAGE: undefined, LC_ALL: undefined };
 

@@ -1,39 +1,28 @@
 /** The packed package with the documents' code and the examples, in Vite projects, in plain HTML files and in Node. */
 
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import type { Scenario } from '../../replay/scenarios.ts';
-import { SCENARIOS } from '../../replay/scenarios.ts';
+import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream: `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
+/** Beside the main one. */
+const ENTRIES = 'live mpc-d hls shaka trial onnx onnx-worker service model'.split(' ');
 const TYPES: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.mjs': 'text/javascript',
-  '.css': 'text/css',
-  '.wasm': 'application/wasm',
+  ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
+  ...{ '.js': 'text/javascript', '.mjs': 'text/javascript' },
 };
 /** The policies under which a bundled app and its ONNX Worker have to work. */
-const [PAGE_POLICY = '', WORKER_POLICY = ''] = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8').match(
-  /(?<=^ {4}content-security-policy: ).+$/gm,
-)!;
+const [PAGE_POLICY = '', WORKER_POLICY = ''] = fs
+  .readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8')
+  .match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
 const SCENARIO: Scenario = {
   ...SCENARIOS['pensieve-60']!,
   name: 'package',
@@ -48,7 +37,6 @@ let folder: string;
 let files: string[];
 let origin: RunningOrigin;
 
-/** Runs a program in a folder and returns its output; throws with the output if it fails. */
 function run(program: string, args: string[], cwd: string): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -61,7 +49,7 @@ const playing = (code: string, manifest: string) =>
 
 /** The document's first code block with all of `texts`, for the test's stream. */
 function codeBlock(document: string, manifest: string, ...texts: string[]): string {
-  const blocks = readFileSync(join(ROOT, document), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
+  const blocks = fs.readFileSync(join(ROOT, document), 'utf8').matchAll(/```\w+\n([\s\S]*?)```/g);
   const wanted = [STREAM, ...texts];
   const block = [...blocks].map(([, code]) => code!).find((code) => wanted.every((text) => code.includes(text)));
   expect(block, `a code block of ${document} with ${wanted.join(' and ')}`).toBeDefined();
@@ -71,46 +59,35 @@ function codeBlock(document: string, manifest: string, ...texts: string[]): stri
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   runNode('typescript/bin/tsc', ['-b', 'src'], ROOT);
-  for (const entry of [
-    '',
-    '-live',
-    '-mpc-d',
-    '-hls',
-    '-shaka',
-    '-trial',
-    '-onnx',
-    '-onnx-worker',
-    '-service',
-    '-model',
-  ]) {
-    await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT });
+  for (const entry of ['', ...ENTRIES.map((name) => `-${name}`)]) {
+    await build({ mode: `plugin${entry}`, logLevel: 'error', root: ROOT, configLoader: 'runner' });
   }
-  folder = mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
+  folder = fs.mkdtempSync(join(tmpdir(), 'leo-abr-package-'));
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
   const [{ filename, files: listed }] = JSON.parse(packed.slice(packed.indexOf('[\n'))) as [
     { filename: string; files: { path: string }[] },
   ];
   files = listed.map(({ path }) => path);
 
-  mkdirSync(join(folder, 'app'));
+  fs.mkdirSync(join(folder, 'app'));
   const app = join(folder, 'app');
-  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
+  fs.writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
   // An app would install these itself; linking avoids a download.
   const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
   run('npm', ['install', ...flags, join(folder, filename)], app);
   for (const own of ['dashjs', 'hls.js', 'shaka-player', 'onnxruntime-web', 'react', 'react-dom']) {
-    symlinkSync(join(ROOT, 'node_modules', own), join(app, 'node_modules', own));
+    fs.symlinkSync(join(ROOT, 'node_modules', own), join(app, 'node_modules', own));
   }
 
   origin = await startOrigin({
     fallback(request, response) {
       const { pathname } = new URL(request.url ?? '/', 'http://origin');
       const file = join(app, normalize(pathname.endsWith('/') ? `${pathname}index.html` : pathname));
-      if (!file.startsWith(app) || !existsSync(file)) return false;
+      if (!file.startsWith(app) || !fs.existsSync(file)) return false;
       response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
       const policy = pathname.includes('onnx-worker') ? WORKER_POLICY : PAGE_POLICY;
       if (pathname.startsWith('/dist/')) response.setHeader('content-security-policy', policy);
-      response.end(readFileSync(file));
+      response.end(fs.readFileSync(file));
       return true;
     },
   });
@@ -118,7 +95,7 @@ test.beforeAll(async () => {
 
 test.afterAll(async () => {
   await origin?.close();
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true });
 });
 
 /** A stream for one test, and the segments requested from it. */
@@ -155,32 +132,10 @@ test('docs/api.txt has the public types', () => {
 });
 
 test('contains the builds, types and documents, within the size budget', () => {
-  const builds = [
-    '',
-    '.global',
-    '.live',
-    '.mpc-d',
-    '.hls',
-    '.shaka',
-    '.trial',
-    '.onnx',
-    '.onnx-worker',
-    '.service',
-    '.model',
-  ];
-  const types = [
-    'src/index',
-    'src/live',
-    'src/mpc-d',
-    'src/hls',
-    'src/shaka',
-    'src/trial',
-    'predictor/onnx/index',
-    'predictor/model-url/index',
-    'abr/controller',
-  ];
+  const types = ['index', 'live', 'mpc-d', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
+  types.push('predictor/onnx/index', 'predictor/model-url/index', 'abr/controller');
   const expected = [
-    ...builds.map((name) => `dist/leo-abr${name}.js`),
+    ...['', ...['global', ...ENTRIES].map((name) => `.${name}`)].map((name) => `dist/leo-abr${name}.js`),
     ...types.map((name) => `dist/types/${name}.d.ts`),
     ...['onnx', 'md'].map((type) => `predictor/models/built-in.${type}`),
     ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'],
@@ -196,10 +151,10 @@ function buildApp(sources: string | Record<string, string>): string {
   const app = join(folder, 'app');
   const page = '<video muted autoplay></video><script type="module" src="main.ts"></script>';
   const written = typeof sources === 'string' ? { 'main.ts': sources, 'index.html': page } : sources;
-  for (const [name, text] of Object.entries(written)) writeFileSync(join(app, name), text);
+  for (const [name, text] of Object.entries(written)) fs.writeFileSync(join(app, name), text);
   runNode('vite/bin/vite.js', ['build', '--base', './', '--logLevel', 'error'], app);
-  const [script] = /assets\/[^"]+\.js/.exec(readFileSync(join(app, 'dist/index.html'), 'utf8'))!;
-  return readFileSync(join(app, 'dist', script), 'utf8');
+  const [script] = /assets\/[^"]+\.js/.exec(fs.readFileSync(join(app, 'dist/index.html'), 'utf8'))!;
+  return fs.readFileSync(join(app, 'dist', script), 'utf8');
 }
 
 const OF_PACING = 'the controller set no pace';
@@ -227,12 +182,12 @@ test.describe('examples', () => {
   /** The pages' lines: index, representation and reason. */
   const expectDecisions = (page: Page) => expect(page.locator('pre')).toHaveText(/[1-9] [\w-]+: built-in: QoE/);
   const read = (folder: string, name: string, manifest: string) =>
-    playing(readFileSync(join(ROOT, 'examples', folder, name), 'utf8'), manifest);
+    playing(fs.readFileSync(join(ROOT, 'examples', folder, name), 'utf8'), manifest);
 
-  for (const name of readdirSync(join(ROOT, 'examples/plain')).filter((name) => name.endsWith('.html'))) {
+  for (const name of fs.readdirSync(join(ROOT, 'examples/plain')).filter((name) => name.endsWith('.html'))) {
     test(`plain/${name}`, async ({ page }) => {
       const { manifest, segments } = serveStream();
-      writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
+      fs.writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
       await expectPlayback(page, `${origin.url}/${name}`, segments);
       await expectDecisions(page);
     });
@@ -241,7 +196,7 @@ test.describe('examples', () => {
   for (const example of ['vite', 'react']) {
     test(example, async ({ page }) => {
       const { manifest, segments } = serveStream();
-      const names = readdirSync(join(ROOT, 'examples', example)).filter((name) => /\.(html|tsx?)$/.test(name));
+      const names = fs.readdirSync(join(ROOT, 'examples', example)).filter((name) => /\.(html|tsx?)$/.test(name));
       buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)])));
       await expectPlayback(page, `${origin.url}/dist/`, segments);
       await expectDecisions(page);
@@ -272,7 +227,7 @@ test.describe('the ONNX forecaster', () => {
   test("forecasts in a plain HTML file with the document's code", async ({ page }) => {
     const { manifest, segments } = serveStream();
     const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
-    writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
+    fs.writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
     await expectPlayback(page, `${origin.url}/onnx.html`, segments);
     await expectForecasts(page);
   });
@@ -280,7 +235,7 @@ test.describe('the ONNX forecaster', () => {
 
 test('its types need no configuration, and Node can import it', () => {
   const app = join(folder, 'app');
-  writeFileSync(
+  fs.writeFileSync(
     join(app, 'typed.ts'),
     `import { MediaPlayer } from 'dashjs';
      import { attachLeoAbr, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';

@@ -26,7 +26,6 @@ test.afterAll(() => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the installed command to its end; returns standard error. */
 const leoAbr = async (args: string[], LANG?: string) => (await runTools(folder, args, LANG)).stderr;
 const serving = (command: string, during: (url: string) => Promise<void>, LANG?: string) =>
   servingTools(folder, command, during, LANG);

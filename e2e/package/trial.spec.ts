@@ -4,10 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
-import { SCENARIOS } from '../../replay/scenarios.ts';
 import { assignArm } from '../../src/trial.ts';
-import { expect, LADDER_BPS, test } from '../playback/playback-test.ts';
-import { openViewers } from '../playback/viewers.ts';
+import { expect, test } from '../playback/playback-test.ts';
+import { openViewers, trialScenario } from '../playback/viewers.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
 
 /** A large trial: how many viewers, how long they watch, and where their reports stay. */
@@ -44,14 +43,10 @@ test('viewers report to collect, and trial compares their arms', async ({ labPag
   try {
     installTools(folder, []);
     const page = await openViewers(labPage);
-    const scenario = {
-      ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1 },
-      ...{ segmentCount: SECONDS, rttSeconds: 0.02, traceScale: { factor: 0.1 } },
-    };
     const traces = synthesizeShippedTraces();
     const play = async (report: string) => {
       const waiting = keys().map((key, i) => {
-        const session = origin.createSession({ trace: traces[i % traces.length]!, scenario });
+        const session = origin.createSession({ trace: traces[i % traces.length]!, scenario: trialScenario(SECONDS) });
         return { manifest: origin.manifestUrl(session), trial: { name: NAME, key }, report };
       });
       while (waiting.length > 0) {

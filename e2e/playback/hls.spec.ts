@@ -15,12 +15,8 @@ test('hls.js plays byte ranges and audio', async ({ onStream }) => {
     });
     await window.lab.until('the end', () => video.ended, lab);
     const { levels } = hls;
-    return {
-      errors,
-      bitratesBps: levels.map(({ bitrate }) => bitrate),
-      widths: levels.map(({ width }) => width),
-      width: video.videoWidth,
-    };
+    const widths = levels.map(({ width }) => width);
+    return { errors, bitratesBps: levels.map(({ bitrate }) => bitrate), widths, width: video.videoWidth };
   });
   expect(seen).toMatchObject({ errors: [], widths: [64, 96, 128, 160], width: 160 });
   // The audio's 31 kbit/s are in them.

@@ -1,7 +1,15 @@
 /** Pages that forbid, freeze or coarsen what scripts use, and clocks that jump: playback goes on. */
 
-import type { Page } from '@playwright/test';
-import { test as base, expect, installClocks, LAB_HTML, type LabPlayer, type ServedFiles } from './playback-test.ts';
+import type { Browser, Page } from '@playwright/test';
+import {
+  test as base,
+  type Clocks,
+  expect,
+  installClocks,
+  LAB_HTML,
+  type LabPlayer,
+  type ServedFiles,
+} from './playback-test.ts';
 
 /** Without `blob:` for media, no player with Media Source Extensions plays. */
 const POLICY = { 'content-security-policy': "default-src 'self'; media-src blob:" };
@@ -15,17 +23,12 @@ const FROZEN_HTML = `${LAB_HTML}<script>
 
 const test = base.extend<object, { files: ServedFiles }>({
   files: [
-    {
-      '/policy.html': ['text/html', LAB_HTML, POLICY],
-      '/frozen.html': ['text/html', FROZEN_HTML],
-    },
+    { '/policy.html': ['text/html', LAB_HTML, POLICY], '/frozen.html': ['text/html', FROZEN_HTML] },
     { scope: 'worker' },
   ],
 });
-test.describe.configure({ mode: 'parallel' });
-
-/** Plays until it is stable; then `disturb` happens; then until the end. */
-async function expectPlayback(page: Page, manifest: string, disturb = async () => {}): Promise<void> {
+/** Pages play side by side until they are stable; then something happens to them; then until the end. */
+async function expectPlayback(manifest: string, page: Page, disturb = async () => {}): Promise<void> {
   await page.evaluate(async (manifest) => {
     const settings = { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } };
     const { video, decisions } = window.lab.start({ manifest, settings, options: { abandon: true } });
@@ -33,7 +36,7 @@ async function expectPlayback(page: Page, manifest: string, disturb = async () =
   }, manifest);
   await disturb();
   const seen = await page.evaluate(async () => {
-    const { video, decisions, handle, requests } = window.lab.players[0]! as LabPlayer;
+    const { video, decisions, faults, handle, requests } = window.lab.players[0]! as LabPlayer;
     const [before, requested] = [decisions.length, requests.length];
     await window.lab.until('the end', () => video.ended);
     const states = decisions.slice(before).map(({ state, decision }) => ({
@@ -41,9 +44,10 @@ async function expectPlayback(page: Page, manifest: string, disturb = async () =
       rates: state.downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds),
       source: decision.forecastSource,
     }));
-    return { states, session: handle.state.session, rungs: requests.slice(requested).map(({ rung }) => rung) };
+    const rungs = requests.slice(requested).map(({ rung }) => rung);
+    return { states, session: handle.state.session, rungs, faults: faults.map(({ message }) => message) };
   });
-  expect(seen.session).toBe(1);
+  expect(seen).toMatchObject({ session: 1, faults: [] });
   expect(seen.states.length).toBeGreaterThan(2);
   const times = seen.states.map(({ nowSeconds }) => nowSeconds);
   expect(times).toEqual([...times].sort((a, b) => a - b));
@@ -54,23 +58,26 @@ async function expectPlayback(page: Page, manifest: string, disturb = async () =
   expect(Math.max(...seen.rungs), JSON.stringify({ ...last, rungs: seen.rungs, times })).toBeGreaterThan(0);
 }
 
-for (const [what, path] of [
-  ['a Content-Security-Policy of default-src self', 'policy.html'],
-  ['frozen prototypes', 'frozen.html'],
-] as const) {
-  test(what, async ({ labPage, origin, stream }) => {
-    await labPage.goto(`${origin.url}/${path}`);
-    await expectPlayback(labPage, `${stream({ segmentCount: 12 })}manifest.mpd`);
-  });
+/** A page of a context of its own; so all cases of a test play at the same time. */
+async function openPage(browser: Browser, url: string, clocks?: Partial<Clocks>): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  if (clocks) await page.addInitScript(installClocks, clocks);
+  await page.goto(url);
+  return page;
 }
 
-test('a performance.now() in steps of 100 ms, as in Firefox that resists fingerprinting', async ({
-  labPage,
-  stream,
-}) => {
-  await labPage.addInitScript(installClocks, { monotonicStepMs: 100 });
-  await labPage.reload();
-  await expectPlayback(labPage, `${stream({ segmentCount: 12 })}manifest.mpd`);
+test('pages that forbid, freeze or coarsen what scripts use', async ({ browser, origin, stream }) => {
+  const cases: [what: string, path: string, clocks?: Partial<Clocks>][] = [
+    ['a Content-Security-Policy of default-src self', 'policy.html'],
+    ['frozen prototypes', 'frozen.html'],
+    ['a performance.now() in steps of 100 ms, as in Firefox that resists fingerprinting', '', { monotonicStepMs: 100 }],
+  ];
+  const play = async (path: string, clocks?: Partial<Clocks>) => {
+    const page = await openPage(browser, `${origin.url}/${path}`, clocks);
+    await expectPlayback(`${stream({ segmentCount: 12 })}manifest.mpd`, page);
+    await page.context().close();
+  };
+  await Promise.all(cases.map(([what, path, clocks]) => test.step(what, () => play(path, clocks))));
 });
 
 /** Nothing runs in the page for a second of real time; its clocks then are this much later, and requests have failed. */
@@ -80,22 +87,24 @@ const SLEEPS: [what: string, wallSeconds: number, monotonicSeconds: number, isOf
   ['an hour of sleep in which the monotonic clock goes on', 3600, 3600, true],
   ['a clock set back by an hour', -3600, 0, false],
 ];
-for (const [what, wallSeconds, monotonicSeconds, isOffline] of SLEEPS) {
-  test(what, async ({ labPage, stream }) => {
-    await labPage.addInitScript(installClocks, {});
-    await labPage.reload();
-    const devtools = await labPage.context().newCDPSession(labPage);
+test('pages that sleep, and clocks that jump', async ({ browser, origin, stream }) => {
+  const play = async (wallSeconds: number, monotonicSeconds: number, isOffline: boolean) => {
+    const page = await openPage(browser, `${origin.url}/`, {});
+    const context = page.context();
+    const devtools = await context.newCDPSession(page);
     const freeze = (state: 'frozen' | 'active') => devtools.send('Page.setWebLifecycleState', { state });
-    await expectPlayback(labPage, `${stream({ segmentCount: 14 })}manifest.mpd`, async () => {
+    await expectPlayback(`${stream({ segmentCount: 14 })}manifest.mpd`, page, async () => {
       if (wallSeconds > 0) await freeze('frozen');
-      if (isOffline) await labPage.context().setOffline(true);
+      if (isOffline) await context.setOffline(true);
       await new Promise((resolve) => setTimeout(resolve, 1000));
-      await labPage.context().setOffline(false);
+      await context.setOffline(false);
       await freeze('active');
-      await labPage.evaluate((shift) => Object.assign(window.clocks, shift), {
+      await page.evaluate((shift) => Object.assign(window.clocks, shift), {
         wallOffsetMs: wallSeconds * 1000,
         monotonicOffsetMs: monotonicSeconds * 1000,
       });
     });
-  });
-}
+    await context.close();
+  };
+  await Promise.all(SLEEPS.map(([what, ...sleep]) => test.step(what, () => play(...sleep))));
+});

@@ -3,10 +3,7 @@
 import type { Page } from '@playwright/test';
 import { editManifests, expect, LADDER_BPS, test } from './playback-test.ts';
 
-test('bitrate limits, portal size, autoSwitchBitrate and the initial bitrate are respected', async ({
-  labPage,
-  stream,
-}) => {
+test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', async ({ labPage, stream }) => {
   const limits = {
     most: { abr: { maxBitrate: { video: 1200 } } },
     least: { abr: { minBitrate: { video: 800 } } },

@@ -11,12 +11,9 @@ const LADDER_BPS = [...SCENARIOS['live-hd-3']!.ladderBps];
 const LOW_LATENCY = SCENARIOS['live-hd-3']!.live!;
 const TOP = `video-${LADDER_BPS.length - 1}`;
 
-test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s for long', async ({
-  labPage,
-  stream,
-}) => {
+test('on a fast link algorithms go to the top, though they saw 1 Mbit/s for long', async ({ labPage, stream }) => {
   test.setTimeout(120_000);
-  const link: [number, number][] = [[600, 100e6]];
+  const link = { 600: 100e6 };
   const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 60, link, live: LOW_LATENCY };
   const play = async (algorithm: 'throughput' | 'mpc-d' | 'mpc-l') => {
     const folder = stream(media);
@@ -43,8 +40,8 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
         const released = requests.length;
         // In a row: a host that stands still may delay that.
         const isThere = () =>
-          requests.length >= released + 5 && requests.slice(-5).every((one) => one.representationId === top);
-        await window.lab.until('the top, five times', isThere, lab);
+          requests.length >= released + 4 && requests.slice(-4).every((one) => one.representationId === top);
+        await window.lab.until('the top, four times', isThere, lab);
       },
       { manifest: `${folder}manifest.mpd`, algorithm, top: TOP },
     );
@@ -52,51 +49,35 @@ test('algorithms go to the top on a fast link, though they have seen 1 Mbit/s fo
   await Promise.all([play('throughput'), play('mpc-d'), play('mpc-l')]);
 });
 
-test(
-  'whole segments: mpc-l decides once per segment, and knows that the buffer cannot exceed the delay',
-  CORE,
-  async ({ onStream }) => {
-    const live = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
-    const seen = await onStream(
-      { segmentSeconds: 2, segmentCount: 40, link: [[600, 20e6]], live },
-      async (manifest) => {
-        const { requests, decisions } = window.lab.start({ manifest });
-        await window.lab.until('segments at the live edge', () => requests.length >= 8);
-        const from = requests.at(-1)!.index;
-        await window.lab.until('five more', () => requests.at(-1)!.index >= from + 5);
-        const later = decisions.filter(({ state }) => state.segmentIndex > from);
-        return {
-          decisions: later.length,
-          caps: later.map(({ state }) => [state.bufferCapSeconds, state.live!.latencySeconds] as const),
-        };
-      },
-    );
-    // Five, and more where something new became known.
-    expect(seen.decisions).toBeGreaterThanOrEqual(5);
-    expect(seen.decisions).toBeLessThanOrEqual(10);
-    for (const [capSeconds, latencySeconds] of seen.caps) expect(capSeconds).toBeLessThan(latencySeconds);
-  },
-);
+test('whole segments: mpc-l decides on each once, and its buffer is below the delay', CORE, async ({ onStream }) => {
+  const live = { ...LOW_LATENCY, chunkSeconds: 2, targetLatencySeconds: 8 };
+  const media = { segmentSeconds: 2, segmentCount: 40, link: { 600: 20e6 }, live };
+  const seen = await onStream(media, async (manifest) => {
+    const { requests, decisions } = window.lab.start({ manifest });
+    await window.lab.until('segments at the live edge', () => requests.length >= 8);
+    const from = requests.at(-1)!.index;
+    await window.lab.until('four more', () => requests.at(-1)!.index >= from + 4);
+    return decisions.map(({ state }) => state).filter(({ segmentIndex }) => segmentIndex > from);
+  });
+  // Four, and more where something new became known.
+  expect(seen.length).toBeGreaterThanOrEqual(4);
+  expect(seen.length).toBeLessThanOrEqual(8);
+  for (const { bufferCapSeconds, live } of seen) expect(bufferCapSeconds).toBeLessThan(live!.latencySeconds);
+});
 
 test('low latency: mpc-l gives a download up in the middle of a segment, and plays on', CORE, async ({ onStream }) => {
   // After 8 s a link that carries a chunk of the top in a minute.
-  const link: [number, number][] = [
-    [8, 40e6],
-    [14, 100e3],
-    [600, 12e6],
-  ];
-  await onStream(
-    { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY },
-    async (manifest) => {
-      const { requests, decisions, video } = window.lab.start({ manifest, options: { abandon: true } });
-      const given = () => decisions.find(({ kind, inFlight }) => kind === 'abandon' && inFlight!.receivedBits > 0);
-      await window.lab.until('a download that is given up after some of its bits', given);
-      const { state, representationId } = given()!;
-      const again = () =>
-        requests.some((one) => one.index === state.segmentIndex && one.representationId === representationId);
-      await window.lab.until('the request in the chosen representation', again);
-      const at = video.currentTime;
-      await window.lab.until('five more seconds of playback', () => video.currentTime > at + 5);
-    },
-  );
+  const link = { 8: 40e6, 14: 100e3, 600: 12e6 };
+  const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: 40, link, live: LOW_LATENCY };
+  await onStream(media, async (manifest) => {
+    const { requests, decisions, video } = window.lab.start({ manifest, options: { abandon: true } });
+    const given = () => decisions.find(({ kind, inFlight }) => kind === 'abandon' && inFlight!.receivedBits > 0);
+    await window.lab.until('a download that is given up after some of its bits', given);
+    const { state, representationId } = given()!;
+    const again = () =>
+      requests.some((one) => one.index === state.segmentIndex && one.representationId === representationId);
+    await window.lab.until('the request in the chosen representation', again);
+    const at = video.currentTime;
+    await window.lab.until('five more seconds of playback', () => video.currentTime > at + 5);
+  });
 });

@@ -17,25 +17,15 @@ import {
 // Wide bounds, so that a player that is late catches up within seconds.
 const LIVE = liveStream(2, { playbackRates: { min: 0.5, max: 1.5 } });
 const STREAM: StreamOptions = {
-  ladderBps: [1e6, 2.5e6, 5e6],
-  segmentSeconds: 2,
-  segmentCount: 60,
-  link: [[600, 20e6]],
-  live: LIVE,
+  ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60, link: { 600: 20e6 }, live: LIVE },
 };
 
 /** What happens to a viewer once at the target. `i` counts the viewers of the page. */
 type Act = (lab: LabPlayer, i: number) => Promise<void>;
 type Event = 'late' | 'paused encoder' | 'decision' | 'periods' | 'seek' | 'pause';
 
-/** Of one viewer at the end. */
-interface Seen {
-  targetSeconds: number;
-  /** Errors of dash.js. */
-  errors: string[];
-  /** The plugin's decisions since `act` began. */
-  decisions: number;
-}
+/** Of one viewer at the end: errors of dash.js, and decisions since `act` began. */
+type Seen = { targetSeconds: number; errors: string[]; decisions: number };
 
 declare global {
   interface Window {
@@ -44,12 +34,8 @@ declare global {
   }
 }
 
-interface Fixtures {
+const test = base.extend<{ two(options?: StreamOptions): string[] }>({
   /** Serves two streams; returns the URLs of their manifests. */
-  two(options?: StreamOptions): string[];
-}
-
-const test = base.extend<Fixtures>({
   // The origin's UTC is the device's: in a seek, dash.js 5.2.1 counts the difference twice.
   two: ({ stream }, use) =>
     use((options) => [1, 2].map(() => `${stream({ ...STREAM, startUtcMs: Date.now(), ...options })}manifest.mpd`)),
@@ -123,11 +109,7 @@ function installLivePage(): void {
     const before = decisions.length;
     await acts[event](lab, i);
     await atTarget(lab, event === 'paused encoder' && i === 0 ? CAUTIOUS_SECONDS : CLOSE_SECONDS);
-    return {
-      targetSeconds: player.getTargetLiveDelay(),
-      errors,
-      decisions: decisions.length - before,
-    };
+    return { targetSeconds: player.getTargetLiveDelay(), errors, decisions: decisions.length - before };
   };
   window.viewers = (event, manifests) => Promise.all(manifests.map((manifest, i) => view(event, manifest, i)));
 }
@@ -146,17 +128,7 @@ function expectUndisturbed(seen: readonly Seen[]): void {
 
 /** The streams of the two viewers. */
 const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOptions[]][] = [
-  [
-    'the link stands still for 2.5 s',
-    'late',
-    {
-      link: [
-        [10, 20e6],
-        [12.5, 0],
-        [600, 20e6],
-      ],
-    },
-  ],
+  ['the link stands still for 2.5 s', 'late', { link: { 10: 20e6, 12.5: 0, 600: 20e6 } }],
   [
     'the encoder pauses for 5 s, within a segment and where one begins',
     'paused encoder',

@@ -19,12 +19,11 @@ import {
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Of the page and of the Worker's script, as printed. */
-const [PAGE_POLICY = {}, WORKER_POLICY = {}] = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8')
-  .match(/(?<=^ {4}content-security-policy: ).+$/gm)!
-  .map((policy): Record<string, string> => ({ 'content-security-policy': policy }));
-const STRICTER_POLICY = {
-  'content-security-policy': WORKER_POLICY['content-security-policy']!.replace(" 'wasm-unsafe-eval'", ''),
-};
+const POLICIES = readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8').match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
+const STRICTER = POLICIES[1]!.replace(" 'wasm-unsafe-eval'", '');
+const [PAGE_POLICY = {}, WORKER_POLICY = {}, STRICTER_POLICY = {}] = [...POLICIES, STRICTER].map(
+  (policy): Record<string, string> => ({ 'content-security-policy': policy }),
+);
 
 const test = base.extend<object, { files: ServedFiles }>({
   files: [
@@ -33,10 +32,8 @@ const test = base.extend<object, { files: ServedFiles }>({
       const worker = await built({ mode: 'plugin-onnx-worker' });
       const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
       const script = (code: string | Buffer, headers = {}): ServedFile => ['text/javascript', code, headers];
-      const model: ServedFile = [
-        'application/octet-stream',
-        readFileSync(join(ROOT, 'predictor/models/built-in.onnx')),
-      ];
+      const bytes = readFileSync(join(ROOT, 'predictor/models/built-in.onnx'));
+      const model: ServedFile = ['application/octet-stream', bytes];
       const waiting: ((model: ServedFile) => void)[] = [];
       await use({
         '/': ['text/html', LAB_HTML, PAGE_POLICY],
@@ -64,116 +61,104 @@ const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/buil
   card: { fit: { golden: { features: number[]; logRatios: number[] }[] } };
 };
 
-test(
-  'decisions use forecasts of an ONNX model in its Worker, and its outputs equal those of PyTorch',
-  CORE,
-  async ({ labPage, stream }) => {
-    const seen = await labPage.evaluate(
-      async ({ manifest, golden }) => {
-        const path = '/leo-abr.onnx.js';
-        const { createOnnxForecaster }: typeof onnx = await import(path);
-        const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
-        const forecaster = createOnnxForecaster({ ...urls, modelUrl: 'late-model.onnx' });
-        const { decisions } = window.lab.start({
-          manifest,
-          options: { forecasters: [forecaster] },
-          settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
-        });
-        await window.lab.until('a forecast of the built-in', () =>
-          decisions.some(({ decision }) => decision.forecastSource === 'built-in'),
-        );
-        const before = forecaster.status;
-        const sending = setInterval(() => fetch('/send-model'), 100);
-        const isUsed = ({ decision }: (typeof decisions)[number]) => decision.forecastSource?.startsWith('model:');
-        await window.lab.until('a forecast of the model', () => decisions.some(isUsed));
-        clearInterval(sending);
-        const { status } = forecaster;
-        forecaster.close();
-
-        const worker = new Worker('/leo-abr.onnx-worker.js', { type: 'module' });
-        const ask = (message: object) =>
-          new Promise<FromWorker>((resolve) => {
-            worker.addEventListener('message', ({ data }) => resolve(data), { once: true });
-            worker.postMessage(message);
-          });
-        const absolute = Object.entries(urls).map(([field, url]) => [field, new URL(url, location.href).href]);
-        const loaded = await ask({ kind: 'load', ...Object.fromEntries(absolute) });
-        let greatestDifference = 0;
-        for (const { features, logRatios } of golden) {
-          const answer = await ask({ kind: 'evaluate', features: Float32Array.from(features) });
-          if (answer.kind !== 'evaluated') throw new Error(JSON.stringify(answer));
-          logRatios.forEach((expected, i) => {
-            greatestDifference = Math.max(greatestDifference, Math.abs(answer.quantiles[i]! - expected));
-          });
-        }
-        worker.terminate();
-        return {
-          before,
-          status,
-          sources: decisions.map(({ decision }) => decision.forecastSource),
-          ages: decisions.map(({ decision }) => decision.forecastAgeSeconds ?? 0),
-          loaded: loaded.kind,
-          greatestDifference,
-        };
-      },
-      { manifest: `${stream({ segmentCount: 60 })}manifest.mpd`, golden: card.fit.golden },
-    );
-    expect(seen).toMatchObject({ status: 'ready', loaded: 'ready' });
-    expect(['unloaded', 'loading']).toContain(seen.before);
-    // Playback does not wait: the built-in forecaster is used until the model is loaded.
-    expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
-    expect(Math.max(...seen.ages)).toBeLessThan(1);
-    expect(seen.greatestDifference).toBeLessThan(1e-4);
-  },
-);
-
-test(
-  'no model, a wrong file, a policy that forbids it: one fault, and the built-in forecaster',
-  FAULTS,
-  async ({ onStream }) => {
-    const seen = await onStream({ segmentCount: 5, segmentSeconds: 1 }, async (manifest) => {
+test('decisions use forecasts of an ONNX model, which equal those of PyTorch', CORE, async ({ labPage, stream }) => {
+  const seen = await labPage.evaluate(
+    async ({ manifest, golden }) => {
       const path = '/leo-abr.onnx.js';
       const { createOnnxForecaster }: typeof onnx = await import(path);
       const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
-      const fault = async (wrong: object) => {
-        const forecaster = createOnnxForecaster({ ...urls, ...wrong });
-        for (;;) {
-          try {
-            forecaster.latest(0);
-          } catch (error) {
-            return (error as Error).message;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      };
-      const missing = createOnnxForecaster({ ...urls, modelUrl: 'missing.onnx' });
-      const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [missing] } });
-      const others = await Promise.all(
-        [
-          { modelUrl: 'page.onnx' },
-          { workerUrl: 'missing.js' },
-          { workerUrl: 'https://other.example/leo-abr.onnx-worker.js' },
-          { runtimeUrl: 'missing.mjs' },
-          { workerUrl: 'stricter/leo-abr.onnx-worker.js' },
-        ].map(fault),
+      const forecaster = createOnnxForecaster({ ...urls, modelUrl: 'late-model.onnx' });
+      const { decisions } = window.lab.start({
+        manifest,
+        options: { forecasters: [forecaster] },
+        settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
+      });
+      await window.lab.until('a forecast of the built-in', () =>
+        decisions.some(({ decision }) => decision.forecastSource === 'built-in'),
       );
-      await window.lab.until('the end', () => video.ended);
+      const before = forecaster.status;
+      const sending = setInterval(() => fetch('/send-model'), 100);
+      const isUsed = ({ decision }: (typeof decisions)[number]) => decision.forecastSource?.startsWith('model:');
+      await window.lab.until('a forecast of the model', () => decisions.some(isUsed));
+      clearInterval(sending);
+      const { status } = forecaster;
+      forecaster.close();
+
+      const worker = new Worker('/leo-abr.onnx-worker.js', { type: 'module' });
+      const ask = (message: object) =>
+        new Promise<FromWorker>((resolve) => {
+          worker.addEventListener('message', ({ data }) => resolve(data), { once: true });
+          worker.postMessage(message);
+        });
+      const absolute = Object.entries(urls).map(([field, url]) => [field, new URL(url, location.href).href]);
+      const loaded = await ask({ kind: 'load', ...Object.fromEntries(absolute) });
+      let greatestDifference = 0;
+      for (const { features, logRatios } of golden) {
+        const answer = await ask({ kind: 'evaluate', features: Float32Array.from(features) });
+        if (answer.kind !== 'evaluated') throw new Error(JSON.stringify(answer));
+        logRatios.forEach((expected, i) => {
+          greatestDifference = Math.max(greatestDifference, Math.abs(answer.quantiles[i]! - expected));
+        });
+      }
+      worker.terminate();
       return {
-        faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`),
-        decisions,
-        others,
+        before,
+        status,
+        sources: decisions.map(({ decision }) => decision.forecastSource),
+        ages: decisions.map(({ decision }) => decision.forecastAgeSeconds ?? 0),
+        loaded: loaded.kind,
+        greatestDifference,
       };
-    });
-    expect(seen.faults).toEqual([
-      expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
-    ]);
-    expect(seen.decisions).toHaveLength(5);
-    expectBuiltInForecasts(seen.decisions);
-    const [page, worker, foreign, runtime, policy] = seen.others;
-    expect(page).toContain('model: expected an ONNX file');
-    expect(worker).toContain('the Worker could not be started');
-    expect(foreign).toContain('other.example');
-    expect(runtime).toContain('missing.mjs');
-    expect(policy).toMatch(/wasm/i);
-  },
-);
+    },
+    { manifest: `${stream({ segmentCount: 60 })}manifest.mpd`, golden: card.fit.golden },
+  );
+  expect(seen).toMatchObject({ status: 'ready', loaded: 'ready' });
+  expect(['unloaded', 'loading']).toContain(seen.before);
+  // Playback does not wait: the built-in forecaster is used until the model is loaded.
+  expect(new Set(seen.sources)).toEqual(new Set([undefined, 'built-in', `model:${name}`]));
+  expect(Math.max(...seen.ages)).toBeLessThan(1);
+  expect(seen.greatestDifference).toBeLessThan(1e-4);
+});
+
+test('no model, a wrong file, a forbidding policy: one fault, and built-in forecasts', FAULTS, async ({ onStream }) => {
+  const seen = await onStream({ segmentCount: 5, segmentSeconds: 1 }, async (manifest) => {
+    const path = '/leo-abr.onnx.js';
+    const { createOnnxForecaster }: typeof onnx = await import(path);
+    const urls = { modelUrl: 'model.onnx', runtimeUrl: 'ort.mjs', wasmUrl: 'ort.wasm' };
+    const fault = async (wrong: object) => {
+      const forecaster = createOnnxForecaster({ ...urls, ...wrong });
+      for (;;) {
+        try {
+          forecaster.latest(0);
+        } catch (error) {
+          return (error as Error).message;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const missing = createOnnxForecaster({ ...urls, modelUrl: 'missing.onnx' });
+    const { video, decisions, faults } = window.lab.start({ manifest, options: { forecasters: [missing] } });
+    const others = await Promise.all(
+      [
+        { modelUrl: 'page.onnx' },
+        { workerUrl: 'missing.js' },
+        { workerUrl: 'https://other.example/leo-abr.onnx-worker.js' },
+        { runtimeUrl: 'missing.mjs' },
+        { workerUrl: 'stricter/leo-abr.onnx-worker.js' },
+      ].map(fault),
+    );
+    await window.lab.until('the end', () => video.ended);
+    return { faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`), decisions, others };
+  });
+  expect(seen.faults).toEqual([
+    expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
+  ]);
+  expect(seen.decisions).toHaveLength(5);
+  expectBuiltInForecasts(seen.decisions);
+  const [page, worker, foreign, runtime, policy] = seen.others;
+  expect(page).toContain('model: expected an ONNX file');
+  expect(worker).toContain('the Worker could not be started');
+  expect(foreign).toContain('other.example');
+  expect(runtime).toContain('missing.mjs');
+  expect(policy).toMatch(/wasm/i);
+});

@@ -13,9 +13,7 @@ import type { HlsConfig } from 'hls.js';
 import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
 import { build, type Rolldown } from 'vite';
-import { createController } from '../../abr/algorithms.ts';
 import type { Download } from '../../abr/controller.ts';
-import { bitrateWeights } from '../../abr/qoe.ts';
 import type { Delivery } from '../../replay/origin/delivery.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
@@ -42,18 +40,6 @@ export type PlayerName = keyof typeof PLAYERS;
 const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };
-
-/** What MPC-L decides here in the logged states of a page, whose weights of QoE were functions. */
-export function decidedAgain(
-  events: readonly Pick<leoAbr.DecisionEvent, 'state' | 'forecast'>[],
-  algorithm: 'mpc-l' | 'mpc-l:no-abandon',
-): number[] {
-  const controller = createController(algorithm);
-  return events.map(({ state, forecast }) => {
-    const weights = bitrateWeights('linear', state.ladderBps);
-    return controller.decide({ ...state, weights }, forecast).representation;
-  });
-}
 
 export interface SentRequest {
   /** Of dash.js. */
@@ -92,6 +78,10 @@ export interface StartOptions {
    * segment.
    */
   options?: leoAbr.LeoAbrOptions;
+  /** Without the plugin; there is no handle. */
+  isPlain?: boolean;
+  /** Called before the player loads. */
+  before?(lab: LabPlayer<never>): void;
   /** Of the player, applied before the plugin is attached. */
   settings?: object;
   width?: number;
@@ -132,8 +122,8 @@ export interface StreamOptions {
   ladderBps?: number[];
   segmentSeconds?: number;
   segmentCount?: number;
-  /** `[end in seconds, bit/s]` per step; the last rate continues. Default: 8 Mbit/s throughout. */
-  link?: [seconds: number, bps: number][];
+  /** Bit/s until each of these seconds; the last rate continues. Default: 8 Mbit/s throughout. */
+  link?: Record<number, number>;
   rttSeconds?: number;
   sizeSpread?: number;
   /** UTC of the link's second 0. Default: unknown. */
@@ -170,9 +160,7 @@ interface Fixtures {
 /** Of a test that checks the plugin's faults itself; all others expect none. */
 export const FAULTS = { tag: '@faults' };
 
-/**
- * Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`).
- */
+/** Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`). */
 export const CORE = { tag: '@core' };
 /** In WebKit, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `src/core/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
@@ -198,7 +186,7 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
   const file = join(process.env['LEO_ABR_BUILDS']!, `${mode}.js`);
   const earlier = await readFile(file, 'utf8').catch(() => undefined);
   if (earlier !== undefined) return earlier;
-  const result = await build({ mode, logLevel: 'error', build: { write: false } });
+  const result = await build({ mode, logLevel: 'error', configLoader: 'runner', build: { write: false } });
   const chunks = [result as Rolldown.RolldownOutput].flat().flatMap(({ output }) => output);
   const wanted = chunks.find((one) => one.type === 'chunk' && (fileName ?? one.fileName) === one.fileName);
   const { code } = wanted as Rolldown.OutputChunk;
@@ -210,9 +198,7 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
 
 /** The files of the lab by path, made when a page first asks for one. */
 function labFiles(): ServedFiles {
-  const files: ServedFiles = {
-    '/lab.js': async () => ['text/javascript', `(${installLab})();`],
-  };
+  const files: ServedFiles = { '/lab.js': ['text/javascript', `(${installLab})();`] };
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
     files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as PlayerName)];
     files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
@@ -282,7 +268,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const session = origin.createSession({
         trace: traceOf(options),
         scenario: scenarioOf(options),
-        ...(options.media === undefined ? {} : { media: options.media }),
+        ...(options.media && { media: options.media }),
         delivery: options.delivery ?? 'length',
       });
       made.push(session.id);
@@ -314,22 +300,11 @@ export async function editManifests(page: Page, edit: (text: string) => string):
   });
 }
 
-/** The highest of the ladder's rungs among representations of the test media: 2 for `video-2`. */
-export function highestRung(representationIds: readonly string[]): number {
-  return Math.max(...representationIds.map((id) => Number(id.replace('video-', ''))));
-}
-
-/** Only a download with at least this time between first byte and end is evidence of the link. */
-const EVIDENCE_SECONDS = 0.02;
-/** A faster download counts as this long. */
-const LEAST_MEASURED_SECONDS = 0.01;
-
 /**
- * Expects no forecast at the first decision, and the built-in one from the first decision after evidence; returns the
- * number of decisions without one. On a busy page it may exceed one: if a segment's events all come at its end, latency
- * and throughput cannot be distinguished.
+ * Expects no forecast at the first decision, and the built-in one from the first decision after evidence: on a busy
+ * page, a segment's events may all come at its end, which does not tell latency from throughput.
  */
-export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): number {
+export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[]): void {
   const sources = decisions.map(({ decision }) => decision.forecastSource);
   const without = sources.indexOf('built-in');
   expect(without, `forecasts of ${sources}`).toBeGreaterThan(0);
@@ -337,12 +312,11 @@ export function expectBuiltInForecasts(decisions: readonly leoAbr.DecisionEvent[
   // Where the host stood still, downloads may be too fast to measure, or the controller may reject the forecast.
   const measured = decisions
     .slice(without)
-    .filter(({ state }) => state.downloads.some(({ downloadSeconds }) => downloadSeconds > LEAST_MEASURED_SECONDS));
+    .filter(({ state }) => state.downloads.some(({ downloadSeconds }) => downloadSeconds > 0.01));
   expect(new Set(measured.map(({ forecast }) => forecast?.source))).toEqual(new Set(['built-in']));
   const isEvidence = ({ downloadSeconds, latencySeconds = downloadSeconds }: Download) =>
-    downloadSeconds - latencySeconds > EVIDENCE_SECONDS;
+    downloadSeconds - latencySeconds > 0.02;
   expect(decisions.slice(0, without).filter(({ state }) => state.downloads.some(isEvidence))).toEqual([]);
-  return without;
 }
 
 /** The values of CMCD in the page's requests for segments in this folder, in order; null without one. */
@@ -352,19 +326,6 @@ export function cmcdOf(page: Page, folder: string): Promise<(string | null)[]> {
     const isSegment = ({ href, pathname }: URL) => href.startsWith(folder) && /video-\d+\/\d+\.m4s$/.test(pathname);
     return urls.filter(isSegment).map(({ searchParams }) => searchParams.get('CMCD'));
   }, folder);
-}
-
-/** Expects well-formed values with standard keys, and from the built-in forecast on with those of the plugin. */
-export function expectCmcd(values: readonly (string | null)[]): void {
-  expect(values.length).toBeGreaterThan(0);
-  for (const value of values) {
-    const keys = value!.match(/[a-z][\w.-]*(=("[^"]*"|[\w.-]+))?/g);
-    expect(keys!.join(',')).toBe(value);
-    expect(value).toMatch(/^(.*,)?br=\d+,(.*,)?d=\d+,(.*,)?sid="/);
-  }
-  const last = values.at(-1)!;
-  expect(last).toMatch(/,leo\.abr-cap=[1-9]\d+,leo\.abr-src="built-in",/);
-  expect(last.split(',')).toEqual(last.split(',').sort());
 }
 
 function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {
@@ -382,13 +343,13 @@ function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scen
   };
 }
 
-function traceOf({ link = [[60, 8e6]], startUtcMs }: StreamOptions): Trace {
-  const last = link[link.length - 1]!;
-  const steps: (readonly [number, number])[] = [...link, [600, last[1]]];
+function traceOf({ link = { 60: 8e6 }, startUtcMs }: StreamOptions): Trace {
+  const ends = Object.keys(link).map(Number);
+  ends.sort((a, b) => a - b);
   return {
     name: 'made-up',
-    stepEndsSeconds: Float64Array.from(steps, ([end]) => end),
-    ratesBps: Float64Array.from(steps, ([, bps]) => bps),
+    stepEndsSeconds: Float64Array.of(...ends, 600),
+    ratesBps: Float64Array.from([...ends, ends.at(-1)!], (end) => link[end]!),
     durationSeconds: 600,
     metadata: { dataset: 'e2e', recordingGroup: 'e2e', ...(startUtcMs !== undefined && { startUtcMs }) },
   };
@@ -434,12 +395,12 @@ function installLab(): void {
     ...{ logger: null, ...(options?.controller === undefined && { abandon: false }) },
     ...options,
   });
-  const watch = <Player>(player: Player, video: HTMLVideoElement, handle: leoAbr.LeoAbrHandle): LabPlayer<Player> => {
+  const watch = <Player>(player: Player, video: HTMLVideoElement, handle: leoAbr.LeoAbrHandle | undefined) => {
     const lists = { decisions: [], paces: [], faults: [], requests: [], widths: [], errors: [] };
-    const made: LabPlayer<Player> = { player, video, handle, ...lists };
-    handle.on('decision', (event) => made.decisions.push(event));
-    handle.on('pace', (event) => made.paces.push(event));
-    handle.on('fault', (event) => made.faults.push(event));
+    const made: LabPlayer<Player> = { player, video, handle: handle!, ...lists };
+    handle?.on('decision', (event) => made.decisions.push(event));
+    handle?.on('pace', (event) => made.paces.push(event));
+    handle?.on('fault', (event) => made.faults.push(event));
     video.addEventListener('resize', () => {
       // In WebKit it also fires at the same size, and without a picture.
       const { videoWidth } = video;
@@ -452,25 +413,26 @@ function installLab(): void {
 
   window.lab = {
     players,
-    start({ manifest, ...given }) {
+    start({ manifest, isPlain = false, ...given }) {
       const video = videoOf(given);
       const player = window.dashjs!.MediaPlayer().create();
       if (given.settings !== undefined) player.updateSettings(given.settings);
-      const made = watch(player, video, window.LeoAbr.attachLeoAbr(player, quiet(given)));
+      const made = watch(player, video, isPlain ? undefined : window.LeoAbr.attachLeoAbr(player, quiet(given)));
       player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request, ...event }) => {
         if (request.type !== 'MediaSegment' || request.mediaType !== 'video') return;
         const { streamId } = event as unknown as { streamId: string };
         const { id } = request.representation!;
         made.requests.push({ streamId, index: request.index, representationId: id, rung: rungOf(id) });
       });
+      given.before?.(made as LabPlayer<never>);
       if (manifest !== undefined) player.initialize(video, manifest, true);
       return made;
     },
-    startHls({ manifest, ...given }) {
+    startHls({ manifest, isPlain = false, ...given }) {
       const video = videoOf(given);
-      const abrController = window.LeoAbr.createLeoAbrController(quiet(given));
-      const hls = new window.Hls({ abrController, ...given.settings } as Partial<HlsConfig>);
-      const made = watch(hls, video, abrController.handle);
+      const abrController = isPlain ? undefined : window.LeoAbr.createLeoAbrController(quiet(given));
+      const hls = new window.Hls({ ...(abrController && { abrController }), ...given.settings } as Partial<HlsConfig>);
+      const made = watch(hls, video, abrController?.handle);
       const { Events } = window.Hls;
       // A host that stands still stalls playback.
       const isStall = (details: string) => /^buffer(Stalled|NudgeOnStall|SeekOverHole)/.test(details);
@@ -479,23 +441,24 @@ function installLab(): void {
         if (type !== 'main' || sn === 'initSegment') return;
         made.requests.push({ index: sn, rung: level, representationId: String(hls.levels[level]!.bitrate) });
       });
+      given.before?.(made as LabPlayer<never>);
       hls.loadSource(manifest!.replace('manifest.mpd', 'master.m3u8'));
       hls.attachMedia(video);
       video.play().catch(() => {});
       return made;
     },
-    async startShaka({ manifest, height = 180, isEndless = false, ...given } = {}) {
+    async startShaka({ manifest, height = 180, isEndless = false, isPlain = false, ...given } = {}) {
       const shaka = window.shaka!;
       shaka.polyfill.installAll();
       const video = videoOf({ ...given, height });
       video.autoplay = true;
       const player = new shaka.Player();
       await player.attach(video);
-      const factory = window.LeoAbr.createLeoAbrFactory(player as shaka5.Player, quiet(given));
-      player.configure({ abrFactory: factory, ...given.settings });
+      const factory = isPlain ? undefined : window.LeoAbr.createLeoAbrFactory(player as shaka5.Player, quiet(given));
+      player.configure({ ...(factory && { abrFactory: factory }), ...given.settings });
       // Shaka asks again after a busy host has dropped pictures.
       player.configure('abr.droppedFrames', false);
-      const made = watch(player, video, factory.handle);
+      const made = watch(player, video, factory?.handle);
       const networking = player.getNetworkingEngine()!;
       networking.registerRequestFilter((_, { uris }) => {
         const [, representationId, number] = /(video-\d+)\/(\d+)\.m4s/.exec(uris[0]!) ?? [];
@@ -507,8 +470,9 @@ function installLab(): void {
         const text = new TextDecoder().decode(response.data as ArrayBuffer);
         response.data = new TextEncoder().encode(text.replace(/mediaPresentationDuration="[^"]*"/, '')).buffer;
       });
+      given.before?.(made as LabPlayer<never>);
       if (manifest !== undefined) await player.load(manifest);
-      return { ...made, factory };
+      return { ...made, factory: factory! };
     },
     async play(given) {
       if (window.dashjs) return window.lab.start(given);

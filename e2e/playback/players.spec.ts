@@ -1,13 +1,13 @@
 /** What holds with dash.js, hls.js and Shaka Player alike: decisions, requests and pictures on screen agree. */
 
+import { createController } from '../../abr/algorithms.ts';
 import type { Controller } from '../../abr/controller.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
 import {
   CORE,
   CORE_WITH_FAULTS,
   cmcdOf,
-  decidedAgain,
   expect,
-  expectCmcd,
   FAULTS,
   LADDER_BPS,
   PICTURE_WIDTHS,
@@ -40,122 +40,129 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
     test.use({ playerName });
     const engines = isOlder(playerName) ? {} : CORE;
 
-    test(
-      'three players on one page, with a controller that goes up, one that fails, and MPC-L with CMCD',
-      isOlder(playerName) ? FAULTS : CORE_WITH_FAULTS,
-      async ({ labPage, stream }) => {
-        const slow = stream({ link: [[60, SLOW_BPS]] });
-        const quick = stream({ link: [[60, 2 * SLOW_BPS]], sizeSpread: 0.2 });
-        const seen = await labPage.evaluate(
-          async (manifests) => {
-            // Each representation twice, from the lowest up, independent of measurements.
-            const up = ({ segmentIndex }: { segmentIndex: number }) => ({
-              representation: Math.floor(segmentIndex / 2),
-              controller: 'up',
-              reason: 'its turn',
-            });
-            const broken = (): never => {
-              throw new Error('no idea');
-            };
-            const options = [
-              { controller: { name: 'up', decide: up } },
-              { controller: { name: 'broken', decide: broken } },
-              { cmcd: true },
-            ];
-            const labs = await Promise.all(
-              options.map((one, i) => window.lab.play({ manifest: manifests[i]!, options: one })),
-            );
-            for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
-            labs[2]!.handle.detach();
-            return labs.map(({ decisions, requests, faults, errors, widths, handle }) => ({
-              ...{ decisions, widths, errors, status: handle.state.status },
-              requests: requests.map(({ index, representationId }) => ({ index, representationId })),
-              faults: faults.map(({ code }) => code),
-            }));
-          },
-          [slow, stream(), quick].map((folder) => `${folder}manifest.mpd`),
-        );
-        const [up, broken, mpcL] = seen as [(typeof seen)[0], (typeof seen)[0], (typeof seen)[0]];
-        for (const { requests, errors } of seen) {
-          expect(requests.map(({ index }) => index)).toEqual(SEGMENTS);
-          expect(errors).toEqual([]);
-        }
-        expect(broken).toMatchObject({ decisions: [], faults: ['controller-failed'] });
-        const measured = [up, mpcL].map(({ decisions: all, ...one }) => {
-          expect(one.faults).toEqual([]);
-          // The first playlist tells the duration of segments: hls.js is given a second decision on the first one.
-          const decisions = playerName.startsWith('hls') ? all.slice(1) : all;
-          expect(
-            decisions.map(({ state: { segmentIndex: index }, representationId }) => ({ index, representationId })),
-          ).toEqual(one.requests);
-          const states = decisions.map(({ state }) => state);
-          for (const [i, state] of states.entries()) {
-            expect(state).toMatchObject({ segmentsRemaining: 8 - i, downloads: { length: i } });
-            expect(state.upcomingSizesBits).toHaveLength(8 - i);
-            const before = decisions[i - 1];
-            expect(state.previousBitrateBps).toBe(before?.state.ladderBps[before.decision.representation]);
-          }
-          expect(states[0]).toMatchObject({ segmentSeconds: 1, bufferLevelSeconds: 0, nowSeconds: 0 });
-          // hls.js names mean bitrates.
-          expect(states[0]!.ladderBps.map((bps) => Math.round(bps / 1e3) * 1e3)).toEqual(LADDER_BPS);
-          return states[7]!.downloads.map(
-            ({ abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds = 1 }) => {
-              expect([abandoned, receivedBits]).toEqual([false, sizeBits]);
-              expect(latencySeconds).toBeGreaterThan(0.015);
-              return receivedBits / downloadSeconds;
-            },
-          );
-        });
-        const most = measured.map((bps) => Math.max(...bps));
-        expect(most[0]).toBeLessThan(1.025 * SLOW_BPS);
-        expect(most[1]).toBeGreaterThan(SLOW_BPS);
-        expect(up.widths).toEqual(PICTURE_WIDTHS);
-        expect(seen.map(({ status }) => status)).toEqual(['attached', 'attached', 'detached']);
-
-        const chosen = mpcL.decisions.map(({ decision }) => decision.representation);
-        expect(decidedAgain(mpcL.decisions, 'mpc-l:no-abandon')).toEqual(chosen);
-        expect(Math.max(...chosen)).toBeGreaterThan(0);
-        expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
-        expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
-        expectCmcd(await cmcdOf(labPage, quick));
-        expect(new Set(await cmcdOf(labPage, slow))).toEqual(new Set([null]));
-      },
-    );
-
-    for (const settings of abandonmentSettings) {
-      test(
-        `gives a download up while nothing arrives, for the lowest bitrate ${JSON.stringify(settings)}`,
-        engines,
-        async ({ labPage, stream }) => {
-          const link: [number, number][] = [
-            [2, 8e6],
-            [OUTAGE_UNTIL_SECONDS, 0],
-            [60, 8e6],
+    const tags = isOlder(playerName) ? FAULTS : CORE_WITH_FAULTS;
+    test('a controller that goes up, one that fails, and MPC-L with CMCD', tags, async ({ labPage, stream }) => {
+      const slow = stream({ link: { 60: SLOW_BPS } });
+      const quick = stream({ link: { 60: 2 * SLOW_BPS }, sizeSpread: 0.2 });
+      const seen = await labPage.evaluate(
+        async (manifests) => {
+          // Each representation twice, from the lowest up, independent of measurements.
+          const up = ({ segmentIndex }: { segmentIndex: number }) => ({
+            representation: Math.floor(segmentIndex / 2),
+            controller: 'up',
+            reason: 'its turn',
+          });
+          const broken = (): never => {
+            throw new Error('no idea');
+          };
+          const options = [
+            { controller: { name: 'up', decide: up } },
+            { controller: { name: 'broken', decide: broken } },
+            { cmcd: true },
           ];
-          const seen = await labPage.evaluate(
-            async (given) => {
-              const to = (representation: number) => ({ representation, controller: 'own', reason: 'own' });
-              const controller: Controller = {
-                name: 'own',
-                decide: () => to(3),
-                reconsider: ({ nowSeconds }, { requestedAtSeconds, abandonments }) =>
-                  abandonments === 0 && nowSeconds - requestedAtSeconds > 2.5 ? to(0) : 'keep',
-              };
-              const lab = await window.lab.play({ ...given, options: { controller } });
-              await window.lab.until('the end', ({ video }) => video.ended, lab);
-              const { decisions, requests } = lab;
-              return { requests, downloads: decisions.at(-1)!.state.downloads };
-            },
-            { manifest: `${stream({ segmentSeconds: 2, segmentCount: 4, link })}manifest.mpd`, settings },
+          const labs = await Promise.all(
+            options.map((one, i) => window.lab.play({ manifest: manifests[i]!, options: one })),
           );
-          const { segmentIndex, requestedAtSeconds, downloadSeconds } = seen.downloads.find(
-            ({ abandoned }) => abandoned,
-          )!;
-          expect(requestedAtSeconds + downloadSeconds).toBeLessThan(OUTAGE_UNTIL_SECONDS);
-          const requests = seen.requests.filter(({ index }) => index === segmentIndex);
-          expect(requests.map(({ rung }) => rung)).toEqual([3, 0]);
+          for (const lab of labs) await window.lab.until('the end', ({ video }) => video.ended, lab);
+          labs[2]!.handle.detach();
+          return labs.map(({ decisions, requests, faults, errors, widths, handle }) => ({
+            ...{ decisions, widths, errors, status: handle.state.status },
+            requests: requests.map(({ index, representationId }) => ({ index, representationId })),
+            faults: faults.map(({ code }) => code),
+          }));
         },
+        [slow, stream(), quick].map((folder) => `${folder}manifest.mpd`),
       );
-    }
+      const [up, broken, mpcL] = seen as [(typeof seen)[0], (typeof seen)[0], (typeof seen)[0]];
+      for (const { requests, errors } of seen) {
+        expect(requests.map(({ index }) => index)).toEqual(SEGMENTS);
+        expect(errors).toEqual([]);
+      }
+      expect(broken).toMatchObject({ decisions: [], faults: ['controller-failed'] });
+      const measured = [up, mpcL].map(({ decisions: all, ...one }) => {
+        expect(one.faults).toEqual([]);
+        // The first playlist tells the duration of segments: hls.js is given a second decision on the first one.
+        const decisions = playerName.startsWith('hls') ? all.slice(1) : all;
+        expect(
+          decisions.map(({ state: { segmentIndex: index }, representationId }) => ({ index, representationId })),
+        ).toEqual(one.requests);
+        const states = decisions.map(({ state }) => state);
+        for (const [i, state] of states.entries()) {
+          expect(state).toMatchObject({ segmentsRemaining: 8 - i, downloads: { length: i } });
+          expect(state.upcomingSizesBits).toHaveLength(8 - i);
+          const before = decisions[i - 1];
+          expect(state.previousBitrateBps).toBe(before?.state.ladderBps[before.decision.representation]);
+        }
+        expect(states[0]).toMatchObject({ segmentSeconds: 1, bufferLevelSeconds: 0, nowSeconds: 0 });
+        // hls.js names mean bitrates.
+        expect(states[0]!.ladderBps.map((bps) => Math.round(bps / 1e3) * 1e3)).toEqual(LADDER_BPS);
+        return states[7]!.downloads.map(
+          ({ abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds = 1 }) => {
+            expect([abandoned, receivedBits]).toEqual([false, sizeBits]);
+            expect(latencySeconds).toBeGreaterThan(0.015);
+            return receivedBits / downloadSeconds;
+          },
+        );
+      });
+      const most = measured.map((bps) => Math.max(...bps));
+      expect(most[0]).toBeLessThan(1.025 * SLOW_BPS);
+      expect(most[1]).toBeGreaterThan(SLOW_BPS);
+      expect(up.widths).toEqual(PICTURE_WIDTHS);
+      expect(seen.map(({ status }) => status)).toEqual(['attached', 'attached', 'detached']);
+
+      const chosen = mpcL.decisions.map(({ decision }) => decision.representation);
+      const again = createController('mpc-l:no-abandon');
+      const decidedAgain = mpcL.decisions.map(({ state, forecast }) =>
+        again.decide({ ...state, weights: bitrateWeights('linear', state.ladderBps) }, forecast),
+      );
+      expect(decidedAgain.map(({ representation }) => representation)).toEqual(chosen);
+      expect(Math.max(...chosen)).toBeGreaterThan(0);
+      expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
+      expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
+      const cmcd = await cmcdOf(labPage, quick);
+      expect(cmcd.length).toBeGreaterThan(0);
+      for (const value of cmcd) {
+        const keys = value!.match(/[a-z][\w.-]*(=("[^"]*"|[\w.-]+))?/g);
+        expect(keys!.join(',')).toBe(value);
+        expect(value).toMatch(/^(.*,)?br=\d+,(.*,)?d=\d+,(.*,)?sid="/);
+      }
+      expect(cmcd.at(-1)).toMatch(/,leo\.abr-cap=[1-9]\d+,leo\.abr-src="built-in",/);
+      expect(cmcd.at(-1)!.split(',')).toEqual(cmcd.at(-1)!.split(',').sort());
+      expect(new Set(await cmcdOf(labPage, slow))).toEqual(new Set([null]));
+    });
+
+    test('gives a download up while nothing arrives, for the lowest bitrate', engines, async ({ labPage, stream }) => {
+      const media = { segmentSeconds: 2, segmentCount: 3, link: { 2: 8e6, [OUTAGE_UNTIL_SECONDS]: 0, 60: 8e6 } };
+      const all = await labPage.evaluate(
+        async (given) => {
+          const to = (representation: number) => ({ representation, controller: 'own', reason: 'own' });
+          const controller: Controller = {
+            name: 'own',
+            decide: () => to(3),
+            reconsider: ({ nowSeconds }, { requestedAtSeconds, abandonments }) =>
+              abandonments === 0 && nowSeconds - requestedAtSeconds > 2.5 ? to(0) : 'keep',
+          };
+          const play = async (one: (typeof given)[number]) => {
+            const lab = await window.lab.play({ ...one, options: { controller } });
+            await window.lab.until('the end', ({ video }) => video.ended, lab);
+            const { decisions, requests } = lab;
+            return { requests, downloads: decisions.at(-1)!.state.downloads };
+          };
+          return Promise.all(given.map(play));
+        },
+        abandonmentSettings.map((settings) => ({ manifest: `${stream(media)}manifest.mpd`, settings })),
+      );
+      for (const [i, seen] of all.entries()) {
+        const { segmentIndex, requestedAtSeconds, downloadSeconds } = seen.downloads.find(
+          ({ abandoned }) => abandoned,
+        )!;
+        expect(requestedAtSeconds + downloadSeconds).toBeLessThan(OUTAGE_UNTIL_SECONDS);
+        const requests = seen.requests.filter(({ index }) => index === segmentIndex);
+        expect(
+          requests.map(({ rung }) => rung),
+          JSON.stringify(abandonmentSettings[i]),
+        ).toEqual([3, 0]);
+      }
+    });
   });
 }

@@ -22,33 +22,29 @@ const test = base.extend<{ service: RunningService }, { files: ServedFiles }>({
   },
 });
 
-test(
-  "decisions use the service's forecasts, and go on without it once it is gone",
-  CORE,
-  async ({ labPage, service, stream }) => {
-    const manifest = `${stream({ segmentCount: 60, link: [[60, LINK_BPS]] })}manifest.mpd`;
-    await labPage.evaluate(
-      async ({ manifest, url }) => {
-        const path = '/leo-abr.service.js';
-        const { createServiceForecaster }: typeof serviceClient = await import(path);
-        const { decisions } = window.lab.start({
-          manifest,
-          options: { forecasters: [createServiceForecaster(url)] },
-          settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
-        });
-        const isUsed = () => decisions.at(-1)?.decision.forecastSource === 'service';
-        await window.lab.until("the service's forecast", isUsed);
-      },
-      { manifest, url: service.url },
-    );
-    await service.close();
-    const after = await labPage.evaluate(async () => {
-      const { video, decisions, faults } = window.lab.players[0]! as LabPlayer;
-      const from = video.currentTime;
-      const isWithout = () => decisions.at(-1)!.decision.forecastSource === 'built-in' && video.currentTime > from + 3;
-      await window.lab.until('a forecast of its own', isWithout);
-      return faults.map(({ code }) => code);
-    });
-    expect(after).toEqual([]);
-  },
-);
+test("decisions use a service's forecasts, and go on without it", CORE, async ({ labPage, service, stream }) => {
+  const manifest = `${stream({ segmentCount: 60, link: { 60: LINK_BPS } })}manifest.mpd`;
+  await labPage.evaluate(
+    async ({ manifest, url }) => {
+      const path = '/leo-abr.service.js';
+      const { createServiceForecaster }: typeof serviceClient = await import(path);
+      const { decisions } = window.lab.start({
+        manifest,
+        options: { forecasters: [createServiceForecaster(url)] },
+        settings: { streaming: { buffer: { bufferTimeDefault: 4, bufferTimeAtTopQuality: 4 } } },
+      });
+      const isUsed = () => decisions.at(-1)?.decision.forecastSource === 'service';
+      await window.lab.until("the service's forecast", isUsed);
+    },
+    { manifest, url: service.url },
+  );
+  await service.close();
+  const after = await labPage.evaluate(async () => {
+    const { video, decisions, faults } = window.lab.players[0]! as LabPlayer;
+    const from = video.currentTime;
+    const isWithout = () => decisions.at(-1)!.decision.forecastSource === 'built-in' && video.currentTime > from + 3;
+    await window.lab.until('a forecast of its own', isWithout);
+    return faults.map(({ code }) => code);
+  });
+  expect(after).toEqual([]);
+});

@@ -1,8 +1,18 @@
 /** Viewers of a trial: a page in which each plays a stream to its end, in its arm. */
 
 import type { Page } from '@playwright/test';
+import type { MediaPlayerClass } from 'dashjs';
+import type HlsPlayer from 'hls.js';
+import type shaka from 'shaka-player';
+import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import type * as trialEntry from '../../src/trial.ts';
-import { built } from './playback-test.ts';
+import { built, LADDER_BPS, type LabPlayer } from './playback-test.ts';
+
+/** Of so many seconds, on a tenth of a shipped link. */
+export const trialScenario = (seconds: number): Scenario => ({
+  ...{ ...SCENARIOS['pensieve-60']!, name: 'trial', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: seconds },
+  ...{ rttSeconds: 0.02, traceScale: { factor: 0.1 } },
+});
 
 export interface Viewer {
   manifest: string;
@@ -41,21 +51,15 @@ function installViewers(): void {
     JSON.stringify(settings, (_, value) => (typeof value === 'function' ? String(value) : value));
 
   window.view = async ({ manifest, trial, report }) => {
-    const video = document.createElement('video');
-    Object.assign(video, { muted: true, width: 320, height: 180 });
-    document.body.append(video);
-    const { LeoAbrTrial, LeoAbr } = window;
-    const arm = trial && LeoAbrTrial.assignArm(trial);
-    const requested: string[] = [];
+    const arm = trial && window.LeoAbrTrial.assignArm(trial);
     const settings: string[] = [];
-    const observe = (player: trialEntry.ObservablePlayer, leoAbr: trialEntry.ReportOptions['leoAbr']) => {
-      if (!arm) return;
-      const reports = LeoAbrTrial.reportSessions(player, { arm, leoAbr, report });
-      stops.push(() => reports.stop());
+    const keep = (player: MediaPlayerClass | HlsPlayer | shaka.Player) => {
+      if ('config' in player) settings.push(textOf(player.config));
+      else settings.push(textOf('getSettings' in player ? player.getSettings() : player.getConfiguration()));
     };
     const calledMs = performance.now();
     let [movedMs, position, startupSeconds, stallSeconds] = [calledMs, 0, 0, 0];
-    const watch = () => {
+    const watch = (video: HTMLVideoElement) => {
       const nowMs = performance.now();
       const still = (nowMs - movedMs) / 1000;
       if (video.currentTime > position) {
@@ -64,64 +68,23 @@ function installViewers(): void {
         else if (still - (video.currentTime - position) > 0.3) stallSeconds += still;
         [movedMs, position] = [nowMs, video.currentTime];
       }
-      requestAnimationFrame(watch);
+      requestAnimationFrame(() => watch(video));
     };
-    watch();
-    const ended = () =>
-      new Promise<void>((resolve) => {
-        const isOver = () => video.ended || video.currentTime > video.duration - 0.1;
-        const timer = setInterval(() => {
-          if (!isOver()) return;
-          clearInterval(timer);
-          resolve();
-        }, 50);
-      });
-    if (window.dashjs) {
-      const player = window.dashjs.MediaPlayer().create();
-      const keep = () => settings.push(textOf(player.getSettings()));
-      player.on('fragmentLoadingStarted' as 'fragmentLoadingCompleted', ({ request }) => {
-        if (request.type === 'MediaSegment' && request.mediaType === 'video')
-          requested.push(request.representation!.id);
-      });
-      keep();
-      observe(player, arm?.options && LeoAbr.attachLeoAbr(player, arm.options));
-      player.initialize(video, manifest, true);
-      await ended();
-      keep();
-    } else if (window.shaka) {
-      const { shaka } = window;
-      shaka.polyfill.installAll();
-      video.autoplay = true;
-      const player = new shaka.Player();
-      await player.attach(video);
-      player.configure('abr.droppedFrames', false);
-      const keep = () => settings.push(textOf(player.getConfiguration()));
-      keep();
-      const factory = arm?.options && LeoAbr.createLeoAbrFactory(player as never, arm.options);
-      if (factory) player.configure({ abrFactory: factory });
-      observe(player as never, factory?.handle);
-      player.getNetworkingEngine()!.registerRequestFilter((_, { uris }) => {
-        const [, id] = /(video-\d+)\/\d+\.m4s/.exec(uris[0]!) ?? [];
-        if (id) requested.push(id);
-      });
-      await player.load(manifest);
-      await ended();
-      keep();
-    } else {
-      const abrController = arm?.options && LeoAbr.createLeoAbrController(arm.options);
-      const hls = new window.Hls({ ...(abrController && { abrController }) } as object);
-      const keep = () => settings.push(textOf(hls.config));
-      keep();
-      observe(hls, abrController?.handle);
-      hls.on(window.Hls.Events.FRAG_LOADING, (_, { frag }) => {
-        if (frag.type === 'main' && frag.sn !== 'initSegment') requested.push(String(frag.level));
-      });
-      hls.loadSource(manifest.replace('manifest.mpd', 'master.m3u8'));
-      hls.attachMedia(video);
-      video.play().catch(() => {});
-      await ended();
-      keep();
-    }
+    const before = ({ player, handle, video }: LabPlayer<never>) => {
+      keep(player);
+      watch(video);
+      if (!arm) return;
+      const reports = window.LeoAbrTrial.reportSessions(player, { arm, leoAbr: handle, report });
+      stops.push(() => reports.stop());
+    };
+    const options = { abandon: true, ...arm?.options };
+    const lab = await window.lab.play({ manifest, options, isPlain: !arm?.options, height: 180, before });
+    const { player, video, requests } = lab as LabPlayer<never>;
+    // Viewers of a large trial watch for longer than `lab.until` waits.
+    const isOver = () => video.ended || video.currentTime > video.duration - 0.1;
+    while (!isOver()) await new Promise((resolve) => setTimeout(resolve, 50));
+    keep(player);
+    const requested = requests.map(({ representationId }) => representationId);
     return { arm: arm?.arm, requested, settings, startupSeconds, stallSeconds };
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
@@ -27,115 +27,112 @@ const forecastAfter = (seconds: number, rateAt: (second: number) => number) =>
   latestOf(watching(seconds, rateAt), seconds);
 const median = (forecast: QuantileForecast, step: number) => forecast.quantilesBps[step]![3]!;
 
-describe('createBuiltInForecaster', () => {
-  test('has no forecast before the first bits, and one after the first piece', () => {
+test('has no forecast before the first bits, and one after the first piece', () => {
+  const forecaster = createBuiltInForecaster();
+  forecaster.start({ seed: 1 });
+  expect(forecaster.latest(0)).toBeUndefined();
+  forecaster.observe(throughput(0.04, 0.14, 20e6));
+  const forecast = latestOf(forecaster, 0.2);
+  expect(() => validForecast(forecast)).not.toThrow();
+  expect(forecast.issuedAtMs).toBe(200);
+  expect(forecast.source).toBe('built-in');
+  expect(median(forecast, 0)).toBeGreaterThan(10e6);
+  expect(median(forecast, 0)).toBeLessThan(40e6);
+});
+
+test('knows what the page has loaded, as a second of download at most', () => {
+  const knowing = (bits: number, seconds: number) => {
     const forecaster = createBuiltInForecaster();
-    forecaster.start({ seed: 1 });
-    expect(forecaster.latest(0)).toBeUndefined();
-    forecaster.observe(throughput(0.04, 0.14, 20e6));
-    const forecast = latestOf(forecaster, 0.2);
-    expect(() => validForecast(forecast)).not.toThrow();
-    expect(forecast.issuedAtMs).toBe(200);
-    expect(forecast.source).toBe('built-in');
-    expect(median(forecast, 0)).toBeGreaterThan(10e6);
-    expect(median(forecast, 0)).toBeLessThan(40e6);
-  });
+    forecaster.start({ seed: 1, pageLoad: { bits, seconds } });
+    return latestOf(forecaster, 0);
+  };
+  const forecast = knowing(20e6, 1);
+  expect(median(forecast, 0)).toBeGreaterThan(10e6);
+  expect(median(forecast, 0)).toBeLessThan(40e6);
+  expect(knowing(200e6, 10)).toEqual(forecast);
+  expect(knowing(10e6, 0.5)).not.toEqual(forecast);
+  expect(knowing(Number.NaN, 1)).toBeUndefined();
+});
 
-  test('knows what the page has loaded, as a second of download at most', () => {
-    const knowing = (bits: number, seconds: number) => {
-      const forecaster = createBuiltInForecaster();
-      forecaster.start({ seed: 1, pageLoad: { bits, seconds } });
-      return latestOf(forecaster, 0);
-    };
-    const forecast = knowing(20e6, 1);
-    expect(median(forecast, 0)).toBeGreaterThan(10e6);
-    expect(median(forecast, 0)).toBeLessThan(40e6);
-    expect(knowing(200e6, 10)).toEqual(forecast);
-    expect(knowing(10e6, 0.5)).not.toEqual(forecast);
-    expect(knowing(Number.NaN, 1)).toBeUndefined();
-  });
-
-  test('expects the same rate of a steady link, with increasing certainty', () => {
-    const rate = 50e6;
-    const early = forecastAfter(4, () => rate);
-    const late = forecastAfter(120, () => rate);
-    for (const forecast of [early, late]) {
-      forecast.stepEndsSeconds.forEach((_, step) => {
-        expect(median(forecast, step) / rate).toBeGreaterThan(0.85);
-        expect(median(forecast, step) / rate).toBeLessThan(1.15);
-      });
-    }
-    const width = (forecast: QuantileForecast) =>
-      Math.log(forecast.quantilesBps[3]![6]! / forecast.quantilesBps[3]![0]!);
-    expect(width(late)).toBeLessThan(width(early));
-  });
-
-  test('expects less after a drop, and a later recovery from an outage', () => {
-    const fallen = forecastAfter(40, (second) => (second < 37 ? 80e6 : 20e6));
-    expect(median(fallen, 0)).toBeLessThan(45e6);
-    const dead = forecastAfter(40, (second) => (second < 38 ? 80e6 : 0));
-    expect(median(dead, 0)).toBeLessThan(15e6);
-    const last = dead.stepEndsSeconds.length - 1;
-    expect(median(dead, last)).toBeGreaterThan(5 * median(dead, 0));
-  });
-
-  test('reuses a forecast for 0.2 s', () => {
-    const forecaster = watching(10, () => 1e7);
-    const forecast = forecaster.latest(20);
-    expect(forecaster.latest(20.19)).toBe(forecast);
-    expect(forecaster.latest(20.21)).not.toBe(forecast);
-    // No forecast from the future.
-    expect((forecaster.latest(20) as QuantileForecast).issuedAtMs).toBe(20_000);
-  });
-
-  test('a new session does not depend on the previous one', () => {
-    const used = watching(60, (second) => 1e7 * (1 + Math.sin(second)));
-    used.start({ seed: 1 });
-    expect(used.latest(0)).toBeUndefined();
-    const fresh = createBuiltInForecaster();
-    fresh.start({ seed: 1 });
-    for (const forecaster of [used, fresh]) forecaster.observe(throughput(0, 1, 3e6));
-    expect(used.latest(1)).toEqual(fresh.latest(1));
-  });
-
-  test('announces handovers in UTC once the link has shown them', () => {
-    // Handovers at 7 s plus multiples of 15 s (:12, :27, :42, :57): a dip and another rate.
-    const levels = [60, 150, 90, 200, 70, 180, 110, 50, 160, 80, 140, 60, 190, 100, 45, 170];
-    const rateAt = (second: number) => {
-      const epoch = Math.floor((second + 8) / 15);
-      const isDip = second + 8 - 15 * epoch < 0.8;
-      return 1e6 * levels[epoch % levels.length]! * (isDip ? 0.5 : 1) * (1 + 0.05 * Math.sin(17 * second));
-    };
-    const leo = watching(200, rateAt);
-    const { handovers } = latestOf(leo, 200.3);
-    expect(handovers.length).toBeGreaterThan(0);
-    const off = (((handovers[0]!.atMs / 1000) % 15) + 15) % 15;
-    expect(Math.abs(off - 12)).toBeLessThan(1.5);
-    const without = watching(200, rateAt, { handover: false });
-    expect(without.handoverClock).toBeUndefined();
-    expect(latestOf(without, 200.3).handovers).toEqual([]);
-  });
-
-  test('law: forecasts are valid for any observations', () => {
-    const number = fc.oneof(fc.double(), ...[60, 1e9, 0].map((max) => fc.double({ min: 0, max })));
-    const observation = fc.oneof(
-      fc.record({ kind: fc.constant('throughput' as const), startSeconds: number, endSeconds: number, bits: number }),
-      fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
-      fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
-    );
-    forAll([fc.array(fc.tuple(observation, number), { maxLength: 40 })], { seed: 6, numRuns: 500 }, (session) => {
-      const forecaster = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
-      forecaster.start({ seed: 1, utcMsAtStart: UTC_MS });
-      for (const [told, now] of session) {
-        forecaster.observe(told);
-        const forecast = forecaster.latest(now);
-        if (forecast !== undefined) expect(() => validForecast(forecast)).not.toThrow();
-      }
+test('expects the same rate of a steady link, with increasing certainty', () => {
+  const rate = 50e6;
+  const early = forecastAfter(4, () => rate);
+  const late = forecastAfter(120, () => rate);
+  for (const forecast of [early, late]) {
+    forecast.stepEndsSeconds.forEach((_, step) => {
+      expect(median(forecast, step) / rate).toBeGreaterThan(0.85);
+      expect(median(forecast, step) / rate).toBeLessThan(1.15);
     });
-  });
+  }
+  const width = (forecast: QuantileForecast) => Math.log(forecast.quantilesBps[3]![6]! / forecast.quantilesBps[3]![0]!);
+  expect(width(late)).toBeLessThan(width(early));
+});
 
-  test('takes another model', () => {
-    const forecaster = watching(5, () => 1e6, { model: { ...SHIPPED_FILE, rankCorrelation: 0.25 } });
-    expect(latestOf(forecaster, 5).rankCorrelation).toBe(0.25);
+test('expects less after a drop, and a later recovery from an outage', () => {
+  const fallen = forecastAfter(40, (second) => (second < 37 ? 80e6 : 20e6));
+  expect(median(fallen, 0)).toBeLessThan(45e6);
+  const dead = forecastAfter(40, (second) => (second < 38 ? 80e6 : 0));
+  expect(median(dead, 0)).toBeLessThan(15e6);
+  const last = dead.stepEndsSeconds.length - 1;
+  expect(median(dead, last)).toBeGreaterThan(5 * median(dead, 0));
+});
+
+test('reuses a forecast for 0.2 s', () => {
+  const forecaster = watching(10, () => 1e7);
+  const forecast = forecaster.latest(20);
+  expect(forecaster.latest(20.19)).toBe(forecast);
+  expect(forecaster.latest(20.21)).not.toBe(forecast);
+  // No forecast from the future.
+  expect((forecaster.latest(20) as QuantileForecast).issuedAtMs).toBe(20_000);
+});
+
+test('a new session does not depend on the previous one', () => {
+  const used = watching(60, (second) => 1e7 * (1 + Math.sin(second)));
+  used.start({ seed: 1 });
+  expect(used.latest(0)).toBeUndefined();
+  const fresh = createBuiltInForecaster();
+  fresh.start({ seed: 1 });
+  for (const forecaster of [used, fresh]) forecaster.observe(throughput(0, 1, 3e6));
+  expect(used.latest(1)).toEqual(fresh.latest(1));
+});
+
+test('announces handovers in UTC once the link has shown them', () => {
+  // Handovers at 7 s plus multiples of 15 s (:12, :27, :42, :57): a dip and another rate.
+  const levels = [60, 150, 90, 200, 70, 180, 110, 50, 160, 80, 140, 60, 190, 100, 45, 170];
+  const rateAt = (second: number) => {
+    const epoch = Math.floor((second + 8) / 15);
+    const isDip = second + 8 - 15 * epoch < 0.8;
+    return 1e6 * levels[epoch % levels.length]! * (isDip ? 0.5 : 1) * (1 + 0.05 * Math.sin(17 * second));
+  };
+  const leo = watching(200, rateAt);
+  const { handovers } = latestOf(leo, 200.3);
+  expect(handovers.length).toBeGreaterThan(0);
+  const off = (((handovers[0]!.atMs / 1000) % 15) + 15) % 15;
+  expect(Math.abs(off - 12)).toBeLessThan(1.5);
+  const without = watching(200, rateAt, { handover: false });
+  expect(without.handoverClock).toBeUndefined();
+  expect(latestOf(without, 200.3).handovers).toEqual([]);
+});
+
+test('law: forecasts are valid for any observations', () => {
+  const number = fc.oneof(fc.double(), ...[60, 1e9, 0].map((max) => fc.double({ min: 0, max })));
+  const observation = fc.oneof(
+    fc.record({ kind: fc.constant('throughput' as const), startSeconds: number, endSeconds: number, bits: number }),
+    fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
+    fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
+  );
+  forAll([fc.array(fc.tuple(observation, number), { maxLength: 40 })], { seed: 6, numRuns: 500 }, (session) => {
+    const forecaster = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
+    forecaster.start({ seed: 1, utcMsAtStart: UTC_MS });
+    for (const [told, now] of session) {
+      forecaster.observe(told);
+      const forecast = forecaster.latest(now);
+      if (forecast !== undefined) expect(() => validForecast(forecast)).not.toThrow();
+    }
   });
+});
+
+test('takes another model', () => {
+  const forecaster = watching(5, () => 1e6, { model: { ...SHIPPED_FILE, rankCorrelation: 0.25 } });
+  expect(latestOf(forecaster, 5).rankCorrelation).toBe(0.25);
 });

@@ -1,22 +1,13 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
+import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { forAll } from '../../abr/property.fixture.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
 
-const FORECAST: QuantileForecast = {
-  issuedAtMs: 10_000,
-  source: 'test',
-  stepEndsSeconds: [1, 4],
-  levels: [0.1, 0.5, 0.9],
-  quantilesBps: [
-    [1e6, 2e6, 3e6],
-    [0, 2e6, 4e6],
-  ],
-  rankCorrelation: 0.7,
-  handovers: [{ atMs: 12_000, confidence: 0.9 }],
-};
+const HANDOVERS = [{ atMs: 12_000, confidence: 0.9 }];
+const FORECAST = quantilesOf(2e6, { issuedAtMs: 10_000, shares: [0.5, 1, 1.5], handovers: HANDOVERS });
 
 function publishing(name: string, forecast: unknown): Forecaster {
   return { name, start() {}, observe() {}, latest: () => forecast as Forecast };
@@ -31,82 +22,80 @@ function chainOf(forecasters: Forecaster[]) {
   return { chain: new ForecastChain(forecasters, { onFault: (fault) => faults.push(fault) }), faults };
 }
 
-describe('ForecastChain', () => {
-  test('gives the first valid and fresh forecast', () => {
-    const old = { ...FORECAST, issuedAtMs: 0, source: 'old' };
-    const { chain, faults } = chainOf([
-      publishing('none', undefined),
-      publishing('old', old),
-      publishing('good', FORECAST),
-      publishing('later', { ...FORECAST, source: 'later' }),
-    ]);
-    expect(chain.latest(16)).toBe(FORECAST);
-    expect(chain.latest(14.9)).toBe(old);
-    expect(chain.latest(26)).toBeUndefined();
-    expect(faults).toEqual([]);
-  });
+test('gives the first valid and fresh forecast', () => {
+  const old = { ...FORECAST, issuedAtMs: 0, source: 'old' };
+  const { chain, faults } = chainOf([
+    publishing('none', undefined),
+    publishing('old', old),
+    publishing('good', FORECAST),
+    publishing('later', { ...FORECAST, source: 'later' }),
+  ]);
+  expect(chain.latest(16)).toBe(FORECAST);
+  expect(chain.latest(14.9)).toBe(old);
+  expect(chain.latest(26)).toBeUndefined();
+  expect(faults).toEqual([]);
+});
 
-  test('passes the time on to forecasters with tellTime', () => {
-    const times: number[][] = [];
-    const { chain, faults } = chainOf([
-      publishing('indifferent', undefined),
-      { ...publishing('broken', undefined), tellTime: throwing('no time') },
-      { ...publishing('interested', undefined), tellTime: (...time) => times.push(time) },
-    ]);
-    chain.tellTime(3, 1e12, 0.5);
-    expect(times).toEqual([[3, 1e12, 0.5]]);
-    expect(faults).toMatchObject([{ forecaster: 'broken', during: 'tellTime', message: 'no time' }]);
-  });
+test('passes the time on to forecasters with tellTime', () => {
+  const times: number[][] = [];
+  const { chain, faults } = chainOf([
+    publishing('indifferent', undefined),
+    { ...publishing('broken', undefined), tellTime: throwing('no time') },
+    { ...publishing('interested', undefined), tellTime: (...time) => times.push(time) },
+  ]);
+  chain.tellTime(3, 1e12, 0.5);
+  expect(times).toEqual([[3, 1e12, 0.5]]);
+  expect(faults).toMatchObject([{ forecaster: 'broken', during: 'tellTime', message: 'no time' }]);
+});
 
-  test('rejects a forecast from the future', () => {
-    expect(chainOf([publishing('ahead', FORECAST)]).chain.latest(9)).toBeUndefined();
-  });
+test('rejects a forecast from the future', () => {
+  expect(chainOf([publishing('ahead', FORECAST)]).chain.latest(9)).toBeUndefined();
+});
 
-  test('reports a failing forecaster once per session and continues without it', () => {
-    const one = { name: 'throws', start() {}, observe: throwing('observe failed'), latest: throwing('latest failed') };
-    const broken = publishing('broken', { ...FORECAST, rankCorrelation: Number.NaN });
-    const { chain, faults } = chainOf([one, broken, publishing('good', FORECAST)]);
-    for (let i = 0; i < 3; i++) {
-      chain.observe({ kind: 'idle', startSeconds: i, endSeconds: i + 1 });
-      expect(chain.latest(11)).toBe(FORECAST);
-    }
-    expect(faults.map(({ forecaster, during, message }) => [forecaster, during, message])).toEqual([
-      ['throws', 'observe', 'observe failed'],
-      ['broken', 'latest', 'rankCorrelation: expected a number from 0 to 1, got NaN'],
-    ]);
-    chain.start({ seed: 1 });
+test('reports a failing forecaster once per session and continues without it', () => {
+  const one = { name: 'throws', start() {}, observe: throwing('observe failed'), latest: throwing('latest failed') };
+  const broken = publishing('broken', { ...FORECAST, rankCorrelation: Number.NaN });
+  const { chain, faults } = chainOf([one, broken, publishing('good', FORECAST)]);
+  for (let i = 0; i < 3; i++) {
+    chain.observe({ kind: 'idle', startSeconds: i, endSeconds: i + 1 });
     expect(chain.latest(11)).toBe(FORECAST);
-    expect(faults.length).toBe(4);
-  });
+  }
+  expect(faults.map(({ forecaster, during, message }) => [forecaster, during, message])).toEqual([
+    ['throws', 'observe', 'observe failed'],
+    ['broken', 'latest', 'rankCorrelation: expected a number from 0 to 1, got NaN'],
+  ]);
+  chain.start({ seed: 1 });
+  expect(chain.latest(11)).toBe(FORECAST);
+  expect(faults.length).toBe(4);
+});
 
-  test('tolerates a listener that throws', () => {
-    const chain = new ForecastChain([publishing('broken', 'nonsense'), publishing('good', FORECAST)], {
-      onFault: throwing('listener'),
-    });
-    expect(chain.latest(11)).toBe(FORECAST);
+test('tolerates a listener that throws', () => {
+  const chain = new ForecastChain([publishing('broken', 'nonsense'), publishing('good', FORECAST)], {
+    onFault: throwing('listener'),
   });
+  expect(chain.latest(11)).toBe(FORECAST);
+});
 
-  test('law: gives valid forecasts only', () => {
-    const parts = fc.oneof(
-      fc.anything(),
-      fc.double(),
-      fc.array(fc.double(), { maxLength: 4 }),
-      fc.array(fc.array(fc.double(), { maxLength: 4 }), { maxLength: 4 }),
-    );
-    const fields = Object.keys(FORECAST);
-    const garbage = fc.oneof(
-      fc.anything(),
-      fc
-        .tuple(fc.constantFrom(...fields, 'kind', 'fluctuation', 'path'), parts)
-        .map(([field, value]) => ({ ...FORECAST, [field]: value })),
-    );
-    forAll([fc.array(garbage, { maxLength: 3 }), fc.double()], { seed: 4, numRuns: 3000 }, (published, nowSeconds) => {
-      const { chain, faults } = chainOf(published.map((forecast, i) => publishing(`${i}`, forecast)));
-      chain.start({ seed: 0 });
-      const found = chain.latest(nowSeconds);
-      if (found !== undefined) expect(() => validForecast(found)).not.toThrow();
-      expect(faults.length).toBeLessThanOrEqual(published.length);
-      for (const { message } of faults) expect(message).toMatch(/expected .*, got /);
-    });
+test('law: gives valid forecasts only', () => {
+  const parts = fc.oneof(
+    fc.anything(),
+    fc.double(),
+    fc.array(fc.double(), { maxLength: 4 }),
+    fc.array(fc.array(fc.double(), { maxLength: 4 }), { maxLength: 4 }),
+  );
+  const fields = Object.keys(FORECAST);
+  const garbage = fc.oneof(
+    fc.anything(),
+    fc
+      .tuple(fc.constantFrom(...fields, 'kind', 'fluctuation', 'path'), parts)
+      .map(([field, value]) => ({ ...FORECAST, [field]: value })),
+  );
+  forAll([fc.array(garbage, { maxLength: 3 }), fc.double()], { seed: 4, numRuns: 3000 }, (published, nowSeconds) => {
+    const { chain, faults } = chainOf(published.map((forecast, i) => publishing(`${i}`, forecast)));
+    chain.start({ seed: 0 });
+    const found = chain.latest(nowSeconds);
+    if (found !== undefined) expect(() => validForecast(found)).not.toThrow();
+    expect(faults.length).toBeLessThanOrEqual(published.length);
+    for (const { message } of faults) expect(message).toMatch(/expected .*, got /);
   });
 });

@@ -54,13 +54,8 @@ describe('a forecast of the service is admitted', () => {
 
   test('if the service has observed at least half as much of the link as the session', () => {
     const { gate: one } = gate();
-    expect([0, 14, 16, 3600, undefined].map((seen) => one.admits(FORECAST, 30, seen))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-    ]);
+    const seen = [0, 14, 16, 3600, undefined];
+    expect(seen.filter((seconds) => one.admits(FORECAST, 30, seconds))).toEqual([16, 3600, undefined]);
   });
 
   test('not yet, if it knows less of the link than the session', () => {
@@ -69,7 +64,7 @@ describe('a forecast of the service is admitted', () => {
   });
 
   test('not yet, if its early forecasts were wrong; distrusted, if later ones are wrong, too', () => {
-    const wrong = { ...FORECAST, quantilesBps: FORECAST.quantilesBps.map((row) => row.map((bps) => bps * 20)) };
+    const wrong = changed(FORECAST, (bps) => bps * 20);
     const one = new ForecastGate({ staleSeconds: 3 });
     one.start();
     // It agrees with the session at first.
@@ -103,18 +98,16 @@ describe('a forecast of the service is admitted', () => {
 
 type Lie = (forecast: QuantileForecast, second: number) => QuantileForecast;
 
-const times =
-  (factor: number): Lie =>
-  (forecast) => ({
-    ...forecast,
-    quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => bps * factor)),
-  });
-const always =
-  (bps: number): Lie =>
-  (forecast) => ({
-    ...forecast,
-    quantilesBps: forecast.quantilesBps.map((row) => row.map((_, i) => bps * (1 + i / 1000))),
-  });
+const changed = (forecast: QuantileForecast, change: (bps: number, i: number) => number) => ({
+  ...forecast,
+  quantilesBps: forecast.quantilesBps.map((row) => row.map(change)),
+});
+const times = (factor: number): Lie => {
+  return (forecast) => changed(forecast, (bps) => bps * factor);
+};
+const always = (rate: number): Lie => {
+  return (forecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
+};
 
 /** A session of 3 s downloads with 1 s pauses; the service's forecasts are the built-in ones, a second old. */
 function scored(
@@ -171,8 +164,8 @@ describe('the trust in a service', () => {
   });
 
   test('ends for low forecasts also if the session therefore downloads little', () => {
-    for (const seed of [1, 2, 3]) expect(scored(times(0.2), { seed, busyTenths: 2 }).droppedAt).toBeLessThan(35);
     for (const seed of [1, 2, 3]) {
+      expect(scored(times(0.2), { seed, busyTenths: 2 }).droppedAt).toBeLessThan(35);
       const { droppedAt } = scored((forecast) => forecast, { seconds: 120, seed, busyTenths: 2 });
       expect(droppedAt).toBe(Number.POSITIVE_INFINITY);
     }

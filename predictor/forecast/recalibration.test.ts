@@ -1,19 +1,26 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { normalQuantile } from '../../abr/normal-distribution.ts';
 import { Recalibration } from './recalibration.ts';
 
 const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 const STEPS = [1, 2, 4, 8];
 const SCORES = LEVELS.map(normalQuantile);
+/** Of all steps. */
+const valuesOf = (value: (score: number, step: number) => number) =>
+  Float64Array.from(STEPS.flatMap((_, step) => SCORES.map((score) => value(score, step))));
+const fresh = () => new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+/** Weyl's sequence, which is distributed evenly over the ranks. */
+const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.998 + 0.001);
 
 /** Forecasts with a spread for `seconds`, on a link whose ln rate varies by `actual` around the forecasts' median. */
 function afterSession(seconds: number, { forecast, actual }: { forecast: number; actual: number }): Recalibration {
-  const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-  // Weyl's sequence, which is distributed evenly over the ranks.
-  const scoreAt = (block: number) => normalQuantile(((block * 0.618033988749895) % 1) * 0.998 + 0.001);
+  const recalibration = fresh();
   for (let second = 0; second < seconds; second++) {
-    const values = Float64Array.from(STEPS.flatMap(() => SCORES.map((score) => forecast * score)));
-    recalibration.apply(second, 1e6, values);
+    recalibration.apply(
+      second,
+      1e6,
+      valuesOf((score) => forecast * score),
+    );
     // A constant rate for 8 s, so that all steps have similar errors.
     const rate = 1e6 * Math.exp(actual * scoreAt(Math.floor(second / 8)));
     recalibration.observe(second, second + 1, rate);
@@ -23,81 +30,82 @@ function afterSession(seconds: number, { forecast, actual }: { forecast: number;
 
 /** The factor of the spread, as the mean over the steps. */
 function scaleOf(recalibration: Recalibration): number {
-  const values = Float64Array.from(STEPS.flatMap(() => SCORES));
+  const values = valuesOf((score) => score);
   recalibration.apply(1e4, 1e6, values);
   return STEPS.reduce((sum, _, step) => sum + values[step * LEVELS.length]! / SCORES[0]!, 0) / STEPS.length;
 }
 
-describe('Recalibration', () => {
-  test('keeps the spread at first', () => {
-    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-    const values = Float64Array.from(STEPS.flatMap(() => SCORES));
-    const before = values.slice();
-    recalibration.apply(0, 1e6, values);
-    expect(values).toEqual(before);
-  });
+test('keeps the spread at first', () => {
+  const recalibration = fresh();
+  const values = valuesOf((score) => score);
+  const before = values.slice();
+  recalibration.apply(0, 1e6, values);
+  expect(values).toEqual(before);
+});
 
-  test('keeps a correct spread', () => {
-    expect(Math.abs(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.5 })) - 1)).toBeLessThan(0.1);
-  });
+test('keeps a correct spread', () => {
+  expect(Math.abs(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.5 })) - 1)).toBeLessThan(0.1);
+});
 
-  test('widens narrow forecasts and narrows wide ones, within limits', () => {
-    expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.6 }))).toBeGreaterThan(1.08);
-    expect(scaleOf(afterSession(600, { forecast: 0.1, actual: 2 }))).toBeCloseTo(1.5, 9);
-    expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.42 }))).toBeLessThan(0.92);
-    expect(scaleOf(afterSession(600, { forecast: 2, actual: 0.05 }))).toBeCloseTo(0.6, 9);
-  });
+test('widens narrow forecasts and narrows wide ones, within limits', () => {
+  expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.6 }))).toBeGreaterThan(1.08);
+  expect(scaleOf(afterSession(600, { forecast: 0.1, actual: 2 }))).toBeCloseTo(1.5, 9);
+  expect(scaleOf(afterSession(600, { forecast: 0.5, actual: 0.42 }))).toBeLessThan(0.92);
+  expect(scaleOf(afterSession(600, { forecast: 2, actual: 0.05 }))).toBeCloseTo(0.6, 9);
+});
 
-  test('reads a score between the quantiles of a skewed forecast', () => {
-    const skewed = STEPS.flatMap(() => SCORES.map((score) => (score < 0 ? 0.5 : 1) * score));
-    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-    for (let second = 0; second < 600; second++) {
-      recalibration.apply(second, 1e6, Float64Array.from(skewed));
-      recalibration.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
-    }
-    // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
-    expect(scaleOf(recalibration)).toBeGreaterThan(1.2);
-    expect(scaleOf(recalibration)).toBeLessThan(SCORES[5]!);
-  });
+test('reads a score between the quantiles of a skewed forecast', () => {
+  const recalibration = fresh();
+  for (let second = 0; second < 600; second++) {
+    recalibration.apply(
+      second,
+      1e6,
+      valuesOf((score) => (score < 0 ? 0.5 : 1) * score),
+    );
+    recalibration.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
+  }
+  // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
+  expect(scaleOf(recalibration)).toBeGreaterThan(1.2);
+  expect(scaleOf(recalibration)).toBeLessThan(SCORES[5]!);
+});
 
-  test('scales each step by its own errors', () => {
-    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-    // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps.
-    const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.998 + 0.001);
-    const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
-    let values = new Float64Array(0);
-    for (let second = 0; second < 600; second++) {
-      // The first step's median follows the rate of the 8 s.
-      const logRate = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
-      values = Float64Array.from(
-        STEPS.flatMap((_, step) => SCORES.map((score) => (step === 0 ? logRate : 0) + 0.4 * score)),
-      );
-      recalibration.apply(second, 1e6, values);
-      recalibration.observe(second, second + 1, rateAt(second));
-    }
-    const widths = STEPS.map((_, step) => values[(step + 1) * LEVELS.length - 1]! - values[step * LEVELS.length]!);
-    const asked = 0.4 * (SCORES[6]! - SCORES[0]!);
-    expect(widths[0]! / asked).toBeLessThan(0.85);
-    expect(widths[3]! / asked).toBeGreaterThan(1.15);
-  });
+test('scales each step by its own errors', () => {
+  const recalibration = fresh();
+  // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps.
+  const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
+  let values = new Float64Array(0);
+  for (let second = 0; second < 600; second++) {
+    // The first step's median follows the rate of the 8 s.
+    const logRate = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
+    values = valuesOf((score, step) => (step === 0 ? logRate : 0) + 0.4 * score);
+    recalibration.apply(second, 1e6, values);
+    recalibration.observe(second, second + 1, rateAt(second));
+  }
+  const widths = STEPS.map((_, step) => values[(step + 1) * LEVELS.length - 1]! - values[step * LEVELS.length]!);
+  const asked = 0.4 * (SCORES[6]! - SCORES[0]!);
+  expect(widths[0]! / asked).toBeLessThan(0.85);
+  expect(widths[3]! / asked).toBeGreaterThan(1.15);
+});
 
-  test('keeps the median and the order', () => {
-    const recalibration = afterSession(300, { forecast: 0.1, actual: 2 });
-    const values = Float64Array.from(STEPS.flatMap((end) => SCORES.map((score) => end + score)));
-    recalibration.apply(300, 1e6, values);
-    STEPS.forEach((end, step) => {
-      const row = values.subarray(step * LEVELS.length, (step + 1) * LEVELS.length);
-      expect(row[3]).toBeCloseTo(end, 12);
-      expect(row[6]! - row[3]!).toBeCloseTo(1.5 * SCORES[6]!, 9);
-      expect([...row]).toEqual([...row].sort((a, b) => a - b));
-    });
+test('keeps the median and the order', () => {
+  const recalibration = afterSession(300, { forecast: 0.1, actual: 2 });
+  const values = valuesOf((score, step) => STEPS[step]! + score);
+  recalibration.apply(300, 1e6, values);
+  STEPS.forEach((end, step) => {
+    const row = values.subarray(step * LEVELS.length, (step + 1) * LEVELS.length);
+    expect(row[3]).toBeCloseTo(end, 12);
+    expect(row[6]! - row[3]!).toBeCloseTo(1.5 * SCORES[6]!, 9);
+    expect([...row]).toEqual([...row].sort((a, b) => a - b));
   });
+});
 
-  test('ignores time in which the link was not in use', () => {
-    const recalibration = new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
-    for (let second = 0; second < 300; second++) {
-      recalibration.apply(second, 1e6, Float64Array.from(STEPS.flatMap(() => SCORES)));
-    }
-    expect(scaleOf(recalibration)).toBe(1);
-  });
+test('ignores time in which the link was not in use', () => {
+  const recalibration = fresh();
+  for (let second = 0; second < 300; second++)
+    recalibration.apply(
+      second,
+      1e6,
+      valuesOf((score) => score),
+    );
+  expect(scaleOf(recalibration)).toBe(1);
 });

@@ -4,7 +4,6 @@ import { DeliveredTimeline } from './delivered-timeline.ts';
 test('gives the mean rate while in use', () => {
   const timeline = new DeliveredTimeline(20);
   timeline.add(0, 2, 2e6);
-  // Idle from 2 to 3.
   timeline.add(3, 5, 6e6);
   expect(timeline.rateBps(0, 2, 0.5)).toBeCloseTo(1e6, 3);
   expect(timeline.rateBps(3.25, 4.75, 0.5)).toBeCloseTo(3e6, 3);

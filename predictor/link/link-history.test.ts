@@ -1,6 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/forecast.ts';
+import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import { FEATURES } from './features.ts';
 import { throughput } from './handover-clock/links.fixture.ts';
 import { LinkHistory } from './link-history.ts';
@@ -20,140 +21,118 @@ function featuresOf(history: LinkHistory, nowSeconds: number): Float64Array {
   return features;
 }
 
-describe('LinkHistory', () => {
-  test('has no features before the first bits', () => {
+test('has no features before the first bits', () => {
+  const history = new LinkHistory();
+  const features = new Float64Array(FEATURES.length);
+  expect(history.referenceBps()).toBeUndefined();
+  expect(history.features(0, features)).toBe(false);
+  history.observe(throughput(0, 3, 0));
+  expect(history.referenceBps()).toBeUndefined();
+  expect(history.features(3, features)).toBe(false);
+});
+
+test('a constant link is its own reference, and has no spread', () => {
+  const history = historyOf(60, () => 5e6);
+  expect(history.referenceBps()).toBeCloseTo(5e6, 3);
+  const features = featuresOf(history, 60);
+  FEATURES.forEach(({ name }, i) => {
+    if (name !== 'observed') expect(features[i]).toBeCloseTo(0, 6);
+  });
+});
+
+test('sees extremes and spread of its windows only', () => {
+  // It varies from 20 to 44 s, and is steady in the last 16.
+  const history = historyOf(60, (second) => (second < 20 || second >= 44 ? 6e6 : second % 2 < 1 ? 3e6 : 9e6));
+  const features = featuresOf(history, 60);
+  const reference = history.referenceBps()!;
+  const of = (name: string) => features[index(name)]!;
+  expect(of('spread-15s')).toBeCloseTo(0, 6);
+  expect(of('spread-90s')).toBeGreaterThan(0.2);
+  expect(of('lowest-10s')).toBeCloseTo(Math.min(0, Math.log(6e6 / reference)), 6);
+  expect(of('lowest-40s')).toBeCloseTo(Math.log(3e6 / reference), 6);
+  expect(of('highest-40s')).toBeCloseTo(Math.log(9e6 / reference), 6);
+});
+
+test('sees an outage grow', () => {
+  const history = historyOf(20, (second) => (second < 18 ? 8e6 : 0));
+  const features = featuresOf(history, 21);
+  expect(features[index('silence')]).toBeCloseTo(2 / 3, 6);
+  expect(features[index('unseen')]).toBeCloseTo(1 / 4, 6);
+  expect(features[index('level-0.4s')]).toBeCloseTo(Math.log(0.01), 6);
+});
+
+test('does not depend on the lengths of observations', () => {
+  const rates = [4e6, 9e6, 1e6, 6e6, 3e6, 8e6];
+  const cutIn = (pieces: number) => {
     const history = new LinkHistory();
-    const features = new Float64Array(FEATURES.length);
-    expect(history.referenceBps()).toBeUndefined();
-    expect(history.features(0, features)).toBe(false);
-    history.observe(throughput(0, 3, 0));
-    expect(history.referenceBps()).toBeUndefined();
-    expect(history.features(3, features)).toBe(false);
-  });
-
-  test('a constant link is its own reference, and has no spread', () => {
-    const history = historyOf(60, () => 5e6);
-    expect(history.referenceBps()).toBeCloseTo(5e6, 3);
-    const features = featuresOf(history, 60);
-    FEATURES.forEach(({ name }, i) => {
-      if (name !== 'observed') expect(features[i]).toBeCloseTo(0, 6);
-    });
-  });
-
-  test('sees extremes and spread of its windows only', () => {
-    // It varies from 20 to 44 s, and is steady in the last 16.
-    const history = historyOf(60, (second) => (second < 20 || second >= 44 ? 6e6 : second % 2 < 1 ? 3e6 : 9e6));
-    const features = featuresOf(history, 60);
-    const reference = history.referenceBps()!;
-    const of = (name: string) => features[index(name)]!;
-    expect(of('spread-15s')).toBeCloseTo(0, 6);
-    expect(of('spread-90s')).toBeGreaterThan(0.2);
-    expect(of('lowest-10s')).toBeCloseTo(Math.min(0, Math.log(6e6 / reference)), 6);
-    expect(of('lowest-40s')).toBeCloseTo(Math.log(3e6 / reference), 6);
-    expect(of('highest-40s')).toBeCloseTo(Math.log(9e6 / reference), 6);
-  });
-
-  test('sees an outage grow', () => {
-    const history = historyOf(20, (second) => (second < 18 ? 8e6 : 0));
-    const features = featuresOf(history, 21);
-    expect(features[index('silence')]).toBeCloseTo(2 / 3, 6);
-    expect(features[index('unseen')]).toBeCloseTo(1 / 4, 6);
-    expect(features[index('level-0.4s')]).toBeCloseTo(Math.log(0.01), 6);
-  });
-
-  test('does not depend on the lengths of observations', () => {
-    const rates = [4e6, 9e6, 1e6, 6e6, 3e6, 8e6];
-    const cutIn = (pieces: number) => {
-      const history = new LinkHistory();
-      rates.forEach((rate, second) => {
-        for (let i = 0; i < pieces; i++)
-          history.observe(throughput(second + i / pieces, second + (i + 1) / pieces, rate));
-      });
-      return featuresOf(history, 6);
-    };
-    const whole = cutIn(1);
-    cutIn(8).forEach((value, i) => {
-      expect(value).toBeCloseTo(whole[i]!, 9);
-    });
-  });
-
-  test('is scale-free', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.double({ min: 1e3, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 200 }),
-        fc.integer({ min: -8, max: 8 }),
-        (rates, power) => {
-          const scale = 2 ** power;
-          const plain = historyOf(rates.length / 10, (second) => rates[Math.round(second * 10)]!);
-          const scaled = historyOf(rates.length / 10, (second) => scale * rates[Math.round(second * 10)]!);
-          const now = rates.length / 10;
-          expect(scaled.referenceBps()! / plain.referenceBps()!).toBeCloseTo(scale, 9);
-          const expected = featuresOf(plain, now);
-          featuresOf(scaled, now).forEach((value, i) => {
-            expect(value).toBeCloseTo(expected[i]!, 9);
-          });
-        },
-      ),
-      { seed: 1, numRuns: 100 },
-    );
-  });
-
-  test('ignores impossible observations, and stays finite for all others', () => {
-    const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }), fc.constant(0));
-    const observation = fc.record({
-      kind: fc.constantFrom('throughput', 'idle'),
-      startSeconds: number,
-      endSeconds: number,
-      bits: number,
-    });
-    fc.assert(
-      fc.property(fc.array(observation, { maxLength: 60 }), number, (observations, now) => {
-        const history = new LinkHistory();
-        for (const one of observations) {
-          const { startSeconds, endSeconds, bits } = one;
-          const used = history.observe(one as Observation);
-          if (one.kind === 'idle' || !(endSeconds > startSeconds) || !(bits >= 0)) expect(used).toBe(false);
-        }
-        if (!Number.isFinite(now)) return;
-        const features = new Float64Array(FEATURES.length);
-        if (history.features(now, features)) {
-          features.forEach((value) => {
-            expect(Number.isFinite(value)).toBe(true);
-          });
-        }
-      }),
-      { seed: 2, numRuns: 2000 },
-    );
-  });
-
-  test('begins anew 4 s after a change to another link, up or down', () => {
-    for (const [before, after] of [
-      [50e6, 10e6],
-      [10e6, 50e6],
-    ] as const) {
-      const history = historyOf(34.1, (second) => (second < 30 ? before : after));
-      expect(history.observedSeconds).toBeLessThan(5);
-      expect(history.referenceBps()).toBeCloseTo(after, 0);
-      const alone = historyOf(4, () => after);
-      const expected = featuresOf(alone, 4);
-      featuresOf(history, 34.1).forEach((value, i) => {
-        if (FEATURES[i]!.name !== 'observed') expect(value).toBeCloseTo(expected[i]!, 6);
-      });
+    for (let n = 0; n < 6 * pieces; n++) {
+      history.observe(throughput(n / pieces, (n + 1) / pieces, rates[Math.floor(n / pieces)]!));
     }
+    return featuresOf(history, 6);
+  };
+  const whole = cutIn(1);
+  cutIn(8).forEach((value, i) => {
+    expect(value).toBeCloseTo(whole[i]!, 9);
   });
+});
 
-  test.each<[string, (second: number) => number]>([
-    ['a shorter change', (second) => (second >= 30 && second < 33 ? 1e6 : 50e6)],
-    ['rates that were there before', (second) => (second % 20 < 10 ? 10e6 : 50e6)],
-    ['a change of less than half', (second) => (second < 30 ? 50e6 : 26e6)],
-    ['a change in the first epoch', (second) => (second < 15 ? 50e6 : 10e6)],
-  ])('keeps its past after %s', (_, rateAt) => {
-    expect(historyOf(60, rateAt).observedSeconds).toBeCloseTo(60, 6);
+test('is scale-free', () => {
+  const anyRates = fc.array(between(1e3, 1e9), { minLength: 1, maxLength: 200 });
+  forAll([anyRates, whole(-8, 8)], { seed: 1, numRuns: 100 }, (rates, power) => {
+    const scale = 2 ** power;
+    const plain = historyOf(rates.length / 10, (second) => rates[Math.round(second * 10)]!);
+    const scaled = historyOf(rates.length / 10, (second) => scale * rates[Math.round(second * 10)]!);
+    const now = rates.length / 10;
+    expect(scaled.referenceBps()! / plain.referenceBps()!).toBeCloseTo(scale, 9);
+    const expected = featuresOf(plain, now);
+    featuresOf(scaled, now).forEach((value, i) => {
+      expect(value).toBeCloseTo(expected[i]!, 9);
+    });
   });
+});
 
-  test('ignores an observation of an earlier time', () => {
-    const history = historyOf(10, () => 1e6);
-    expect(history.observe(throughput(5, 6, 9e9))).toBe(false);
-    expect(history.referenceBps()).toBeCloseTo(1e6, 3);
+test('ignores impossible observations, and stays finite for all others', () => {
+  const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }), fc.constant(0));
+  const kind = fc.constantFrom('throughput', 'idle');
+  const observation = fc.record({ kind, startSeconds: number, endSeconds: number, bits: number });
+  forAll([fc.array(observation, { maxLength: 60 }), number], { seed: 2, numRuns: 2000 }, (observations, now) => {
+    const history = new LinkHistory();
+    for (const one of observations) {
+      const { startSeconds, endSeconds, bits } = one;
+      const used = history.observe(one as Observation);
+      if (one.kind === 'idle' || !(endSeconds > startSeconds) || !(bits >= 0)) expect(used).toBe(false);
+    }
+    if (!Number.isFinite(now)) return;
+    const features = new Float64Array(FEATURES.length);
+    if (history.features(now, features)) expect(features.every(Number.isFinite)).toBe(true);
   });
+});
+
+test('begins anew 4 s after a change to another link, up or down', () => {
+  for (const after of [10e6, 50e6]) {
+    const before = 60e6 - after;
+    const history = historyOf(34.1, (second) => (second < 30 ? before : after));
+    expect(history.observedSeconds).toBeLessThan(5);
+    expect(history.referenceBps()).toBeCloseTo(after, 0);
+    const alone = historyOf(4, () => after);
+    const expected = featuresOf(alone, 4);
+    featuresOf(history, 34.1).forEach((value, i) => {
+      if (FEATURES[i]!.name !== 'observed') expect(value).toBeCloseTo(expected[i]!, 6);
+    });
+  }
+});
+
+test.each<[string, (second: number) => number]>([
+  ['a shorter change', (second) => (second >= 30 && second < 33 ? 1e6 : 50e6)],
+  ['rates that were there before', (second) => (second % 20 < 10 ? 10e6 : 50e6)],
+  ['a change of less than half', (second) => (second < 30 ? 50e6 : 26e6)],
+  ['a change in the first epoch', (second) => (second < 15 ? 50e6 : 10e6)],
+])('keeps its past after %s', (_, rateAt) => {
+  expect(historyOf(60, rateAt).observedSeconds).toBeCloseTo(60, 6);
+});
+
+test('ignores an observation of an earlier time', () => {
+  const history = historyOf(10, () => 1e6);
+  expect(history.observe(throughput(5, 6, 9e9))).toBe(false);
+  expect(history.referenceBps()).toBeCloseTo(1e6, 3);
 });

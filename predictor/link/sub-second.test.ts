@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import type { Observation } from '../../abr/forecast.ts';
+import { forAll, whole } from '../../abr/property.fixture.ts';
 import { levelShare } from '../../abr/quantile.ts';
 import { seededRandom } from '../../abr/random.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ModelSession } from '../forecast/model-session.ts';
 import { IMPOSSIBLE_THROUGHPUT, type Link, noisyLink, throughput } from './handover-clock/links.fixture.ts';
@@ -55,19 +57,11 @@ function widthOf(sub: SubSecond): number {
 }
 
 function expectValid(sub: SubSecond): void {
-  const { levels, ratios, correlation } = sub.fluctuation();
-  const fluctuation = { levels, ratios, correlation };
-  const forecast: QuantileForecast = {
-    issuedAtMs: 0,
-    source: 'test',
-    stepEndsSeconds: [1],
-    levels: [0.5],
-    quantilesBps: [[1e6]],
-    rankCorrelation: 0.5,
-    handovers: [{ atMs: 0, confidence: 1, dip: sub.dip(0.1) }],
-    fluctuation,
-  };
-  expect(() => validForecast(forecast)).not.toThrow();
+  const fluctuation = sub.fluctuation();
+  const { levels, ratios, correlation } = fluctuation;
+  const handovers = [{ atMs: 0, confidence: 1, dip: sub.dip(0.1) }];
+  // It is validated.
+  expect(() => quantilesOf(1e6, { handovers, fluctuation })).not.toThrow();
   expect(correlation).toBeLessThan(1);
   expect(ratios.reduce((sum, ratio, i) => sum + ratio * levelShare(levels, i), 0)).toBeCloseTo(1, 6);
 }
@@ -183,77 +177,67 @@ describe('dip', () => {
   });
 });
 
-describe('whatever a link does', () => {
-  test('the answers are valid, also from dead links and long pieces', () => {
-    const piece = fc.record({
-      pauseSeconds: fc.constantFrom(0, 0, 0.1, 3, 40),
-      seconds: fc.constantFrom(1e-6, 0.02, 0.1, 0.1, 1, 30),
-      bps: fc.constantFrom(0, 0, 1, 1e6, 5e7, 6e7, 1e15),
-      times: fc.integer({ min: 1, max: 200 }),
-    });
-    fc.assert(
-      fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), fc.constantFrom(UNKNOWN, 5), (pieces, handover) => {
-        const sub = new SubSecond();
-        let at = 0;
-        for (const { pauseSeconds, seconds, bps, times } of pieces) {
-          at += pauseSeconds;
-          for (let i = 0; i < times; i++, at += seconds) sub.observe(at, at + seconds, bps * seconds, handover);
-        }
-        expectValid(sub);
-      }),
-      { seed: 2, numRuns: 100 },
-    );
+test('whatever a link does, the answers are valid, also from dead links and long pieces', () => {
+  const piece = fc.record({
+    pauseSeconds: fc.constantFrom(0, 0, 0.1, 3, 40),
+    seconds: fc.constantFrom(1e-6, 0.02, 0.1, 0.1, 1, 30),
+    bps: fc.constantFrom(0, 0, 1, 1e6, 5e7, 6e7, 1e15),
+    times: whole(1, 200),
   });
-
-  test('a session that begins or goes on after an outage still learns', () => {
-    for (const [from, to] of [
-      [0, 10],
-      [30, 60],
-      [30, 1500],
-    ] as const) {
-      const outage = (second: number) => (second >= from && second < to ? 0 : noisyLink(1, 0.1)(second));
-      const sub = new SubSecond();
-      for (let tick = 0; tick < 10 * (to + 120); tick++) {
-        sub.observe(tick / 10, (tick + 1) / 10, outage(tick / 10 + 0.05) / 10, UNKNOWN);
-      }
-      expectValid(sub);
-      expect(sub.fluctuation().ratios[4]).toBeGreaterThan(0.5);
+  const anyPieces = fc.array(piece, { minLength: 1, maxLength: 8 });
+  forAll([anyPieces, fc.constantFrom(UNKNOWN, 5)], { seed: 2, numRuns: 100 }, (pieces, handover) => {
+    const sub = new SubSecond();
+    let at = 0;
+    for (const { pauseSeconds, seconds, bps, times } of pieces) {
+      at += pauseSeconds;
+      for (let i = 0; i < times; i++, at += seconds) sub.observe(at, at + seconds, bps * seconds, handover);
     }
+    expectValid(sub);
   });
 });
 
-describe('a session with a model', () => {
-  const outline = { stepEndsSeconds: [1, 4], levels: [0.1, 0.5, 0.9], rankCorrelation: 0.7 };
-
-  function sessionOf(observations: readonly Observation[], newSubSecond: (() => SubSecond) | undefined) {
-    const session = new ModelSession({ newSubSecond });
-    session.useModel(outline);
-    session.start({ seed: 1 });
-    for (const observation of observations) session.observe(observation);
-    const moment = { nowSeconds: 30, referenceBps: 60e6, handovers: [] };
-    return session.forecast(moment, 'test', new Float64Array(6));
+test('whatever a link does, a session that begins or goes on after an outage still learns', () => {
+  for (const [from, to] of [
+    [0, 10],
+    [30, 60],
+    [30, 1500],
+  ] as const) {
+    const outage = (second: number) => (second >= from && second < to ? 0 : noisyLink(1, 0.1)(second));
+    const sub = new SubSecond();
+    for (let tick = 0; tick < 10 * (to + 120); tick++) {
+      sub.observe(tick / 10, (tick + 1) / 10, outage(tick / 10 + 0.05) / 10, UNKNOWN);
+    }
+    expectValid(sub);
+    expect(sub.fluctuation().ratios[4]).toBeGreaterThan(0.5);
   }
+});
 
-  const possible = Array.from({ length: 300 }, (_, i) => throughput(i / 10, (i + 1) / 10, noisyLink(1, 0.3)(i / 10)));
+const outline = { stepEndsSeconds: [1, 4], levels: [0.1, 0.5, 0.9], rankCorrelation: 0.7 };
 
-  test('ignores impossible observations', () => {
-    const impossible = [...IMPOSSIBLE_THROUGHPUT, throughput(3, 3.1, 1e7)];
-    const clean = sessionOf(possible, () => new SubSecond());
-    const mixed = possible.slice();
-    mixed.splice(200, 0, ...impossible);
-    expect(sessionOf(mixed, () => new SubSecond())).toEqual(clean);
-    expect(() => validForecast(clean)).not.toThrow();
-    expect(clean.fluctuation).not.toEqual(new SubSecond().fluctuation());
-  });
+function sessionOf(observations: readonly Observation[], newSubSecond?: () => SubSecond, isAgain = false) {
+  const session = new ModelSession({ newSubSecond });
+  session.useModel(outline);
+  session.start({ seed: 1 });
+  for (const observation of observations) session.observe(observation);
+  if (isAgain) session.start({ seed: 1 });
+  const moment = { nowSeconds: 30, referenceBps: 60e6, handovers: [] };
+  return session.forecast(moment, 'test', new Float64Array(6));
+}
 
-  test('forgets with a new session, and has no fluctuation unless asked for', () => {
-    const session = new ModelSession({ newSubSecond: () => new SubSecond() });
-    session.useModel(outline);
-    session.start({ seed: 1 });
-    for (const observation of possible) session.observe(observation);
-    session.start({ seed: 1 });
-    const moment = { nowSeconds: 0, referenceBps: 60e6, handovers: [] };
-    expect(session.forecast(moment, 'test', new Float64Array(6)).fluctuation).toEqual(new SubSecond().fluctuation());
-    expect(sessionOf(possible, undefined)).not.toHaveProperty('fluctuation');
-  });
+const possible = Array.from({ length: 300 }, (_, i) => throughput(i / 10, (i + 1) / 10, noisyLink(1, 0.3)(i / 10)));
+
+test('a session with a model ignores impossible observations', () => {
+  const impossible = [...IMPOSSIBLE_THROUGHPUT, throughput(3, 3.1, 1e7)];
+  const clean = sessionOf(possible, () => new SubSecond());
+  const mixed = possible.slice();
+  mixed.splice(200, 0, ...impossible);
+  expect(sessionOf(mixed, () => new SubSecond())).toEqual(clean);
+  expect(() => validForecast(clean)).not.toThrow();
+  expect(clean.fluctuation).not.toEqual(new SubSecond().fluctuation());
+});
+
+test('a session with a model forgets with a new session, and has no fluctuation unless asked for', () => {
+  const again = sessionOf(possible, () => new SubSecond(), true);
+  expect(again.fluctuation).toEqual(new SubSecond().fluctuation());
+  expect(sessionOf(possible)).not.toHaveProperty('fluctuation');
 });

@@ -49,9 +49,8 @@ test.each<[string, string, string]>([
   const forecaster = createModelForecaster({ modelUrl });
   await settled(forecaster);
   expect(forecaster.status).toBe('failed');
-  const chain = new ForecastChain([forecaster, createBuiltInForecaster()], {
-    onFault: (fault) => faults.push(fault.message),
-  });
+  const onFault = ({ message }: { message: string }) => void faults.push(message);
+  const chain = new ForecastChain([forecaster, createBuiltInForecaster()], { onFault });
   observe(chain);
   for (const now of [2, 2.1, 2.2]) expect(chain.latest(now)).toMatchObject({ source: 'built-in' });
   expect(faults).toEqual([expect.stringContaining(message)]);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { ForecastChain } from '../forecast/chain.ts';
@@ -29,12 +30,12 @@ beforeEach(() => {
 const loading = (options: Partial<OnnxForecasterOptions> = {}) => new WorkerForecaster({ ...URLS, ...options });
 const pass = (seconds: number) => jest.advanceTimersByTime(seconds * 1000);
 
-class FakeWorker {
+class FakeWorker extends EventTarget {
   readonly asked: ToWorker[] = [];
   isTerminated = false;
-  readonly #listeners = new Map<string, ((event: never) => void)[]>();
 
   constructor(readonly url: string) {
+    super();
     workers.push(this);
   }
 
@@ -46,12 +47,8 @@ class FakeWorker {
     this.isTerminated = true;
   }
 
-  addEventListener(type: string, listener: (event: never) => void): void {
-    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
-  }
-
-  dispatch(type: string, event: object): void {
-    for (const listener of this.#listeners.get(type) ?? []) listener(event as never);
+  dispatch(type: string, fields: object): void {
+    this.dispatchEvent(Object.assign(new Event(type), fields));
   }
 
   answer(message: FromWorker): void {
@@ -62,7 +59,6 @@ class FakeWorker {
     return this.asked.filter((message) => message.kind === 'evaluate');
   }
 
-  /** Responds to the newest request. */
   evaluate(quantiles: readonly number[] = [-1, 0, 1, -1, 0, 1]): void {
     this.answer({ kind: 'evaluated', quantiles: Float32Array.from(quantiles) });
   }
@@ -82,14 +78,9 @@ describe('loading', () => {
   test('begins at once, with absolute URLs; no forecast and no fault before its end', () => {
     const forecaster = loading();
     expect(workers.map(({ url }) => url)).toEqual([expect.stringMatching(/^file:.*\/leo-abr\.onnx-worker\.js$/)]);
-    expect(workers[0]!.asked).toEqual([
-      {
-        kind: 'load',
-        modelUrl: 'https://page.example/watch/models/a.onnx',
-        runtimeUrl: 'https://page.example/ort.mjs',
-        wasmUrl: 'https://cdn.example/ort.wasm',
-      },
-    ]);
+    const modelUrl = 'https://page.example/watch/models/a.onnx';
+    const others = { runtimeUrl: 'https://page.example/ort.mjs', wasmUrl: 'https://cdn.example/ort.wasm' };
+    expect(workers[0]!.asked).toEqual([{ kind: 'load', modelUrl, ...others }]);
     forecaster.start({ seed: 1 });
     forecaster.observe(throughput(0, 1, 8e6));
     expect(forecaster.latest(1)).toBeUndefined();
@@ -113,12 +104,11 @@ describe('loading', () => {
       runtimeUrl: expect.stringMatching(new RegExp(`${dist.source}ort\\.wasm\\.bundle\\.min\\.mjs$`)),
       wasmUrl: expect.stringMatching(new RegExp(`${dist.source}ort-wasm-simd-threaded\\.wasm$`)),
     });
-    expect(asked({ runtimeUrl: '/abr/ort.mjs' })).toMatchObject({
-      wasmUrl: 'https://page.example/abr/ort-wasm-simd-threaded.wasm',
-    });
-    expect(asked({ runtimeUrl: '/abr/ort.mjs', wasmUrl: 'x.wasm' })).toMatchObject({
-      wasmUrl: 'https://page.example/watch/x.wasm',
-    });
+    const runtimeUrl = '/abr/ort.mjs';
+    const beside = { wasmUrl: 'https://page.example/abr/ort-wasm-simd-threaded.wasm' };
+    expect(asked({ runtimeUrl })).toMatchObject(beside);
+    const given = { wasmUrl: 'https://page.example/watch/x.wasm' };
+    expect(asked({ runtimeUrl, wasmUrl: 'x.wasm' })).toMatchObject(given);
   });
 
   test('or on `load`, once', () => {
@@ -152,10 +142,8 @@ describe('forecasts', () => {
     // The card has the reverse order: the last is the first of the history, of a steady link.
     expect(features.length).toBe(FEATURES.length);
     expect(features[FEATURES.length - 1]).toBeCloseTo(0, 6);
-    expect(features[FEATURES.length - 1 - FEATURES.findIndex(({ name }) => name === 'observed')]).toBeCloseTo(
-      Math.log(2) / 2,
-      6,
-    );
+    const observed = FEATURES.findIndex(({ name }) => name === 'observed');
+    expect(features[FEATURES.length - 1 - observed]).toBeCloseTo(Math.log(2) / 2, 6);
     worker.evaluate();
     const forecast = forecaster.latest(1.3) as QuantileForecast;
     expect(() => validForecast(forecast)).not.toThrow();
@@ -167,11 +155,8 @@ describe('forecasts', () => {
       rankCorrelation: 0.5,
       handovers: [],
     });
-    forecast.quantilesBps.forEach((row) => {
-      row.forEach((rate, level) => {
-        expect(rate / 8e6).toBeCloseTo(Math.exp(level - 1), 4);
-      });
-    });
+    const rates = [-1, 0, 1].map((log) => expect.closeTo(8e6 * Math.exp(log), -2));
+    expect(forecast.quantilesBps).toEqual([rates, rates]);
   });
 
   test('are requested one at a time, five times a second, also without calls of `latest`', () => {
@@ -266,23 +251,13 @@ describe('faults', () => {
   /** The faults and sources of a chain with this forecaster before another one. */
   function inChain(forecaster: WorkerForecaster, goWrong: () => void) {
     const faults: string[] = [];
-    const next = { ...underWayForecast, issuedAtMs: 1000 };
-    const chain = new ForecastChain(
-      [forecaster, { name: 'next', start() {}, observe() {}, latest: () => next as QuantileForecast }],
-      { onFault: ({ message }) => faults.push(message) },
-    );
+    const latest = () => quantilesOf(1e6, { source: 'next', issuedAtMs: 1000 });
+    const onFault = ({ message }: { message: string }) => void faults.push(message);
+    const chain = new ForecastChain([forecaster, { name: 'next', start() {}, observe() {}, latest }], { onFault });
     goWrong();
     const sources = [1, 1.5, 2].map((now) => chain.latest(now)?.source);
     return { faults, sources };
   }
-  const underWayForecast = {
-    source: 'next',
-    stepEndsSeconds: [4],
-    levels: [0.5],
-    quantilesBps: [[1e6]],
-    rankCorrelation: 0,
-    handovers: [],
-  };
   const next = ['next', 'next', 'next'];
 
   test.each<[string, (worker: FakeWorker) => void, string | RegExp]>([
@@ -299,7 +274,6 @@ describe('faults', () => {
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
     expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
-    // Later messages have no effect.
     worker.answer(ready(CARD));
     expect(forecaster.status).toBe('failed');
   });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { httpTimeSource } from './http-time-source.ts';
 
 const UTC_MS = Date.UTC(2025, 5, 1, 12, 0, 0);
@@ -31,64 +31,62 @@ function server(trips: readonly Trip[]) {
   return fetch;
 }
 
-describe('httpTimeSource', () => {
-  test("gives the device's clock with an uncertainty of 2 s until the first response", async () => {
-    server([{ toMs: 10, backMs: 10 }]);
-    const source = httpTimeSource('/time');
-    const { utcMs, uncertaintySeconds } = source.now();
-    expect([Math.abs(utcMs - Date.now()) < 1000, uncertaintySeconds]).toEqual([true, 2]);
-    await source.ready;
-    expect(source.now().utcMs).toBe(UTC_MS + 100);
-  });
+test("gives the device's clock with an uncertainty of 2 s until the first response", async () => {
+  server([{ toMs: 10, backMs: 10 }]);
+  const source = httpTimeSource('/time');
+  const { utcMs, uncertaintySeconds } = source.now();
+  expect([Math.abs(utcMs - Date.now()) < 1000, uncertaintySeconds]).toEqual([true, 2]);
+  await source.ready;
+  expect(source.now().utcMs).toBe(UTC_MS + 100);
+});
 
-  test('the shortest round trip counts; its half is the uncertainty, and covers the error', async () => {
-    const trips = [
-      { toMs: 90, backMs: 30 },
-      { toMs: 12, backMs: 8 },
-      { toMs: 200, backMs: 400 },
-    ];
-    const fetch = server(trips);
-    const source = httpTimeSource('/time');
-    const reading = await source.ready;
-    expect(fetch).toHaveBeenCalledTimes(5);
-    const trueMs = UTC_MS + 90 + 30 + 20 + 3 * 600;
-    expect(reading.utcMs - trueMs).toBeCloseTo(2, 6);
-    expect(reading.uncertaintySeconds).toBeCloseTo(0.01, 3);
-    expect(Math.abs(reading.utcMs - trueMs) / 1000).toBeLessThanOrEqual(reading.uncertaintySeconds);
-    jest.advanceTimersByTime(3_600_000);
-    expect(source.now().utcMs - (trueMs + 3_600_000)).toBeCloseTo(2, 6);
-    // A quartz may have drifted by 0.18 s in an hour.
-    expect(source.now().uncertaintySeconds).toBeCloseTo(0.19, 2);
-  });
+test('the shortest round trip counts; its half is the uncertainty, and covers the error', async () => {
+  const trips = [
+    { toMs: 90, backMs: 30 },
+    { toMs: 12, backMs: 8 },
+    { toMs: 200, backMs: 400 },
+  ];
+  const fetch = server(trips);
+  const source = httpTimeSource('/time');
+  const reading = await source.ready;
+  expect(fetch).toHaveBeenCalledTimes(5);
+  const trueMs = UTC_MS + 90 + 30 + 20 + 3 * 600;
+  expect(reading.utcMs - trueMs).toBeCloseTo(2, 6);
+  expect(reading.uncertaintySeconds).toBeCloseTo(0.01, 3);
+  expect(Math.abs(reading.utcMs - trueMs) / 1000).toBeLessThanOrEqual(reading.uncertaintySeconds);
+  jest.advanceTimersByTime(3_600_000);
+  expect(source.now().utcMs - (trueMs + 3_600_000)).toBeCloseTo(2, 6);
+  // A quartz may have drifted by 0.18 s in an hour.
+  expect(source.now().uncertaintySeconds).toBeCloseTo(0.19, 2);
+});
 
-  test('tolerates failures of some samples', async () => {
-    server([
-      { toMs: 5, backMs: 5, fails: true },
-      { toMs: 5, backMs: 5, status: 503 },
-      { toMs: 5, backMs: 5, text: '<html>' },
-      { toMs: 40, backMs: 40 },
-    ]);
-    const { uncertaintySeconds } = await httpTimeSource('/time').ready;
-    expect(uncertaintySeconds).toBeCloseTo(0.04, 3);
-  });
+test('tolerates failures of some samples', async () => {
+  server([
+    { toMs: 5, backMs: 5, fails: true },
+    { toMs: 5, backMs: 5, status: 503 },
+    { toMs: 5, backMs: 5, text: '<html>' },
+    { toMs: 40, backMs: 40 },
+  ]);
+  const { uncertaintySeconds } = await httpTimeSource('/time').ready;
+  expect(uncertaintySeconds).toBeCloseTo(0.04, 3);
+});
 
-  test.each([
-    [{ fails: true }, /network/],
-    [{ status: 404 }, /404/],
-    [{ text: '' }, /UTC in ms, got ""/],
-    [{ text: String(UTC_MS / 1000) }, /UTC in ms/],
-    [{ text: 'NaN' }, /UTC in ms/],
-  ])('rejects when nothing usable came: %j', async (answer, message) => {
-    server([{ toMs: 1, backMs: 1, ...answer }]);
-    const source = httpTimeSource('/time');
-    await expect(source.ready).rejects.toThrow(message);
-    expect(source.now().uncertaintySeconds).toBe(2);
-  });
+test.each([
+  [{ fails: true }, /network/],
+  [{ status: 404 }, /404/],
+  [{ text: '' }, /UTC in ms, got ""/],
+  [{ text: String(UTC_MS / 1000) }, /UTC in ms/],
+  [{ text: 'NaN' }, /UTC in ms/],
+])('rejects when nothing usable came: %j', async (answer, message) => {
+  server([{ toMs: 1, backMs: 1, ...answer }]);
+  const source = httpTimeSource('/time');
+  await expect(source.ready).rejects.toThrow(message);
+  expect(source.now().uncertaintySeconds).toBe(2);
+});
 
-  test('gives a signal that aborts, and the error names a wrong URL', async () => {
-    const fetch = server([{ toMs: 1, backMs: 1 }]);
-    await httpTimeSource('/time').ready;
-    expect(fetch.mock.calls[0]![1].signal).toBeInstanceOf(AbortSignal);
-    expect(() => httpTimeSource('')).toThrow(/url/);
-  });
+test('gives a signal that aborts, and the error names a wrong URL', async () => {
+  const fetch = server([{ toMs: 1, backMs: 1 }]);
+  await httpTimeSource('/time').ready;
+  expect(fetch.mock.calls[0]![1].signal).toBeInstanceOf(AbortSignal);
+  expect(() => httpTimeSource('')).toThrow(/url/);
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { ForecastChain } from '../forecast/chain.ts';
 import { createServiceForecaster, type ServiceForecasterOptions } from './service-forecaster.ts';
 
@@ -8,19 +9,9 @@ let startMs: number;
 const SERVER_OFFSET_MS = 1.7e12;
 const serverUtcMs = () => performance.now() + SERVER_OFFSET_MS;
 
-const FORECAST: QuantileForecast = {
-  issuedAtMs: 0,
-  source: 'service',
-  stepEndsSeconds: [1, 4, 12],
-  levels: [0.1, 0.5, 0.9],
-  quantilesBps: [
-    [20e6, 40e6, 60e6],
-    [20e6, 40e6, 60e6],
-    [10e6, 40e6, 70e6],
-  ],
-  rankCorrelation: 0.7,
-  handovers: [],
-};
+const FORECAST = quantilesOf(40e6, {
+  ...{ issuedAtMs: 0, source: 'service', stepEndsSeconds: [1, 4, 12], shares: [0.5, 1, 1.5] },
+});
 
 type FetchOptions = Pick<Request, 'method' | 'headers'> & { body?: string; signal: AbortSignal };
 
@@ -247,10 +238,8 @@ describe('reports', () => {
     stage.requests.length = 0;
     await download(1.1);
     await stage.advance(5.5);
-    const sent = stage.requests.map(({ atMs, body }) => [
-      Math.round(atMs - startMs),
-      body && [body.isDownloading, body.observations.length],
-    ]);
+    const of = (body: Request['body']) => body && [body.isDownloading, body.observations.length];
+    const sent = stage.requests.map(({ atMs, body }) => [Math.round(atMs - startMs), of(body)]);
     expect(sent).toEqual([
       [3100, [true, 1]],
       [3250, undefined],
@@ -331,32 +320,28 @@ describe('the connection', () => {
     expect(faults).toEqual([`http://127.0.0.1:8790/: ${detail}`]);
     expect(forecaster.state).toMatchObject({ connection: 'refused', detail });
     expect(stage.requests.length).toBe(4);
-    // Updated.
     Object.assign(stage, { status: 200, protocol: { oldest: 1, newest: 2 } });
     await wait(80, source);
     expect(forecaster.state.connection).toBe('connected');
   });
 
-  test.each([false, true])(
-    'ends without calls of latest or on close, and reopens; service gone: %s',
-    async (isGone) => {
-      const { stage, forecaster, ask } = staged();
-      stage.isGone = isGone;
-      forecaster.start({ seed: 1 });
-      await stage.advance(100);
-      expect(forecaster.state.connection).toBe('off');
-      const { length } = stage.requests;
-      await stage.advance(100);
-      expect(stage.requests.length).toBe(length);
-      stage.isGone = false;
-      ask();
-      await stage.advance(1);
-      expect(forecaster.state.connection).toBe('connected');
-      forecaster.close();
-      await stage.advance(100);
-      expect(forecaster.state.connection).toBe('off');
-    },
-  );
+  test.each([false, true])('ends without calls of latest or on close; service gone: %s', async (isGone) => {
+    const { stage, forecaster, ask } = staged();
+    stage.isGone = isGone;
+    forecaster.start({ seed: 1 });
+    await stage.advance(100);
+    expect(forecaster.state.connection).toBe('off');
+    const { length } = stage.requests;
+    await stage.advance(100);
+    expect(stage.requests.length).toBe(length);
+    stage.isGone = false;
+    ask();
+    await stage.advance(1);
+    expect(forecaster.state.connection).toBe('connected');
+    forecaster.close();
+    await stage.advance(100);
+    expect(forecaster.state.connection).toBe('off');
+  });
 
   test('reconnects at the next call of latest if asked to, not after its pause', async () => {
     const { stage, forecaster, ask } = await begun();

@@ -1,95 +1,91 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { type DecisionEvent, Events, type FaultEvent, type PaceEvent } from './events.ts';
 
 const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
-describe('events', () => {
-  test('reach their listeners until these unsubscribe', () => {
-    const events = new Events({ logger: null });
-    const seen: string[] = [];
-    const stopA = events.on('decision', () => seen.push('a'));
-    events.on('decision', () => seen.push('b'));
-    events.emit('decision', decision);
-    stopA();
-    stopA();
-    events.emit('decision', decision);
-    expect(seen).toEqual(['a', 'b', 'b']);
-  });
+test('events reach their listeners until these unsubscribe', () => {
+  const events = new Events({ logger: null });
+  const seen: string[] = [];
+  const stopA = events.on('decision', () => seen.push('a'));
+  events.on('decision', () => seen.push('b'));
+  events.emit('decision', decision);
+  stopA();
+  stopA();
+  events.emit('decision', decision);
+  expect(seen).toEqual(['a', 'b', 'b']);
+});
 
-  test('an unknown event is refused with the names of the events', () => {
-    const events = new Events({ logger: null });
-    expect(() => events.on('decisions' as 'decision', () => {})).toThrow(
-      'event: expected decision, pace or fault, got "decisions"',
-    );
-  });
+test('an unknown event is refused with the names of the events', () => {
+  const events = new Events({ logger: null });
+  const listen = () => events.on('decisions' as 'decision', () => {});
+  expect(listen).toThrow('event: expected decision, pace or fault, got "decisions"');
+});
 
-  test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {
-    const warnings: string[] = [];
-    const events = new Events({ logger: { warn: (text) => warnings.push(text) } });
-    const cause = new Error('broken');
-    events.fault('controller-failed', 'the controller failed', cause);
-    events.fault('controller-failed', 'the controller failed', new Error('again'));
-    events.fault('sizes-unusable', 'no sizes');
-    events.fault('forecaster-failed', 'the forecaster a failed', cause);
-    events.fault('forecaster-failed', 'the forecaster b failed', cause);
-    events.fault('forecaster-failed', 'the forecaster a failed');
-    const seen: FaultEvent[] = [];
-    events.on('fault', (event) => seen.push(event));
-    expect(seen).toEqual([]);
-    await settled();
-    expect(seen).toEqual([
-      { code: 'controller-failed', message: 'the controller failed: broken', cause },
-      { code: 'sizes-unusable', message: 'no sizes', cause: undefined },
-      { code: 'forecaster-failed', message: 'the forecaster a failed: broken', cause },
-      { code: 'forecaster-failed', message: 'the forecaster b failed: broken', cause },
-    ]);
-    expect(events.faults).toEqual(seen);
-    expect(warnings.slice(0, 2)).toEqual(['leo-abr: the controller failed: broken', 'leo-abr: no sizes']);
-    expect(warnings).toHaveLength(4);
-  });
+test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {
+  const warnings: string[] = [];
+  const events = new Events({ logger: { warn: (text) => warnings.push(text) } });
+  const cause = new Error('broken');
+  events.fault('controller-failed', 'the controller failed', cause);
+  events.fault('controller-failed', 'the controller failed', new Error('again'));
+  events.fault('sizes-unusable', 'no sizes');
+  events.fault('forecaster-failed', 'the forecaster a failed', cause);
+  events.fault('forecaster-failed', 'the forecaster b failed', cause);
+  events.fault('forecaster-failed', 'the forecaster a failed');
+  const seen: FaultEvent[] = [];
+  events.on('fault', (event) => seen.push(event));
+  expect(seen).toEqual([]);
+  await settled();
+  expect(seen).toEqual([
+    { code: 'controller-failed', message: 'the controller failed: broken', cause },
+    { code: 'sizes-unusable', message: 'no sizes', cause: undefined },
+    { code: 'forecaster-failed', message: 'the forecaster a failed: broken', cause },
+    { code: 'forecaster-failed', message: 'the forecaster b failed: broken', cause },
+  ]);
+  expect(events.faults).toEqual(seen);
+  expect(warnings.slice(0, 2)).toEqual(['leo-abr: the controller failed: broken', 'leo-abr: no sizes']);
+  expect(warnings).toHaveLength(4);
+});
 
-  test('a decision and a pace are one line each with the option debug', () => {
-    const lines: string[] = [];
-    const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };
-    const emit = (debug?: boolean | ((line: string) => void)) => {
-      const events = new Events({ logger: null, ...(debug !== undefined && { debug }) });
-      const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
-      events.emit('decision', { ...chosen, state } as DecisionEvent);
-      events.emit('pace', { playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
-      return events.faults.map(({ message }) => message);
-    };
-    emit((line) => lines.push(line));
-    const expected = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'].map(
-      (text) => `leo-abr 12.3 s, buffer 8.1 s: ${text}`,
-    );
-    expect(lines).toEqual(expected);
-    const console = jest.spyOn(globalThis.console, 'debug').mockImplementation((line) => lines.push(line));
-    emit();
-    emit(false);
-    expect(lines).toHaveLength(2);
-    emit(true);
-    console.mockRestore();
-    expect(lines.slice(2)).toEqual(expected);
-    const fail = () => {
-      throw new Error('broken');
-    };
-    expect(emit(fail)).toEqual(['a listener failed: broken']);
-  });
+test('a decision and a pace are one line each with the option debug', () => {
+  const lines: string[] = [];
+  const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };
+  const emit = (debug?: boolean | ((line: string) => void)) => {
+    const events = new Events({ logger: null, ...(debug !== undefined && { debug }) });
+    const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
+    events.emit('decision', { ...chosen, state } as DecisionEvent);
+    events.emit('pace', { playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
+    return events.faults.map(({ message }) => message);
+  };
+  emit((line) => lines.push(line));
+  const texts = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'];
+  const expected = texts.map((text) => `leo-abr 12.3 s, buffer 8.1 s: ${text}`);
+  expect(lines).toEqual(expected);
+  const console = jest.spyOn(globalThis.console, 'debug').mockImplementation((line) => lines.push(line));
+  emit();
+  emit(false);
+  expect(lines).toHaveLength(2);
+  emit(true);
+  console.mockRestore();
+  expect(lines.slice(2)).toEqual(expected);
+  const fail = () => {
+    throw new Error('broken');
+  };
+  expect(emit(fail)).toEqual(['a listener failed: broken']);
+});
 
-  test('a listener that throws stops neither the others nor the caller', async () => {
-    const events = new Events({ logger: null });
-    let heard = 0;
-    events.on('decision', () => {
-      throw 'oops';
-    });
-    events.on('decision', () => heard++);
-    events.on('fault', () => {
-      throw new Error('worse');
-    });
-    events.emit('decision', decision);
-    await settled();
-    expect(heard).toBe(1);
-    expect(events.faults.map(({ message }) => message)).toEqual(['a listener failed: oops']);
+test('a listener that throws stops neither the others nor the caller', async () => {
+  const events = new Events({ logger: null });
+  let heard = 0;
+  events.on('decision', () => {
+    throw 'oops';
   });
+  events.on('decision', () => heard++);
+  events.on('fault', () => {
+    throw new Error('worse');
+  });
+  events.emit('decision', decision);
+  await settled();
+  expect(heard).toBe(1);
+  expect(events.faults.map(({ message }) => message)).toEqual(['a listener failed: oops']);
 });

@@ -5,6 +5,7 @@ import { type DecisionEvent, Events } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
 import { resolveLiveOptions } from './mpc-l-options.ts';
 import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
+import type { OptionsWith } from './stand-in.fixture.ts';
 
 export class FakePort implements PlayerPort {
   readonly name = 'the player';
@@ -47,7 +48,6 @@ export class FakePort implements PlayerPort {
     this.abandoned.push(choice);
   }
 
-  /** Changes what plays. */
   play(playback: Partial<Situation['playback']>, live: Partial<LivePosition> = {}): void {
     const now = this.now!;
     this.now = { ...now, playback: { ...now.playback, ...playback }, live: now.live && { ...now.live, ...live } };
@@ -72,11 +72,7 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
   return port;
 }
 
-/** The core with a fake player. */
-export function adapted<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C },
-  port = new FakePort(),
-) {
+export function adapted<C extends LeoAbrOptions['controller']>(options: OptionsWith<C>, port = new FakePort()) {
   const events = new Events({ logger: null });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));

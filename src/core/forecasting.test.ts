@@ -42,9 +42,6 @@ test('another session has another meter', () => {
   expect(forecasting.meter).not.toBe(meter);
 });
 
-const _fail = () => {
-  throw new Error('out of order');
-};
 test('forecasters get UTC again after a leap or from a better source', () => {
   const times: number[][] = [];
   const tellTime = (...time: number[]) => times.push(time);

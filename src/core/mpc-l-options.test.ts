@@ -8,19 +8,16 @@ const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own'
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
 
 describe('resolveOptions', () => {
-  test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])(
-    'fills in all defaults of %j',
-    (options) => {
-      const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
-      expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, qoe: 'linear', seed: 1, logger: console });
-      expect(resolved.sizes).toBeUndefined();
-      expect(newController().name).toBe('mpc-l');
-      expect(newForecasting).toBeDefined();
-      const { utcMs, uncertaintySeconds } = timeSource.now();
-      expect(Math.abs(utcMs - Date.now())).toBeLessThan(60_000);
-      expect(uncertaintySeconds).toBe(2);
-    },
-  );
+  test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])('has all defaults: %j', (options) => {
+    const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
+    expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, qoe: 'linear', seed: 1, logger: console });
+    expect(resolved.sizes).toBeUndefined();
+    expect(newController().name).toBe('mpc-l');
+    expect(newForecasting).toBeDefined();
+    const { utcMs, uncertaintySeconds } = timeSource.now();
+    expect(Math.abs(utcMs - Date.now())).toBeLessThan(60_000);
+    expect(uncertaintySeconds).toBe(2);
+  });
 
   test("makes a named controller anew for each session, and shares the page's own", () => {
     for (const controller of [...CONTROLLER_NAMES, own]) {
@@ -97,50 +94,44 @@ describe('resolveOptions', () => {
   });
 });
 
-describe('resolveLiveOptions', () => {
-  test('has an MPC-L that paces, and pacing; the main entry has neither', () => {
-    for (const [resolve, paces] of [
-      [resolveLiveOptions, true],
-      [resolveOptions, false],
-    ] as const) {
-      const { newController, newPacing } = resolve();
-      expect([newController().name, newController().pace !== undefined]).toEqual(['mpc-l', paces]);
-      expect(newPacing !== undefined).toBe(paces);
-    }
-  });
-
-  test("forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
-    const forecastOf = (resolve: typeof resolveOptions) => {
-      const surroundings = { events: new Events({ logger: null }), port: { manifestUrl: () => null } };
-      const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
-      forecasting.start({ read: () => ({ nowSeconds: 0 }) });
-      const request = forecasting.meter.requestSent(0);
-      forecasting.meter.firstByte(request, 0.05);
-      forecasting.meter.received(request, 0.3, 2e6);
-      return forecasting.latest({ nowSeconds: 0.3 }) as QuantileForecast;
-    };
-    const { fluctuation, ...live } = forecastOf(resolveLiveOptions);
-    expect(fluctuation?.levels.length).toBeGreaterThan(0);
-    expect(live).toEqual(forecastOf(resolveOptions));
-  });
+test('resolveLiveOptions has an MPC-L that paces, and pacing; the main entry has neither', () => {
+  for (const resolve of [resolveLiveOptions, resolveOptions]) {
+    const paces = resolve === resolveLiveOptions;
+    const { newController, newPacing } = resolve();
+    expect([newController().name, newController().pace !== undefined]).toEqual(['mpc-l', paces]);
+    expect(newPacing !== undefined).toBe(paces);
+  }
 });
 
-describe('resolveMpcDOptions', () => {
-  test.each([
-    [{}, 'mpc-d', 5],
-    [{ controller: 'mpc-d:cap', horizon: 3 } as const, 'mpc-d:cap', 3],
-  ])('of %j has MPC-D, and no forecasts', (options, name, horizon) => {
-    const resolved = resolveMpcDOptions(options);
-    expect(resolved).toMatchObject({ controllerName: name, horizon });
-    expect(resolved.newController().name).toBe(name);
-    expect(resolved.newForecasting).toBeUndefined();
-  });
+test("resolveLiveOptions forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
+  const forecastOf = (resolve: typeof resolveOptions) => {
+    const surroundings = { events: new Events({ logger: null }), port: { manifestUrl: () => null } };
+    const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
+    forecasting.start({ read: () => ({ nowSeconds: 0 }) });
+    const request = forecasting.meter.requestSent(0);
+    forecasting.meter.firstByte(request, 0.05);
+    forecasting.meter.received(request, 0.3, 2e6);
+    return forecasting.latest({ nowSeconds: 0.3 }) as QuantileForecast;
+  };
+  const { fluctuation, ...live } = forecastOf(resolveLiveOptions);
+  expect(fluctuation?.levels.length).toBeGreaterThan(0);
+  expect(live).toEqual(forecastOf(resolveOptions));
+});
 
-  test.each([
-    ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
-    ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
-    ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
-  ])('refuses %s', (_, options, field) => {
-    expect(() => resolveMpcDOptions(options as object)).toThrow(expect.objectContaining({ field }));
-  });
+test.each([
+  [{}, 'mpc-d', 5],
+  [{ controller: 'mpc-d:cap', horizon: 3 } as const, 'mpc-d:cap', 3],
+])('resolveMpcDOptions of %j has MPC-D, and no forecasts', (options, name, horizon) => {
+  const resolved = resolveMpcDOptions(options);
+  expect(resolved).toMatchObject({ controllerName: name, horizon });
+  expect(resolved.newController().name).toBe(name);
+  expect(resolved.newForecasting).toBeUndefined();
+});
+
+test.each([
+  ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
+  ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
+  ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
+])('resolveMpcDOptions refuses %s', (_, options, field) => {
+  expect(() => resolveMpcDOptions(options as object)).toThrow(expect.objectContaining({ field }));
 });

@@ -1,19 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { pageLoad } from './page-load.ts';
 
-const response = (fromMs: number, toMs: number, bytes: number) => ({
-  responseStart: fromMs,
-  responseEnd: toMs,
-  transferSize: bytes,
-});
+const response = (responseStart: number, responseEnd: number, transferSize: number) => {
+  return { responseStart, responseEnd, transferSize };
+};
 const loaded = (...entries: object[]) =>
   pageLoad({ now: () => 100_000, getEntriesByType: () => entries as PerformanceEntryList });
 
 test('counts bits, and the time in which any response arrived', () => {
-  expect(loaded(response(99_000, 99_500, 300_000), response(99_200, 99_700, 100_000))).toEqual({
-    bits: 3.2e6,
-    seconds: 0.7,
-  });
+  const seen = loaded(response(99_000, 99_500, 300_000), response(99_200, 99_700, 100_000));
+  expect(seen).toEqual({ bits: 3.2e6, seconds: 0.7 });
   // A pause between two responses is not the link's.
   expect(loaded(response(90_000, 90_500, 150_000), response(99_000, 99_500, 150_000))?.seconds).toBe(1);
 });

@@ -4,7 +4,6 @@ import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './pr
 const ORIGIN = 'https://media.example';
 const DAY_MS = 86_400_000;
 
-/** A page's storage. */
 function memory(text?: string) {
   const items = new Map(text === undefined ? [] : [[STORAGE_KEY, text]]);
   const setItem = (key: string, value: string) => void items.set(key, value);
@@ -27,81 +26,79 @@ function watch(forecaster: PriorForecaster, ratesBps: readonly number[]): void {
   });
 }
 
-describe('PriorForecaster', () => {
-  test('a first session has no prior; later ones use it until they have their own observations', () => {
-    const storage = memory();
-    const first = forecasterOn(storage);
-    expect(first.latest(0)).toBeUndefined();
-    watch(first, [20e6, 22e6, 18e6, 20e6, 20e6]);
-    const second = forecasterOn(storage);
-    const forecast = second.latest(0.25)!;
-    expect(forecast).toMatchObject({ source: 'prior', issuedAtMs: 250, handovers: [] });
-    expect(forecast.quantilesBps).toHaveLength(forecast.stepEndsSeconds.length);
-    for (const row of forecast.quantilesBps) {
-      expect(row[2]).toBeCloseTo(20e6);
-      // After a single session, the least factor counts twice.
-      expect(row[0]).toBeCloseTo(20e6 / 4, -5);
-      expect(row[4]).toBeCloseTo(20e6 * 4, -5);
-    }
-    second.observe({ kind: 'throughput', startSeconds: 1, endSeconds: 1.4, bits: 1e6 });
-    expect(second.latest(1.4)).toBeDefined();
-    second.observe({ kind: 'throughput', startSeconds: 1.4, endSeconds: 1.6, bits: 1e6 });
-    expect(second.latest(1.6)).toBeUndefined();
-  });
+test('a first session has no prior; later ones use it until they have their own observations', () => {
+  const storage = memory();
+  const first = forecasterOn(storage);
+  expect(first.latest(0)).toBeUndefined();
+  watch(first, [20e6, 22e6, 18e6, 20e6, 20e6]);
+  const second = forecasterOn(storage);
+  const forecast = second.latest(0.25)!;
+  expect(forecast).toMatchObject({ source: 'prior', issuedAtMs: 250, handovers: [] });
+  expect(forecast.quantilesBps).toHaveLength(forecast.stepEndsSeconds.length);
+  for (const row of forecast.quantilesBps) {
+    expect(row[2]).toBeCloseTo(20e6);
+    // After a single session, the least factor counts twice.
+    expect(row[0]).toBeCloseTo(20e6 / 4, -5);
+    expect(row[4]).toBeCloseTo(20e6 * 4, -5);
+  }
+  second.observe({ kind: 'throughput', startSeconds: 1, endSeconds: 1.4, bits: 1e6 });
+  expect(second.latest(1.4)).toBeDefined();
+  second.observe({ kind: 'throughput', startSeconds: 1.4, endSeconds: 1.6, bits: 1e6 });
+  expect(second.latest(1.6)).toBeUndefined();
+});
 
-  test('similar sessions give at least a factor of two either way; different ones a wider forecast', () => {
-    const storage = memory();
-    const outer = () => {
-      const row = forecasterOn(storage).latest(0)!.quantilesBps[0]!;
-      return row[4]! / row[0]!;
-    };
-    for (let session = 0; session < 200; session++) watch(forecasterOn(storage), Array(6).fill(10e6));
-    expect(outer()).toBeGreaterThanOrEqual(4);
-    expect(outer()).toBeLessThan(4.1);
-    watch(forecasterOn(storage), Array(6).fill(100e6));
-    expect(outer()).toBeGreaterThan(8);
-  });
+test('similar sessions give at least a factor of two either way; different ones a wider forecast', () => {
+  const storage = memory();
+  const outer = () => {
+    const row = forecasterOn(storage).latest(0)!.quantilesBps[0]!;
+    return row[4]! / row[0]!;
+  };
+  for (let session = 0; session < 200; session++) watch(forecasterOn(storage), Array(6).fill(10e6));
+  expect(outer()).toBeGreaterThanOrEqual(4);
+  expect(outer()).toBeLessThan(4.1);
+  watch(forecasterOn(storage), Array(6).fill(100e6));
+  expect(outer()).toBeGreaterThan(8);
+});
 
-  test('saves during a session, which counts once', () => {
-    const storage = memory();
-    const forecaster = forecasterOn(storage);
-    watch(forecaster, [5e6, 5e6, 5e6, 5e6]);
-    expect(storage.stored()).toEqual({});
-    watch(forecaster, Array(30).fill(5e6));
-    expect(storage.stored()).toEqual({ [ORIGIN]: [5e6, 0, 1, Math.floor(Date.now() / DAY_MS)] });
+test('saves during a session, which counts once', () => {
+  const storage = memory();
+  const forecaster = forecasterOn(storage);
+  watch(forecaster, [5e6, 5e6, 5e6, 5e6]);
+  expect(storage.stored()).toEqual({});
+  watch(forecaster, Array(30).fill(5e6));
+  expect(storage.stored()).toEqual({ [ORIGIN]: [5e6, 0, 1, Math.floor(Date.now() / DAY_MS)] });
+  forecaster.start();
+  watch(forecaster, Array(6).fill(5e6));
+  forecaster.save();
+  expect(storage.stored()[ORIGIN][2]).toBe(2);
+});
+
+test('outages, idle times and latencies leave the statistics finite', () => {
+  const storage = memory();
+  const forecaster = forecasterOn(storage);
+  forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 5 });
+  forecaster.observe({ kind: 'request-latency', atSeconds: 5, latencySeconds: 0.1 });
+  watch(forecaster, [8e6, 0, 8e6, 0, 8e6]);
+  const [medianBps, spread] = storage.stored()[ORIGIN];
+  expect(medianBps).toBe(8e6);
+  expect(spread).toBeLessThan(3);
+  const dead = memory();
+  watch(forecasterOn(dead), Array(10).fill(0));
+  expect(dead.stored()).toEqual({});
+});
+
+test.each([
+  ['an origin', memory(), undefined],
+  ['storage', undefined, ORIGIN],
+])('without %s there is no prior, and nothing is stored', (_, storage, origin) => {
+  const make = () => {
+    const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
     forecaster.start();
-    watch(forecaster, Array(6).fill(5e6));
-    forecaster.save();
-    expect(storage.stored()[ORIGIN][2]).toBe(2);
-  });
-
-  test('outages, idle times and latencies leave the statistics finite', () => {
-    const storage = memory();
-    const forecaster = forecasterOn(storage);
-    forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 5 });
-    forecaster.observe({ kind: 'request-latency', atSeconds: 5, latencySeconds: 0.1 });
-    watch(forecaster, [8e6, 0, 8e6, 0, 8e6]);
-    const [medianBps, spread] = storage.stored()[ORIGIN];
-    expect(medianBps).toBe(8e6);
-    expect(spread).toBeLessThan(3);
-    const dead = memory();
-    watch(forecasterOn(dead), Array(10).fill(0));
-    expect(dead.stored()).toEqual({});
-  });
-
-  test.each([
-    ['an origin', memory(), undefined],
-    ['storage', undefined, ORIGIN],
-  ])('without %s there is no prior, and nothing is stored', (_, storage, origin) => {
-    const make = () => {
-      const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
-      forecaster.start();
-      return forecaster;
-    };
-    watch(make(), Array(6).fill(5e6));
-    expect(make().latest(0)).toBeUndefined();
-    expect(storage?.stored() ?? {}).toEqual({});
-  });
+    return forecaster;
+  };
+  watch(make(), Array(6).fill(5e6));
+  expect(make().latest(0)).toBeUndefined();
+  expect(storage?.stored() ?? {}).toEqual({});
 });
 
 describe('the stored statistics', () => {

@@ -7,7 +7,6 @@ const decision = (representation: number, reason = 'scripted') => ({ representat
 
 export class Scripted implements Controller {
   readonly name = 'scripted';
-  /** The representation to choose. */
   next: number | (() => Decision) = 0;
   instead: number | 'keep' | undefined;
   readonly states: PlayerState[] = [];

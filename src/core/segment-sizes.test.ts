@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
@@ -10,73 +10,69 @@ const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuesti
   ...more,
 });
 
-describe('SegmentSizes', () => {
-  test('prefers the file, then the index, then bitrate x duration', () => {
-    const sizes = new SegmentSizes();
-    expect(sizes.sizeBits(question())).toBe(4e6);
-    expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(77);
-    sizes.useFile({ representations: { v0: [10, 20, 30] } });
-    expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(160);
-    expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);
-    expect(sizes.sizeBits(question({}, 'v1'))).toBe(4e6);
-  });
-
-  test('a list over all periods is indexed by the presentation, a list of one period by the period', () => {
-    const sizes = new SegmentSizes();
-    sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
-    const period = { ...question().period, id: 'p1', firstIndex: 3, segmentCount: 2 };
-    const inSecond = { index: 1, period };
-    expect(sizes.sizeBits(question(inSecond, 'shared'))).toBe(40);
-    expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
-  });
-
-  test("learns each representation's ratio; an unseen representation gets the mean", () => {
-    const sizes = new SegmentSizes();
-    sizes.learn(question(), 2e6);
-    expect(sizes.sizeBits(question())).toBe(2e6);
-    expect(sizes.sizeBits(question({}, 'v1'))).toBe(2e6);
-    sizes.learn(question({}, 'v1'), 6e6);
-    // The overall mean (0.5 + 1.5) / 2 = 1 counts as one segment, as does the one of the representation.
-    expect(sizes.sizeBits(question())).toBe(3e6);
-    expect(sizes.sizeBits(question({}, 'v2'))).toBe(4e6);
-    sizes.learn(question({}, 'v1'), 0);
-    sizes.learn(question({}, 'v1'), Number.NaN);
-    expect(sizes.sizeBits(question())).toBe(3e6);
-    sizes.forget();
-    expect(sizes.sizeBits(question())).toBe(4e6);
-  });
-
-  test('forgets the representations unused for longest, such as those of advertisements', () => {
-    const sizes = new SegmentSizes();
-    for (let i = 0; i < 1000; i++) {
-      sizes.learn(question(), 2e6);
-      sizes.learn(question({}, `advertisement ${i}`), 8e6);
-    }
-    // The overall mean is over 16 ratios of 0.5 and one ratio of each of the last 63 advertisements.
-    const overall = (16 * 0.5 + 63 * 2) / (16 + 63);
-    expect(sizes.sizeBits(question({}, 'advertisement 0'))).toBeCloseTo(4e6 * overall, 3);
-    expect(sizes.sizeBits(question())).toBeCloseTo((4e6 * (overall + 16 * 0.5)) / 17, 3);
-    expect(sizes.sizeBits(question({}, 'advertisement 999'))).toBeCloseTo((4e6 * (overall + 2)) / 2, 3);
-  });
+test('prefers the file, then the index, then bitrate x duration', () => {
+  const sizes = new SegmentSizes();
+  expect(sizes.sizeBits(question())).toBe(4e6);
+  expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(77);
+  sizes.useFile({ representations: { v0: [10, 20, 30] } });
+  expect(sizes.sizeBits(question({ indexedBits: 77 }))).toBe(160);
+  expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);
+  expect(sizes.sizeBits(question({}, 'v1'))).toBe(4e6);
 });
 
-describe('parseSizes', () => {
-  test('returns valid sizes', () => {
-    const file = { representations: { a: [1, 2], b: [3, 4] } };
-    expect(parseSizes(file)).toBe(file);
-  });
+test('a list over all periods is indexed by the presentation, a list of one period by the period', () => {
+  const sizes = new SegmentSizes();
+  sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
+  const period = { ...question().period, id: 'p1', firstIndex: 3, segmentCount: 2 };
+  const inSecond = { index: 1, period };
+  expect(sizes.sizeBits(question(inSecond, 'shared'))).toBe(40);
+  expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
+});
 
-  test.each([
-    ['nothing', undefined, 'sizes.representations'],
-    ['null', null, 'sizes.representations'],
-    ['an empty object', {}, 'sizes.representations'],
-    ['no representation', { representations: {} }, 'sizes.representations'],
-    ['a number for a list', { representations: { v0: 3 } }, 'sizes.representations.v0'],
-    ['a size of zero', { representations: { v0: [1, 0] } }, 'sizes.representations.v0[1]'],
-    ['a negative size', { representations: { v0: [-1] } }, 'sizes.representations.v0[0]'],
-    ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
-    ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
-  ])('refuses %s with the field', (_, value, field) => {
-    expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));
-  });
+test("learns each representation's ratio; an unseen representation gets the mean", () => {
+  const sizes = new SegmentSizes();
+  sizes.learn(question(), 2e6);
+  expect(sizes.sizeBits(question())).toBe(2e6);
+  expect(sizes.sizeBits(question({}, 'v1'))).toBe(2e6);
+  sizes.learn(question({}, 'v1'), 6e6);
+  // The overall mean (0.5 + 1.5) / 2 = 1 counts as one segment, as does the one of the representation.
+  expect(sizes.sizeBits(question())).toBe(3e6);
+  expect(sizes.sizeBits(question({}, 'v2'))).toBe(4e6);
+  sizes.learn(question({}, 'v1'), 0);
+  sizes.learn(question({}, 'v1'), Number.NaN);
+  expect(sizes.sizeBits(question())).toBe(3e6);
+  sizes.forget();
+  expect(sizes.sizeBits(question())).toBe(4e6);
+});
+
+test('forgets the representations unused for longest, such as those of advertisements', () => {
+  const sizes = new SegmentSizes();
+  for (let i = 0; i < 1000; i++) {
+    sizes.learn(question(), 2e6);
+    sizes.learn(question({}, `advertisement ${i}`), 8e6);
+  }
+  // The overall mean is over 16 ratios of 0.5 and one ratio of each of the last 63 advertisements.
+  const overall = (16 * 0.5 + 63 * 2) / (16 + 63);
+  expect(sizes.sizeBits(question({}, 'advertisement 0'))).toBeCloseTo(4e6 * overall, 3);
+  expect(sizes.sizeBits(question())).toBeCloseTo((4e6 * (overall + 16 * 0.5)) / 17, 3);
+  expect(sizes.sizeBits(question({}, 'advertisement 999'))).toBeCloseTo((4e6 * (overall + 2)) / 2, 3);
+});
+
+test('parseSizes returns valid sizes', () => {
+  const file = { representations: { a: [1, 2], b: [3, 4] } };
+  expect(parseSizes(file)).toBe(file);
+});
+
+test.each([
+  ['nothing', undefined, 'sizes.representations'],
+  ['null', null, 'sizes.representations'],
+  ['an empty object', {}, 'sizes.representations'],
+  ['no representation', { representations: {} }, 'sizes.representations'],
+  ['a number for a list', { representations: { v0: 3 } }, 'sizes.representations.v0'],
+  ['a size of zero', { representations: { v0: [1, 0] } }, 'sizes.representations.v0[1]'],
+  ['a negative size', { representations: { v0: [-1] } }, 'sizes.representations.v0[0]'],
+  ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
+  ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
+])('parseSizes refuses %s with the field', (_, value, field) => {
+  expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));
 });

@@ -3,6 +3,7 @@
 import type { DecisionEvent, FaultEvent } from './events.ts';
 import type { LeoAbrHandle } from './handle.ts';
 import { wait } from './manual-clock.fixture.ts';
+import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { Steady } from './scripted.fixture.ts';
 
 /** On demand: 10 segments of 4 s. */
@@ -10,7 +11,6 @@ export const LADDER_BPS = [1e6, 2e6, 4e6];
 export const SEGMENTS = 10;
 export const SEGMENT_SECONDS = 4;
 
-/** A media element without media. */
 class FakeMedia extends EventTarget {
   currentTime = 0;
   playbackRate = 1;
@@ -30,11 +30,9 @@ class FakeMedia extends EventTarget {
 export interface Sent {
   /** The headers are here; only where the player tells that. */
   responded?(bits: number): void;
-  /** So many bits are here. */
   arrived(bits: number): void;
   completed(bits: number): void;
   failed(): void;
-  /** The player gives it up. */
   aborted(): void;
 }
 
@@ -104,7 +102,6 @@ export abstract class StandIn {
   }
 }
 
-/** The events of an attachment. */
 export function heard(handle: LeoAbrHandle) {
   const decisions: DecisionEvent[] = [];
   const faults: FaultEvent[] = [];
@@ -112,6 +109,9 @@ export function heard(handle: LeoAbrHandle) {
   handle.on('fault', (event) => faults.push(event));
   return { handle, decisions, faults };
 }
+
+/** Options with a controller whose type stays known. */
+export type OptionsWith<Controller> = LeoAbrOptions & { controller?: Controller };
 
 export function ranges(pairs: [start: number, end: number][]): TimeRanges {
   return { length: pairs.length, start: (i) => pairs[i]![0], end: (i) => pairs[i]![1] };

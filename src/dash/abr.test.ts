@@ -52,28 +52,26 @@ describe('the switch rule', () => {
   });
 });
 
-describe('an abandonment', () => {
-  function slow() {
-    const seen = attached({ controller: new ScriptedAbandoning() });
-    seen.player.ask();
-    seen.controller.instead = 0;
-    seen.player.send(0, 2);
-    return seen;
-  }
+function slow() {
+  const seen = attached({ controller: new ScriptedAbandoning() });
+  seen.player.ask();
+  seen.controller.instead = 0;
+  seen.player.send(0, 2);
+  return seen;
+}
 
-  test("is dash.js's own, and not repeated before dash.js has reacted", () => {
-    const { player } = slow();
-    wait(0.6);
-    expect(player.qualitySet).toEqual([{ id: 'v0', reason: { forceAbandon: true, message: 'scripted: slow' } }]);
-  });
+test("an abandonment is dash.js's own, and not repeated before dash.js has reacted", () => {
+  const { player } = slow();
+  wait(0.6);
+  expect(player.qualitySet).toEqual([{ id: 'v0', reason: { forceAbandon: true, message: 'scripted: slow' } }]);
+});
 
-  test('in which dash.js fails causes one fault', async () => {
-    const { player, faults } = slow();
-    player.qualitySet.push = () => {
-      throw new Error('not now');
-    };
-    expect(() => wait(3)).not.toThrow();
-    await Promise.resolve();
-    expect(faults.map(({ message }) => message)).toEqual(['dash.js is not as expected: not now']);
-  });
+test('an abandonment in which dash.js fails causes one fault', async () => {
+  const { player, faults } = slow();
+  player.qualitySet.push = () => {
+    throw new Error('not now');
+  };
+  expect(() => wait(3)).not.toThrow();
+  await Promise.resolve();
+  expect(faults.map(({ message }) => message)).toEqual(['dash.js is not as expected: not now']);
 });

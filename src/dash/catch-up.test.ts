@@ -59,22 +59,19 @@ describe("in the place of dash.js's catch-up", () => {
   test.each([
     ['main', attachLeoAbr],
     ['small', attachSmall as typeof attachLeoAbr],
-  ])(
-    'the %s entry leaves a live stream to dash.js, with one fault, and decides on the next one on demand',
-    (_, attach) => {
-      const controller = new ScriptedPacing();
-      const seen = playLive({ controller, live: { targetLatencySeconds: 2 } }, undefined, attach);
-      const { player, handle } = seen;
-      wait(1);
-      expect([player.ask(), player.ask(), controller.states]).toEqual([undefined, undefined, []]);
-      expect([player.media.playbackRate, player.settings.streaming.delay.liveDelay]).toEqual([1, Number.NaN]);
-      const faults = [{ code: 'unsupported-stream', message: expect.stringContaining('leo-abr/live') }];
-      expect(handle.state).toMatchObject({ status: 'attached', nowSeconds: 0, requestedBits: 0, faults });
-      player.nextSource();
-      player.representations = fakeVideo();
-      expect([player.ask(), seen.decisions.length]).toEqual([0, 1]);
-    },
-  );
+  ])('the %s entry leaves live streams to dash.js, with one fault, and decides on demand', (_, attach) => {
+    const controller = new ScriptedPacing();
+    const seen = playLive({ controller, live: { targetLatencySeconds: 2 } }, undefined, attach);
+    const { player, handle } = seen;
+    wait(1);
+    expect([player.ask(), player.ask(), controller.states]).toEqual([undefined, undefined, []]);
+    expect([player.media.playbackRate, player.settings.streaming.delay.liveDelay]).toEqual([1, Number.NaN]);
+    const faults = [{ code: 'unsupported-stream', message: expect.stringContaining('leo-abr/live') }];
+    expect(handle.state).toMatchObject({ status: 'attached', nowSeconds: 0, requestedBits: 0, faults });
+    player.nextSource();
+    player.representations = fakeVideo();
+    expect([player.ask(), seen.decisions.length]).toEqual([0, 1]);
+  });
 });
 
 describe('the limits', () => {
@@ -98,11 +95,7 @@ describe('the limits', () => {
   test.each<[string, (player: FakePlayer) => void, number[], LeoAbrOptions['live']?]>([
     ['those that viewers do not notice, and 12 s, by default', described(), [0.95, 1.05, 15]],
     ["the stream's: the last without a scope", described(empty, one, scoped), [0.96, 1.04, 6.5]],
-    [
-      'of the latency only where they have a target',
-      described({ ...one, latency: { target: 0, max: 2000 } }),
-      [0.96, 1.04, 15],
-    ],
+    ['only of rates without a target', described({ ...one, latency: { target: 0, max: 2000 } }), [0.96, 1.04, 15]],
     // One rate alone forbids the other.
     ["DVB's before others", described(dvb, one), [1, 1.5, 6.5]],
     ["the page's settings before the stream's, as far as dash.js allows them", pages, [0.5, 1.2, Infinity]],

@@ -6,6 +6,7 @@ import {
   heard,
   LADDER_BPS,
   merge,
+  type OptionsWith,
   ranges,
   SEGMENT_SECONDS,
   SEGMENTS,
@@ -168,10 +169,8 @@ export class FakePlayer extends StandIn {
     const period = representations[0]!.mediaInfo.streamInfo;
     const controller = { getRepresentationById: (id: string) => representations.find((one) => one.id === id) ?? null };
     const processor = { getType: () => 'video', getRepresentationController: () => controller };
-    const streams = {
-      getActiveStreamInfo: () => period,
-      getStreamById: () => ({ getStreamProcessors: () => [processor] }),
-    };
+    const stream = { getStreamProcessors: () => [processor] };
+    const streams = { getActiveStreamInfo: () => period, getStreamById: () => stream };
     return {
       getMediaType: () => mediaType,
       getMediaInfo: () => representations[0]!.mediaInfo,
@@ -279,10 +278,8 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
   const { offsetMs = 0, lowLatency = true } = more;
   const player = new FakePlayer();
   const availableFrom = new Date(Date.now() + offsetMs - 100_000);
-  const period = {
-    duration: Number.POSITIVE_INFINITY,
-    manifestInfo: { isDynamic: true, duration: NaN, availableFrom },
-  };
+  const manifestInfo = { isDynamic: true, duration: NaN, availableFrom };
+  const period = { duration: Number.POSITIVE_INFINITY, manifestInfo };
   player.representations = fakeVideo(10, period).map((one) => ({
     ...one,
     segmentDuration: 2,
@@ -294,13 +291,11 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
   return player;
 }
 
-export function asPlayer(fake: FakePlayer): DashPlayer {
-  return fake as unknown as DashPlayer;
-}
+export const asPlayer = (fake: FakePlayer) => fake as unknown as DashPlayer;
 
 /** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
 export function attached<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C } = {},
+  options: OptionsWith<C> = {},
   player = new FakePlayer(),
   attach: (player: DashPlayer, options?: LeoAbrOptions) => LeoAbrHandle = attachLeoAbr,
 ) {
@@ -311,7 +306,7 @@ export function attached<C extends LeoAbrOptions['controller']>(
 
 /** A live stream plays at its target; the controller has been asked for its pace, if it has one. */
 export function playLive<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C },
+  options: OptionsWith<C>,
   prepare: (player: FakePlayer) => void = () => {},
   attach: typeof attachLeoAbr = attachLive,
 ) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { useManualClock } from '../core/manual-clock.fixture.ts';
 import { Scripted, Steady } from '../core/scripted.fixture.ts';
@@ -7,127 +7,107 @@ import { attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
-describe('attachLeoAbr', () => {
-  test('a reset player gets rule and settings again, at once or with its next manifest', async () => {
-    const { player, handle } = attached({ controller: new Scripted() });
-    const resetThen = async (event?: string) => {
-      player.nextSource();
-      player.rules = [];
-      player.instances = [];
-      Object.assign(player.settings, new FakePlayer().settings);
-      if (event) player.emit(event);
-      await Promise.resolve();
-      return [player.rules.length, player.settings.streaming.cacheInitSegments];
-    };
-    expect(await resetThen()).toEqual([1, true]);
-    expect(await resetThen('manifestLoadingStarted')).toEqual([1, true]);
-    handle.detach();
-    expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
-  });
-
-  test('detaching restores the settings, and is silent where the player throws', () => {
-    const player = new FakePlayer();
-    const before = structuredClone(player.settings);
-    const { handle } = attached({}, player);
-    expect(player.settings).not.toEqual(before);
-    handle.detach();
-    expect(player.settings).toEqual(before);
-    const destroyed = attached({});
-    destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {
-      throw new Error('destroyed');
-    };
-    expect(() => destroyed.handle.detach()).not.toThrow();
-  });
-
-  test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
-    const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
-    const { player, handle, faults } = attached({
-      cmcd: true,
-      controller: new Scripted(),
-      forecasters: [new Steady()],
-    });
-    expect(player.settings.streaming.cmcd.enabled).toBe(true);
-    player.ask();
-    const [intercept] = player.interceptors;
-    expect(await intercept!({ url, headers: {} })).toEqual({
-      url: `${url}${encodeURIComponent(',leo.abr-cap=6000,leo.abr-src="steady"')}`,
-      headers: {},
-    });
-    // A fault leaves the request as it is.
-    expect(await intercept!({ url: 1 })).toEqual({ url: 1 });
-    expect(faults).toMatchObject([{ code: 'player-failed' }]);
-    handle.detach();
-    expect(player.settings.streaming.cmcd.enabled).toBe(false);
-    expect(await intercept!({ url })).toEqual({ url });
-  });
-
-  test('a second attachment and an unsupported player cause one fault each and no change', async () => {
-    const { player } = attached();
-    const again = attached({}, player);
-    const refusing = new FakePlayer();
-    refusing.addABRCustomRule = () => {
-      throw new Error('no');
-    };
-    const refused = attached({}, refusing);
+test('a reset player gets rule and settings again, at once or with its next manifest', async () => {
+  const { player, handle } = attached({ controller: new Scripted() });
+  const resetThen = async (event?: string) => {
+    player.nextSource();
+    player.rules = [];
+    player.instances = [];
+    Object.assign(player.settings, new FakePlayer().settings);
+    if (event) player.emit(event);
     await Promise.resolve();
-    expect(again.faults.map(({ code }) => code)).toEqual(['already-attached']);
-    expect(again.handle.state.status).toBe('inactive');
-    expect(refused.faults).toMatchObject([
-      { code: 'unsupported-player', message: 'the player refused the plugin: no' },
-    ]);
-    again.handle.detach();
-    expect(player.rules).toHaveLength(1);
-  });
+    return [player.rules.length, player.settings.streaming.cacheInitSegments];
+  };
+  expect(await resetThen()).toEqual([1, true]);
+  expect(await resetThen('manifestLoadingStarted')).toEqual([1, true]);
+  handle.detach();
+  expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
 });
 
-describe('handle.set', () => {
-  /** One slow download on a link with an uncertain forecast; then the options change, and the player asks again. */
-  function decidedAfter(change: object, refusal?: string) {
-    const latest = (nowSeconds: number) => ({
-      ...Steady.prototype.latest(nowSeconds),
-      quantilesBps: [[4e6, 5e6, 3e7]],
-    });
-    const seen = attached({ forecasters: [Object.assign(new Steady(), { latest })], prior: false });
-    const { player, handle, decisions } = seen;
-    player.ask();
-    player.download(0, 4e6, 1);
-    const set = () => handle.set(change as ChangeableOptions);
-    if (refusal) expect(set).toThrow(refusal);
-    else set();
-    player.ask();
-    return { ...seen, ...decisions.at(-1)! };
-  }
+// catch-up.test.ts has the settings that come back.
+test('detaching is silent where the player throws', () => {
+  const destroyed = attached({});
+  destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {
+    throw new Error('destroyed');
+  };
+  expect(() => destroyed.handle.detach()).not.toThrow();
+});
 
-  test('the next decision uses the new options and earlier measurements', () => {
-    const { state, forecast, decision, handle, player, decisions } = decidedAfter({ risk: 1 });
-    expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
-    expect(decision).toEqual(createMpcL({ risk: 1 }).decide(state, forecast));
-    expect(decision).not.toEqual(createMpcL().decide(state, forecast));
-    handle.set({ risk: undefined, qoe: 'log' } as unknown as ChangeableOptions);
-    player.ask();
-    expect(decisions[2]!.decision).toEqual(createMpcL().decide(decisions[2]!.state, forecast));
-    expect(decisions[2]!.state.weights.quality(state.ladderBps[0]!)).toBe(0);
-    expect(handle.state.session).toBe(1);
+test("with the option `cmcd`, turns on dash.js's CMCD and adds the plugin's keys until it is detached", async () => {
+  const url = 'https://media.example/0.m4s?CMCD=d%3D4000';
+  const { player, handle, faults } = attached({ cmcd: true, controller: new Scripted(), forecasters: [new Steady()] });
+  expect(player.settings.streaming.cmcd.enabled).toBe(true);
+  player.ask();
+  const [intercept] = player.interceptors;
+  expect(await intercept!({ url, headers: {} })).toEqual({
+    url: `${url}${encodeURIComponent(',leo.abr-cap=6000,leo.abr-src="steady"')}`,
+    headers: {},
   });
+  // A fault leaves the request as it is.
+  expect(await intercept!({ url: 1 })).toEqual({ url: 1 });
+  expect(faults).toMatchObject([{ code: 'player-failed' }]);
+  handle.detach();
+  expect(player.settings.streaming.cmcd.enabled).toBe(false);
+  expect(await intercept!({ url })).toEqual({ url });
+});
 
-  test.each([
-    [
-      { seed: 3 },
-      'options.seed: expected a change of risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live, got 3',
-    ],
-    [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
-    [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
-    [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
-  ])('%j is refused, and nothing changes', (change, message) => {
-    const { state, forecast, decision } = decidedAfter(change, message);
-    expect(decision).toEqual(createMpcL().decide(state, forecast));
-  });
+test('a second attachment and an unsupported player cause one fault each and no change', async () => {
+  const { player } = attached();
+  const again = attached({}, player);
+  const refusing = new FakePlayer();
+  refusing.addABRCustomRule = () => {
+    throw new Error('no');
+  };
+  const refused = attached({}, refusing);
+  await Promise.resolve();
+  expect(again.faults.map(({ code }) => code)).toEqual(['already-attached']);
+  expect(again.handle.state.status).toBe('inactive');
+  expect(refused.faults).toMatchObject([{ code: 'unsupported-player', message: 'the player refused the plugin: no' }]);
+  again.handle.detach();
+  expect(player.rules).toHaveLength(1);
+});
 
-  test('an option of mpc-l with another controller is refused; on an unsupported player, set() has no effect', () => {
-    const { handle } = attached({ controller: 'mpc-d' });
-    expect(() => handle.set({ risk: 0.5 })).toThrow('options.risk: expected controller mpc-l beside it, got "mpc-d"');
-    handle.detach();
-    handle.set({ qoe: 'log' });
-    attachLeoAbr(undefined as unknown as DashPlayer, { logger: null }).set({ risk: 1 });
-  });
+/** One slow download on a link with an uncertain forecast; then the options change, and the player asks again. */
+function decidedAfter(change: object, refusal?: string) {
+  const latest = (nowSeconds: number) => ({ ...Steady.prototype.latest(nowSeconds), quantilesBps: [[4e6, 5e6, 3e7]] });
+  const seen = attached({ forecasters: [Object.assign(new Steady(), { latest })], prior: false });
+  const { player, handle, decisions } = seen;
+  player.ask();
+  player.download(0, 4e6, 1);
+  const set = () => handle.set(change as ChangeableOptions);
+  if (refusal) expect(set).toThrow(refusal);
+  else set();
+  player.ask();
+  return { ...seen, ...decisions.at(-1)! };
+}
+
+test('handle.set(): the next decision uses the new options and earlier measurements', () => {
+  const { state, forecast, decision, handle, player, decisions } = decidedAfter({ risk: 1 });
+  expect(state.downloads).toMatchObject([{ receivedBits: 4e6, downloadSeconds: 1 }]);
+  expect(decision).toEqual(createMpcL({ risk: 1 }).decide(state, forecast));
+  expect(decision).not.toEqual(createMpcL().decide(state, forecast));
+  handle.set({ risk: undefined, qoe: 'log' } as unknown as ChangeableOptions);
+  player.ask();
+  expect(decisions[2]!.decision).toEqual(createMpcL().decide(decisions[2]!.state, forecast));
+  expect(decisions[2]!.state.weights.quality(state.ladderBps[0]!)).toBe(0);
+  expect(handle.state.session).toBe(1);
+});
+
+const CHANGEABLE = 'risk, watchSeconds, abandon, maxWastedShare, horizon, qoe, live';
+test.each([
+  [{ seed: 3 }, `options.seed: expected a change of ${CHANGEABLE}, got 3`],
+  [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
+  [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
+  [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
+])('handle.set(): %j is refused, and nothing changes', (change, message) => {
+  const { state, forecast, decision } = decidedAfter(change, message);
+  expect(decision).toEqual(createMpcL().decide(state, forecast));
+});
+
+test('handle.set(): an option of mpc-l with another controller is refused; on an unsupported player, set() has no effect', () => {
+  const { handle } = attached({ controller: 'mpc-d' });
+  expect(() => handle.set({ risk: 0.5 })).toThrow('options.risk: expected controller mpc-l beside it, got "mpc-d"');
+  handle.detach();
+  handle.set({ qoe: 'log' });
+  attachLeoAbr(undefined as unknown as DashPlayer, { logger: null }).set({ risk: 1 });
 });

@@ -44,37 +44,35 @@ function chunk(bytes: number): ArrayBuffer {
   return view.buffer;
 }
 
-describe('the state on a live stream', () => {
-  test('has latency, target and the time of the next segment; the cap is what exists', () => {
-    const state = start().state();
-    expect(state.live).toEqual({
-      latencySeconds: 3,
-      targetLatencySeconds: 3,
-      chunkSeconds: FIRST_CHUNK_SECONDS,
-      playbackRates: { min: 0.95, max: 1.05 },
-      maxLatencySeconds: 15,
-      offRateShare: 0,
-      firstChunkAtSeconds: 49 * 2 + FIRST_CHUNK_SECONDS - 100,
-    });
-    expect(state).toMatchObject({ segmentIndex: 49, segmentsRemaining: Number.POSITIVE_INFINITY });
-    expect(state.bufferCapSeconds).toBeCloseTo(3 - FIRST_CHUNK_SECONDS + 2);
+test('the state on a live stream has latency, target and the time of the next segment; the cap is what exists', () => {
+  const state = start().state();
+  expect(state.live).toEqual({
+    latencySeconds: 3,
+    targetLatencySeconds: 3,
+    chunkSeconds: FIRST_CHUNK_SECONDS,
+    playbackRates: { min: 0.95, max: 1.05 },
+    maxLatencySeconds: 15,
+    offRateShare: 0,
+    firstChunkAtSeconds: 49 * 2 + FIRST_CHUNK_SECONDS - 100,
   });
+  expect(state).toMatchObject({ segmentIndex: 49, segmentsRemaining: Number.POSITIVE_INFINITY });
+  expect(state.bufferCapSeconds).toBeCloseTo(3 - FIRST_CHUNK_SECONDS + 2);
+});
 
-  test('of whole segments: at most the delay less the encoder', () => {
-    const { bufferCapSeconds, live } = start({ lowLatency: false }).state();
-    expect(bufferCapSeconds).toBeCloseTo(8 - 0.3);
-    expect(live).toMatchObject({ latencySeconds: 8, chunkSeconds: 2 });
-  });
+test('the state on a live stream of whole segments: at most the delay less the encoder', () => {
+  const { bufferCapSeconds, live } = start({ lowLatency: false }).state();
+  expect(bufferCapSeconds).toBeCloseTo(8 - 0.3);
+  expect(live).toMatchObject({ latencySeconds: 8, chunkSeconds: 2 });
+});
 
-  test.each([3000, undefined])("follows dash.js's clock, or its latency where it has told %s", (offset) => {
-    const { player, request, state } = start({ offsetMs: offset ?? 0 });
-    player.emit('updateTimeSyncOffset', { offset });
-    // A timeline forgets old segments: dash.js counts from the oldest one.
-    request(49, { index: 7 });
-    const { live, segmentIndex, nowSeconds } = state();
-    expect(segmentIndex).toBe(50);
-    expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS);
-  });
+test.each([3000, undefined])("the state follows dash.js's clock, or its latency where it has told %s", (offset) => {
+  const { player, request, state } = start({ offsetMs: offset ?? 0 });
+  player.emit('updateTimeSyncOffset', { offset });
+  // A timeline forgets old segments: dash.js counts from the oldest one.
+  request(49, { index: 7 });
+  const { live, segmentIndex, nowSeconds } = state();
+  expect(segmentIndex).toBe(50);
+  expect(live!.firstChunkAtSeconds - nowSeconds).toBeCloseTo(FIRST_CHUNK_SECONDS);
 });
 
 describe('low-latency downloads', () => {

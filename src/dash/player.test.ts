@@ -40,9 +40,6 @@ test('settings are read by path', () => {
 });
 
 test('byte ranges, and what is none', () => {
-  expect(['0-99', '100-100', '100-', '', null, undefined].map(rangeBits)).toEqual([
-    800,
-    8,
-    ...Array(4).fill(undefined),
-  ]);
+  expect(['0-99', '100-100'].map(rangeBits)).toEqual([800, 8]);
+  expect(['100-', '', null, undefined].map(rangeBits)).toEqual(Array(4).fill(undefined));
 });

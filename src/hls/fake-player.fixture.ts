@@ -17,7 +17,15 @@ import type {
 import Hls from 'hls.js';
 import Hls16 from 'hls.js-1.6';
 import { wait } from '../core/manual-clock.fixture.ts';
-import { heard, LADDER_BPS, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
+import {
+  heard,
+  LADDER_BPS,
+  type OptionsWith,
+  SEGMENT_SECONDS,
+  SEGMENTS,
+  type Sent,
+  StandIn,
+} from '../core/stand-in.fixture.ts';
 import { createLeoAbrController, type LeoAbrOptions } from '../hls.ts';
 
 // Private members make the classes' types differ.
@@ -67,7 +75,6 @@ function newStats(): LoaderStats {
   return { ...counted, loading: { ...phase(), start: performance.now() }, parsing: phase(), buffering: phase() };
 }
 
-/** A loader of playlists. */
 function loaderOf(files: Record<string, string>) {
   return class {
     context = null;
@@ -173,15 +180,10 @@ export class FakePlayer extends StandIn {
     this.hls.trigger(Hls.Events.FRAG_LOADED, { frag, part, payload: new ArrayBuffer(0), networkDetails: null });
   }
 
-  failed(frag: MediaFragment): void {
-    frag.loader = null;
+  error(type: string, details: string, frag?: MediaFragment): void {
     this.hls.trigger(Hls.Events.ERROR, {
-      type: 'networkError' as ErrorTypes,
-      details: 'fragLoadError' as ErrorDetails,
-      fatal: false,
-      frag,
-      error: new Error('404'),
-      reason: '404',
+      ...{ type: type as ErrorTypes, details: details as ErrorDetails, fatal: false, error: new Error(details) },
+      ...(frag && { frag }),
     });
   }
 
@@ -194,7 +196,10 @@ export class FakePlayer extends StandIn {
         stats.loaded = bits / 8;
       },
       completed: (bits) => this.loaded(frag, bits / 8),
-      failed: () => this.failed(frag),
+      failed: () => {
+        frag.loader = null;
+        this.error('networkError', 'fragLoadError', frag);
+      },
       aborted: () => frag.abortRequests(),
     };
   }
@@ -205,15 +210,11 @@ export class FakePlayer extends StandIn {
   }
 }
 
-/** A player with the plugin, and its events. */
 export function attached<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C } = {},
-  {
-    Player = Hls,
-    config = {},
-    files,
-  }: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
+  options: OptionsWith<C> = {},
+  given: { Player?: typeof Hls; config?: Partial<HlsConfig>; files?: Record<string, string> } = {},
 ) {
+  const { Player = Hls, config, files } = given;
   const leoAbr = createLeoAbrController({ logger: null, ...options });
   const seen = heard(leoAbr.handle);
   const player = new FakePlayer(Player, { abrController: leoAbr, ...config }, files).start();
@@ -222,7 +223,7 @@ export function attached<C extends LeoAbrOptions['controller']>(
 
 /** A live stream plays at its target: 20 segments of 4 s, and `parts` of the next one. The newest is requested. */
 export function playLive<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C },
+  options: OptionsWith<C>,
   { parts, config = {} }: { parts?: number; config?: Partial<HlsConfig> } = {},
 ) {
   const seen = attached(options, { files: livePlaylists(parts), config });

@@ -1,6 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import type { ErrorDetails, ErrorTypes, MediaFragment } from 'hls.js';
-import Hls from 'hls.js';
+import { expect, test } from '@jest/globals';
+import type { MediaFragment } from 'hls.js';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
 import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { bitsOf } from '../core/stand-in.fixture.ts';
@@ -13,127 +12,120 @@ useWindow();
 function started(controller: Scripted = new Scripted()) {
   const steady = new Steady();
   const seen = attached({ controller, forecasters: [steady] });
-  const { player, hls } = seen;
+  const { player } = seen;
   const level = player.ask();
   const decided = () => {
     player.ask();
     return controller.states.at(-1)!;
   };
-  const error = (type: string, details: string, frag?: MediaFragment) =>
-    hls.trigger(Hls.Events.ERROR, {
-      ...{ type: type as ErrorTypes, details: details as ErrorDetails, fatal: false, error: new Error(details) },
-      ...(frag && { frag }),
-    });
-  return { ...seen, steady, frag: player.fragment(0, level), decided, error };
+  return { ...seen, steady, frag: player.fragment(0, level), decided };
 }
 
-describe('requests', () => {
-  test('bits count when the loader counts them, and the response time from the first', () => {
-    const { controller, player, frag, decided } = started(new ScriptedAbandoning());
-    const stats = player.request(frag);
-    wait(0.25);
-    stats.loaded = 1e5;
-    wait(0.05);
-    Object.assign(stats, { loaded: 2e5, total: 5e5 });
-    wait(0.05);
-    stats.loaded = 3e5;
-    wait(0.1);
-    expect((controller as ScriptedAbandoning).inFlights.at(-1)).toMatchObject({
-      ...{ receivedBits: 2.4e6, sizeBits: 4e6, firstByteAtSeconds: 0.25 },
-    });
-    player.loaded(frag, 5e5);
-    expect(decided().downloads).toMatchObject([
-      { receivedBits: 4e6, sizeBits: 4e6, latencySeconds: 0.25, downloadSeconds: expect.closeTo(0.45) },
-    ]);
+test('bits count when the loader counts them, and the response time from the first', () => {
+  const { controller, player, frag, decided } = started(new ScriptedAbandoning());
+  const stats = player.request(frag);
+  wait(0.25);
+  stats.loaded = 1e5;
+  wait(0.05);
+  Object.assign(stats, { loaded: 2e5, total: 5e5 });
+  wait(0.05);
+  stats.loaded = 3e5;
+  wait(0.1);
+  expect((controller as ScriptedAbandoning).inFlights.at(-1)).toMatchObject({
+    ...{ receivedBits: 2.4e6, sizeBits: 4e6, firstByteAtSeconds: 0.25 },
   });
+  player.loaded(frag, 5e5);
+  expect(decided().downloads).toMatchObject([
+    { receivedBits: 4e6, sizeBits: 4e6, latencySeconds: 0.25, downloadSeconds: expect.closeTo(0.45) },
+  ]);
+});
 
-  test('audio is measured and not decided on, subtitles and init segments are neither', () => {
-    const { player, frag, decisions, steady, decided } = started();
-    player.request(frag);
-    for (const [type, sn] of [
-      ['audio', 0],
-      ['subtitle', 0],
-      ['main', 'initSegment'],
-    ]) {
-      const other = Object.assign(Object.create(frag), { stats: {}, sn }) as MediaFragment;
-      Object.defineProperty(other, 'type', { value: type });
-      const stats = player.request(other);
-      for (let i = 1; i < 5; i++) {
-        wait(0.1);
-        stats.loaded = i * 25e3;
-      }
-      player.loaded(other, 1e5);
+test('audio is measured and not decided on, subtitles and init segments are neither', () => {
+  const { player, frag, decisions, steady, decided } = started();
+  player.request(frag);
+  for (const [type, sn] of [
+    ['audio', 0],
+    ['subtitle', 0],
+    ['main', 'initSegment'],
+  ]) {
+    const other = Object.assign(Object.create(frag), { stats: {}, sn }) as MediaFragment;
+    Object.defineProperty(other, 'type', { value: type });
+    const stats = player.request(other);
+    for (let i = 1; i < 5; i++) {
+      wait(0.1);
+      stats.loaded = i * 25e3;
     }
-    wait(0.1);
-    player.loaded(frag, 5e5);
-    expect(decided().downloads).toMatchObject([{ receivedBits: 4e6 }]);
-    expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1]);
-    player.send(1);
-    expect(bitsOf(steady)).toBeCloseTo(0.8e6);
-  });
+    player.loaded(other, 1e5);
+  }
+  wait(0.1);
+  player.loaded(frag, 5e5);
+  expect(decided().downloads).toMatchObject([{ receivedBits: 4e6 }]);
+  expect(decisions.map(({ state }) => state.segmentIndex)).toEqual([0, 1]);
+  player.send(1);
+  expect(bitsOf(steady)).toBeCloseTo(0.8e6);
+});
 
-  test('errors without a segment change nothing', () => {
-    const { error, handle } = started();
-    error('mediaError', 'bufferStalledError');
-    expect(handle.state.faults).toEqual([]);
-  });
+test('errors without a segment change nothing', () => {
+  const { player, handle } = started();
+  player.error('mediaError', 'bufferStalledError');
+  expect(handle.state.faults).toEqual([]);
+});
 
-  test('that hls.js aborts, at a seek, count as abandoned', () => {
-    const { player, handle, decided } = started();
-    player.download(0, 4e6, 1);
-    player.plays();
-    const sent = player.send(1);
-    wait(0.5);
-    sent.arrived(8e5);
-    sent.aborted();
-    player.seeks(24);
-    expect(handle.state.wastedBits).toBe(8e5);
-    expect(decided()).toMatchObject({ segmentIndex: 6, previousBitrateBps: undefined });
-  });
+test('requests that hls.js aborts, at a seek, count as abandoned', () => {
+  const { player, handle, decided } = started();
+  player.download(0, 4e6, 1);
+  player.plays();
+  const sent = player.send(1);
+  wait(0.5);
+  sent.arrived(8e5);
+  sent.aborted();
+  player.seeks(24);
+  expect(handle.state.wastedBits).toBe(8e5);
+  expect(decided()).toMatchObject({ segmentIndex: 6, previousBitrateBps: undefined });
+});
 
-  test('the error of an abort does not end the next request for the same segment', () => {
-    const { player, frag, error, decided } = started();
-    const stats = player.request(frag);
-    wait(0.5);
-    stats.loaded = 1e5;
-    frag.abortRequests();
-    player.request(frag);
-    error('networkError', 'aborted', frag);
-    wait(1);
-    player.loaded(frag, 5e5);
-    expect(decided().downloads).toMatchObject([
-      { abandoned: true, receivedBits: 8e5 },
-      { receivedBits: 4e6, downloadSeconds: 1 },
-    ]);
-  });
+test('the error of an abort does not end the next request for the same segment', () => {
+  const { player, frag, decided } = started();
+  const stats = player.request(frag);
+  wait(0.5);
+  stats.loaded = 1e5;
+  frag.abortRequests();
+  player.request(frag);
+  player.error('networkError', 'aborted', frag);
+  wait(1);
+  player.loaded(frag, 5e5);
+  expect(decided().downloads).toMatchObject([
+    { abandoned: true, receivedBits: 8e5 },
+    { receivedBits: 4e6, downloadSeconds: 1 },
+  ]);
+});
 
-  test("those of a page's loader that hides an abort end with the next request", () => {
-    const { player, frag, decided } = started();
-    player.request(frag);
-    frag.loader = null;
-    wait(1);
-    player.download(1, 4e6, 1);
-    expect(decided().downloads).toMatchObject([{ abandoned: true }, { receivedBits: 4e6 }]);
-  });
+test("requests of a page's loader that hides an abort end with the next request", () => {
+  const { player, frag, decided } = started();
+  player.request(frag);
+  frag.loader = null;
+  wait(1);
+  player.download(1, 4e6, 1);
+  expect(decided().downloads).toMatchObject([{ abandoned: true }, { receivedBits: 4e6 }]);
+});
 
-  test('sizes are those of byte ranges and EXT-X-BITRATE, where they are given', () => {
-    const list = (lines: string[]) =>
-      ['#EXTM3U', '#EXT-X-TARGETDURATION:4', '#EXT-X-VERSION:4', ...lines, '#EXT-X-ENDLIST'].join('\n');
-    const ranges = [1, 2, 3].flatMap((n) => ['#EXTINF:4,', `#EXT-X-BYTERANGE:${n}00000@${n}000000`, 'all.m4s']);
-    const rates = [1, 2, 3].flatMap((n) => [`#EXT-X-BITRATE:${n}000`, '#EXTINF:4,', `${n}.m4s`]);
-    const variants = [1, 2].map((n) => `#EXT-X-STREAM-INF:BANDWIDTH=${n}000000\nv${n - 1}.m3u8`);
-    const files = { 'main.m3u8': ['#EXTM3U', ...variants].join('\n'), 'v0.m3u8': list(ranges), 'v1.m3u8': list(rates) };
-    const { player, hls, controller } = attached({ controller: new Scripted() }, { files });
-    hls.loadLevel = 1;
-    wait(1);
-    hls.loadLevel = -1;
-    player.ask();
-    wait(1);
-    player.send(0, 0).completed(8e5);
-    player.ask();
-    expect(controller.states.at(-1)!.upcomingSizesBits).toEqual([
-      [1.6e6, 8e6],
-      [2.4e6, 12e6],
-    ]);
-  });
+test('sizes are those of byte ranges and EXT-X-BITRATE, where they are given', () => {
+  const list = (lines: string[]) =>
+    ['#EXTM3U', '#EXT-X-TARGETDURATION:4', '#EXT-X-VERSION:4', ...lines, '#EXT-X-ENDLIST'].join('\n');
+  const ranges = [1, 2, 3].flatMap((n) => ['#EXTINF:4,', `#EXT-X-BYTERANGE:${n}00000@${n}000000`, 'all.m4s']);
+  const rates = [1, 2, 3].flatMap((n) => [`#EXT-X-BITRATE:${n}000`, '#EXTINF:4,', `${n}.m4s`]);
+  const variants = [1, 2].map((n) => `#EXT-X-STREAM-INF:BANDWIDTH=${n}000000\nv${n - 1}.m3u8`);
+  const files = { 'main.m3u8': ['#EXTM3U', ...variants].join('\n'), 'v0.m3u8': list(ranges), 'v1.m3u8': list(rates) };
+  const { player, hls, controller } = attached({ controller: new Scripted() }, { files });
+  hls.loadLevel = 1;
+  wait(1);
+  hls.loadLevel = -1;
+  player.ask();
+  wait(1);
+  player.send(0, 0).completed(8e5);
+  player.ask();
+  expect(controller.states.at(-1)!.upcomingSizesBits).toEqual([
+    [1.6e6, 8e6],
+    [2.4e6, 12e6],
+  ]);
 });

@@ -1,7 +1,16 @@
 /** A stand-in for Shaka Player with its own manager, and the plugin attached to it. */
 
 import { wait } from '../core/manual-clock.fixture.ts';
-import { heard, LADDER_BPS, merge, SEGMENT_SECONDS, SEGMENTS, type Sent, StandIn } from '../core/stand-in.fixture.ts';
+import {
+  heard,
+  LADDER_BPS,
+  merge,
+  type OptionsWith,
+  SEGMENT_SECONDS,
+  SEGMENTS,
+  type Sent,
+  StandIn,
+} from '../core/stand-in.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import {
   MEDIA_SEGMENT,
@@ -122,7 +131,6 @@ export class FakePlayer extends StandIn {
   isLive = () => this.isLiveStream;
   seekRange = () => ({ start: 0, end: this.end });
 
-  /** As Shaka does it. */
   load(variants = this.variants.slice(0, 3)) {
     this.manager ??= this.config.abrFactory();
     const { manager } = this;
@@ -227,9 +235,8 @@ function structuredCloneOf({ abrFactory, ...config }: FakePlayer['config']) {
   return { abrFactory, ...structuredClone(config) };
 }
 
-/** The plugin configured in a player. */
 export function attached<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C } = {},
+  options: OptionsWith<C> = {},
   player = new FakePlayer(),
 ) {
   const factory = createLeoAbrFactory(player as unknown as ShakaPlayer, { logger: null, ...options });
@@ -254,10 +261,7 @@ export function livePlayer(serviceDescription: object | null = { targetLatency: 
 }
 
 /** A live stream plays a second behind its target; the next segment is requested. */
-export function playLive<C extends LeoAbrOptions['controller']>(
-  options: LeoAbrOptions & { controller?: C },
-  player = livePlayer(),
-) {
+export function playLive<C extends LeoAbrOptions['controller']>(options: OptionsWith<C>, player = livePlayer()) {
   const seen = attached(options, player);
   player.load();
   player.media.currentTime = 96;

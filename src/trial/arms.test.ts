@@ -65,38 +65,36 @@ describe('an assignment', () => {
   });
 });
 
-describe('a viewer', () => {
-  const storage = (more: object = {}) => {
-    const items = new Map<string, string>();
-    const localStorage = {
-      getItem: (key: string) => items.get(key) ?? null,
-      setItem: (key: string, value: string) => void items.set(key, value),
-      ...more,
-    };
-    Object.assign(globalThis, { localStorage });
-    return items;
+const storage = (more: object = {}) => {
+  const items = new Map<string, string>();
+  const localStorage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    ...more,
   };
-  const repeated = (unit: 'viewer' | 'session') =>
-    new Set(keys(30).map(() => JSON.stringify(assignArm({ name: 'visits', unit })))).size;
+  Object.assign(globalThis, { localStorage });
+  return items;
+};
+const repeated = (unit: 'viewer' | 'session') =>
+  new Set(keys(30).map(() => JSON.stringify(assignArm({ name: 'visits', unit })))).size;
 
-  test('has the same arm at each visit, by a number in the storage', () => {
-    const items = storage();
-    expect(repeated('viewer')).toBe(1);
-    expect([...items.keys()]).toEqual(['leo-abr-viewer']);
-    expect(items.get('leo-abr-viewer')).toMatch(/^[0-9a-f]{16}$/);
-    expect(repeated('session')).toBeGreaterThan(20);
-  });
+test('a viewer has the same arm at each visit, by a number in the storage', () => {
+  const items = storage();
+  expect(repeated('viewer')).toBe(1);
+  expect([...items.keys()]).toEqual(['leo-abr-viewer']);
+  expect(items.get('leo-abr-viewer')).toMatch(/^[0-9a-f]{16}$/);
+  expect(repeated('session')).toBeGreaterThan(20);
+});
 
-  test('without a storage, or with one that keeps nothing, is a session', () => {
-    expect(repeated('viewer')).toBeGreaterThan(20);
-    const blocked = () => {
-      throw new Error('blocked');
-    };
-    storage({ getItem: blocked });
-    expect(repeated('viewer')).toBeGreaterThan(20);
-    storage({ setItem: () => {} });
-    expect(repeated('viewer')).toBeGreaterThan(20);
-  });
+test('a viewer without a storage, or with one that keeps nothing, is a session', () => {
+  expect(repeated('viewer')).toBeGreaterThan(20);
+  const blocked = () => {
+    throw new Error('blocked');
+  };
+  storage({ getItem: blocked });
+  expect(repeated('viewer')).toBeGreaterThan(20);
+  storage({ setItem: () => {} });
+  expect(repeated('viewer')).toBeGreaterThan(20);
 });
 
 test.each<[object, string]>([

@@ -28,10 +28,8 @@ const bandwidths = () => LADDER_BPS.map((bandwidth) => ({ bandwidth }));
 
 export const PLAIN: Record<string, () => Plain> = {
   'dash.js'() {
-    const player = Object.assign(new dash.FakePlayer(), {
-      getRepresentationsByType: bandwidths,
-      isDynamic: () => false,
-    });
+    const methods = { getRepresentationsByType: bandwidths, isDynamic: () => false };
+    const player = Object.assign(new dash.FakePlayer(), methods);
     const { settings, updates } = player;
     return {
       player,

@@ -25,13 +25,8 @@ class Screen {
 
   /** Whole tenths. */
   figures(isLive = false) {
-    const figures = this.playback.figures(isLive, [8e6]);
-    return Object.fromEntries(
-      Object.entries(figures).map(([name, value]) => [
-        name,
-        typeof value === 'number' ? Math.round(value * 10) / 10 : value,
-      ]),
-    );
+    const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value);
+    return JSON.parse(JSON.stringify(this.playback.figures(isLive, [8e6]), rounded));
   }
 }
 

@@ -114,45 +114,42 @@ describe.each(Object.entries(PLAIN))('%s', (name, newPlain) => {
   });
 });
 
-describe('with the plugin', () => {
-  const start = (options: ReportOptions = {}) => {
-    const controller = new ScriptedAbandoning();
-    const attached = dash.attached({ controller, forecasters: [] });
-    const plain = { ...PLAIN['dash.js']!(), api: attached.player as never, player: attached.player };
-    plain.begin = () => attached.player.emit('manifestLoadingStarted');
-    return { ...attached, plain, ...observe(plain, { leoAbr: attached.handle, ...options }) };
-  };
+const start = (options: ReportOptions = {}) => {
+  const controller = new ScriptedAbandoning();
+  const attached = dash.attached({ controller, forecasters: [] });
+  const plain = { ...PLAIN['dash.js']!(), api: attached.player as never, player: attached.player };
+  plain.begin = () => attached.player.emit('manifestLoadingStarted');
+  return { ...attached, plain, ...observe(plain, { leoAbr: attached.handle, ...options }) };
+};
 
-  test('names the controller and its faults, and ends with the plugin', () => {
-    const { handle, player, plain, controller, seen } = start();
-    playSession(plain);
-    controller.next = 99;
-    player.ask();
-    handle.detach();
-    wait(0.3);
-    expect(seen).toHaveLength(1);
-    expect(seen[0]).toMatchObject({ controller: 'scripted', ended: 'detached', faults: 'controller-failed' });
-  });
+test('with the plugin, names the controller and its faults, and ends with the plugin', () => {
+  const { handle, player, plain, controller, seen } = start();
+  playSession(plain);
+  controller.next = 99;
+  player.ask();
+  handle.detach();
+  wait(0.3);
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatchObject({ controller: 'scripted', ended: 'detached', faults: 'controller-failed' });
+});
 
-  test('an arm has the plugin or has it not', () => {
-    const { handle, player } = start();
-    const own = assignArm({ name: 'a', arms: { x: 'player', y: 'player' } });
-    const plugins = assignArm({ name: 'a', share: 1 });
-    expect(() => reportSessions(player as never, { arm: own, leoAbr: handle })).toThrow(
-      /options.leoAbr: .*no plugin in arm/,
-    );
-    expect(() => reportSessions(player as never, { arm: plugins })).toThrow(/options.leoAbr: .*handle in arm leo-abr/);
-  });
+test('with the plugin, an arm has the plugin or has it not', () => {
+  const { handle, player } = start();
+  const own = assignArm({ name: 'a', arms: { x: 'player', y: 'player' } });
+  const plugins = assignArm({ name: 'a', share: 1 });
+  const report = (options: ReportOptions) => () => reportSessions(player as never, options);
+  expect(report({ arm: own, leoAbr: handle })).toThrow(/options.leoAbr: .*no plugin in arm/);
+  expect(report({ arm: plugins })).toThrow(/options.leoAbr: .*handle in arm leo-abr/);
+});
 
-  test('reports the arm', () => {
-    const arm: Arm = assignArm({ name: 'risk', arms: { low: { risk: 0.1 }, high: { risk: 0.3 } }, key: 'me' });
-    const { plain, seen, reports } = start({ arm });
-    playSession(plain);
-    reports.stop();
-    const { options: _, ...assigned } = arm;
-    expect(seen[0]).toMatchObject(assigned);
-    expect(seen[0]).not.toHaveProperty('options');
-  });
+test('with the plugin, reports the arm', () => {
+  const arm: Arm = assignArm({ name: 'risk', arms: { low: { risk: 0.1 }, high: { risk: 0.3 } }, key: 'me' });
+  const { plain, seen, reports } = start({ arm });
+  playSession(plain);
+  reports.stop();
+  const { options: _, ...assigned } = arm;
+  expect(seen[0]).toMatchObject(assigned);
+  expect(seen[0]).not.toHaveProperty('options');
 });
 
 test('forecasts are compared with what a download on demand then showed', () => {

@@ -84,24 +84,21 @@ test('a report is one line of JSON in a request without cookies that outlives th
   expect(items.size).toBe(0);
 });
 
-test.each([undefined, 500, 429])(
-  'with the answer %p, it is sent once more at the next visit, and not again',
-  async (status) => {
-    answer = status;
-    const { plain, seen } = visit();
-    playSession(plain);
-    plain.end();
-    await settled();
-    expect(items.size).toBe(1);
-    visit();
-    await settled();
-    expect(bodies()).toEqual([seen[0], seen[0]]);
-    expect(items.size).toBe(0);
-    visit();
-    await settled();
-    expect(sent).toHaveLength(2);
-  },
-);
+test.each([undefined, 500, 429])('answered %p, it is sent again at the next visit, and no more', async (status) => {
+  answer = status;
+  const { plain, seen } = visit();
+  playSession(plain);
+  plain.end();
+  await settled();
+  expect(items.size).toBe(1);
+  visit();
+  await settled();
+  expect(bodies()).toEqual([seen[0], seen[0]]);
+  expect(items.size).toBe(0);
+  visit();
+  await settled();
+  expect(sent).toHaveLength(2);
+});
 
 test('a report that was refused for what it says is dropped', async () => {
   answer = 400;

@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../../property.fixture.ts';
+import { between, forAll } from '../../property.fixture.ts';
 import { type LatencyProblem, planRate } from './latency-plan.ts';
 
 const TARGET_SECONDS = 1;
@@ -14,11 +14,8 @@ const CHUNKS = 30;
 type Changes = Partial<Omit<LatencyProblem, 'live'> & LatencyProblem['live']>;
 
 /** By default at the target, without futures. */
-function problem({
-  neededLatencySeconds = new Float64Array(0),
-  chunks = CHUNKS,
-  ...changes
-}: Changes = {}): LatencyProblem {
+function problem(given: Changes = {}): LatencyProblem {
+  const { neededLatencySeconds = new Float64Array(0), chunks = CHUNKS, ...changes } = given;
   const { dueSeconds = 0.8, presentRate = 1, stallSeconds = 0.1, segmentSeconds = 2, aversion, ...live } = changes;
   return {
     live: {
@@ -56,22 +53,20 @@ function play(latencySeconds: number, steps: number, needsAt?: (step: number) =>
   return latencies;
 }
 
-describe('without futures', () => {
-  test('playback at the target stays there', () => {
-    expect(planRate(problem())).toBe(1);
-    expect(play(TARGET_SECONDS, 60)).toEqual(new Array(61).fill(TARGET_SECONDS));
-  });
+test('without futures, playback at the target stays there', () => {
+  expect(planRate(problem())).toBe(1);
+  expect(play(TARGET_SECONDS, 60)).toEqual(new Array(61).fill(TARGET_SECONDS));
+});
 
-  test('playback far above the target is as fast as allowed', () => {
-    for (const latencySeconds of [1.7, 2, 5, 3600]) expect(planRate(problem({ latencySeconds }))).toBe(RATES.max);
-  });
+test('without futures, playback far above the target is as fast as allowed', () => {
+  for (const latencySeconds of [1.7, 2, 5, 3600]) expect(planRate(problem({ latencySeconds }))).toBe(RATES.max);
+});
 
-  test.each([1.5, 1.3, 1.1, 0.9, 0.7])('playback returns from %p s to the target and stays there', (latencySeconds) => {
-    const latencies = play(latencySeconds, 160);
-    const away = latencies.map((latency) => Math.abs(latency - TARGET_SECONDS));
-    for (let i = 1; i < away.length; i++) expect(away[i]).toBeLessThanOrEqual(Math.max(away[i - 1]!, 0.01));
-    expect(away[160]).toBeLessThan(0.05);
-  });
+test.each([1.5, 1.3, 1.1, 0.9, 0.7])('without futures, playback returns from %p s to the target', (latencySeconds) => {
+  const latencies = play(latencySeconds, 160);
+  const away = latencies.map((latency) => Math.abs(latency - TARGET_SECONDS));
+  for (let i = 1; i < away.length; i++) expect(away[i]).toBeLessThanOrEqual(Math.max(away[i - 1]!, 0.01));
+  expect(away[160]).toBeLessThan(0.05);
 });
 
 test('a rate that can be noticed is no choice after too much time off 1, and a dear one shortly before', () => {
@@ -85,84 +80,74 @@ test('a rate that can be noticed is no choice after too much time off 1, and a d
   expect(before(0.15)).toBeCloseTo(0.9901, 9);
 });
 
-describe('a chunk that needs a higher latency', () => {
-  test('slows playback down before it, as long as needed and no longer', () => {
-    const need = 1.05;
-    // Each step brings it nearer by a chunk.
-    const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: need }));
-    expect(latencies[25]).toBeGreaterThan(need - 0.01);
-    expect(latencies[25]).toBeLessThan(need + 0.01);
-    expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
-  });
-
-  test('is no reason yet long before it, nor if the latency suffices', () => {
-    expect(planRate(problem({ neededLatencySeconds: needs({ 29: 1.02 }) }))).toBe(1);
-    expect(planRate(problem({ neededLatencySeconds: needs({ 8: 0.95 }) }))).toBe(1);
-    const above = problem({ latencySeconds: 1.3, neededLatencySeconds: needs({ 8: 1.2 }) });
-    expect(planRate(above)).toBeGreaterThan(1 - UNNOTICED);
-  });
-
-  test('is no reason if it is due before slower playback could help', () => {
-    const due = { dueSeconds: 0.01, stallSeconds: 0 };
-    expect(planRate(problem({ ...due, neededLatencySeconds: needs({ 0: 1.2 }) }))).toBeGreaterThan(1 - UNNOTICED);
-  });
-
-  test('counts by the share of the futures that have it', () => {
-    const among = (futures: number) => {
-      const neededLatencySeconds = new Float64Array(futures * CHUNKS);
-      neededLatencySeconds.set(needs({ 8: 1.2 }));
-      return planRate(problem({ neededLatencySeconds }));
-    };
-    expect(among(1)).toBeLessThan(1);
-    expect(among(1000)).toBe(1);
-  });
-
-  test('stops catching up where that would cause a stall', () => {
-    const at = { latencySeconds: 1.3, presentRate: RATES.max };
-    expect(planRate(problem(at))).toBeGreaterThan(1);
-    expect(planRate(problem({ ...at, neededLatencySeconds: needs({ 0: 1.299 }) }))).toBeLessThanOrEqual(1);
-  });
+test('a chunk that needs a higher latency slows playback down before it, as long as needed and no longer', () => {
+  const need = 1.05;
+  // Each step brings it nearer by a chunk.
+  const latencies = play(TARGET_SECONDS, 25, (step) => needs({ [25 - step]: need }));
+  expect(latencies[25]).toBeGreaterThan(need - 0.01);
+  expect(latencies[25]).toBeLessThan(need + 0.01);
+  expect(latencies.slice(0, 6)).toEqual(new Array(6).fill(TARGET_SECONDS));
 });
 
-describe('for any problem', () => {
-  const seconds = (min: number, max: number) => fc.double({ min, max, noNaN: true });
-  const anyProblem = fc
-    .record({
-      latencySeconds: fc.oneof(seconds(0, 4), fc.constantFrom(-3600, 3600, -1e9, Number.NaN, Number.NEGATIVE_INFINITY)),
-      targetLatencySeconds: seconds(0.3, 4),
-      chunkSeconds: fc.constantFrom(0.1, 0.5, 1, 4),
-      playbackRates: fc.constantFrom(
-        RATES,
-        { min: 1, max: 1 },
-        { min: 1, max: 1.1 },
-        { min: 0.5, max: 2 },
-        { min: 0.995, max: 1.003 },
-      ),
-      dueSeconds: seconds(0, 20),
-      presentRate: fc.constantFrom(1, 0.95, 1.05, 2),
-      stallSeconds: seconds(0, 1),
-      futures: fc.nat(4),
-      needed: fc.array(seconds(-2, 6), { minLength: 1, maxLength: 30 }),
-    })
-    .map(({ futures, needed, ...rest }) =>
-      problem({
-        ...rest,
-        chunks: needed.length,
-        neededLatencySeconds: Float64Array.from(
-          { length: futures * needed.length },
-          (_, i) => needed[(i * 7) % needed.length]!,
-        ),
-      }),
-    );
+test('a chunk that needs a higher latency is no reason yet long before it, nor if the latency suffices', () => {
+  expect(planRate(problem({ neededLatencySeconds: needs({ 29: 1.02 }) }))).toBe(1);
+  expect(planRate(problem({ neededLatencySeconds: needs({ 8: 0.95 }) }))).toBe(1);
+  const above = problem({ latencySeconds: 1.3, neededLatencySeconds: needs({ 8: 1.2 }) });
+  expect(planRate(above)).toBeGreaterThan(1 - UNNOTICED);
+});
 
-  test('the rate is a bound, 1 or next to it, within the bounds, and the same again', () => {
-    forAll([anyProblem], { seed: 3, numRuns: 300 }, (any) => {
-      const rate = planRate(any);
-      const { min, max } = any.live.playbackRates;
-      expect(rate).toBeGreaterThanOrEqual(min);
-      expect(rate).toBeLessThanOrEqual(max);
-      expect(rate === min || rate === max || Math.abs(rate - 1) < UNNOTICED).toBe(true);
-      expect(planRate(any)).toBe(rate);
-    });
+test('a chunk that needs a higher latency is no reason if it is due before slower playback could help', () => {
+  const due = { dueSeconds: 0.01, stallSeconds: 0 };
+  expect(planRate(problem({ ...due, neededLatencySeconds: needs({ 0: 1.2 }) }))).toBeGreaterThan(1 - UNNOTICED);
+});
+
+test('a chunk that needs a higher latency counts by the share of the futures that have it', () => {
+  const among = (futures: number) => {
+    const neededLatencySeconds = new Float64Array(futures * CHUNKS);
+    neededLatencySeconds.set(needs({ 8: 1.2 }));
+    return planRate(problem({ neededLatencySeconds }));
+  };
+  expect(among(1)).toBeLessThan(1);
+  expect(among(1000)).toBe(1);
+});
+
+test('a chunk that needs a higher latency stops catching up where that would cause a stall', () => {
+  const at = { latencySeconds: 1.3, presentRate: RATES.max };
+  expect(planRate(problem(at))).toBeGreaterThan(1);
+  expect(planRate(problem({ ...at, neededLatencySeconds: needs({ 0: 1.299 }) }))).toBeLessThanOrEqual(1);
+});
+
+const anyProblem = fc
+  .record({
+    latencySeconds: fc.oneof(between(0, 4), fc.constantFrom(-3600, 3600, -1e9, Number.NaN, Number.NEGATIVE_INFINITY)),
+    targetLatencySeconds: between(0.3, 4),
+    chunkSeconds: fc.constantFrom(0.1, 0.5, 1, 4),
+    playbackRates: fc.constantFrom([0.95, 1.05], [1, 1], [1, 1.1], [0.5, 2], [0.995, 1.003]),
+    dueSeconds: between(0, 20),
+    presentRate: fc.constantFrom(1, 0.95, 1.05, 2),
+    stallSeconds: between(0, 1),
+    futures: fc.nat(4),
+    needed: fc.array(between(-2, 6), { minLength: 1, maxLength: 30 }),
+  })
+  .map(({ futures, needed, playbackRates: [min, max], ...rest }) =>
+    problem({
+      ...rest,
+      playbackRates: { min: min!, max: max! },
+      chunks: needed.length,
+      neededLatencySeconds: Float64Array.from(
+        Array(futures * needed.length),
+        (_, i) => needed[(i * 7) % needed.length]!,
+      ),
+    }),
+  );
+
+test('for any problem the rate is a bound, 1 or next to it, within the bounds, and the same again', () => {
+  forAll([anyProblem], { seed: 3, numRuns: 300 }, (any) => {
+    const rate = planRate(any);
+    const { min, max } = any.live.playbackRates;
+    expect(rate).toBeGreaterThanOrEqual(min);
+    expect(rate).toBeLessThanOrEqual(max);
+    expect(rate === min || rate === max || Math.abs(rate - 1) < UNNOTICED).toBe(true);
+    expect(planRate(any)).toBe(rate);
   });
 });

@@ -1,6 +1,6 @@
 /** Laws of MPC-L's live controller, in random states and on random forecasts, valid and broken. */
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Controller, InFlight, LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast, ValidForecast } from '../../forecast.ts';
@@ -30,25 +30,20 @@ const NOW_SECONDS = 100;
 /** Around a rate, with fluctuation and a handover in 3 s. */
 const forecastOf = (bps: number, changes: Partial<QuantileForecast> = {}) =>
   quantilesOf(bps, {
-    steps: [
-      [1, 1],
-      [4, 1.1],
-      [12, 0.9],
-      [40, 1],
-    ],
+    stepEndsSeconds: [1, 4, 12, 40],
+    factors: [1, 1.1, 0.9, 1],
     shares: [0.7, 1, 1.3],
     handovers: [{ atMs: UTC_MS + 3000, confidence: 0.8, dip: DIP }],
     fluctuation: FLUCTUATION,
     ...changes,
   });
 
-const anyOnDemand = anyState({ downloads: anyDownloads(6) }).map((state): PlayerState => ({ ...state, utcMs: UTC_MS }));
+const anyOnDemand = anyState(anyDownloads(6)).map((state): PlayerState => ({ ...state, utcMs: UTC_MS }));
 const anyLiveState = anyOnDemand.chain((state) => anyLive(state).map((live) => ({ ...state, live })));
 
 const anyReceived = fc.constantFrom(0, 0.01, 0.4, 1);
 const topOf = (state: PlayerState) => state.ladderBps.length - 1;
 
-/** All that a controller answers in a state. */
 function answersOf(controller: Controller, state: PlayerState, inFlight: InFlight, forecast?: ValidForecast) {
   return {
     decision: controller.decide(state, forecast),
@@ -78,85 +73,81 @@ function steadyState(changes: Partial<PlayerState> = {}, live: Partial<LiveState
   });
 }
 
-describe('on demand', () => {
-  test('answers exactly as MPC-L', () => {
-    const [ours, theirs] = [createLiveMpcL(), createMpcL()];
-    forAll([anyOnDemand, anyReceived, fc.boolean()], SEED, (state, share, isKnown) => {
-      const forecast = isKnown ? forecastOf(rateOf(state)) : undefined;
-      const inFlight = inFlightOf(state, topOf(state), share);
-      expect(ours.decide(state, forecast)).toEqual(theirs.decide(state, forecast));
-      expect(ours.reconsider!(state, inFlight, forecast)).toEqual(theirs.reconsider!(state, inFlight, forecast));
-    });
+test('on demand it answers exactly as MPC-L', () => {
+  const [ours, theirs] = [createLiveMpcL(), createMpcL()];
+  forAll([anyOnDemand, anyReceived, fc.boolean()], SEED, (state, share, isKnown) => {
+    const forecast = isKnown ? forecastOf(rateOf(state)) : undefined;
+    const inFlight = inFlightOf(state, topOf(state), share);
+    expect(ours.decide(state, forecast)).toEqual(theirs.decide(state, forecast));
+    expect(ours.reconsider!(state, inFlight, forecast)).toEqual(theirs.reconsider!(state, inFlight, forecast));
   });
 });
 
-describe('live', () => {
-  test('the reason of a pace says when the next handover is', () => {
-    const reason = (changes?: Partial<PlayerState>) =>
-      createLiveMpcL().pace!(steadyState(changes), undefined, forecastOf(10e6)).reason;
-    expect(reason()).toBe('test: latency 1.20 s of 1.20 s; handover in 3.0 s');
-    expect(reason({ utcMs: undefined })).toBe('test: latency 1.20 s of 1.20 s');
-    expect(reason({ utcMs: UTC_MS + 4000 })).toBe('test: latency 1.20 s of 1.20 s');
-  });
+test('the reason of a pace says when the next handover is', () => {
+  const reason = (changes?: Partial<PlayerState>) =>
+    createLiveMpcL().pace!(steadyState(changes), undefined, forecastOf(10e6)).reason;
+  expect(reason()).toBe('test: latency 1.20 s of 1.20 s; handover in 3.0 s');
+  expect(reason({ utcMs: undefined })).toBe('test: latency 1.20 s of 1.20 s');
+  expect(reason({ utcMs: UTC_MS + 4000 })).toBe('test: latency 1.20 s of 1.20 s');
+});
 
-  test('playback that is too late jumps to the target of the stream, also with a free target', () => {
-    for (const autoTarget of [true, false]) {
-      const pace = (latencySeconds: number) =>
-        createLiveMpcL({ autoTarget }).pace!(steadyState({}, { latencySeconds }), undefined, forecastOf(10e6));
-      expect([4, 4.01, 3600].map((latencySeconds) => pace(latencySeconds).jump)).toEqual([false, true, true]);
-      expect(pace(4.1)).toMatchObject({ jump: true, targetLatencySeconds: 1.2 });
-      expect(pace(3.9)).toMatchObject({ jump: false, targetLatencySeconds: autoTarget ? 3.9 : 1.2 });
-    }
-  });
+test('playback that is too late jumps to the target of the stream, also with a free target', () => {
+  for (const autoTarget of [true, false]) {
+    const pace = (latencySeconds: number) =>
+      createLiveMpcL({ autoTarget }).pace!(steadyState({}, { latencySeconds }), undefined, forecastOf(10e6));
+    expect([4, 4.01, 3600].map((latencySeconds) => pace(latencySeconds).jump)).toEqual([false, true, true]);
+    expect(pace(4.1)).toMatchObject({ jump: true, targetLatencySeconds: 1.2 });
+    expect(pace(3.9)).toMatchObject({ jump: false, targetLatencySeconds: autoTarget ? 3.9 : 1.2 });
+  }
+});
 
-  test('without a forecast MPC-D decides, and the pace leads to the target', () => {
-    const [controller, mpcD] = [createLiveMpcL(), createMpcD({ live: new PathPlan() })];
-    forAll([anyLiveState], SEED, (state) => {
-      expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
-      expect(controller.reconsider!(state, inFlightOf(state, topOf(state), 0))).toBe('keep');
-      const { latencySeconds, targetLatencySeconds, playbackRates } = state.live;
-      const { playbackRate, reason } = controller.pace!(state, undefined);
-      expect(reason).toContain('no usable forecast');
-      const late = latencySeconds - targetLatencySeconds;
-      if (late > 2) expect(playbackRate).toBe(playbackRates.max);
-      if (late > 0.1) expect(playbackRate >= 1).toBe(true);
-      if (late < -0.1) expect(playbackRate <= 1).toBe(true);
-    });
-    expect(controller.pace!(steadyState(), undefined).playbackRate).toBe(1);
-    for (const latencySeconds of [0.7, 1, 1.4, 1.7]) {
-      const { playbackRate } = controller.pace!(steadyState({}, { latencySeconds }), undefined);
-      expect(Math.sign(playbackRate - 1)).toBe(Math.sign(latencySeconds - 1.2));
-    }
+test('without a forecast MPC-D decides, and the pace leads to the target', () => {
+  const [controller, mpcD] = [createLiveMpcL(), createMpcD({ live: new PathPlan() })];
+  forAll([anyLiveState], SEED, (state) => {
+    expect(controller.decide(state).representation).toBe(mpcD.decide(state).representation);
+    expect(controller.reconsider!(state, inFlightOf(state, topOf(state), 0))).toBe('keep');
+    const { latencySeconds, targetLatencySeconds, playbackRates } = state.live;
+    const { playbackRate, reason } = controller.pace!(state, undefined);
+    expect(reason).toContain('no usable forecast');
+    const late = latencySeconds - targetLatencySeconds;
+    if (late > 2) expect(playbackRate).toBe(playbackRates.max);
+    if (late > 0.1) expect(playbackRate >= 1).toBe(true);
+    if (late < -0.1) expect(playbackRate <= 1).toBe(true);
   });
+  expect(controller.pace!(steadyState(), undefined).playbackRate).toBe(1);
+  for (const latencySeconds of [0.7, 1, 1.4, 1.7]) {
+    const { playbackRate } = controller.pace!(steadyState({}, { latencySeconds }), undefined);
+    expect(Math.sign(playbackRate - 1)).toBe(Math.sign(latencySeconds - 1.2));
+  }
+});
 
-  test.each([0, 1e9])('a forecast that was issued at %p ms counts as none', (issuedAtMs) => {
-    const controller = createLiveMpcL();
-    forAll([anyLiveState, anyReceived], { ...SEED, numRuns: 10 }, (state, share) => {
-      const inFlight = inFlightOf(state, topOf(state), share);
-      const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
-      expect(answers).toEqual(answersOf(controller, state, inFlight));
-    });
+test.each([0, 1e9])('a forecast that was issued at %p ms counts as none', (issuedAtMs) => {
+  const controller = createLiveMpcL();
+  forAll([anyLiveState, anyReceived], { ...SEED, numRuns: 10 }, (state, share) => {
+    const inFlight = inFlightOf(state, topOf(state), share);
+    const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
+    expect(answers).toEqual(answersOf(controller, state, inFlight));
   });
+});
 
-  test('chooses a bitrate that the link sustains', () => {
-    const controller = createLiveMpcL();
-    const choiceAt = (bps: number) => {
-      const downloads = steadyState().downloads.map((one) => ({ ...one, downloadSeconds: 0.05 + 8e6 / bps }));
-      return controller.decide(steadyState({ downloads }), forecastOf(bps)).representation;
-    };
-    expect([1e6, 3e6, 7e6, 40e6].map(choiceAt)).toEqual([0, 1, 2, 3]);
-  });
+test('chooses a bitrate that the link sustains', () => {
+  const controller = createLiveMpcL();
+  const choiceAt = (bps: number) => {
+    const downloads = steadyState().downloads.map((one) => ({ ...one, downloadSeconds: 0.05 + 8e6 / bps }));
+    return controller.decide(steadyState({ downloads }), forecastOf(bps)).representation;
+  };
+  expect([1e6, 3e6, 7e6, 40e6].map(choiceAt)).toEqual([0, 1, 2, 3]);
+});
 
-  test('abandons a download that would stall for long, and keeps one that comes in time', () => {
-    const controller = createLiveMpcL();
-    const downloads = steadyState().downloads.map((one) => ({ ...one, downloadSeconds: 8 }));
-    const state = steadyState({ downloads, previousBitrateBps: 8e6 }, { firstChunkAtSeconds: NOW_SECONDS - 1 });
-    const late = inFlightOf(state, 3, 0.05);
-    const change = controller.reconsider!(state, late, forecastOf(1.2e6));
-    expect(change).toMatchObject({ representation: expect.any(Number), reason: expect.stringContaining('abandoned') });
-    const fast = steadyState({}, { firstChunkAtSeconds: NOW_SECONDS - 1 });
-    expect(controller.reconsider!(fast, inFlightOf(fast, 2, 0.4), forecastOf(12e6))).toBe('keep');
-  });
+test('abandons a download that would stall for long, and keeps one that comes in time', () => {
+  const controller = createLiveMpcL();
+  const downloads = steadyState().downloads.map((one) => ({ ...one, downloadSeconds: 8 }));
+  const state = steadyState({ downloads, previousBitrateBps: 8e6 }, { firstChunkAtSeconds: NOW_SECONDS - 1 });
+  const late = inFlightOf(state, 3, 0.05);
+  const change = controller.reconsider!(state, late, forecastOf(1.2e6));
+  expect(change).toMatchObject({ representation: expect.any(Number), reason: expect.stringContaining('abandoned') });
+  const fast = steadyState({}, { firstChunkAtSeconds: NOW_SECONDS - 1 });
+  expect(controller.reconsider!(fast, inFlightOf(fast, 2, 0.4), forecastOf(12e6))).toBe('keep');
 });
 
 test('without `rate` the player sets the pace, and the decisions are the same', () => {

@@ -3,7 +3,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InFlight, LiveState, PlayerState } from '../../controller.ts';
-import { liveOf, quantilesOf, stateOf as runningState } from '../../random-states.fixture.ts';
+import { between, forAll } from '../../property.fixture.ts';
+import { inFlightOf, liveOf, quantilesOf, stateOf as runningState } from '../../random-states.fixture.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
@@ -28,20 +29,15 @@ function stateOf(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = 
 
 /** Outcomes on a link of exactly this rate; an element that stalls at an empty buffer. */
 function outcomesOn(bps: number, state = stateOf(), given: MpcLOptions = {}): LiveOutcomes {
-  const forecast = quantilesOf(bps, { issuedAtMs: 1000 * state.nowSeconds, steps: [[60, 1]], rankCorrelation: 0 });
+  const forecast = quantilesOf(bps, { issuedAtMs: 1000 * state.nowSeconds, stepEndsSeconds: [60], rankCorrelation: 0 });
   const options = resolveMpcLOptions({ ...given, tuning: { futures: 4, stallLevelSeconds: 0 } });
   const link = new LinkFutures(options.tuning.futures, options.seed);
   return new LiveOutcomes(state, options, link.draw(state, forecast));
 }
 
 const downloading = (changes: Partial<InFlight> = {}): InFlight => ({
-  segmentIndex: 20,
-  bitrateBps: LADDER_BPS[MIDDLE]!,
-  sizeBits: 8e6,
-  requestedAtSeconds: 99,
-  receivedBits: 5e6,
+  ...inFlightOf(stateOf(), MIDDLE, 5 / 8),
   firstByteAtSeconds: 99.05,
-  abandonments: 0,
   ...changes,
 });
 
@@ -68,10 +64,7 @@ describe('a new request', () => {
   test.each<[string, { firstChunkAtSeconds?: number; setup?: number; arrivals: number[] }]>([
     ['waits for each chunk on a link that is faster than the encoder', { arrivals: [0.3, 0.75, 1.25, 1.75] }],
     ['is not sent before its first chunk exists', { firstChunkAtSeconds: 101, arrivals: [1.3, 1.75, 2.25, 2.75] }],
-    [
-      'catches up with chunks that have existed for long',
-      { firstChunkAtSeconds: 98, arrivals: [0.3, 0.55, 0.8, 1.05] },
-    ],
+    ['catches up with chunks that exist for long', { firstChunkAtSeconds: 98, arrivals: [0.3, 0.55, 0.8, 1.05] }],
     ['waits for what is loaded before it, after its first chunk', { setup: 1, arrivals: [1.3, 1.55, 1.8, 2.05] }],
     [
       'waits for what is loaded before it, while the encoder works on its first chunk',
@@ -159,71 +152,59 @@ describe('a running download', () => {
   });
 });
 
-describe('playback', () => {
-  test('that has not started begins with its first chunk', () => {
-    const waiting = stateOf({ started: false, bufferLevelSeconds: 0 });
-    const outcomes = outcomesOn(2e6, waiting);
-    const needed = neededOf(outcomes);
-    expect(needed[0]).toBeCloseTo(waiting.live!.latencySeconds, 9);
-    expect(needed[1]! - needed[0]!).toBeCloseTo(0.5, 6);
-    const fast = outcomesOn(8e6, waiting);
-    expect(fast.evaluate(fast.newRequest(MIDDLE)).stallSeconds).toBe(0);
-  });
+test('playback that has not started begins with its first chunk', () => {
+  const waiting = stateOf({ started: false, bufferLevelSeconds: 0 });
+  const outcomes = outcomesOn(2e6, waiting);
+  const needed = neededOf(outcomes);
+  expect(needed[0]).toBeCloseTo(waiting.live!.latencySeconds, 9);
+  expect(needed[1]! - needed[0]!).toBeCloseTo(0.5, 6);
+  const fast = outcomesOn(8e6, waiting);
+  expect(fast.evaluate(fast.newRequest(MIDDLE)).stallSeconds).toBe(0);
+});
 
-  test('that is paused stalls on no link', () => {
-    const paused = outcomesOn(1e5, stateOf({ isPaused: true }));
-    expect(paused.evaluate(paused.newRequest(MIDDLE))).toMatchObject({ qoe: 4, stallSeconds: 0 });
-    const playing = outcomesOn(1e5);
-    expect(playing.evaluate(playing.newRequest(MIDDLE)).stallSeconds).toBeGreaterThan(10);
-  });
+test('playback that is paused stalls on no link', () => {
+  const paused = outcomesOn(1e5, stateOf({ isPaused: true }));
+  expect(paused.evaluate(paused.newRequest(MIDDLE))).toMatchObject({ qoe: 4, stallSeconds: 0 });
+  const playing = outcomesOn(1e5);
+  expect(playing.evaluate(playing.newRequest(MIDDLE)).stallSeconds).toBeGreaterThan(10);
+});
 
-  test('stalls by the greatest lack of latency among the chunks', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: 1e5, max: 2e7, noNaN: true }),
-        fc.double({ min: 0, max: 5, noNaN: true }),
-        fc.double({ min: 95, max: 103, noNaN: true }),
-        fc.nat(LADDER_BPS.length - 1),
-        (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
-          const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
-          const request = outcomes.newRequest(representation);
-          const needed = neededOf(outcomes, request);
-          const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
-          expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
-        },
-      ),
-      { seed: 5, numRuns: 100 },
-    );
+test('playback stalls by the greatest lack of latency among the chunks', () => {
+  const any = [between(1e5, 2e7), between(0, 5), between(95, 103), fc.nat(LADDER_BPS.length - 1)] as const;
+  forAll([...any], { seed: 5, numRuns: 100 }, (bps, bufferLevelSeconds, firstChunkAtSeconds, representation) => {
+    const outcomes = outcomesOn(bps, stateOf({ bufferLevelSeconds }, { firstChunkAtSeconds }));
+    const request = outcomes.newRequest(representation);
+    const needed = neededOf(outcomes, request);
+    const lack = Math.max(0, ...needed.map((latency) => latency - 1.2));
+    expect(outcomes.evaluate(request).stallSeconds).toBeCloseTo(lack, 6);
   });
 });
 
-describe('the score', () => {
-  const scoresOn = (bps: number, given: MpcLOptions = {}) => {
-    const outcomes = outcomesOn(bps, stateOf(), given);
-    return LADDER_BPS.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)).score);
-  };
+const scoresOn = (bps: number, given: MpcLOptions = {}) => {
+  const outcomes = outcomesOn(bps, stateOf(), given);
+  return LADDER_BPS.map((_, r) => outcomes.evaluate(outcomes.newRequest(r)).score);
+};
 
-  test('rises with the bitrate on a fast link, and falls above the capacity', () => {
-    const fast = scoresOn(100e6);
-    const slow = scoresOn(1.2e6);
-    for (let r = 1; r < LADDER_BPS.length; r++) {
-      expect(fast[r]).toBeGreaterThan(fast[r - 1]!);
-      expect(slow[r]).toBeLessThan(slow[r - 1]!);
-    }
-  });
+test('the score rises with the bitrate on a fast link, and falls above the capacity', () => {
+  const fast = scoresOn(100e6);
+  const slow = scoresOn(1.2e6);
+  for (let r = 1; r < LADDER_BPS.length; r++) {
+    expect(fast[r]).toBeGreaterThan(fast[r - 1]!);
+    expect(slow[r]).toBeLessThan(slow[r - 1]!);
+  }
+});
 
-  test('falls with the capacity and with the aversion to risk', () => {
-    const rates = [0.5e6, 1e6, 2e6, 4e6, 8e6, 16e6].map((bps) => scoresOn(bps)[MIDDLE]!);
-    for (let i = 1; i < rates.length; i++) expect(rates[i]).toBeGreaterThan(rates[i - 1]! - 1e-9);
-    expect(rates[0]).toBeLessThan(rates[5]!);
-    expect(scoresOn(2e6, { risk: 1 })[MIDDLE]).toBeLessThan(scoresOn(2e6, { risk: 0 })[MIDDLE]!);
-    const gains = (scores: number[]) => scores.map((score) => score - scores[0]!);
-    const [averse, neutral] = [1, 0].map((risk) => gains(scoresOn(1e12, { risk })));
-    for (const [r, gain] of averse!.entries()) expect(gain).toBeCloseTo(neutral![r]!, 3);
-  });
+test('the score falls with the capacity and with the aversion to risk', () => {
+  const rates = [0.5e6, 1e6, 2e6, 4e6, 8e6, 16e6].map((bps) => scoresOn(bps)[MIDDLE]!);
+  for (let i = 1; i < rates.length; i++) expect(rates[i]).toBeGreaterThan(rates[i - 1]! - 1e-9);
+  expect(rates[0]).toBeLessThan(rates[5]!);
+  expect(scoresOn(2e6, { risk: 1 })[MIDDLE]).toBeLessThan(scoresOn(2e6, { risk: 0 })[MIDDLE]!);
+  const gains = (scores: number[]) => scores.map((score) => score - scores[0]!);
+  const [averse, neutral] = [1, 0].map((risk) => gains(scoresOn(1e12, { risk })));
+  for (const [r, gain] of averse!.entries()) expect(gain).toBeCloseTo(neutral![r]!, 3);
+});
 
-  test('counts on lower bitrates later', () => {
-    // 8 Mbit, and 16 more at the same bitrate, of which 9 s would be late: a cost of at least 8 * 6.5.
-    expect(scoresOn(2e6)[MIDDLE]).toBeGreaterThan(24 - 8 * 6.5);
-  });
+test('the score counts on lower bitrates later', () => {
+  // 8 Mbit, and 16 more at the same bitrate, of which 9 s would be late: a cost of at least 8 * 6.5.
+  expect(scoresOn(2e6)[MIDDLE]).toBeGreaterThan(24 - 8 * 6.5);
 });

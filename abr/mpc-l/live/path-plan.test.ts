@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
 import { type CapacityPath, ConstantPath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
@@ -28,68 +28,60 @@ function liveState(changes: Partial<PlayerState> = {}): PlayerState {
 const forecastOf = (path: CapacityPath) => alongPath(path, 16);
 const pathOf = (bps: number) => forecastOf(new ConstantPath(bps));
 
-describe('MPC-D a second behind the edge', () => {
-  test('plays what the link carries, because playback begins with the first chunk', () => {
-    const { representation, reason, candidates } = createController('mpc-d').decide(
-      liveState({ previousBitrateBps: 5e6 }),
-    );
-    expect(LADDER_BPS[representation]).toBe(22e6);
-    expect(reason).toMatch(/^25\.0 Mbit\/s .*: QoE .* stall 0\.00 s$/);
-    expect(candidates![7]!.expectedStallSeconds).toBeGreaterThan(0.3);
-  });
-
-  test('as the textbook has it, fears that each download drains the half second of buffer', () => {
-    const { representation } = createController('mpc-d:textbook').decide(liveState({ previousBitrateBps: 5e6 }));
-    expect(LADDER_BPS[representation]).toBeLessThanOrEqual(5e6);
-  });
-
-  test('is the textbook on demand', () => {
-    const { live: _, ...state } = liveState({ bufferLevelSeconds: 3, bufferCapSeconds: 16 });
-    const { controller, ...decision } = createController('mpc-d').decide(state);
-    expect({ ...decision, controller: `${controller}:textbook` }).toEqual(
-      createController('mpc-d:textbook').decide(state),
-    );
-  });
-
-  test('abandons a dead download, and keeps one that is late by a second', () => {
-    const controller = createController('mpc-d:abandon');
-    const state = liveState();
-    const inFlight = inFlightOf(state, 6, 1 / 44, 2.5);
-    const decision = controller.reconsider!(state, inFlight);
-    expect(decision).toMatchObject({ representation: 0 });
-    expect(controller.reconsider!(state, { ...inFlight, receivedBits: 25e6 })).toBe('keep');
-  });
+test('MPC-D a second behind the edge plays what the link carries, because playback begins with the first chunk', () => {
+  const state = liveState({ previousBitrateBps: 5e6 });
+  const { representation, reason, candidates } = createController('mpc-d').decide(state);
+  expect(LADDER_BPS[representation]).toBe(22e6);
+  expect(reason).toMatch(/^25\.0 Mbit\/s .*: QoE .* stall 0\.00 s$/);
+  expect(candidates![7]!.expectedStallSeconds).toBeGreaterThan(0.3);
 });
 
-describe('MPC-O at the live edge', () => {
-  const controller = createController('mpc-o');
+test('MPC-D of the textbook, a second behind the edge, fears that each download drains the half second of buffer', () => {
+  const { representation } = createController('mpc-d:textbook').decide(liveState({ previousBitrateBps: 5e6 }));
+  expect(LADDER_BPS[representation]).toBeLessThanOrEqual(5e6);
+});
 
-  test.each([6e6, 14e6, 25e6])('plays what the true path of %d bit/s carries, whatever was measured', (bps) => {
-    const { representation, forecastSource } = controller.decide(
-      liveState({ previousBitrateBps: undefined }),
-      pathOf(bps),
-    );
-    const carried = LADDER_BPS.filter((one) => one <= bps).pop();
-    expect(LADDER_BPS[representation]).toBe(carried);
-    expect(forecastSource).toBe('oracle');
-  });
+test('MPC-D a second behind the edge is the textbook on demand', () => {
+  const { live: _, ...state } = liveState({ bufferLevelSeconds: 3, bufferCapSeconds: 16 });
+  const { controller, ...decision } = createController('mpc-d').decide(state);
+  const textbook = createController('mpc-d:textbook').decide(state);
+  expect({ ...decision, controller: `${controller}:textbook` }).toEqual(textbook);
+});
 
-  test('slows down before an outage on its path, and keeps the rate on a steady one', () => {
-    const dead = {
-      ...new ConstantPath(25e6),
-      cumulativeBits: (seconds: number) => 25e6 * (seconds - Math.min(0.6, Math.max(0, seconds - 4))),
-      downloadSeconds: () => 0,
-    };
-    const outage = forecastOf(dead);
-    const state = liveState({ previousBitrateBps: 16e6 });
-    expect(controller.pace!(state, undefined, outage).playbackRate).toBeLessThan(1);
-    expect(controller.pace!(state, undefined, pathOf(25e6)).playbackRate).toBe(1);
-  });
+test('MPC-D a second behind the edge abandons a dead download, and keeps one that is late by a second', () => {
+  const controller = createController('mpc-d:abandon');
+  const state = liveState();
+  const inFlight = inFlightOf(state, 6, 1 / 44, 2.5);
+  const decision = controller.reconsider!(state, inFlight);
+  expect(decision).toMatchObject({ representation: 0 });
+  expect(controller.reconsider!(state, { ...inFlight, receivedBits: 25e6 })).toBe('keep');
+});
 
-  test('returns to the target without a path', () => {
-    const state = liveState();
-    const late = { ...state, live: { ...state.live!, latencySeconds: 1.5 } };
-    expect(controller.pace!(late, undefined).playbackRate).toBeGreaterThan(1);
-    expect(controller.decide(state).reason).toMatch(/^no path: mpc-d/);
-  });
+const controller = createController('mpc-o');
+
+test.each([6e6, 14e6, 25e6])('at the live edge MPC-O plays what the true path of %d bit/s carries', (bps) => {
+  const state = liveState({ previousBitrateBps: undefined });
+  const { representation, forecastSource } = controller.decide(state, pathOf(bps));
+  const carried = LADDER_BPS.filter((one) => one <= bps).pop();
+  expect(LADDER_BPS[representation]).toBe(carried);
+  expect(forecastSource).toBe('oracle');
+});
+
+test('at the live edge MPC-O slows down before an outage on its path, and keeps the rate on a steady one', () => {
+  const dead = {
+    ...new ConstantPath(25e6),
+    cumulativeBits: (seconds: number) => 25e6 * (seconds - Math.min(0.6, Math.max(0, seconds - 4))),
+    downloadSeconds: () => 0,
+  };
+  const outage = forecastOf(dead);
+  const state = liveState({ previousBitrateBps: 16e6 });
+  expect(controller.pace!(state, undefined, outage).playbackRate).toBeLessThan(1);
+  expect(controller.pace!(state, undefined, pathOf(25e6)).playbackRate).toBe(1);
+});
+
+test('at the live edge MPC-O returns to the target without a path', () => {
+  const state = liveState();
+  const late = { ...state, live: { ...state.live!, latencySeconds: 1.5 } };
+  expect(controller.pace!(late, undefined).playbackRate).toBeGreaterThan(1);
+  expect(controller.decide(state).reason).toMatch(/^no path: mpc-d/);
 });

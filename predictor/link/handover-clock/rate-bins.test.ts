@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { RateBins } from './rate-bins.ts';
 import type { Measurement } from './state-filters.ts';
 
@@ -20,44 +20,42 @@ const seconds = (from: number, ...bits: number[]) => bits.map((of, i) => [from +
 /** Closes the open bin, so that it is emitted. */
 const LATER = [1000, 1000.1, 1e5] as const;
 
-describe('RateBins', () => {
-  test('a constant rate gives bins of half a second with ln rate', () => {
-    const bins = binsOf(tenths(3, 30, 1e5));
-    expect(bins.length).toBe(5);
-    for (const [i, bin] of bins.entries()) {
-      expect(bin.atSeconds).toBeCloseTo(3.25 + i / 2);
-      expect(bin.seconds).toBeCloseTo(0.5);
-      expect(bin.value).toBeCloseTo(Math.log(1e6), 5);
-    }
-  });
+test('a constant rate gives bins of half a second with ln rate', () => {
+  const bins = binsOf(tenths(3, 30, 1e5));
+  expect(bins.length).toBe(5);
+  for (const [i, bin] of bins.entries()) {
+    expect(bin.atSeconds).toBeCloseTo(3.25 + i / 2);
+    expect(bin.seconds).toBeCloseTo(0.5);
+    expect(bin.value).toBeCloseTo(Math.log(1e6), 5);
+  }
+});
 
-  test('a longer observation is one bin', () => {
-    expect(binsOf(seconds(0, 1e6, 3e6))).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
-    // Also a dead one.
-    expect(binsOf(seconds(0, 0, 0))).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
-  });
+test('a longer observation is one bin', () => {
+  expect(binsOf(seconds(0, 1e6, 3e6))).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
+  // Also a dead one.
+  expect(binsOf(seconds(0, 0, 0))).toEqual([{ atSeconds: 0.5, seconds: 1, value: 0 }]);
+});
 
-  test('the end of a download does not count', () => {
-    const [bin] = binsOf([...tenths(0, 4, 1e5), [0.4, 0.5, 3e4], [0.5, 0.55, 0], LATER]);
-    expect(bin!.seconds).toBeCloseTo(0.4);
-    expect(bin!.value).toBeCloseTo(Math.log(1e6), 5);
-  });
+test('the end of a download does not count', () => {
+  const [bin] = binsOf([...tenths(0, 4, 1e5), [0.4, 0.5, 3e4], [0.5, 0.55, 0], LATER]);
+  expect(bin!.seconds).toBeCloseTo(0.4);
+  expect(bin!.value).toBeCloseTo(Math.log(1e6), 5);
+});
 
-  test('a round trip between two segments does not close a bin, a longer pause does', () => {
-    expect(binsOf([...tenths(0, 4, 1e5), ...tenths(0.44, 4, 1e5), LATER]).length).toBe(1);
-    const [first, second] = binsOf([...tenths(0, 5, 1e5), ...tenths(2, 7, 2e5), LATER]);
-    expect(first!.seconds).toBeCloseTo(0.3);
-    expect(second!.atSeconds).toBeCloseTo(2.25);
-  });
+test('a round trip between two segments does not close a bin, a longer pause does', () => {
+  expect(binsOf([...tenths(0, 4, 1e5), ...tenths(0.44, 4, 1e5), LATER]).length).toBe(1);
+  const [first, second] = binsOf([...tenths(0, 5, 1e5), ...tenths(2, 7, 2e5), LATER]);
+  expect(first!.seconds).toBeCloseTo(0.3);
+  expect(second!.atSeconds).toBeCloseTo(2.25);
+});
 
-  test('too short a download is no measurement', () => {
-    expect(binsOf([[0, 0.05, 1e5], [0.05, 0.3, 1e5], LATER]).length).toBe(0);
-  });
+test('too short a download is no measurement', () => {
+  expect(binsOf([[0, 0.05, 1e5], [0.05, 0.3, 1e5], LATER]).length).toBe(0);
+});
 
-  test('ignores overlapping observations, and follows a clock that was set back', () => {
-    const overlapping = binsOf([...seconds(5, 1e6), [5.2, 5.9, 9e6], ...seconds(6, 1e6)]);
-    expect(overlapping.map(({ value }) => value)).toEqual([Math.log(1e6 + 1)]);
-    const back = binsOf([...seconds(49, 1e6, 1e6), ...seconds(20, 1e6, 1e6)]);
-    expect(back.map(({ atSeconds }) => atSeconds)).toEqual([49.5, 20.5]);
-  });
+test('ignores overlapping observations, and follows a clock that was set back', () => {
+  const overlapping = binsOf([...seconds(5, 1e6), [5.2, 5.9, 9e6], ...seconds(6, 1e6)]);
+  expect(overlapping.map(({ value }) => value)).toEqual([Math.log(1e6 + 1)]);
+  const back = binsOf([...seconds(49, 1e6, 1e6), ...seconds(20, 1e6, 1e6)]);
+  expect(back.map(({ atSeconds }) => atSeconds)).toEqual([49.5, 20.5]);
 });
