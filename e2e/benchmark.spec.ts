@@ -231,7 +231,7 @@ for (const kind of ['on demand', 'live'] as const) {
       expect(result.household).toMatchObject({ name: 'two', algorithm: 'mpc-d', player });
       const { joinSeconds } = result.household!;
       expect(Math.abs(joinSeconds - [0, 5.3][player]!)).toBeLessThan(player === 0 ? 0.001 : STANDSTILL_SECONDS);
-      expect(result.startupSeconds).toBeLessThan(2);
+      expect(result.startupSeconds).toBeLessThan(2 + STANDSTILL_SECONDS);
       // The plugin's second 0 is its first request for a segment, after the first decision.
       const states = record.decisions.map(({ state }) => state).filter(({ nowSeconds }) => nowSeconds > 0);
       const zeroMs = Date.UTC(2025, 5, 1) + 1000 * (15 + joinSeconds + record.requests[0]!.requestedAtSeconds);
@@ -278,7 +278,9 @@ test('live in hls.js on a fast link: no byte twice, stalls of the host only, at 
   expect(played.length).toBe(3);
   for (const { planned, record, inconsistencies, originLog } of played) {
     await test.step(planned.algorithm, () => {
-      expect([record.endedBy, record.fault, inconsistencies]).toEqual(['end', undefined, []]);
+      // What was loaded twice is counted below, in bytes.
+      const others = inconsistencies.filter((one) => !/was loaded/.test(one));
+      expect([record.endedBy, record.fault, others]).toEqual(['end', undefined, []]);
       const loaded = new Map<number, { shares: number; levels: Set<string> }>();
       for (const { segmentIndex, representationId, sentBytes } of originLog) {
         if (segmentIndex === undefined) continue;
