@@ -112,6 +112,22 @@ test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (
   expect(service.problems.list()).toEqual([]);
 });
 
+test('how long something lasts stays true when UTC leaps', () => {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  service.problems.report('dish', 'unreachable', 'nothing answers');
+  clock.advance(60);
+  clock.leap(7200);
+  service.tick();
+  const { startedMs, serverUtcMs, dish, problems } = service.state();
+  expect(serverUtcMs - startedMs).toBe(60_000);
+  expect(serverUtcMs - dish.sinceMs).toBe(60_000);
+  expect(problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs])).toEqual([
+    ['dish', 60_000],
+    ['clock', 0],
+  ]);
+});
+
 test("learns from the usage in the dish's history, unless it is too old", () => {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });
