@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
+import { closedAfterTest } from '../../abr/closed.fixture.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
-import { closedAfterTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import type { RawResponse } from './device-api.ts';
@@ -189,10 +189,13 @@ test('polls a slow dish once at a time and ignores its late answers', async () =
   expect(seconds).toEqual([]);
 });
 
-test('truncated answers neither crash it nor stop it', async () => {
+test('truncated and garbled answers neither crash it nor stop it', async () => {
   const { watching, dish, pollAfter } = await watch();
+  const garble = seededRandom(5);
   for (let part = 0; part < 1; part += 0.04) {
     dish.misbehave({ cutTo: part });
+    await pollAfter(60);
+    dish.misbehave({ garble });
     await pollAfter(60);
   }
   dish.misbehave({});
