@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -65,12 +64,9 @@ describe('serve', () => {
   test.each([['serve'], ['serve-demo', '--page', 'demo']])(
     '%s: a port that is taken is wrong input',
     async (...command) => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await new Promise((resolve) => server.once('listening', resolve));
-      const { port } = server.address() as { port: number };
+      const { port } = new URL((await serving(() => {})).url);
       const message = `--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`;
-      await refused(run([...command, '--port', String(port)]), message);
-      server.close();
+      await refused(run([...command, '--port', port]), message);
     },
   );
 

@@ -1,20 +1,15 @@
 /** For tests: HTTP servers on free ports, which close after the test. */
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach } from '@jest/globals';
+import { closedAfterTest } from '../abr/closed.fixture.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-
 export async function serving(answer: Answer) {
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
-  servers.push(server);
+  closedAfterTest({ close: () => server.close().closeAllConnections() });
   await once(server, 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }

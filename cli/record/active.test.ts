@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { closedAfterTest } from '../../abr/closed.fixture.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Traffic } from '../../service/api/wire.ts';
@@ -22,10 +23,6 @@ interface Open {
   headers: Headers;
 }
 
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
-});
 const at = temporaryFolder('test');
 
 /** A service and a file server, with a manual clock. */
@@ -45,7 +42,7 @@ class World {
   }
 
   async start(flags: ActiveFlags = {}): Promise<this> {
-    worlds.push(this);
+    closedAfterTest({ close: () => this.stop() });
     const fetch = async (input: string | URL | Request, init: RequestInit = {}) => {
       const isFile = String(input) === URL_OF_FILE;
       if (!isFile && !this.isServing) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
