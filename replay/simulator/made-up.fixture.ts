@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
+import { between } from '../../abr/property.fixture.ts';
 import { seededRandom } from '../../abr/random.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
@@ -44,8 +45,8 @@ export function traceOfParts(parts: readonly { seconds: number; mbps: number }[]
 export const partsUpTo = (mbps: number, { maxLength }: { maxLength: number }) =>
   fc.array(
     fc.record({
-      seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
-      mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: mbps, noNaN: true })),
+      seconds: between(0.1, 20),
+      mbps: fc.oneof(fc.constant(0), between(0.2, mbps)),
     }),
     { minLength: 1, maxLength },
   );
