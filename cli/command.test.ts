@@ -1,6 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
@@ -10,9 +9,7 @@ import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { CommandIo } from './command-io.ts';
 import { refused } from './refused.fixture.ts';
-import { run } from './run.fixture.ts';
-
-const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+import { run, TRACE } from './run.fixture.ts';
 
 const at = temporaryFolder('file');
 let traces: string;

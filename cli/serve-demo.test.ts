@@ -1,28 +1,24 @@
 /** `leo-abr serve-demo`: the responses of its server. */
 
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { put, temporaryFolder } from '../replay/folder.fixture.ts';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
 import { refused } from './refused.fixture.ts';
+import { TRACE } from './run.fixture.ts';
 import { runListening } from './serve-run.fixture.ts';
-
-const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 
 const at = temporaryFolder('file');
 let page: string;
 beforeAll(() => {
   page = at('page');
-  mkdirSync(join(page, 'assets'), { recursive: true });
-  writeFileSync(at('secret.txt'), 'not to be served');
-  writeFileSync(join(page, 'index.html'), '<!doctype html><title>demo</title>');
-  writeFileSync(join(page, 'assets', 'index-abc.js'), 'export {};');
+  put(at('secret.txt'), 'not to be served');
+  put(join(page, 'index.html'), '<!doctype html><title>demo</title>');
+  put(join(page, 'assets', 'index-abc.js'), 'export {};');
 });
 
 const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
