@@ -1,21 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
 import { bitsOf } from '../core/stand-in.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
-
-test('cached segments are not measured', () => {
-  const { controller, player } = attached({ controller: new Scripted() });
-  player.download(0, 3e6, 0.05);
-  const cached = player.send(1);
-  cached.arrived(4e6);
-  cached.completed(4e6);
-  player.ask();
-  expect(controller.states[0]!.downloads.map(({ segmentIndex }) => segmentIndex)).toEqual([0]);
-});
 
 describe('bytes are counted with any headers', () => {
   /** The request of the first segment; `step` comes after each quarter of a second. */
