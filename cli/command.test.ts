@@ -162,16 +162,6 @@ describe('simulate', () => {
         /`mpc-d`: \d sessions? ran past the end of the recording, which then began again, by up to \d+\.\d s\./,
       );
     });
-
-    test('a live session ends with its encoder, so it never does', async () => {
-      write('even.csv', csv(flat(250, 20)));
-      const flags = { traces: at('even.csv'), scenario: 'live-uhd-1', starts: 'at:0,60,61', algorithms: 'mpc-d' };
-      const { stdout, stderr } = await simulate(flags);
-      // 250 s repeat after 240 s.
-      expect(stderr).toContain('  even at 61 s: no room for a session in 250 s\n');
-      expect(parseResults(stdout, 'stdout').sessions).toMatchObject([{ startSeconds: 0 }, { startSeconds: 60 }]);
-      expect(stdout).not.toContain('pastTrace');
-    });
   });
 
   test('the same seed gives the same bytes, in shards and merged too', async () => {
@@ -372,18 +362,6 @@ describe('wrong usage and input: status 2; the message has place, expectation an
       await refused(simulate({ out }), /--out: expected a file that can be written/);
     }
     expect(readdirSync(traces)).toEqual(['a.csv', 'deeper']);
-  });
-
-  test('files: a scenario by field, a trace by line, truncated results', async () => {
-    write('wrong.json', { ladderBps: [2e6, 1e6] });
-    const ladder = /wrong\.json: ladderBps: expected bitrates .*, got an array of 2/;
-    await refused(simulate({ scenario: at('wrong.json') }), ladder);
-    write('bad.csv', 'time_s,throughput_mbps,rtt_ms,loss\n0,5,,\n1,-3,,\n');
-    const rate = /bad\.csv:3: throughput_mbps: expected .*, got .*-3/;
-    await refused(simulate({ traces: at('bad.csv'), out: at('never.json') }), rate);
-    expect(existsSync(at('never.json'))).toBe(false);
-    write('short.json', (await simulate()).stdout.slice(0, 5000));
-    await refused(run(['merge', at('short.json')]), /short\.json:\d+: expected results JSON/);
   });
 
   test('unknown command or missing arguments: status 2; help and version: status 0', async () => {
