@@ -238,6 +238,10 @@ export function scaledState(state: PlayerState, by: number, weightsOf: (bps: num
   };
 }
 
+export function scaledForecast<F extends QuantileForecast>(forecast: F, by: number): F {
+  return { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => by * bps)) };
+}
+
 /** Throughput of the last download, bit/s. */
 export function rateOf({ downloads }: PlayerState): number {
   const last = downloads[downloads.length - 1];

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { createController, type Forecast, type Forecaster, type QuantileForecast } from '../../abr/index.ts';
+import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS } from '../scenarios.ts';
@@ -60,25 +61,20 @@ function measuringForecaster(change: (forecast: QuantileForecast) => Forecast | 
   };
 }
 
-const timesAll = (forecast: QuantileForecast, factor: number): QuantileForecast => ({
-  ...forecast,
-  quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => factor * bps)),
-});
-
 /** A new one for each session. */
 const FAULTS: Readonly<Record<string, () => (forecast: QuantileForecast) => Forecast | undefined>> = {
   'has no forecast': () => () => undefined,
-  'publishes NaN': () => (forecast) => timesAll(forecast, Number.NaN),
-  'publishes negative rates': () => (forecast) => timesAll(forecast, -1),
+  'publishes NaN': () => (forecast) => scaledForecast(forecast, Number.NaN),
+  'publishes negative rates': () => (forecast) => scaledForecast(forecast, -1),
   'publishes empty forecasts': () => (forecast) => ({ ...forecast, stepEndsSeconds: [], quantilesBps: [] }),
   'always repeats its first forecast': () => {
     let first: QuantileForecast | undefined;
     return (forecast) => (first ??= forecast);
   },
   'publishes s as ms': () => (forecast) => ({ ...forecast, issuedAtMs: forecast.issuedAtMs / 1000 }),
-  'publishes a thousand times the rate': () => (forecast) => timesAll(forecast, 1000),
-  'publishes a thousandth of the rate': () => (forecast) => timesAll(forecast, 1e-3),
-  'publishes 0': () => (forecast) => timesAll(forecast, 0),
+  'publishes a thousand times the rate': () => (forecast) => scaledForecast(forecast, 1000),
+  'publishes a thousandth of the rate': () => (forecast) => scaledForecast(forecast, 1e-3),
+  'publishes 0': () => (forecast) => scaledForecast(forecast, 0),
   'is 10 s late': () => {
     const made: QuantileForecast[] = [];
     return (forecast) => {
