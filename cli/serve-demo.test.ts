@@ -1,12 +1,11 @@
 /** `leo-abr serve-demo`: the responses of its server. */
 
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { put, temporaryFolder } from '../replay/folder.fixture.ts';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
+import { sendRaw } from '../replay/serving.fixture.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
 import { refused } from './refused.fixture.ts';
 import { TRACE } from './run.fixture.ts';
@@ -23,13 +22,6 @@ beforeAll(() => {
 
 const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
   runListening(['serve-demo', '--page', page, '--port', '0', ...flags], during);
-
-/** Requests `path` as it is; `fetch` would normalise it. */
-async function statusOf(url: string, path: string): Promise<number | undefined> {
-  const { hostname, port } = new URL(url);
-  const [response] = (await once(request({ hostname, port, path }).end(), 'response')) as [IncomingMessage];
-  return response.resume().statusCode;
-}
 
 test('serves the page (types, caching, methods) and no file outside its folder', async () => {
   const { status, stdout } = await serve(async (url) => {
@@ -51,7 +43,7 @@ test('serves the page (types, caching, methods) and no file outside its folder',
 
     const outside = ['/../secret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2f..%2fsecret.txt'];
     for (const path of ['/nothing', '/assets/', ...outside, '//', '//[', '/constructor'])
-      expect([path, await statusOf(url, path)]).toEqual([path, 404]);
+      expect([path, (await sendRaw(url, path)).status]).toEqual([path, 404]);
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });

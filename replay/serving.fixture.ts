@@ -1,7 +1,7 @@
-/** For tests: HTTP servers on free ports, which close after the test. */
+/** For tests: HTTP servers on free ports, which close after the test, and requests to servers. */
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closedAfterTest } from '../abr/closed.fixture.ts';
 
@@ -12,4 +12,12 @@ export async function serving(answer: Answer) {
   closedAfterTest({ close: () => server.close().closeAllConnections() });
   await once(server, 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
+/** Sends headers, methods and targets that `fetch` forbids or normalises. */
+export async function sendRaw(url: string, path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const { hostname, port } = new URL(url);
+  const sent = request({ hostname, port, path, headers, method }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.resume().statusCode, headers: response.headers };
 }

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closedAfterTest } from '../../abr/closed.fixture.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
+import { sendRaw } from '../serving.fixture.ts';
 import { traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
 import { type RunningOrigin, startOrigin } from './node/server.ts';
 import { Origin } from './origin.ts';
@@ -224,12 +225,7 @@ test('refuses invalid requests with a status and a reason', async () => {
 
 test('responds to any target and stays available', async () => {
   const id = open();
-  const { hostname, port } = new URL(origin.url);
-  const statusOf = async (path: string, method = 'GET') => {
-    const request = httpRequest({ hostname, port, path, method }).end();
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return response.resume().statusCode;
-  };
+  const statusOf = async (path: string, method?: string) => (await sendRaw(origin.url, path, {}, method)).status;
   for (const path of ['//', '///', '//[', 'http://', 'http://[', '/%', '/%00', '*', '/session//', '/session/%2e%2e/'])
     expect([path, await statusOf(path)]).toEqual([path, path === '/session//' ? 405 : 404]);
   for (const path of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '../traces', 'video-0/1.m4s/..'])
