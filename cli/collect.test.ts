@@ -3,8 +3,7 @@ import { expect, test } from '@jest/globals';
 import { testReport } from '../abr/session-report.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { refused } from './refused.fixture.ts';
-import { run } from './run.fixture.ts';
-import { runListening } from './serve-run.fixture.ts';
+import { run, runListening } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
 

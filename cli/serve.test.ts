@@ -9,8 +9,8 @@ import { serving } from '../replay/serving.fixture.ts';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
 import { refused } from './refused.fixture.ts';
+import { runListening as run } from './run.fixture.ts';
 import { closed } from './serve-options.ts';
-import { runListening as run } from './serve-run.fixture.ts';
 import { cacheFolder } from './tool.ts';
 
 const at = temporaryFolder('file');
