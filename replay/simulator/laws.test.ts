@@ -4,10 +4,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
 import { between, forAll, whole } from '../../abr/property.fixture.ts';
-import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
-import { follows, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
+import { follows, IDEAL_BROWSER, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250101 };

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { createController, type Observation } from '../../abr/index.ts';
 import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
-import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import {
   chunkExistsAtSeconds,
   type LiveStream,
@@ -15,7 +14,7 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { LivePlayback } from './live-playback.ts';
-import { recorder, restless, traceOfRates } from './made-up.fixture.ts';
+import { IDEAL_BROWSER, recorder, restless, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
 
