@@ -36,11 +36,8 @@ test('takes the lowest before the first measurement, with that reason', () => {
   });
 });
 
-test('names its ablations; only `abandon` abandons', () => {
-  expect(createMpcD().name).toBe('mpc-d');
+test('abandons only with `abandon`', () => {
   expect(createMpcD().reconsider).toBeUndefined();
-  expect(createMpcD({ bufferCap: true }).name).toBe('mpc-d:cap');
-  expect(createMpcD({ abandon: true }).name).toBe('mpc-d:abandon');
 });
 
 describe('mpc-d:abandon', () => {
