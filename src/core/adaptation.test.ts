@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { Scripted, Steady } from './scripted.fixture.ts';
+import { Scripted, Steady, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 

@@ -2,8 +2,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
 import type { PaceEvent } from './events.ts';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { Scripted, ScriptedPacing } from './scripted.fixture.ts';
+import { Scripted, ScriptedPacing, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 

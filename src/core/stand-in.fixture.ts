@@ -2,9 +2,8 @@
 
 import type { DecisionEvent, FaultEvent } from './events.ts';
 import type { LeoAbrHandle } from './handle.ts';
-import { wait } from './manual-clock.fixture.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
-import type { Steady } from './scripted.fixture.ts';
+import { type Steady, wait } from './scripted.fixture.ts';
 
 /** On demand: 10 segments of 4 s. */
 export const LADDER_BPS = [1e6, 2e6, 4e6];
