@@ -87,3 +87,7 @@ export class Steady implements Forecaster {
     };
   }
 }
+
+/** What the meter has told a forecaster. */
+export const bitsOf = ({ observations }: Steady): number =>
+  observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);

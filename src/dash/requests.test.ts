@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
-import { bitsOf } from '../core/stand-in.fixture.ts';
+import { bitsOf, ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 
