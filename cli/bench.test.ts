@@ -6,8 +6,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
-import { refused } from './refused.fixture.ts';
-import { run, TRACE } from './run.fixture.ts';
+import { refused, run, TRACE } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
 

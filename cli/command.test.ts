@@ -8,8 +8,7 @@ import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
 import type { CommandIo } from './command-io.ts';
-import { refused } from './refused.fixture.ts';
-import { run, TRACE } from './run.fixture.ts';
+import { refused, run, TRACE } from './run.fixture.ts';
 
 const at = temporaryFolder('file');
 let traces: string;
@@ -20,13 +19,6 @@ beforeAll(() => {
   cpSync(TRACE, join(traces, 'a.csv'));
   cpSync(TRACE, join(traces, 'deeper', 'b.csv'));
 });
-
-const INTERRUPTED: Partial<CommandIo> = {
-  onInterrupt(callback) {
-    const timer = setTimeout(callback, 1);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** `simulate` on the two small traces; flags given here replace the defaults. */
 function simulate(flags: Record<string, string | true> = {}, io?: Partial<CommandIo>) {
@@ -245,7 +237,11 @@ describe('simulate', () => {
   });
 
   test('an interrupt without a file writes nothing', async () => {
-    const { status, stdout, stderr } = await simulate({ starts: 'every:0.5' }, INTERRUPTED);
+    const onInterrupt: CommandIo['onInterrupt'] = (callback) => {
+      const timer = setTimeout(callback, 1);
+      return () => clearTimeout(timer);
+    };
+    const { status, stdout, stderr } = await simulate({ starts: 'every:0.5' }, { onInterrupt });
     expect({ status, stdout }).toEqual({ status: 130, stdout: '' });
     expect(stderr).toContain('nothing was written');
   });

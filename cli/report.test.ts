@@ -9,8 +9,7 @@ import { assembleResults, resultsJson } from '../replay/evaluation/assemble-resu
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
-import { refused } from './refused.fixture.ts';
-import { run, TRACE } from './run.fixture.ts';
+import { refused, run, TRACE } from './run.fixture.ts';
 
 const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
 

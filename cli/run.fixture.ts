@@ -1,5 +1,6 @@
 /** For tests: runs commands and keeps their output. */
 
+import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './command.ts';
 import type { CommandIo } from './command-io.ts';
@@ -17,6 +18,16 @@ export async function run(args: readonly string[], io: Partial<CommandIo> = {}) 
     ...io,
   });
   return { status, ...written };
+}
+
+/** Expects status 2 with this message, and no results; returns standard error. Playwright's tests import this file, too. */
+export async function refused(ending: ReturnType<typeof run>, message: string | RegExp): Promise<string> {
+  const { status, stdout, stderr } = await ending;
+  const isSaid = typeof message === 'string' ? stderr.includes(message) : message.test(stderr);
+  assert(isSaid, `expected ${message}, got ${stderr}`);
+  assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
+  assert(!stderr.includes('sessions in'), stderr);
+  return stderr;
 }
 
 /** Runs a command that listens, calls `during` with the address from its output, then interrupts the command. */

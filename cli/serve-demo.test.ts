@@ -7,8 +7,7 @@ import { put, temporaryFolder } from '../replay/folder.fixture.ts';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
 import { sendRaw } from '../replay/serving.fixture.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
-import { refused } from './refused.fixture.ts';
-import { runListening, TRACE } from './run.fixture.ts';
+import { refused, runListening, TRACE } from './run.fixture.ts';
 
 const at = temporaryFolder('file');
 let page: string;

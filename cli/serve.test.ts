@@ -8,8 +8,7 @@ import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { serving } from '../replay/serving.fixture.ts';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
-import { refused } from './refused.fixture.ts';
-import { runListening as run } from './run.fixture.ts';
+import { refused, runListening as run } from './run.fixture.ts';
 import { closed } from './serve-options.ts';
 import { cacheFolder } from './tool.ts';
 

@@ -4,8 +4,7 @@ import { seededRandom } from '../../abr/random.ts';
 import { drawReport } from '../../abr/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused } from '../refused.fixture.ts';
-import { run } from '../run.fixture.ts';
+import { refused, run } from '../run.fixture.ts';
 
 const at = temporaryFolder('test');
 
