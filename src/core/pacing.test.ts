@@ -117,8 +117,6 @@ describe('the rate of a live stream', () => {
 
 describe("the player's catch-up goes on", () => {
   test.each<[string, (core: Playing) => void]>([
-    ['the source ends', (core) => core.sourceEnded()],
-    ['the plugin is detached', (core) => core.stop()],
     [
       'the controller has no pace any more',
       ({ controller, downloads, request }) => {
