@@ -33,20 +33,20 @@ type Played = { watched: number; stalled: number; qoe: number };
 /** By link: the sessions of both arms from the same starts. */
 type Pool = { control: Played; arm: Played }[][];
 
-/** Plays `starts` sessions of both algorithms on every shipped link. */
-function playPool(starts: number, algorithms: { control: string; arm: string }): Pool {
+/** Plays sessions of dash.js's rule, and of the algorithm of the arm, on every shipped link. */
+function playPool(arm: string): Pool {
   const traces = readTraces([fileURLToPath(new URL('../traces', import.meta.url))], { onNote: () => {} });
   const scenario = resolveScenario(scenarioNamed('hd-16'));
   const player = sessionPlayer({ scenario, controllers: new Map() });
   return traces.map((trace) =>
-    Array.from({ length: starts }, (_, i) => {
-      const startSeconds = Math.round((i * trace.durationSeconds) / starts);
+    Array.from({ length: STARTS }, (_, i) => {
+      const startSeconds = Math.round((i * trace.durationSeconds) / STARTS);
       const segmentCount = WATCHED_SEGMENTS[i % WATCHED_SEGMENTS.length]!;
       const play = (algorithm: string): Played => {
         const { segments, stallSeconds, qoe } = player({ trace, startSeconds, segmentCount, seed: i, algorithm })[0]!;
         return { watched: segments.length * scenario.segmentSeconds, stalled: stallSeconds, qoe: qoe.linear };
       };
-      return { control: play(algorithms.control), arm: play(algorithms.arm) };
+      return { control: play('throughput'), arm: play(arm) };
     }),
   );
 }
@@ -181,10 +181,7 @@ describe(`${TRIALS} simulated trials`, () => {
   let pools: { same: Pool; different: Pool } | undefined;
   /** Of dash.js's rule against itself, and of MPC-L against it. */
   const played = () => {
-    pools ??= {
-      same: playPool(STARTS, { control: 'throughput', arm: 'throughput' }),
-      different: playPool(STARTS, { control: 'throughput', arm: 'mpc-l' }),
-    };
+    pools ??= { same: playPool('throughput'), different: playPool('mpc-l') };
     return pools;
   };
 
