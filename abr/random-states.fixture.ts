@@ -64,10 +64,9 @@ export function anyDownloads(maxLength = 16): fc.Arbitrary<Download[]> {
       { maxLength },
     )
     .map((rows) => {
-      let at = 0;
+      const ends = runningSums(rows.map(({ downloadSeconds }) => downloadSeconds));
       return rows.map((row, segmentIndex) => {
-        const requestedAtSeconds = at;
-        at += row.downloadSeconds;
+        const requestedAtSeconds = ends[segmentIndex - 1] ?? 0;
         return { ...row, segmentIndex, requestedAtSeconds, receivedBits: row.sizeBits, abandoned: false };
       });
     });

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PiecewisePath } from '../../abr/index.ts';
 import { forAll, whole } from '../../abr/property.fixture.ts';
+import { runningSums } from '../../abr/random-states.fixture.ts';
 import { type Chunk, ChunkedFlight } from './chunked-flight.ts';
 import { SharedLink } from './shared-link.ts';
 
@@ -22,11 +23,8 @@ const pathArbitrary = fc
   .array(fc.tuple(whole(1, 30), fc.constantFrom(0, 1e5, 3e6, 2e7)), { minLength: 1, maxLength: 8 })
   .filter((steps) => steps.some(([, rate]) => rate > 0))
   .map((steps) => {
-    let end = 0;
-    return new PiecewisePath({
-      stepEndsSeconds: steps.map(([tenths]) => (end += tenths / 10)),
-      ratesBps: steps.map(([, rate]) => rate),
-    });
+    const stepEndsSeconds = runningSums(steps.map(([tenths]) => tenths / 10));
+    return new PiecewisePath({ stepEndsSeconds, ratesBps: steps.map(([, rate]) => rate) });
   });
 
 const RUNS = { seed: 1, numRuns: 300 };
