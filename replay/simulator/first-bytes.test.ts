@@ -13,22 +13,16 @@ import type { Trace } from '../trace.ts';
 import { traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './simulate-session.ts';
 
-interface Shape {
-  /** What the link delivers in the long run, in bit/s. */
-  rateBps: number;
-  /** What it delivers while the bucket has tokens, in bit/s. */
-  peakBps: number;
-  /** Tokens of an idle link, in bits. */
-  bucketBits: number;
-}
-
-/** A session's way to a link behind a token bucket, which fills at the link's rate; one download at a time. */
+/**
+ * A session's way to a link behind a token bucket, which is full while the link is idle and fills at the link's rate;
+ * while it has tokens, the link delivers at its peak. One download at a time.
+ */
 class TokenBucket extends Sender {
   /** Tokens at a second of the session. */
   #level: { tokens: number; seconds: number };
   #isSending = false;
 
-  constructor(private readonly shape: Shape) {
+  constructor(private readonly shape: { rateBps: number; peakBps: number; bucketBits: number }) {
     super(new SharedLink(), 0);
     this.#level = { tokens: shape.bucketBits, seconds: 0 };
   }
