@@ -1,10 +1,9 @@
 /** The plugin's client against the service, over real connections. */
 
 import { expect, test } from '@jest/globals';
-import { closedAfterTest } from '../abr/closed.fixture.ts';
 import type { QuantileForecast } from '../abr/forecast.ts';
 import { createServiceForecaster, type ServiceForecaster } from '../predictor/service-client/index.ts';
-import { startForTest } from './opened.fixture.ts';
+import { closedAfterTest, startForTest } from './opened.fixture.ts';
 
 /** Downloads at 50 Mbit/s until `done`; throws after 10 s. */
 async function downloadUntil(

@@ -1,12 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
-import { closedAfterTest } from '../abr/closed.fixture.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { REAL_CLOCK } from './clock.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import type { Log } from './log.ts';
-import { startForTest } from './opened.fixture.ts';
+import { closedAfterTest, startForTest } from './opened.fixture.ts';
 import type { ServiceOptions } from './start-service.ts';
 
 /** A service, and a function that waits for a line of its log. */

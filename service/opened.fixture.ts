@@ -1,7 +1,17 @@
-/** For tests: services, closed after the test. */
+/** For tests: services, and whatever else a test opens; closed after it. */
 
-import { closedAfterTest } from '../abr/closed.fixture.ts';
+import { afterEach } from '@jest/globals';
 import { type RunningService, type ServiceOptions, startService } from './start-service.ts';
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+});
+
+export function closedAfterTest<One extends { close(): unknown }>(one: One): One {
+  opened.push(one);
+  return one;
+}
 
 export const startForTest = async (options: Partial<ServiceOptions> = {}): Promise<RunningService> =>
   closedAfterTest(await startService({ version: '0', port: 0, ...options }));

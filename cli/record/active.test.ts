@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { closedAfterTest } from '../../abr/closed.fixture.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Traffic } from '../../service/api/wire.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
+import { closedAfterTest } from '../../service/opened.fixture.ts';
 import { refused, runListening as run } from '../run.fixture.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
-import { closedAfterTest } from '../../abr/closed.fixture.ts';
+import { afterEach, expect, test } from '@jest/globals';
 import { testSession } from '../evaluation/test-sessions.fixture.ts';
 import { temporaryFolder } from '../folder.fixture.ts';
 import { SessionStore, sessionLine } from './session-store.ts';
@@ -9,9 +8,11 @@ import { SessionStore, sessionLine } from './session-store.ts';
 const SESSIONS = ['first', 'zweite Fähre', '第三'].map((trace, i) => testSession({ trace, stallSeconds: i }));
 
 const at = temporaryFolder('test');
+let store: SessionStore;
+afterEach(() => store.close());
 
 test('gives the same sessions back, with their rows and without', () => {
-  const store = closedAfterTest(new SessionStore());
+  store = new SessionStore();
   const stored = [...store.add(SESSIONS.slice(0, 2)), ...store.add(SESSIONS.slice(2))];
   expect(stored.map(({ trace, stallSeconds }) => ({ trace, stallSeconds }))).toEqual(
     SESSIONS.map(({ trace, stallSeconds }) => ({ trace, stallSeconds })),
@@ -22,7 +23,7 @@ test('gives the same sessions back, with their rows and without', () => {
 });
 
 test('keeps no rows in memory', () => {
-  const store = closedAfterTest(new SessionStore());
+  store = new SessionStore();
   const [stored] = store.add(SESSIONS);
   expect(Object.keys(stored!)).not.toContain('segments');
   expect(stored!.segments).not.toBe(stored!.segments);
@@ -31,13 +32,13 @@ test('keeps no rows in memory', () => {
 test('writes a file of the head and a line per session, replacing what was there', () => {
   const file = at('results.json');
   writeFileSync(file, 'old');
-  const store = closedAfterTest(new SessionStore({ file, head: () => '{"é":[\n' }));
+  store = new SessionStore({ file, head: () => '{"é":[\n' });
   for (const session of SESSIONS) expect(store.add([session])[0]!.segments).toEqual(session.segments);
   expect(readFileSync(file, 'utf8')).toBe(`{"é":[\n${SESSIONS.map(sessionLine).join('')}`);
 });
 
 test('makes no file without a session', () => {
   const file = at('results.json');
-  closedAfterTest(new SessionStore({ file, head: () => '' }));
+  store = new SessionStore({ file, head: () => '' });
   expect(() => readFileSync(file)).toThrow('ENOENT');
 });

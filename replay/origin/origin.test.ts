@@ -3,8 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closedAfterTest } from '../../abr/closed.fixture.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
 import { sendRaw } from '../serving.fixture.ts';
 import { traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
@@ -27,8 +26,15 @@ beforeAll(async () => {
   origin = await startOrigin({ traces: [trace], scenarios: { short: scenario } });
 });
 afterAll(() => origin.close());
-/** An origin of its own. */
-const started = async (...options: Parameters<typeof startOrigin>) => closedAfterTest(await startOrigin(...options));
+
+const own: RunningOrigin[] = [];
+afterEach(async () => {
+  for (const one of own.splice(0)) await one.close();
+});
+async function started(...options: Parameters<typeof startOrigin>): Promise<RunningOrigin> {
+  own.push(await startOrigin(...options));
+  return own.at(-1)!;
+}
 
 const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
 const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;

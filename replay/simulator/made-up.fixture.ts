@@ -2,9 +2,7 @@
 
 import fc from 'fast-check';
 import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
-import { between } from '../../abr/property.fixture.ts';
 import { seededRandom } from '../../abr/random.ts';
-import { runningSums } from '../../abr/random-states.fixture.ts';
 import { type BrowserModel, MEASURED_BROWSER } from '../scenarios.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 
@@ -39,16 +37,21 @@ export const traceOfRates = (ratesMbps: readonly number[], stepSeconds = 1, meta
 
 /** Rates, each for some seconds; the first is higher, so that there is always some capacity before the wrap. */
 export function traceOfParts(parts: readonly { seconds: number; mbps: number }[], firstExtraMbps: number): Trace {
-  const ends = runningSums(parts.map(({ seconds }) => seconds));
-  return traceUntil(parts.map(({ mbps }, i) => ({ until: ends[i]!, mbps: i === 0 ? mbps + firstExtraMbps : mbps })));
+  let until = 0;
+  return traceUntil(
+    parts.map(({ seconds, mbps }, i) => {
+      until += seconds;
+      return { until, mbps: i === 0 ? mbps + firstExtraMbps : mbps };
+    }),
+  );
 }
 
 /** Any parts for `traceOfParts`. */
 export const partsUpTo = (mbps: number, { maxLength }: { maxLength: number }) =>
   fc.array(
     fc.record({
-      seconds: between(0.1, 20),
-      mbps: fc.oneof(fc.constant(0), between(0.2, mbps)),
+      seconds: fc.double({ min: 0.1, max: 20, noNaN: true }),
+      mbps: fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: mbps, noNaN: true })),
     }),
     { minLength: 1, maxLength },
   );

@@ -1,9 +1,9 @@
 import * as nodeFiles from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { closedAfterTest } from '../../abr/closed.fixture.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { hostileLines, testReport } from '../../abr/session-report.fixture.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { closedAfterTest } from '../opened.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
 
 const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };

@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
-import { closedAfterTest } from '../../abr/closed.fixture.ts';
 import { seededRandom } from '../../abr/random.ts';
 import { type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { closedAfterTest } from '../opened.fixture.ts';
 import { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import type { RawResponse } from './device-api.ts';
