@@ -180,10 +180,7 @@ describe('an interval for any number of looks', () => {
 describe(`${TRIALS} simulated trials`, () => {
   let pools: { same: Pool; different: Pool } | undefined;
   /** Of dash.js's rule against itself, and of MPC-L against it. */
-  const played = () => {
-    pools ??= { same: playPool('throughput'), different: playPool('mpc-l') };
-    return pools;
-  };
+  const played = () => (pools ??= { same: playPool('throughput'), different: playPool('mpc-l') });
 
   type Condition = (contrast: Contrast, metric: DrawnMetric) => boolean;
 
