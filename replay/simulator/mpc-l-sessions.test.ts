@@ -14,24 +14,22 @@ const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: 
   synthesizeTrace({ preset, seed, durationSeconds: 300 });
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-describe('mpc-l@oracle', () => {
-  const onDemand = Object.keys(SCENARIOS).filter((name) => !SCENARIOS[name]!.live);
-  test.each(onDemand)('%s is played to the end, and better than by mpc-d', (name) => {
-    const scenario = resolveScenario(SCENARIOS[name]!);
-    const { segmentCount } = scenario;
-    const player = sessionPlayer({ scenario, controllers: new Map() });
-    const play = (algorithm: string, trace: Trace) =>
-      player({ trace, startSeconds: 0, segmentCount, seed: 1, algorithm })[0]!;
-    const traces = [traceOf('stationary-hard', 1), traceOf('driving-udp', 2), traceOf('lte', 3)];
-    const gains = traces.map((trace) => {
-      const session = play('mpc-l@oracle', trace);
-      expect(session.fault).toBeUndefined();
-      expect(session.endedBy).toBe('end');
-      expect(session.segments).toHaveLength(segmentCount);
-      return session.qoe.linear - play('mpc-d', trace).qoe.linear;
-    });
-    expect(mean(gains)).toBeGreaterThan(0);
+const onDemand = Object.keys(SCENARIOS).filter((name) => !SCENARIOS[name]!.live);
+test.each(onDemand)('%s is played to the end by mpc-l@oracle, and better than by mpc-d', (name) => {
+  const scenario = resolveScenario(SCENARIOS[name]!);
+  const { segmentCount } = scenario;
+  const player = sessionPlayer({ scenario, controllers: new Map() });
+  const play = (algorithm: string, trace: Trace) =>
+    player({ trace, startSeconds: 0, segmentCount, seed: 1, algorithm })[0]!;
+  const traces = [traceOf('stationary-hard', 1), traceOf('driving-udp', 2), traceOf('lte', 3)];
+  const gains = traces.map((trace) => {
+    const session = play('mpc-l@oracle', trace);
+    expect(session.fault).toBeUndefined();
+    expect(session.endedBy).toBe('end');
+    expect(session.segments).toHaveLength(segmentCount);
+    return session.qoe.linear - play('mpc-d', trace).qoe.linear;
   });
+  expect(mean(gains)).toBeGreaterThan(0);
 });
 
 /** Publishes the mean rate of the last 8 s with a spread of a half, modified by `change`: mediocre without it. */
