@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ewmaThroughputBps } from './ewma-throughput.ts';
 import { between, forAll } from './property.fixture.ts';
-import { anyDownloads } from './random-states.fixture.ts';
+import { anyDownloads, downloadsOf } from './random-states.fixture.ts';
 
 const some = anyDownloads().filter((downloads) => downloads.length > 0);
 
@@ -21,9 +21,7 @@ test('constant in, constant out', () => {
 });
 
 test('after weight 3, its half-life, the fast mean is half way to a new rate', () => {
-  const download = { segmentIndex: 0, bitrateBps: 1e6, sizeBits: 1, requestedAtSeconds: 0, abandoned: false };
   // Long enough at 8 Mbit/s to forget the start, then 2 s (weight 3) at 2 Mbit/s; the fast mean is the smaller.
-  const high = { ...download, receivedBits: 8e6 * 200, downloadSeconds: 200 };
-  const low = { ...download, receivedBits: 2e6 * 2, downloadSeconds: 2 };
-  expect(ewmaThroughputBps([high, low])).toBeCloseTo(5e6, 0);
+  const downloads = [...downloadsOf(1, 1e6, 8e6 * 200, 200), ...downloadsOf(1, 1e6, 2e6 * 2, 2)];
+  expect(ewmaThroughputBps(downloads)).toBeCloseTo(5e6, 0);
 });

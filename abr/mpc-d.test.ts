@@ -36,11 +36,8 @@ test('takes the lowest before the first measurement, with that reason', () => {
   });
 });
 
-test('names its ablations; only `abandon` abandons', () => {
-  expect(createMpcD().name).toBe('mpc-d');
+test('abandons only with `abandon`', () => {
   expect(createMpcD().reconsider).toBeUndefined();
-  expect(createMpcD({ bufferCap: true }).name).toBe('mpc-d:cap');
-  expect(createMpcD({ abandon: true }).name).toBe('mpc-d:abandon');
 });
 
 describe('mpc-d:abandon', () => {
@@ -72,18 +69,12 @@ describe('mpc-d:abandon', () => {
     const arbitraries = [anyState(anyDownloads()), fc.nat(5), between(0, 1), between(0, 20)] as const;
     forAll([...arbitraries], { numRuns: 2000, seed: 5 }, (state, choice, share, elapsed) => {
       const current = choice % state.ladderBps.length;
-      const sizeBits = state.upcomingSizesBits[0]![current]!;
-      const inFlight = inFlightOf({
-        bitrateBps: state.ladderBps[current]!,
-        sizeBits,
-        receivedBits: share * sizeBits,
-        requestedAtSeconds: state.nowSeconds - elapsed,
-      });
+      const inFlight = downloadOf(state, current, share, elapsed);
       const decision = controller.reconsider!(state, inFlight);
       if (decision === 'keep') return;
       expect(state.ladderBps[decision.representation]!).toBeLessThanOrEqual(inFlight.bitrateBps);
       const bits = state.upcomingSizesBits[0]![decision.representation]!;
-      expect(bits).toBeLessThan(sizeBits - inFlight.receivedBits);
+      expect(bits).toBeLessThan(inFlight.sizeBits - inFlight.receivedBits);
     });
   });
 

@@ -64,10 +64,9 @@ export function anyDownloads(maxLength = 16): fc.Arbitrary<Download[]> {
       { maxLength },
     )
     .map((rows) => {
-      let at = 0;
+      const ends = runningSums(rows.map(({ downloadSeconds }) => downloadSeconds));
       return rows.map((row, segmentIndex) => {
-        const requestedAtSeconds = at;
-        at += row.downloadSeconds;
+        const requestedAtSeconds = ends[segmentIndex - 1] ?? 0;
         return { ...row, segmentIndex, requestedAtSeconds, receivedBits: row.sizeBits, abandoned: false };
       });
     });
@@ -236,6 +235,10 @@ export function scaledState(state: PlayerState, by: number, weightsOf: (bps: num
     })),
     weights: weightsOf(ladderBps),
   };
+}
+
+export function scaledForecast<F extends QuantileForecast>(forecast: F, by: number): F {
+  return { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => by * bps)) };
 }
 
 /** Throughput of the last download, bit/s. */

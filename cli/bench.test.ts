@@ -4,13 +4,9 @@
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
-import { refused } from './refused.fixture.ts';
-import { run } from './run.fixture.ts';
-
-const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+import { refused, run, TRACE } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
 

@@ -36,15 +36,6 @@ const simulate = (...flags: string[]) => [
 ];
 
 describe('the built command', () => {
-  test('gives the same bytes from one thread and from several', () => {
-    for (const jobs of ['1', '3']) {
-      const out = at(`jobs-${jobs}.json`);
-      const { status, stderr } = spawnSync(process.execPath, simulate('--jobs', jobs, '--out', out));
-      expect({ status, error: status === 0 ? '' : String(stderr) }).toEqual({ status: 0, error: '' });
-    }
-    expect(readFileSync(at('jobs-3.json'), 'utf8')).toBe(readFileSync(at('jobs-1.json'), 'utf8'));
-  });
-
   test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {
     const out = at(`stopped-${jobs}.json`);
     const flags = ['--starts', 'every:0.1', '--jobs', jobs, '--out', out];

@@ -2,9 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { testReport } from '../abr/session-report.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
-import { refused } from './refused.fixture.ts';
-import { run } from './run.fixture.ts';
-import { runListening } from './serve-run.fixture.ts';
+import { refused, run, runListening } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
 

@@ -2,7 +2,6 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
 import { newPart } from '../replay/browser/bench-notes.ts';
@@ -10,10 +9,8 @@ import { assembleResults, resultsJson } from '../replay/evaluation/assemble-resu
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
-import { refused } from './refused.fixture.ts';
-import { run } from './run.fixture.ts';
+import { refused, run, TRACE } from './run.fixture.ts';
 
-const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
 
 const at = temporaryFolder('file');

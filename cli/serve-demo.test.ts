@@ -1,39 +1,25 @@
 /** `leo-abr serve-demo`: the responses of its server. */
 
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { put, temporaryFolder } from '../replay/folder.fixture.ts';
 import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
+import { sendRaw } from '../replay/serving.fixture.ts';
 import type { ForecastReply } from '../service/api/wire.ts';
-import { refused } from './refused.fixture.ts';
-import { runListening } from './serve-run.fixture.ts';
-
-const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+import { refused, runListening, TRACE } from './run.fixture.ts';
 
 const at = temporaryFolder('file');
 let page: string;
 beforeAll(() => {
   page = at('page');
-  mkdirSync(join(page, 'assets'), { recursive: true });
-  writeFileSync(at('secret.txt'), 'not to be served');
-  writeFileSync(join(page, 'index.html'), '<!doctype html><title>demo</title>');
-  writeFileSync(join(page, 'assets', 'index-abc.js'), 'export {};');
+  put(at('secret.txt'), 'not to be served');
+  put(join(page, 'index.html'), '<!doctype html><title>demo</title>');
+  put(join(page, 'assets', 'index-abc.js'), 'export {};');
 });
 
 const serve = (during?: (url: string) => Promise<void>, ...flags: string[]) =>
   runListening(['serve-demo', '--page', page, '--port', '0', ...flags], during);
-
-/** Requests `path` as it is; `fetch` would normalise it. */
-async function statusOf(url: string, path: string): Promise<number | undefined> {
-  const { hostname, port } = new URL(url);
-  const [response] = (await once(request({ hostname, port, path }).end(), 'response')) as [IncomingMessage];
-  return response.resume().statusCode;
-}
 
 test('serves the page (types, caching, methods) and no file outside its folder', async () => {
   const { status, stdout } = await serve(async (url) => {
@@ -55,7 +41,7 @@ test('serves the page (types, caching, methods) and no file outside its folder',
 
     const outside = ['/../secret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2f..%2fsecret.txt'];
     for (const path of ['/nothing', '/assets/', ...outside, '//', '//[', '/constructor'])
-      expect([path, await statusOf(url, path)]).toEqual([path, 404]);
+      expect([path, (await sendRaw(url, path)).status]).toEqual([path, 404]);
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -9,9 +8,8 @@ import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { serving } from '../replay/serving.fixture.ts';
 import { eventReader } from '../service/api/sse.fixture.ts';
 import { PROCESS_IO } from './command-io.ts';
-import { refused } from './refused.fixture.ts';
+import { refused, runListening as run } from './run.fixture.ts';
 import { closed } from './serve-options.ts';
-import { runListening as run } from './serve-run.fixture.ts';
 import { cacheFolder } from './tool.ts';
 
 const at = temporaryFolder('file');
@@ -65,12 +63,9 @@ describe('serve', () => {
   test.each([['serve'], ['serve-demo', '--page', 'demo']])(
     '%s: a port that is taken is wrong input',
     async (...command) => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await new Promise((resolve) => server.once('listening', resolve));
-      const { port } = server.address() as { port: number };
+      const { port } = new URL((await serving(() => {})).url);
       const message = `--port: expected a port that is free, got 127.0.0.1 ${port} (EADDRINUSE)`;
-      await refused(run([...command, '--port', String(port)]), message);
-      server.close();
+      await refused(run([...command, '--port', port]), message);
     },
   );
 

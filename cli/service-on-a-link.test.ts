@@ -50,11 +50,7 @@ class SimulatedService implements Forecaster {
   ) {
     const clock = { utcMs: () => this.#utcMs(this.#nowSeconds), monotonicMs: () => this.#nowSeconds * 1000 };
     this.#service = new PredictionService({ clock, version: '0' });
-    this.#service.listen({
-      event: (type, reply) => {
-        if (type === 'forecast') this.#receive(reply as ForecastReply);
-      },
-    });
+    this.#service.listen({ event: (type, reply) => type === 'forecast' && this.#receive(reply as ForecastReply) });
     this.#advance(0);
     this.gate.start();
   }

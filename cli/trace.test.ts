@@ -1,20 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { put, temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { refused } from './refused.fixture.ts';
-import { run } from './run.fixture.ts';
+import { refused, run } from './run.fixture.ts';
 
 const at = temporaryFolder('test');
 
 const trace = (...args: string[]) => run(['trace', ...args]);
-
-function put(name: string, text: string): string {
-  mkdirSync(join(at(name), '..'), { recursive: true });
-  writeFileSync(at(name), text);
-  return at(name);
-}
 
 const CSV = 'time_s,throughput_mbps,rtt_ms,loss\n';
 
@@ -57,7 +49,7 @@ describe('trace synthesize', () => {
   });
 
   test('an unwritable folder: status 2', async () => {
-    put('file', 'x');
+    put(at('file'), 'x');
     await refused(trace('synthesize', '--out', at('file', 'below')), 'expected a file that can be written');
     expect(readFileSync(at('file'), 'utf8')).toBe('x');
   });
@@ -80,7 +72,7 @@ describe('trace info', () => {
 
   test('handles a constant trace without a clock', async () => {
     const text = Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n');
-    put('in/flat.csv', `${CSV}${text}\n`);
+    put(at('in/flat.csv'), `${CSV}${text}\n`);
     const { stdout } = await trace('info', at('in'), '--json');
     expect(JSON.parse(stdout)).toMatchObject([
       { meanMbps: 8, p5Mbps: 8, p95Mbps: 8, outages: 0, epochPhaseSeconds: null, boundary: null },
@@ -89,7 +81,7 @@ describe('trace info', () => {
 
   test('a missing path, or a wrong line: status 2 with the place', async () => {
     await refused(trace('info', at('nowhere')), 'nowhere');
-    const bad = put('in/b.csv', `${CSV}0,1,,\n1,NaN,,\n`);
+    const bad = put(at('in/b.csv'), `${CSV}0,1,,\n1,NaN,,\n`);
     const message = 'throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "NaN"';
     await refused(trace('info', at('in')), `${bad}:3: ${message}`);
   });

@@ -1,12 +1,11 @@
 /** The page of `leo-abr report`: it loads nothing, fits phones and paper, and axe finds no serious problem. */
 
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { run } from '../cli/run.fixture.ts';
+import { run, TRACE } from '../cli/run.fixture.ts';
 import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 
-const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
 /** Width of A4 within its margins, in CSS pixels. */
 const PAPER_WIDTH = 703;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../abr/property.fixture.ts';
+import { between, forAll } from '../abr/property.fixture.ts';
 import { type CatchUp, type CatchUpSituation, catchUpRate, shouldJumpToLive } from './catch-up.ts';
 
 const LATENCIES = { latencySeconds: 2, targetLatencySeconds: 2 };
@@ -43,9 +43,8 @@ describe("LoL+'s law", () => {
 });
 
 test('every law stays within the bounds of the rate', () => {
-  const upTo = (max: number, min = 0) => fc.double({ min, max, noNaN: true });
-  const latencies = { latencySeconds: upTo(60), targetLatencySeconds: upTo(20, 0.6) };
-  const situation = fc.record({ ...latencies, bufferLevelSeconds: upTo(20) });
+  const latencies = { latencySeconds: between(0, 60), targetLatencySeconds: between(0.6, 20) };
+  const situation = fc.record({ ...latencies, bufferLevelSeconds: between(0, 20) });
   forAll([fc.constantFrom<CatchUp[]>('default', 'lolp'), situation], {}, (catchUp, change) => {
     const rate = rateOf(catchUp, change);
     expect(rate).toBeGreaterThanOrEqual(0.9);

@@ -1,8 +1,8 @@
-/** For tests: a temporary folder. */
+/** For tests: a temporary folder, and files in it. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 
 /** Returns the path of names in the folder, which is new for each test, or one for the file or its `describe`. */
@@ -14,4 +14,11 @@ export function temporaryFolder(lasts: 'test' | 'file'): (...names: string[]) =>
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
   return (...names) => join(folder, ...names);
+}
+
+/** Writes a file, and makes the folders above it; returns its path. */
+export function put(file: string, content: string | Uint8Array): string {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
 }

@@ -15,12 +15,15 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
   const script = syntheticDish({ seed: 6 });
   const random = seededRandom(8);
   const refused: string[] = [];
-  for (let second = 1; second <= seconds; second++) {
-    clock.leap(leaps.get(second) ?? 0);
-    for (let tenth = 0; tenth < 10; tenth++) {
+  const pass = (tenths: number) => {
+    for (let tenth = 0; tenth < tenths; tenth++) {
       clock.advance(0.1);
       service.tick();
     }
+  };
+  for (let second = 1; second <= seconds; second++) {
+    clock.leap(leaps.get(second) ?? 0);
+    pass(10);
     if (dish) service.observeTelemetry(script.at(Math.floor(clock.utcMs() / 1000) * 1000));
     if (!player) continue;
     // One rate per epoch; the leaps of these tests are multiples of 15 s and keep the phase.
@@ -33,7 +36,7 @@ function served(seconds: number, { dish = true, player = true, leaps = new Map<n
     const reply = service.observe({ player: 'p', observations });
     refused.push(...reply!.verdicts.filter((verdict) => verdict !== 'accepted'));
   }
-  return { clock, service, events, refused };
+  return { clock, service, events, refused, pass };
 }
 
 test('forecasts the handovers of a link with a dish and publishes them when due', () => {
@@ -112,6 +115,22 @@ test.each([3600, -3600])('follows a leap of the clock by %i s and reports it', (
   expect(service.problems.list()).toEqual([]);
 });
 
+test('how long something lasts stays true when UTC leaps', () => {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  service.problems.report('dish', 'unreachable', 'nothing answers');
+  clock.advance(60);
+  clock.leap(7200);
+  service.tick();
+  const { startedMs, serverUtcMs, dish, problems } = service.state();
+  expect(serverUtcMs - startedMs).toBe(60_000);
+  expect(serverUtcMs - dish.sinceMs).toBe(60_000);
+  expect(problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs])).toEqual([
+    ['dish', 60_000],
+    ['clock', 0],
+  ]);
+});
+
 test("learns from the usage in the dish's history, unless it is too old", () => {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });
@@ -138,14 +157,8 @@ test('has no handovers without dish and evidence, and no forecast after a minute
 });
 
 test('publishes traffic at once when a player reports, even nothing, and with each second of the dish', () => {
-  const { service, clock, events } = served(3, { player: false });
+  const { service, clock, events, pass } = served(3, { player: false });
   const traffic = () => events.filter(({ type }) => type === 'traffic').map(({ data }) => data);
-  const pass = (tenths: number) => {
-    for (let tenth = 0; tenth < tenths; tenth++) {
-      clock.advance(0.1);
-      service.tick();
-    }
-  };
   expect(traffic()).toHaveLength(3);
   const usage = { downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) };
   const second = { atMs: clock.utcMs(), ...usage };

@@ -14,7 +14,7 @@ import { readTraces } from '../replay/formats/trace-files.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import type { ObservationsRequest } from './api/wire.ts';
 import { startFakeDish } from './fake-dish/fake-dish.fixture.ts';
-import { type DishScript, type SimulatedSecond, syntheticDish } from './fake-dish/simulated-dish.ts';
+import { syntheticDish } from './fake-dish/simulated-dish.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
 import { SmallDisk } from './recording/small-disk.fixture.ts';
 import { startService } from './start-service.ts';
@@ -76,7 +76,7 @@ afterAll(() => void jest.useRealTimers());
 test('two hours of faults: memory is flat, no acknowledged report is lost, problems pass', async () => {
   const clock = new ManualClock();
   const disk = new SmallDisk({ room: ROOM_BYTES });
-  const dish = await startFakeDish({ script: remembered(syntheticDish({ seed: 2 })), clock, historySeconds: 60 });
+  const dish = await startFakeDish({ script: syntheticDish({ seed: 2 }), clock, historySeconds: 60 });
   const faults: Error[] = [];
   const running = await startService({
     ...{ version: '0', port: 0, clock, dish: dish.address, onFault: (error) => faults.push(error) },
@@ -187,18 +187,6 @@ class SimulatedPlayers {
     }
     return isDuring(PLAYERS_STALL, second) ? [] : this.#held.splice(0);
   }
-}
-
-/** Caches seconds, which the dish computes repeatedly. */
-function remembered(script: DishScript): DishScript {
-  const seconds = new Map<number, SimulatedSecond>();
-  const at = (atMs: number) => {
-    if (seconds.size > 1000) seconds.clear();
-    const second = seconds.get(atMs) ?? script.at(atMs);
-    seconds.set(atMs, second);
-    return second;
-  };
-  return { ...script, at };
 }
 
 async function post(url: string, request: ObservationsRequest): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { PiecewisePath } from '../capacity-path.ts';
 import type { QuantileForecast } from '../forecast.ts';
 import { between, forAll } from '../property.fixture.ts';
 import { quantilesOf } from '../random-states.fixture.ts';
@@ -152,18 +153,14 @@ test('more than 16 steps, one quantile level, almost equal levels', () => {
 const stepEndsSeconds = [1, 3, 4, 6];
 const ratesBps = [8e6, 2e6, 0.5e6, 4e6];
 const futures = read(forecastOf({ stepEndsSeconds, levels: [0.5], quantilesBps: ratesBps.map((bps) => [bps]) }));
-/** Bits until `seconds`; the last rate goes on. */
-function cumulative(seconds: number): number {
-  const ends = [...stepEndsSeconds.slice(0, -1), Number.POSITIVE_INFINITY];
-  const lengths = ends.map((end, i) => Math.max(0, Math.min(end, seconds) - (ends[i - 1] ?? 0)));
-  return lengths.reduce((bits, length, i) => bits + length * ratesBps[i]!, 0);
-}
+/** The last rate goes on. */
+const path = new PiecewisePath({ stepEndsSeconds: [1, 3, 4, 1000], ratesBps });
 
 test('transferSeconds is the inverse of the cumulative bits, from any moment', () => {
   const moment = between(0, 20);
   forAll([moment, between(0, 6e7)], { ...SEED, numRuns: 500 }, (from, bits) => {
     const until = from + futures.transferSeconds(5, from, bits);
-    expect(cumulative(until) - cumulative(from)).toBeCloseTo(bits, 4);
+    expect(path.cumulativeBits(until) - path.cumulativeBits(from)).toBeCloseTo(bits, 4);
   });
 });
 

@@ -15,6 +15,7 @@ import {
   downloadsOf,
   inFlightOf,
   quantilesOf,
+  scaledForecast,
   scaledState,
   stateOf,
 } from '../random-states.fixture.ts';
@@ -91,10 +92,6 @@ function anyLateCase(form: 'linear' | 'log' = 'linear'): fc.Arbitrary<LateCase> 
         inFlight: { ...inFlight, sessionRequestedBits: 40 * inFlight.sizeBits, sessionWastedBits: 0 },
       };
     });
-}
-
-function scaledForecast<F extends QuantileForecast>(forecast: F, by: number): F {
-  return { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => by * bps)) };
 }
 
 const reconsider = (

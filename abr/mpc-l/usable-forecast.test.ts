@@ -1,24 +1,17 @@
 import { expect, test } from '@jest/globals';
-import type { Download, PlayerState } from '../controller.ts';
-import { inFlightOf, quantilesOf, stateOf as runningState } from '../random-states.fixture.ts';
+import type { PlayerState } from '../controller.ts';
+import { downloadsOf, inFlightOf, quantilesOf, stateOf as runningState } from '../random-states.fixture.ts';
 import { isPlausible } from './usable-forecast.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 
 /** Downloads of 4 s of 8 Mbit/s at these rates, oldest first. */
 function stateOf(ratesMbps: readonly number[]): PlayerState {
-  const downloads = ratesMbps.map(
-    (mbps, segmentIndex): Download => ({
-      segmentIndex,
-      bitrateBps: 8e6,
-      receivedBits: mbps === 0 ? 0 : 32e6,
-      sizeBits: 32e6,
-      requestedAtSeconds: 4 * segmentIndex,
-      downloadSeconds: mbps === 0 ? 4 : 32 / mbps + 0.05,
-      latencySeconds: 0.05,
-      abandoned: mbps === 0,
-    }),
-  );
+  const downloads = downloadsOf(ratesMbps.length, 8e6, 32e6, 4).map((one, i) => {
+    const mbps = ratesMbps[i]!;
+    const outcome = mbps === 0 ? { receivedBits: 0, abandoned: true } : { downloadSeconds: 32 / mbps + 0.05 };
+    return { ...one, latencySeconds: 0.05, ...outcome };
+  });
   const session = { bufferLevelSeconds: 4, bufferCapSeconds: 8, segmentIndex: 8, previousBitrateBps: 8e6 };
   return runningState(LADDER_BPS, { ...session, downloads });
 }

@@ -1,12 +1,11 @@
 /** Fetches from a server in the process that serves hand-made files and fails on demand. */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { dirname } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CAR_ZIP, IDP_ROWS, iperfReport, TIMED_LINES } from '../../replay/datasets/source-files.fixture.ts';
-import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { type Answer, serving } from '../../replay/serving.fixture.ts';
 import { run } from '../run.fixture.ts';
@@ -191,12 +190,10 @@ describe('datasets fetch', () => {
   test('--from reads what was downloaded by hand, also without a list of the files', async () => {
     for (const [name, content] of Object.entries(files)) {
       if (name.endsWith('tree.json')) continue;
-      mkdirSync(dirname(at('hand', name)), { recursive: true });
-      writeFileSync(at('hand', name), content);
+      put(at('hand', name), content);
     }
     const one = `${MMSYS24}/no-isl-iperf3-2m-2023-09-21-06-10-00.json`;
-    mkdirSync(dirname(at('hand', one)), { recursive: true });
-    writeFileSync(at('hand', one), iperfReport([1, 2]));
+    put(at('hand', one), iperfReport([1, 2]));
     const sets = ['starnet', 'autobahn', 'mmsys24', 'road'];
     const { status, stderr } = await datasets('fetch', '--from', at('hand'), '--out', at('out'), ...sets);
     expect(status).toBe(1);

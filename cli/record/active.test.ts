@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Traffic } from '../../service/api/wire.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
-import { refused } from '../refused.fixture.ts';
-import { runListening as run } from '../serve-run.fixture.ts';
+import { closedAfterTest } from '../../service/opened.fixture.ts';
+import { refused, runListening as run } from '../run.fixture.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 
 const URL_OF_FILE = 'https://files.example/10GB.bin?key=secret';
@@ -22,10 +22,6 @@ interface Open {
   headers: Headers;
 }
 
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.stop();
-});
 const at = temporaryFolder('test');
 
 /** A service and a file server, with a manual clock. */
@@ -45,7 +41,7 @@ class World {
   }
 
   async start(flags: ActiveFlags = {}): Promise<this> {
-    worlds.push(this);
+    closedAfterTest({ close: () => this.stop() });
     const fetch = async (input: string | URL | Request, init: RequestInit = {}) => {
       const isFile = String(input) === URL_OF_FILE;
       if (!isFile && !this.isServing) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });

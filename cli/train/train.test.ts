@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { testReport } from '../../abr/session-report.fixture.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
-import { temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused } from '../refused.fixture.ts';
-import { run } from '../run.fixture.ts';
+import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
+import { refused, run } from '../run.fixture.ts';
 import { trainingProject } from './python.ts';
 
 const at = temporaryFolder('test');
@@ -15,18 +14,16 @@ const train = (...args: string[]) => run(['train', ...args]);
 
 /** A recording of a minute. */
 function putTrace(name: string, group: string, extra: Record<string, string> = {}, seconds = 60): void {
-  mkdirSync(at('data'), { recursive: true });
   const rates = Array.from({ length: seconds }, (_, i) => `${i},${20 + 10 * Math.sin(i / 5)},,`);
-  writeFileSync(at('data', `${name}.csv`), `time_s,throughput_mbps,rtt_ms,loss\n${rates.join('\n')}\n`);
+  put(at('data', `${name}.csv`), `time_s,throughput_mbps,rtt_ms,loss\n${rates.join('\n')}\n`);
   const sidecar = { dataset: 'own', recording_group: group, licence: 'CC0', ...extra };
-  writeFileSync(at('data', `${name}.json`), JSON.stringify(sidecar));
+  put(at('data', `${name}.json`), JSON.stringify(sidecar));
 }
 
 /** A fake environment: its interpreter records its arguments and returns the shipped model as the trained one. */
 function putEnvironment(): string[] {
   const pyproject = readFileSync(join(trainingProject(), 'pyproject.toml'));
-  mkdirSync(at('env', 'bin'), { recursive: true });
-  writeFileSync(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
+  put(at('env', 'leo-abr-training.sha256'), createHash('sha256').update(pyproject).digest('hex'));
   const golden = [{ features: SHIPPED_FILE.features.map(() => 0), logRatios: Array.from({ length: 63 }, () => 0) }];
   const own = { rows: 9, pinball: [0.1], coverage50: [0.5], coverage90: [0.9], rankCorrelation: 0.7 };
   const scores = { stepEndsSeconds: [1], datasets: { own } };
@@ -41,8 +38,7 @@ writeFileSync(${JSON.stringify(at('called.json'))}, JSON.stringify({ args, rows 
 if (args.includes('--model')) copyFileSync(${JSON.stringify(at('trained.json'))}, args[args.indexOf('--model') + 1]);
 console.log('fitted 1 of 1');
 `;
-  writeFileSync(at('env', 'bin', 'python'), python);
-  chmodSync(at('env', 'bin', 'python'), 0o755);
+  chmodSync(put(at('env', 'bin', 'python'), python), 0o755);
   return ['--environment', at('env')];
 }
 
@@ -105,9 +101,8 @@ test('trains on reports by folds of viewers and days, beside recordings', async 
     const [id, day] = [`${i}`.padStart(16, '0'), `2026-03-0${1 + (i % 4)}`];
     return JSON.stringify(testReport({ id, day, cluster: i, observations: rates.join(), observedFromMs: 1.77e12 }));
   });
-  mkdirSync(at('reports'));
-  writeFileSync(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));
-  writeFileSync(at('reports', 'reports-2026-03-02.ndjson'), lines.slice(15).join('\n'));
+  put(at('reports', 'reports-2026-03-01.ndjson'), lines.slice(0, 20).join('\n'));
+  put(at('reports', 'reports-2026-03-02.ndjson'), lines.slice(15).join('\n'));
   const environment = putEnvironment();
   const data = ['--data', at('data'), '--data', at('reports')];
   const { status, stderr } = await train(...data, '--folds', at('folds'), ...environment);

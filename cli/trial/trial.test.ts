@@ -1,11 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
 import { drawReport } from '../../abr/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
-import { temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused } from '../refused.fixture.ts';
-import { run } from '../run.fixture.ts';
+import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
+import { refused, run } from '../run.fixture.ts';
 
 const at = temporaryFolder('test');
 
@@ -15,10 +14,9 @@ const trial = (...args: string[]) => run(['trial', ...args]);
 function putReports(count: number, change = (report: SessionReport): object => report): string {
   const random = seededRandom(8);
   const lines = Array.from({ length: count }, (_, i) => JSON.stringify(change(drawReport(i, random))));
-  mkdirSync(at('reports'), { recursive: true });
-  writeFileSync(at('reports', 'reports-1.ndjson'), lines.slice(0, count / 2).join('\n'));
-  writeFileSync(at('reports', 'reports-2.ndjson'), lines.slice(count / 2).join('\n'));
-  writeFileSync(at('reports', 'notes.txt'), 'not of the trial');
+  put(at('reports', 'reports-1.ndjson'), lines.slice(0, count / 2).join('\n'));
+  put(at('reports', 'reports-2.ndjson'), lines.slice(count / 2).join('\n'));
+  put(at('reports', 'notes.txt'), 'not of the trial');
   return at('reports');
 }
 

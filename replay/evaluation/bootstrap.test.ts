@@ -1,6 +1,63 @@
 import { describe, expect, test } from '@jest/globals';
+import { normal, type Random, seededRandom } from '../../abr/random.ts';
+import type { Estimate, SessionResult } from '../results.ts';
 import { effectiveUnits, estimates, forEachResample, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
-import { intervalCoverage } from './simulated-benchmarks.fixture.ts';
+import { testSession, testSummary } from './test-sessions.fixture.ts';
+
+const BASELINE_MEAN = 40;
+const TRUE_DIFF = 6;
+const ORACLE_DIFF = 15;
+/** Standard deviations of the paired difference: between groups, between recordings in one, between sessions. */
+const SPREADS = { group: 3, recording: 3, session: 8 };
+const SESSIONS_PER_RECORDING = 2;
+
+/** The true values that the intervals should cover. */
+const TRUTH = {
+  qoeDiff: TRUE_DIFF,
+  qoeMeanRatio: (BASELINE_MEAN + TRUE_DIFF) / BASELINE_MEAN,
+  oracleGapClosed: TRUE_DIFF / ORACLE_DIFF,
+} as const;
+type Covered = keyof typeof TRUTH;
+
+/** `mpc-d`, `mpc-l` and `mpc-o` on every session of one benchmark; `recordings` per group. */
+function drawBenchmark(recordings: readonly number[], random: Random): SessionResult[] {
+  const sessions: SessionResult[] = [];
+  for (const [g, count] of recordings.entries()) {
+    const baselineOfGroup = 8 * normal(random);
+    const diffOfGroup = SPREADS.group * normal(random);
+    for (let r = 0; r < count; r++) {
+      const diffOfRecording = SPREADS.recording * normal(random);
+      for (let s = 0; s < SESSIONS_PER_RECORDING; s++) {
+        const baseline = BASELINE_MEAN + baselineOfGroup + 10 * normal(random);
+        // A shifted exponential: few sessions have large differences.
+        const noise = 1 + Math.log(1 - random());
+        const diff = TRUE_DIFF + diffOfGroup + diffOfRecording + SPREADS.session * noise;
+        const oracle = ORACLE_DIFF + diffOfGroup + 3 * normal(random);
+        const place = { dataset: 'drawn', group: `${g}`, trace: `${g}-${r}`, startSeconds: 61 * s, segments: [] };
+        for (const [algorithm, gain] of Object.entries({ 'mpc-d': 0, 'mpc-l': diff, 'mpc-o': oracle })) {
+          sessions.push(testSession({ ...place, algorithm, qoeLinear: baseline + gain }));
+        }
+      }
+    }
+  }
+  return sessions;
+}
+
+/** By statistic, the share of benchmarks whose 95 % interval of `mpc-l` against `mpc-d` covers the truth. */
+function intervalCoverage(recordings: readonly number[], benchmarks: number): Record<Covered, number> {
+  const random = seededRandom(5);
+  const shares: Record<Covered, number> = { qoeDiff: 0, qoeMeanRatio: 0, oracleGapClosed: 0 };
+  for (let i = 0; i < benchmarks; i++) {
+    const drawn = drawBenchmark(recordings, random);
+    const summary = testSummary(drawn, { seed: i, resamples: 200 });
+    const comparison = summary.find((row) => row.algorithm === 'mpc-l')!.vsBaseline!;
+    for (const name of Object.keys(TRUTH) as Covered[]) {
+      const interval = (comparison[name] as Estimate | null)?.ci95;
+      if (interval && interval[0] <= TRUTH[name] && TRUTH[name] <= interval[1]) shares[name] += 1 / benchmarks;
+    }
+  }
+  return shares;
+}
 
 test('a resample has as many units as the sample, the same for the same seed', () => {
   const draw = (seed: number) => {
@@ -44,7 +101,7 @@ test.each([
   ['equal groups', Array<number>(9).fill(1)],
   ['unequal groups', [5, 3, 2, 2, 1, 1, 1, 1, 1]],
 ])('the 95 %% interval covers the truth in 93 to 97 %% of 1000 known benchmarks of %s', (_, recordings) => {
-  const coverage = intervalCoverage({ recordings, benchmarks: 1000, resamples: 200, seed: 5 });
+  const coverage = intervalCoverage(recordings, 1000);
   for (const share of Object.values(coverage)) {
     expect(share).toBeGreaterThanOrEqual(0.93);
     expect(share).toBeLessThanOrEqual(0.97);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import { forAll } from '../../abr/property.fixture.ts';
+import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import { leastSegments, neededOfTraces, parseStarts, SLACK_SECONDS, sessionStarts } from './starts.ts';
 
@@ -15,14 +14,14 @@ describe('sessionStarts', () => {
     expect(starts.every((start) => start.segmentCount === 48)).toBe(true);
   });
 
-  const whole = (...starts: number[]) => starts.map((startSeconds) => ({ startSeconds, segmentCount: 48 }));
+  const full = (...starts: number[]) => starts.map((startSeconds) => ({ startSeconds, segmentCount: 48 }));
   const short = (segmentCount: number) => [{ startSeconds: 0, segmentCount }];
 
   test.each([
-    ['a start that fits exactly', 232 + 61, 'every:61', whole(0, 61)],
-    ['the start before', 232 + 60.9, 'every:61', whole(0)],
-    ['in spite of rounding', 2320 * 0.1, 'every:61', whole(0)],
-    ['the given starts that fit', 300, 'at:30,69', whole(30)],
+    ['a start that fits exactly', 232 + 61, 'every:61', full(0, 61)],
+    ['the start before', 232 + 60.9, 'every:61', full(0)],
+    ['in spite of rounding', 2320 * 0.1, 'every:61', full(0)],
+    ['the given starts that fit', 300, 'at:30,69', full(30)],
     ['of a short trace floor(duration / segment) - 2 segments from 0', 60, 'every:61', short(13)],
     ['of a trace without slack all segments', 217, 'every:61', short(48)],
     // 74 s wrap at 60 s, and 16 segments of 4 s would exceed this.
@@ -66,8 +65,8 @@ describe('sessionStarts', () => {
   });
 
   test('law: every session fits, and the next start would not', () => {
-    const anyDuration = fc.double({ min: 1, max: 4000, noNaN: true });
-    const anyPeriod = fc.integer({ min: 1, max: 200 });
+    const anyDuration = between(1, 4000);
+    const anyPeriod = whole(1, 200);
     forAll([anyDuration, anyPeriod], { seed: 1 }, (durationSeconds, everySeconds) => {
       const starts = sessionStarts({ durationSeconds }, uhd, { everySeconds });
       for (const { startSeconds, segmentCount } of starts) {

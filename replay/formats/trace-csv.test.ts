@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../../abr/property.fixture.ts';
+import { forAll, whole } from '../../abr/property.fixture.ts';
 import type { Trace } from '../trace.ts';
 import { placeOf } from './place.ts';
 import { parseSidecar } from './sidecar.ts';
@@ -11,11 +11,8 @@ const HEADER = 'time_s,throughput_mbps,rtt_ms,loss';
 /** A trace with steps of whole ms and rates of whole bit/s, which a CSV represents exactly. */
 const anyTrace = fc
   .record({
-    stepMs: fc.integer({ min: 1, max: 5000 }),
-    rates: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 500_000_000 })), {
-      minLength: 2,
-      maxLength: 60,
-    }),
+    stepMs: whole(1, 5000),
+    rates: fc.array(fc.oneof(fc.constant(0), whole(0, 500_000_000)), { minLength: 2, maxLength: 60 }),
   })
   .filter(({ rates }) => rates.some((rate) => rate > 0))
   .map(({ stepMs, rates }): Trace => {

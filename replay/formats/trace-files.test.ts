@@ -1,34 +1,27 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
 import { testReport } from '../../abr/session-report.fixture.ts';
-import { temporaryFolder } from '../folder.fixture.ts';
+import { put, temporaryFolder } from '../folder.fixture.ts';
 import { placeOf } from './place.ts';
 import { readTraces, writeTrace } from './trace-files.ts';
 import { writeFileAtomically } from './write-file.ts';
 
 const at = temporaryFolder('test');
 
-function put(path: string, text: string): string {
-  const file = at(path);
-  mkdirSync(join(file, '..'), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
-
 const CSV = 'time_s,throughput_mbps\n0,1\n1,2\n';
 
 describe('readTraces', () => {
   test('reads the traces of folders recursively and sorted, each file once', () => {
-    put('b/two.csv', CSV);
-    put('b/two.json', '{"dataset":"d"}');
-    put('a/one.csv', CSV);
-    put('a/README.md', '# not a trace');
-    put('a/notes.txt', 'not a trace either');
-    put('a/.hidden.csv', 'broken');
-    put('norway_bus_1', '0 1\n1 2\n');
-    put('lte.down', '1\n2\n100\n');
+    put(at('b/two.csv'), CSV);
+    put(at('b/two.json'), '{"dataset":"d"}');
+    put(at('a/one.csv'), CSV);
+    put(at('a/README.md'), '# not a trace');
+    put(at('a/notes.txt'), 'not a trace either');
+    put(at('a/.hidden.csv'), 'broken');
+    put(at('norway_bus_1'), '0 1\n1 2\n');
+    put(at('lte.down'), '1\n2\n100\n');
     symlinkSync(at(), at('a', 'loop'));
     const traces = readTraces([at(), at('b', 'two.csv')]);
     expect(traces.map(({ name }) => name)).toEqual(['one', 'two', 'lte', 'norway_bus_1']);
@@ -37,14 +30,14 @@ describe('readTraces', () => {
 
   test('reads a report that is in two files once', () => {
     const report = JSON.stringify(testReport({ observations: '1,2,,,,,,3', observedFromMs: 1.8e12 }));
-    for (const name of ['a.ndjson', 'b.ndjson']) put(name, `${report}\n`);
+    for (const name of ['a.ndjson', 'b.ndjson']) put(at(name), `${report}\n`);
     expect(readTraces([at()]).map(({ name }) => name)).toEqual(['0123456789abcdef#1', '0123456789abcdef#2']);
   });
 
   test('reads the sidecar: null means unknown, other fields are kept', () => {
-    put('x.csv', CSV);
+    put(at('x.csv'), CSV);
     const sidecar = { dataset: 'road', recording_group: 'g', start_utc: null, epoch_phase_s: 39, gapped: true };
-    put('x.json', JSON.stringify({ ...sidecar, samples: 3 }));
+    put(at('x.json'), JSON.stringify({ ...sidecar, samples: 3 }));
     const notes: string[] = [];
     const [read] = readTraces([at('x.csv')], { onNote: (note) => notes.push(note) });
     expect(notes).toEqual([expect.stringContaining('announces 3 samples, the file has 2')]);
@@ -53,15 +46,15 @@ describe('readTraces', () => {
   });
 
   test('without a clock, the place of the dips gives the phase; the parts of a trace shift both', () => {
-    put('x.csv', 'time_s,throughput_mbps\n0,1\n0.1,1\n0.2,\n0.3,1\n0.4,1\n');
-    put('x.json', '{"handover_phase_s":0.2}');
+    put(at('x.csv'), 'time_s,throughput_mbps\n0,1\n0.1,1\n0.2,\n0.3,1\n0.4,1\n');
+    put(at('x.json'), '{"handover_phase_s":0.2}');
     const phases = (file: string) =>
       readTraces([file]).map(({ metadata }) => [metadata.handoverPhaseSeconds, metadata.epochPhaseSeconds]);
     expect(phases(at('x.csv'))).toEqual([
       [0.2, 11.8],
       [14.9, 12.1],
     ]);
-    put('x.json', '{"handover_phase_s":0.2,"epoch_phase_s":12}');
+    put(at('x.json'), '{"handover_phase_s":0.2,"epoch_phase_s":12}');
     expect(phases(at('x.csv'))[0]).toEqual([0.2, 12]);
   });
 
@@ -77,8 +70,8 @@ describe('readTraces', () => {
     ['{"start_utc":"2024-04-19T16:23:20"}', 'start_utc'],
     ['{"start_utc":"2024-13-19T16:23:20Z"}', 'start_utc'],
   ])('rejects the sidecar %s', (text, field) => {
-    put('x.csv', CSV);
-    const file = put('x.json', text);
+    put(at('x.csv'), CSV);
+    const file = put(at('x.json'), text);
     const fault = { name: 'InputError', field: placeOf({ file, field }) };
     expect(() => readTraces([at()])).toThrow(expect.objectContaining(fault));
   });
@@ -87,7 +80,7 @@ describe('readTraces', () => {
     mkdirSync(at('empty'));
     expect(() => readTraces([at('nowhere')])).toThrow(/nowhere: expected a file or folder/);
     expect(() => readTraces([at('empty')])).toThrow(/empty: expected a folder with traces/);
-    const broken = put('broken.csv', 'time_s,throughput_mbps\n0,1\n1');
+    const broken = put(at('broken.csv'), 'time_s,throughput_mbps\n0,1\n1');
     expect(() => readTraces([at()])).toThrow(`${broken}:3: throughput_mbps: expected 2 columns`);
   });
 });
@@ -107,7 +100,7 @@ describe('writing', () => {
   });
 
   test('an unwritable file is an input error and leaves no temporary file', () => {
-    const file = put('file', 'old');
+    const file = put(at('file'), 'old');
     expect(() => writeFileAtomically(join(file, 'below'), 'new')).toThrow(InputError);
     mkdirSync(at('taken'));
     expect(() => writeFileAtomically(at('taken'), 'new')).toThrow(/taken: expected a file that can be written/);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import { boundaryEffect, logRates, outageRuns, secondsOf } from './trace-info.ts';
 
@@ -10,25 +10,23 @@ test('logarithms have a floor of 0.5 Mbit/s', () => {
   expect(Array.from(logRates(Float64Array.of(0, 0.5, 1)))).toEqual([Math.log(0.5), Math.log(0.5), 0]);
 });
 
-describe('boundaryEffect', () => {
-  /** 100 Mbit/s with a jump of ln 2 up and down at every epoch, and noise of 1 % elsewhere. */
-  const jumps = (phase: number, boundary: number) =>
-    Float64Array.from({ length: 600 }, (_, i) => {
-      const epoch = Math.floor((phase + i - boundary) / 15);
-      const atBoundary = (((phase + i - boundary) % 15) + 15) % 15 === 0;
-      return (epoch % 2 === 0 ? 100 : 200) * (i % 2 === 0 ? 1 : 1.01) * (atBoundary ? 0.7 : 1);
-    });
-
-  test.each([
-    [7, 12],
-    [51, 12],
-    [3, 4],
-    [8, 14],
-  ])('with phase %i finds the change at second %i', (phase, boundary) => {
-    const { second, changeRatio } = boundaryEffect(jumps(phase, boundary), phase);
-    expect(second).toBe(boundary);
-    expect(changeRatio).toBeGreaterThan(20);
+/** 100 Mbit/s with a jump of ln 2 up and down at every epoch, and noise of 1 % elsewhere. */
+const jumps = (phase: number, boundary: number) =>
+  Float64Array.from({ length: 600 }, (_, i) => {
+    const epoch = Math.floor((phase + i - boundary) / 15);
+    const atBoundary = (((phase + i - boundary) % 15) + 15) % 15 === 0;
+    return (epoch % 2 === 0 ? 100 : 200) * (i % 2 === 0 ? 1 : 1.01) * (atBoundary ? 0.7 : 1);
   });
+
+test.each([
+  [7, 12],
+  [51, 12],
+  [3, 4],
+  [8, 14],
+])('boundaryEffect with phase %i finds the change at second %i', (phase, boundary) => {
+  const { second, changeRatio } = boundaryEffect(jumps(phase, boundary), phase);
+  expect(second).toBe(boundary);
+  expect(changeRatio).toBeGreaterThan(20);
 });
 
 test('seconds are means of the steps, without an incomplete last one', () => {

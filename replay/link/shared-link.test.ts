@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PiecewisePath } from '../../abr/index.ts';
-import { forAll } from '../../abr/property.fixture.ts';
+import { forAll, whole } from '../../abr/property.fixture.ts';
+import { runningSums } from '../../abr/random-states.fixture.ts';
 import { type Chunk, ChunkedFlight } from './chunked-flight.ts';
 import { SharedLink } from './shared-link.ts';
 
@@ -19,41 +20,34 @@ function sharedLink(path: PiecewisePath) {
 }
 
 const pathArbitrary = fc
-  .array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0, 1e5, 3e6, 2e7)), { minLength: 1, maxLength: 8 })
+  .array(fc.tuple(whole(1, 30), fc.constantFrom(0, 1e5, 3e6, 2e7)), { minLength: 1, maxLength: 8 })
   .filter((steps) => steps.some(([, rate]) => rate > 0))
   .map((steps) => {
-    let end = 0;
-    return new PiecewisePath({
-      stepEndsSeconds: steps.map(([tenths]) => (end += tenths / 10)),
-      ratesBps: steps.map(([, rate]) => rate),
-    });
+    const stepEndsSeconds = runningSums(steps.map(([tenths]) => tenths / 10));
+    return new PiecewisePath({ stepEndsSeconds, ratesBps: steps.map(([, rate]) => rate) });
   });
 
 const RUNS = { seed: 1, numRuns: 300 };
-const anyStepMs = fc.integer({ min: 10, max: 2000 });
+const anyStepMs = whole(10, 2000);
 const transfers = (mostBits: number, mostTenths: number, maxLength: number) =>
-  fc.array(fc.tuple(fc.integer({ min: 1, max: mostBits }), fc.nat(mostTenths)), { minLength: 1, maxLength });
+  fc.array(fc.tuple(whole(1, mostBits), fc.nat(mostTenths)), { minLength: 1, maxLength });
 
 test('a single transfer takes the downloadSeconds of the path, for any steps of time', () => {
-  forAll(
-    [pathArbitrary, fc.integer({ min: 1, max: 1e7 }), fc.nat(50), anyStepMs],
-    RUNS,
-    (path, bits, start, stepMs) => {
-      const startSeconds = start / 10;
-      const expected = startSeconds + path.downloadSeconds(startSeconds, bits);
-      const { link, send } = sharedLink(path);
-      const { flight } = send(bits, startSeconds);
-      let largestError = 0;
-      while (link.nowSeconds < expected) {
-        link.advanceTo(link.nowSeconds + stepMs / 1000);
-        const now = Math.max(startSeconds, link.nowSeconds);
-        const due = Math.min(bits, path.cumulativeBits(now) - path.cumulativeBits(startSeconds));
-        largestError = Math.max(largestError, Math.abs(flight.deliveredBits(link.nowSeconds) - due));
-      }
-      expect(largestError).toBeLessThan(1);
-      expect(flight.endsAtSeconds).toBeCloseTo(expected, 6);
-    },
-  );
+  forAll([pathArbitrary, whole(1, 1e7), fc.nat(50), anyStepMs], RUNS, (path, bits, start, stepMs) => {
+    const startSeconds = start / 10;
+    const expected = startSeconds + path.downloadSeconds(startSeconds, bits);
+    const { link, send } = sharedLink(path);
+    const { flight } = send(bits, startSeconds);
+    let largestError = 0;
+    while (link.nowSeconds < expected) {
+      link.advanceTo(link.nowSeconds + stepMs / 1000);
+      const now = Math.max(startSeconds, link.nowSeconds);
+      const due = Math.min(bits, path.cumulativeBits(now) - path.cumulativeBits(startSeconds));
+      largestError = Math.max(largestError, Math.abs(flight.deliveredBits(link.nowSeconds) - due));
+    }
+    expect(largestError).toBeLessThan(1);
+    expect(flight.endsAtSeconds).toBeCloseTo(expected, 6);
+  });
 });
 
 test('a part of a transfer is sent when it exists and the parts before it are delivered', () => {

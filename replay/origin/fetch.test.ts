@@ -2,14 +2,13 @@
 
 import { expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
-import { traceOfRates } from '../simulator/made-up.fixture.ts';
+import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import { Origin } from './origin.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
 const RATE_BPS = 8e6;
 const trace = traceOfRates([RATE_BPS / 1e6], 60);
-const link = { rttSeconds: 0.05, traceScale: { factor: 1 }, payloadShare: 1 };
-const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...link, segmentCount: 4 };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...EXACT, rttSeconds: 0.05, segmentCount: 4 };
 const HOST = 'http://localhost';
 
 function openOrigin(folder?: string) {

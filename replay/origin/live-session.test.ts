@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { MediaFile } from '../media/presentation.ts';
 import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
-import { traceOfRates } from '../simulator/made-up.fixture.ts';
+import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import type { ByteRange } from './range-stream.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
@@ -13,8 +13,7 @@ const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 60 };
 const live: LiveStream = { ...TARGET, chunkSeconds: 0.25, encoderLatencySeconds: 0.3 };
 const RTT_SECONDS = 0.04;
 const media = { ladderBps: [1e6, 8e6], segmentSeconds: 2, segmentCount: 40 };
-const link = { rttSeconds: RTT_SECONDS, traceScale: { factor: 1 }, payloadShare: 1 };
-const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...media, ...link, live };
+const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...media, ...EXACT, rttSeconds: RTT_SECONDS, live };
 
 const traceOf = (...ratesMbps: number[]) => traceOfRates(ratesMbps, 1, { startUtcMs: Date.UTC(2025, 5, 1, 12) });
 
@@ -102,7 +101,7 @@ test('on a fast link every chunk leaves whole when it exists', async () => {
 
 test('on a slow link a chunk leaves when it exists and those before it have left', async () => {
   // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
-  const sizes = { ...scenario, ladderBps: [4e6], sizeSpread: 0 };
+  const sizes = { ...scenario, ladderBps: [4e6] };
   const { clock, runTo, download } = join({ scenario: sizes, trace: traceOf(20, 1, 20, 20) });
   runTo(0.5);
   const { file, arrived } = download('video-0/31.m4s');

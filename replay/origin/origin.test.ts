@@ -3,8 +3,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
+import { sendRaw } from '../serving.fixture.ts';
 import { traceOfRates, traceUntil } from '../simulator/made-up.fixture.ts';
 import { type RunningOrigin, startOrigin } from './node/server.ts';
 import { Origin } from './origin.ts';
@@ -25,6 +26,15 @@ beforeAll(async () => {
   origin = await startOrigin({ traces: [trace], scenarios: { short: scenario } });
 });
 afterAll(() => origin.close());
+
+const own: RunningOrigin[] = [];
+afterEach(async () => {
+  for (const one of own.splice(0)) await one.close();
+});
+async function started(...options: Parameters<typeof startOrigin>): Promise<RunningOrigin> {
+  own.push(await startOrigin(...options));
+  return own.at(-1)!;
+}
 
 const at = (id: string, path: string) => `${origin.url}/session/${id}/${path}`;
 const open = (spec = {}) => origin.createSession({ trace, scenario, startSeconds: 5, ...spec }).id;
@@ -162,39 +172,34 @@ test('with `acceptTraces` a page can upload a trace and play it', async () => {
   const text = 'time_s,throughput_mbps\n0,100\n1,200\n2,\n3,300\n4,300\n';
   expect((await post(origin.url, { file: 'mine.csv', text })).status).toBe(405);
 
-  const open = await startOrigin({ traces: [trace], scenarios: { short: scenario }, acceptTraces: true });
-  try {
-    const sidecar = '{"dataset": "roof", "epoch_phase_s": 12}';
-    const response = await post(open.url, { file: 'mine.csv', text, sidecar });
-    expect(response.status).toBe(201);
-    const parts = await response.json();
-    expect(parts).toMatchObject(['mine#1', 'mine#2'].map((name) => ({ name, dataset: 'roof', hasClock: true })));
-    const listed = (await (await fetch(`${open.url}/traces`)).json()) as { name: string }[];
-    expect(listed.map(({ name }) => name)).toEqual(['fast', 'mine#1', 'mine#2']);
-    const body = JSON.stringify({ trace: 'mine#2', scenario: 'short' });
-    expect((await fetch(`${open.url}/session`, { method: 'POST', body })).status).toBe(201);
+  const open = await started({ traces: [trace], scenarios: { short: scenario }, acceptTraces: true });
+  const sidecar = '{"dataset": "roof", "epoch_phase_s": 12}';
+  const response = await post(open.url, { file: 'mine.csv', text, sidecar });
+  expect(response.status).toBe(201);
+  const parts = await response.json();
+  expect(parts).toMatchObject(['mine#1', 'mine#2'].map((name) => ({ name, dataset: 'roof', hasClock: true })));
+  const listed = (await (await fetch(`${open.url}/traces`)).json()) as { name: string }[];
+  expect(listed.map(({ name }) => name)).toEqual(['fast', 'mine#1', 'mine#2']);
+  const body = JSON.stringify({ trace: 'mine#2', scenario: 'short' });
+  expect((await fetch(`${open.url}/session`, { method: 'POST', body })).status).toBe(201);
 
-    const refused = async (upload: unknown) => {
-      const refusal = await post(open.url, upload);
-      return [refusal.status, ((await refusal.json()) as { error: string }).error];
-    };
-    const rate = 'expected a rate in Mbit/s, >= 0 (blank = unknown), got "-1"';
-    for (const [file, rows, ...refusal] of [
-      ['fast.csv', '0,1\n1,1', 409, 'the origin has another trace "fast"'],
-      ['bad.csv', '0,-1', 400, `bad.csv:2: throughput_mbps: ${rate}`],
-      ['dead.csv', '0,0\n1,0', 400, 'dead.csv: expected at least one rate above 0, got zeros only'],
-    ]) {
-      expect(await refused({ file, text: `time_s,throughput_mbps\n${rows}\n` })).toEqual(refusal);
-    }
-    expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got undefined']);
-    // The oldest uploads go.
-    for (let i = 0; i < 51; i++)
-      await post(open.url, { file: `t${i}.csv`, text: 'time_s,throughput_mbps\n0,1\n1,1\n' });
-    const kept = ((await (await fetch(`${open.url}/traces`)).json()) as { name: string }[]).map(({ name }) => name);
-    expect([kept.length, kept[0], kept[1], kept.at(-1)]).toEqual([51, 'fast', 't1', 't50']);
-  } finally {
-    await open.close();
+  const refused = async (upload: unknown) => {
+    const refusal = await post(open.url, upload);
+    return [refusal.status, ((await refusal.json()) as { error: string }).error];
+  };
+  const rate = 'expected a rate in Mbit/s, >= 0 (blank = unknown), got "-1"';
+  for (const [file, rows, ...refusal] of [
+    ['fast.csv', '0,1\n1,1', 409, 'the origin has another trace "fast"'],
+    ['bad.csv', '0,-1', 400, `bad.csv:2: throughput_mbps: ${rate}`],
+    ['dead.csv', '0,0\n1,0', 400, 'dead.csv: expected at least one rate above 0, got zeros only'],
+  ]) {
+    expect(await refused({ file, text: `time_s,throughput_mbps\n${rows}\n` })).toEqual(refusal);
   }
+  expect(await refused({ text })).toEqual([400, 'file: expected the name of a file, got undefined']);
+  // The oldest uploads go.
+  for (let i = 0; i < 51; i++) await post(open.url, { file: `t${i}.csv`, text: 'time_s,throughput_mbps\n0,1\n1,1\n' });
+  const kept = ((await (await fetch(`${open.url}/traces`)).json()) as { name: string }[]).map(({ name }) => name);
+  expect([kept.length, kept[0], kept[1], kept.at(-1)]).toEqual([51, 'fast', 't1', 't50']);
 });
 
 test('refuses invalid requests with a status and a reason', async () => {
@@ -226,12 +231,7 @@ test('refuses invalid requests with a status and a reason', async () => {
 
 test('responds to any target and stays available', async () => {
   const id = open();
-  const { hostname, port } = new URL(origin.url);
-  const statusOf = async (path: string, method = 'GET') => {
-    const request = httpRequest({ hostname, port, path, method }).end();
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return response.resume().statusCode;
-  };
+  const statusOf = async (path: string, method?: string) => (await sendRaw(origin.url, path, {}, method)).status;
   for (const path of ['//', '///', '//[', 'http://', 'http://[', '/%', '/%00', '*', '/session//', '/session/%2e%2e/'])
     expect([path, await statusOf(path)]).toEqual([path, path === '/session//' ? 405 : 404]);
   for (const path of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '../traces', 'video-0/1.m4s/..'])
@@ -242,18 +242,14 @@ test('responds to any target and stays available', async () => {
 });
 
 test('an error in one response does not affect others', async () => {
-  const faulty = await startOrigin({
+  const faulty = await started({
     fallback() {
       throw new Error('out of order');
     },
   });
-  try {
-    const response = await fetch(`${faulty.url}/elsewhere`);
-    expect([response.status, await response.json()]).toEqual([500, { error: 'out of order' }]);
-    expect((await fetch(`${faulty.url}/traces`)).status).toBe(200);
-  } finally {
-    await faulty.close();
-  }
+  const response = await fetch(`${faulty.url}/elsewhere`);
+  expect([response.status, await response.json()]).toEqual([500, { error: 'out of order' }]);
+  expect((await fetch(`${faulty.url}/traces`)).status).toBe(200);
 });
 
 test.each([
@@ -285,65 +281,58 @@ test('live: HTTP chunks of what exists, 404 for what does not, UTC and reloads',
   const clock = new VirtualClock();
   const live = { chunkSeconds: 1, encoderLatencySeconds: 0.5, targetLatencySeconds: 3, timeShiftSeconds: 8 };
   const scenarios = { live: { ...scenario, live } };
-  const open = await startOrigin({ traces: [trace], scenarios, clock });
-  try {
-    const body = JSON.stringify({ trace: 'fast', scenario: 'live' });
-    const created = await fetch(`${open.url}/session`, { method: 'POST', body });
-    const { id } = (await created.json()) as { id: string };
-    const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
-    expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
-    clock.run(clock.nowMs() + 1250);
-    const utc = await get('utc');
-    expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual([
-      '2025-06-01T12:00:13.250Z',
-      '*',
-    ]);
-    // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
-    const early = await get('video-5/4.m4s');
-    expect([early.status, await early.json(), early.headers.get('access-control-allow-origin')]).toEqual([
-      404,
-      { error: '"video-5/4.m4s" does not exist yet; request it in 4.000 s' },
-      '*',
-    ]);
-    const pending = get('video-5/3.m4s');
-    const session = open.session(id)!;
-    while (session.log.length === 0) await new Promise(setImmediate);
-    clock.run(clock.nowMs() + 300);
-    const growing = await pending;
-    expect(growing.headers.get('content-length')).toBeNull();
-    expect(growing.headers.get('transfer-encoding')).toBe('chunked');
-    const reader = growing.body!.getReader();
-    const { chunks } = session.presentation.find('video-5/3.m4s')!;
-    let received = 0;
-    for (const { end } of chunks!) {
-      while (received < end) received += (await reader.read()).value!.length;
-      expect(received).toBe(end);
-      clock.run(clock.nowMs() + 1000);
-    }
-    expect((await reader.read()).done).toBe(true);
-    expect(received).toBe(segmentSizesBits(scenario)[2]![5]! / 8);
-
-    const whole = get('video-5/3.m4s');
-    while (session.log.length === 1) await new Promise(setImmediate);
+  const open = await started({ traces: [trace], scenarios, clock });
+  const body = JSON.stringify({ trace: 'fast', scenario: 'live' });
+  const created = await fetch(`${open.url}/session`, { method: 'POST', body });
+  const { id } = (await created.json()) as { id: string };
+  const get = (path: string) => fetch(`${open.url}/session/${id}/${path}`);
+  expect(await (await get('manifest.mpd')).text()).toContain('availabilityStartTime="2025-06-01T12:00:04.000Z"');
+  clock.run(clock.nowMs() + 1250);
+  const utc = await get('utc');
+  expect([await utc.text(), utc.headers.get('access-control-allow-origin')]).toEqual(['2025-06-01T12:00:13.250Z', '*']);
+  // Of segment 3 (4 s, captured from the join on) no chunk exists before 1.5 s; of segment 4 none before 5.5 s.
+  const early = await get('video-5/4.m4s');
+  expect([early.status, await early.json(), early.headers.get('access-control-allow-origin')]).toEqual([
+    404,
+    { error: '"video-5/4.m4s" does not exist yet; request it in 4.000 s' },
+    '*',
+  ]);
+  const pending = get('video-5/3.m4s');
+  const session = open.session(id)!;
+  while (session.log.length === 0) await new Promise(setImmediate);
+  clock.run(clock.nowMs() + 300);
+  const growing = await pending;
+  expect(growing.headers.get('content-length')).toBeNull();
+  expect(growing.headers.get('transfer-encoding')).toBe('chunked');
+  const reader = growing.body!.getReader();
+  const { chunks } = session.presentation.find('video-5/3.m4s')!;
+  let received = 0;
+  for (const { end } of chunks!) {
+    while (received < end) received += (await reader.read()).value!.length;
+    expect(received).toBe(end);
     clock.run(clock.nowMs() + 1000);
-    expect((await whole).headers.get('content-length')).toBe(String(received));
-    await (await whole).arrayBuffer();
-
-    const reload = get('video-5.m3u8?_HLS_msn=3&_HLS_part=2');
-    while (clock.pending === 0) await new Promise(setImmediate);
-    clock.run(clock.nowMs() + 1000);
-    const text = await (await reload).text();
-    const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
-    const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
-    const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
-    while (session.log.length === 2) await new Promise(setImmediate);
-    clock.run(clock.nowMs() + 1000);
-    expect((await part).headers.get('content-length')).toBe(bytes);
-    expect((await get('video-5.m3u8?_HLS_msn=x')).status).toBe(400);
-    expect((await get('video-9.m3u8')).status).toBe(404);
-  } finally {
-    await open.close();
   }
+  expect((await reader.read()).done).toBe(true);
+  expect(received).toBe(segmentSizesBits(scenario)[2]![5]! / 8);
+
+  const whole = get('video-5/3.m4s');
+  while (session.log.length === 1) await new Promise(setImmediate);
+  clock.run(clock.nowMs() + 1000);
+  expect((await whole).headers.get('content-length')).toBe(String(received));
+  await (await whole).arrayBuffer();
+
+  const reload = get('video-5.m3u8?_HLS_msn=3&_HLS_part=2');
+  while (clock.pending === 0) await new Promise(setImmediate);
+  clock.run(clock.nowMs() + 1000);
+  const text = await (await reload).text();
+  const [, bytes, start] = /4\.m4s",BYTERANGE="(\d+)@([1-9]\d+)",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT/.exec(text)!;
+  const range = `bytes=${start}-${Number(start) + Number(bytes) - 1}`;
+  const part = fetch(`${open.url}/session/${id}/video-5/4.m4s`, { headers: { range } });
+  while (session.log.length === 2) await new Promise(setImmediate);
+  clock.run(clock.nowMs() + 1000);
+  expect((await part).headers.get('content-length')).toBe(bytes);
+  expect((await get('video-5.m3u8?_HLS_msn=x')).status).toBe(400);
+  expect((await get('video-9.m3u8')).status).toBe(404);
 });
 
 test('answers preflight requests', async () => {

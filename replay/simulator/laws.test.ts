@@ -3,22 +3,21 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Observation } from '../../abr/index.ts';
-import { forAll } from '../../abr/property.fixture.ts';
-import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
+import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
-import { follows, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
+import { follows, IDEAL_BROWSER, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const SEED = { seed: 20250101 };
 const SEGMENTS = 12;
 const CUTOFF_SECONDS = 100;
 
-const plan = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: SEGMENTS, maxLength: SEGMENTS });
+const plan = fc.array(whole(0, 5), { minLength: SEGMENTS, maxLength: SEGMENTS });
 const scenario: fc.Arbitrary<Scenario> = fc
   .record({
-    cap: fc.double({ min: 4.6, max: 40, noNaN: true }),
-    rtt: fc.double({ min: 0, max: 0.3, noNaN: true }),
+    cap: between(4.6, 40),
+    rtt: between(0, 0.3),
     browser: fc.constantFrom(IDEAL_BROWSER, MEASURED_BROWSER, { ...MEASURED_BROWSER, initSegmentBits: 5e5 }),
   })
   .map(({ cap, rtt, browser }) => {
@@ -30,8 +29,8 @@ const session = fc.record({
   parts: partsUpTo(200, { maxLength: 30 }),
   scenario,
   representations: plan,
-  patience: fc.option(fc.double({ min: 0.05, max: 8, noNaN: true }), { nil: undefined }),
-  startSeconds: fc.double({ min: 0, max: 100, noNaN: true }),
+  patience: fc.option(between(0.05, 8), { nil: undefined }),
+  startSeconds: between(0, 100),
 });
 
 type Drawn = typeof session extends fc.Arbitrary<infer Value> ? Value : never;
@@ -119,7 +118,7 @@ test('a link in steps of 10 ms gives the same session as in long steps', () => {
 });
 
 test('more capacity never makes a fixed plan wait longer', () => {
-  const more = fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 30, maxLength: 30 });
+  const more = fc.array(between(0, 50), { minLength: 30, maxLength: 30 });
   forAll([session, more], { ...SEED, numRuns: 400 }, (of, extra) => {
     const fixed = { ...of, patience: undefined };
     const better = fixed.parts.map(({ seconds, mbps }, i) => ({ seconds, mbps: mbps + extra[i]! }));
@@ -129,7 +128,7 @@ test('more capacity never makes a fixed plan wait longer', () => {
 });
 
 test('a higher playback rate never makes a fixed plan stall less, if the buffer holds the whole session', () => {
-  const rates = fc.tuple(fc.double({ min: 0.25, max: 4, noNaN: true }), fc.double({ min: 1, max: 4, noNaN: true }));
+  const rates = fc.tuple(between(0.25, 4), between(1, 4));
   forAll([session, rates], { ...SEED, numRuns: 300 }, (of, [slow, factor]) => {
     // With room for all segments the times of requests do not depend on the rate.
     const { segmentSeconds } = of.scenario;

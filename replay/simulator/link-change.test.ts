@@ -8,6 +8,7 @@ import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { meanRateBps, type Trace } from '../trace.ts';
+import { traceUntil } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { simulateSession } from './simulate-session.ts';
 
@@ -18,24 +19,13 @@ const AHEAD_SECONDS = 8;
 const SCENARIO: Scenario = { ...SCENARIOS['hd-30']!, segmentCount: 30, traceScale: { factor: 1 } };
 const model = unpackModel(SHIPPED_MODEL);
 
-/** A trace's first seconds at another mean rate. */
-function scaled(trace: Trace, seconds: number, meanBps: number): Pick<Trace, 'stepEndsSeconds' | 'ratesBps'> {
-  const factor = meanBps / meanRateBps(trace);
-  const steps = trace.stepEndsSeconds.findIndex((end) => end >= seconds) + 1;
-  return {
-    stepEndsSeconds: trace.stepEndsSeconds.slice(0, steps),
-    ratesBps: trace.ratesBps.slice(0, steps).map((bps) => bps * factor),
-  };
-}
-
-function spliced(first: ReturnType<typeof scaled> | undefined, second: ReturnType<typeof scaled>, like: Trace): Trace {
-  const at = first?.stepEndsSeconds.at(-1) ?? 0;
-  const stepEndsSeconds = Float64Array.from([
-    ...(first?.stepEndsSeconds ?? []),
-    ...second.stepEndsSeconds.map((end) => at + end),
-  ]);
-  const ratesBps = Float64Array.from([...(first?.ratesBps ?? []), ...second.ratesBps]);
-  return { ...like, stepEndsSeconds, ratesBps, durationSeconds: stepEndsSeconds.at(-1)! };
+/** A trace's first seconds at another mean rate, from a second on. */
+function stepsOf(trace: Trace, seconds: number, meanBps: number, beginSeconds = 0) {
+  const scale = meanBps / meanRateBps(trace) / 1e6;
+  const steps = Array.from(trace.stepEndsSeconds, (end, i) => {
+    return { until: beginSeconds + end, mbps: trace.ratesBps[i]! * scale };
+  });
+  return steps.filter(({ until }) => until <= beginSeconds + seconds);
 }
 
 /** Mean |ln(median forecast / truth)| of the next 8 s, over the forecasts from the 10th to the 30th second of the link. */
@@ -72,8 +62,8 @@ test.each([
   ['a phone', 'lte', 8e6],
 ] as const)('10 s after a change to %s forecasts are as good as without the time before', (_, preset, meanBps) => {
   const other = synthesizeTrace({ preset, seed: 2, durationSeconds: 120 });
-  const second = scaled(other, 120, meanBps);
-  const control = errorOn(spliced(undefined, second, other), 0);
-  const changed = errorOn(spliced(scaled(WIFI, CHANGE_SECONDS, 40e6), second, other), CHANGE_SECONDS);
+  const control = errorOn(traceUntil(stepsOf(other, 120, meanBps), other.metadata), 0);
+  const steps = [...stepsOf(WIFI, CHANGE_SECONDS, 40e6), ...stepsOf(other, 120, meanBps, CHANGE_SECONDS)];
+  const changed = errorOn(traceUntil(steps, other.metadata), CHANGE_SECONDS);
   expect(changed).toBeLessThan(1.25 * control + 0.05);
 });

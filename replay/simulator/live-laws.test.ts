@@ -3,9 +3,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController, type Observation } from '../../abr/index.ts';
-import { forAll } from '../../abr/property.fixture.ts';
+import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import type { CatchUp } from '../catch-up.ts';
-import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import {
   chunkExistsAtSeconds,
   type LiveStream,
@@ -15,7 +14,7 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { LivePlayback } from './live-playback.ts';
-import { recorder, restless, traceOfRates } from './made-up.fixture.ts';
+import { IDEAL_BROWSER, recorder, restless, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, simulateSession } from './simulate-session.ts';
 
@@ -29,23 +28,20 @@ const traceOf = ([first, ...rest]: readonly number[], stepSeconds: number) =>
 const live: fc.Arbitrary<LiveStream> = fc.record({
   chunkSeconds: fc.constantFrom(0.1, 0.25, 0.5, 2),
   encoderLatencySeconds: fc.constantFrom(0, 0.3),
-  targetLatencySeconds: fc.double({ min: 2.5, max: 8, noNaN: true }),
+  targetLatencySeconds: between(2.5, 8),
   timeShiftSeconds: fc.constantFrom(4, 20),
   playbackRates: fc.constantFrom({ min: 0.95, max: 1.05 }, { min: 0.5, max: 1.5 }, { min: 1, max: 1 }),
 });
 const catchUps = fc.constantFrom<CatchUp[]>('default', 'lolp');
 const session = fc.record({
-  mbps: fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.2, max: 60, noNaN: true })), {
-    minLength: 5,
-    maxLength: 60,
-  }),
+  mbps: fc.array(fc.oneof(fc.constant(0), between(0.2, 60)), { minLength: 5, maxLength: 60 }),
   stepSeconds: fc.constantFrom(0.1, 1, 4),
   live,
-  segments: fc.integer({ min: 3, max: 25 }),
+  segments: whole(3, 25),
   rttSeconds: fc.constantFrom(0, 0.04, 0.4),
   browser: fc.constantFrom(IDEAL_BROWSER, MEASURED_BROWSER),
   catchUp: catchUps,
-  seed: fc.integer({ min: 0, max: 1e6 }),
+  seed: whole(0, 1e6),
 });
 type Session = typeof session extends fc.Arbitrary<infer T> ? T : never;
 
@@ -149,38 +145,32 @@ test('no chunk arrives before it exists, nor faster than the link', () => {
 });
 
 test('latency is the clock less the media that has played, also over stalls and jumps', () => {
-  fc.assert(
-    fc.property(
-      fc.record({ live, catchUp: catchUps }),
-      fc.array(fc.record({ gap: fc.double({ min: 0, max: 3, noNaN: true }), media: fc.integer({ min: 0, max: 12 }) })),
-      ({ live: stream, catchUp }, steps) => {
-        const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025 });
-        playback.seekTo(stream.targetLatencySeconds);
-        let media = playback.positionSeconds;
-        for (const step of steps) {
-          media += step.media * 0.25;
-          const transfer = { startSeconds: 0, endSeconds: playback.nowSeconds + step.gap / 2 };
-          playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds: media }]);
-          const target = playback.nowSeconds + step.gap;
-          while (!playback.advanceTo(target)) media = playback.positionSeconds;
-        }
-        const { history, startupSeconds, nowSeconds, jumps } = playback;
-        const total = history.reduce((sum, { seconds }) => sum + seconds, 0);
-        expect(startupSeconds + total).toBeCloseTo(nowSeconds, 6);
-        let jumped = 0;
-        history.forEach(({ latencySeconds, seconds, rate, isStalled }, i) => {
-          const after = latencySeconds + seconds * (isStalled ? 1 : 1 - rate);
-          const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
-          if (Math.abs(next - after) > ROUNDING) {
-            jumped++;
-            expect(next).toBeLessThan(after);
-          }
-        });
-        expect(jumped).toBe(jumps);
-      },
-    ),
-    { ...SEED, numRuns: 100 },
-  );
+  const anySteps = fc.array(fc.record({ gap: between(0, 3), media: whole(0, 12) }));
+  forAll([live, catchUps, anySteps], { ...SEED, numRuns: 100 }, (stream, catchUp, steps) => {
+    const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025 });
+    playback.seekTo(stream.targetLatencySeconds);
+    let media = playback.positionSeconds;
+    for (const step of steps) {
+      media += step.media * 0.25;
+      const transfer = { startSeconds: 0, endSeconds: playback.nowSeconds + step.gap / 2 };
+      playback.expect([{ transfer, responseSeconds: 0, appendSeconds: 0, untilMediaSeconds: media }]);
+      const target = playback.nowSeconds + step.gap;
+      while (!playback.advanceTo(target)) media = playback.positionSeconds;
+    }
+    const { history, startupSeconds, nowSeconds, jumps } = playback;
+    const total = history.reduce((sum, { seconds }) => sum + seconds, 0);
+    expect(startupSeconds + total).toBeCloseTo(nowSeconds, 6);
+    let jumped = 0;
+    history.forEach(({ latencySeconds, seconds, rate, isStalled }, i) => {
+      const after = latencySeconds + seconds * (isStalled ? 1 : 1 - rate);
+      const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
+      if (Math.abs(next - after) > ROUNDING) {
+        jumped++;
+        expect(next).toBeLessThan(after);
+      }
+    });
+    expect(jumped).toBe(jumps);
+  });
 });
 
 test.each([1, 2, 3, 5])('on an unlimited link the latency is within 0.1 s of a target of %s s', (target) => {

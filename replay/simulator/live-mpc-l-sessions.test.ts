@@ -1,6 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { type Controller, createController, type Forecast, type Forecaster } from '../../abr/index.ts';
+import {
+  type Controller,
+  createController,
+  type Forecast,
+  type Forecaster,
+  type QuantileForecast,
+} from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
+import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
@@ -45,10 +52,7 @@ function meanLive(
 }
 
 /** The rates of a forecast times a factor. */
-const scaled = (factor: number) => (forecast: Forecast) =>
-  forecast.kind === 'path'
-    ? forecast
-    : { ...forecast, quantilesBps: forecast.quantilesBps.map((row) => row.map((bps) => factor * bps)) };
+const scaled = (factor: number) => (forecast: Forecast) => scaledForecast(forecast as QuantileForecast, factor);
 
 const FAULTS: Readonly<Record<string, () => Partial<SimulationOptions>>> = {
   'no forecast': () => ({}),

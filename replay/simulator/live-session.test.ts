@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { createController, PiecewisePath } from '../../abr/index.ts';
-import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { LIVE_PAGE } from './live-session.ts';
-import { always, EXACT, recorder, traceUntil } from './made-up.fixture.ts';
+import { always, EXACT, IDEAL_BROWSER, recorder, traceUntil } from './made-up.fixture.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });

@@ -3,7 +3,13 @@
 import fc from 'fast-check';
 import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
 import { seededRandom } from '../../abr/random.ts';
+import { type BrowserModel, MEASURED_BROWSER } from '../scenarios.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
+
+/** The textbook player: every delay is 0. */
+export const IDEAL_BROWSER = Object.fromEntries(Object.keys(MEASURED_BROWSER).map((name) => [name, 0])) as {
+  [Delay in keyof BrowserModel]: number;
+};
 
 /** In a scenario: a link as in its trace, and exact sizes. */
 export const EXACT = { traceScale: { factor: 1 }, payloadShare: 1, sizeSpread: 0 };

@@ -2,7 +2,7 @@
 
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../../abr/property.fixture.ts';
+import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import { HOUSEHOLDS, type Household, type HouseholdPlayer, type Traffic } from '../households.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
@@ -31,16 +31,16 @@ const scenarios = fc
   });
 /** A plan of representations, and the seconds after which a download is abandoned for the lowest. */
 const behaviour = fc.record({
-  plan: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 25, maxLength: 25 }),
-  patience: fc.option(fc.double({ min: 0.1, max: 8, noNaN: true }), { nil: undefined }),
+  plan: fc.array(whole(0, 5), { minLength: 25, maxLength: 25 }),
+  patience: fc.option(between(0.1, 8), { nil: undefined }),
 });
 type Behaviour = { plan: number[]; patience: number | undefined };
 const place = {
   parts: partsUpTo(300, { maxLength: 20 }),
   scenario: scenarios,
-  startSeconds: fc.double({ min: 0, max: 100, noNaN: true }),
+  startSeconds: between(0, 100),
 };
-const joins = fc.double({ min: 0.1, max: 20, noNaN: true });
+const joins = between(0.1, 20);
 
 function traceOf(parts: Played['parts'], factor: number): Trace {
   const trace = traceOfParts(parts, 2);
@@ -122,7 +122,7 @@ test('players and downloads that come later change nothing before', () => {
 });
 
 test('identical players that begin together play the same', () => {
-  forAll([fc.record({ ...place, one: behaviour, count: fc.integer({ min: 2, max: 4 }) })], SEED, (of) => {
+  forAll([fc.record({ ...place, one: behaviour, count: whole(2, 4) })], SEED, (of) => {
     const { one, count, ...where } = of;
     const played = play(where, Array(count).fill(seat(one)));
     for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Controller, createController, type Decision, type InFlight, type PlayerState } from '../../abr/index.ts';
-import { IDEAL_BROWSER } from '../ideal-browser.fixture.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { always, EXACT, follows, traceOfRates } from './made-up.fixture.ts';
+import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates } from './made-up.fixture.ts';
 import { linkOf } from './session-setup.ts';
 import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
 

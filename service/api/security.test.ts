@@ -3,28 +3,50 @@ import { isHostAllowed, isOriginAllowed, isTokenRight, roundedDegrees } from './
 
 const options = { allowedHosts: ['dish.lan'], allowedOrigins: ['https://player.example'] };
 
-/** Values without spaces, separated by them. */
-const words = (text: string) => text.split(' ');
-
 describe('the Host header', () => {
-  test.each([...words('localhost localhost:8080 a.localhost 127.0.0.1:1 192.168.1.5:8080 [::1]:8080 DISH.lan:1')])(
-    'allows %s',
-    (host) => expect(isHostAllowed(host, options)).toBe(true),
-  );
   test.each([
-    ...[undefined, '', 'x'.repeat(300), '::1', 'localhost/evil', 'localhost@evil.example', 'dish.lan.evil.example'],
-    ...words('evil.example evil.example:8080 localhost.evil.example 127.0.0.1.evil.example'),
+    'localhost',
+    'localhost:8080',
+    'a.localhost',
+    '127.0.0.1:1',
+    '192.168.1.5:8080',
+    '[::1]:8080',
+    'DISH.lan:1',
+  ])('allows %s', (host) => expect(isHostAllowed(host, options)).toBe(true));
+  test.each([
+    undefined,
+    '',
+    'x'.repeat(300),
+    '::1',
+    'localhost/evil',
+    'localhost@evil.example',
+    'dish.lan.evil.example',
+    'evil.example',
+    'evil.example:8080',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
   ])('refuses %s', (host) => expect(isHostAllowed(host, options)).toBe(false));
 });
 
 describe('the origin of a page', () => {
   test.each([
-    ...words('http://localhost:5173 https://localhost http://127.0.0.1:1 http://[::1]:3 https://player.example'),
+    'http://localhost:5173',
+    'https://localhost',
+    'http://127.0.0.1:1',
+    'http://[::1]:3',
+    'https://player.example',
   ])('allows %s', (origin) => expect(isOriginAllowed(origin, options)).toBe(true));
   test.each([
-    ...words('null http://player.example https://player.example:444 https://player.example.evil http://192.168.1.5'),
-    ...words('file://localhost chrome-extension://localhost http://localhost.evil.example'),
-    ...['http://127.0.0.1.evil.example', ''],
+    'null',
+    'http://player.example',
+    'https://player.example:444',
+    'https://player.example.evil',
+    'http://192.168.1.5',
+    'file://localhost',
+    'chrome-extension://localhost',
+    'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example',
+    '',
   ])('refuses %s', (origin) => expect(isOriginAllowed(origin, options)).toBe(false));
 });
 

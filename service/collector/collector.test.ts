@@ -1,20 +1,18 @@
 import * as nodeFiles from 'node:fs/promises';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
 import { hostileLines, testReport } from '../../abr/session-report.fixture.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { closedAfterTest } from '../opened.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';
 
 const FAST = { rate: { perSecond: 1e6, burst: 1e6 } };
-const running: RunningCollector[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
 const at = temporaryFolder('test');
 
+let collector: RunningCollector;
 async function start(more: Partial<CollectorOptions> = {}): Promise<string> {
-  const collector = await startCollector({ port: 0, directory: at(), maxBytes: 1e8, limits: FAST, ...more });
-  running.push(collector);
+  const options = { port: 0, directory: at(), maxBytes: 1e8, limits: FAST, ...more };
+  collector = closedAfterTest(await startCollector(options));
   return `${collector.url}${REPORTS_PATH}`;
 }
 
@@ -38,7 +36,7 @@ test('what was answered is in a file of the day, a report a line', async () => {
   const [name, ...others] = await names();
   expect([name, others]).toEqual([expect.stringMatching(/^reports-2026-01-31_[\w-]{36}\.ndjson$/), []]);
   expect(await stored()).toEqual([lineOf(1), lineOf(2), lineOf(3)]);
-  expect(running[0]!.accepted).toBe(3);
+  expect(collector.accepted).toBe(3);
 });
 
 test('nothing of the request but the reports is kept', async () => {

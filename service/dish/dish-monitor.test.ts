@@ -30,6 +30,14 @@ async function watch(options: Partial<FakeDishOptions> = {}, deadlineMs = 2000) 
   return { watching, problems, seconds, states, clock, dish, script, pollAfter };
 }
 
+/** As `watch`, after the first answer and without its seconds. */
+async function online(options: Partial<FakeDishOptions> = {}) {
+  const seen = await watch(options);
+  await seen.watching.poll();
+  seen.seconds.length = 0;
+  return seen;
+}
+
 /** The usage of a second encodes its number, and every seventh second has a latency spike. */
 const NUMBERED: Pick<DishScript, 'at'> = {
   at(atMs) {
@@ -59,9 +67,7 @@ test('fills gaps from the history, once and in order', async () => {
 });
 
 test('reports each second once, even if polls and answers are late', async () => {
-  const { watching, clock, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
-  await watching.poll();
-  seconds.length = 0;
+  const { clock, dish, seconds, pollAfter } = await online({ script: NUMBERED });
   const random = seededRandom(4);
   // The timer is late as well, and the host freezes once.
   const lateSeconds = () => (random() < 0.4 ? 0.75 * random() : 0);
@@ -88,9 +94,7 @@ test('reports each second once, even if polls and answers are late', async () =>
 });
 
 test('loses no second if some histories are missing, and reports the status alone without a history', async () => {
-  const { watching, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
-  await watching.poll();
-  seconds.length = 0;
+  const { dish, seconds, pollAfter } = await online({ script: NUMBERED });
   const without = ({ dish_get_history, ...response }: RawResponse) => response;
   for (let poll = 0; poll < 12; poll++) {
     dish.misbehave(poll % 3 === 0 ? {} : { change: without });
@@ -108,9 +112,7 @@ test('loses no second if some histories are missing, and reports the status alon
 });
 
 test('reports the seconds after a reboot, and none twice while the counter stands still', async () => {
-  const { watching, clock, dish, seconds, pollAfter } = await watch({ script: NUMBERED });
-  await watching.poll();
-  seconds.length = 0;
+  const { clock, dish, seconds, pollAfter } = await online({ script: NUMBERED });
   clock.advance(2);
   dish.reboot();
   await pollAfter(5);
@@ -128,8 +130,7 @@ test('reports the seconds after a reboot, and none twice while the counter stand
 
 test('reads the location', async () => {
   const location = { latitudeDegrees: 48.1, longitudeDegrees: 11.6 };
-  const { watching } = await watch({ location });
-  await watching.poll();
+  const { watching } = await online({ location });
   expect(watching.location).toEqual(location);
 });
 
@@ -141,8 +142,7 @@ test.each([
   ['NO_SATS', 'outage'],
   ['SKY_SEARCH', 'outage'],
 ] as const)('the outage %s is the state %s', async (outage, state) => {
-  const { watching, dish, states, pollAfter } = await watch();
-  await watching.poll();
+  const { watching, dish, states, pollAfter } = await online();
   dish.misbehave({ outage });
   await pollAfter(1);
   expect(watching.reply()).toMatchObject({ state, detail: outage.toLowerCase().replace('_', ' ') });
@@ -153,8 +153,7 @@ test.each([
 });
 
 test('a dish is unreachable after three failures, polled with backoff, and found again', async () => {
-  const { watching, dish, clock, problems, states, pollAfter } = await watch();
-  await watching.poll();
+  const { watching, dish, clock, problems, states, pollAfter } = await online();
   dish.misbehave({ failWith: status.UNAVAILABLE });
   for (let i = 0; i < 3; i++) {
     clock.advance(1);
@@ -189,10 +188,13 @@ test('polls a slow dish once at a time and ignores its late answers', async () =
   expect(seconds).toEqual([]);
 });
 
-test('truncated answers neither crash it nor stop it', async () => {
+test('truncated and garbled answers neither crash it nor stop it', async () => {
   const { watching, dish, pollAfter } = await watch();
+  const garble = seededRandom(5);
   for (let part = 0; part < 1; part += 0.04) {
     dish.misbehave({ cutTo: part });
+    await pollAfter(60);
+    dish.misbehave({ garble });
     await pollAfter(60);
   }
   dish.misbehave({});
@@ -201,8 +203,7 @@ test('truncated answers neither crash it nor stop it', async () => {
 });
 
 test('a step of the system clock neither adds nor loses seconds', async () => {
-  const { watching, clock, seconds, pollAfter } = await watch();
-  await watching.poll();
+  const { clock, seconds, pollAfter } = await online();
   for (const leap of [3600, -7200]) {
     const before = seconds.length;
     clock.leap(leap);

@@ -77,6 +77,21 @@ describe('the source of elements', () => {
     ]);
   });
 
+  test('reports elements as too old only while the system clock is wrong', async () => {
+    const { source: elements, clock, problems } = source();
+    const problemsAfterLeap = async (days: number) => {
+      clock.leap(days * 86_400);
+      clock.advance(60);
+      await elements.refresh();
+      return problems.list();
+    };
+    const tooOld = [{ part: 'sky', code: 'elements-too-old' }];
+    expect(await problemsAfterLeap(-20)).toMatchObject(tooOld);
+    expect(await problemsAfterLeap(20)).toEqual([]);
+    // The age is checked even if the elements are not read again.
+    expect(await problemsAfterLeap(20)).toMatchObject(tooOld);
+  });
+
   test('reports a missing or invalid file', async () => {
     for (const [name, content] of [
       ['none.tle', undefined],

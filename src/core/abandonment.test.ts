@@ -1,7 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { ScriptedAbandoning } from './scripted.fixture.ts';
+import { ScriptedAbandoning, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 

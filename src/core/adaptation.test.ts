@@ -1,20 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { Scripted, Steady } from './scripted.fixture.ts';
+import { Scripted, Steady, useManualClock } from './scripted.fixture.ts';
 
 useManualClock();
 
 const now = (utcMs: number) => ({ now: () => ({ utcMs, uncertaintySeconds: 1 }) });
-
-test('the clock starts with the first media request, not with an init segment', () => {
-  const { clock, downloads } = adapted({ controller: new Scripted() });
-  for (const isMedia of [false, true]) {
-    downloads.requested({}, { isMedia });
-    wait(1);
-    expect(clock.nowSeconds()).toBe(isMedia ? 1 : 0);
-  }
-});
 
 test("another source begins a session without the last one's records and decision", () => {
   const core = adapted({ forecasters: [new Steady()], prior: false });

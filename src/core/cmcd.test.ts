@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Forecast, Forecaster } from '../../abr/forecast.ts';
 import { adapted } from './fake-port.fixture.ts';
-import { useManualClock } from './manual-clock.fixture.ts';
-import { Scripted, Steady } from './scripted.fixture.ts';
+import { Scripted, Steady, useManualClock } from './scripted.fixture.ts';
 
 useManualClock();
 

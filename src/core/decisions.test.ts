@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning } from './scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 

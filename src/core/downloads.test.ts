@@ -1,8 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { Scripted, Steady } from './scripted.fixture.ts';
-import { bitsOf } from './stand-in.fixture.ts';
+import { bitsOf, Scripted, Steady, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 

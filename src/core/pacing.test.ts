@@ -2,8 +2,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { Controller } from '../../abr/controller.ts';
 import type { PaceEvent } from './events.ts';
 import { adapted, FakePort, livePort } from './fake-port.fixture.ts';
-import { useManualClock, wait } from './manual-clock.fixture.ts';
-import { Scripted, ScriptedPacing } from './scripted.fixture.ts';
+import { Scripted, ScriptedPacing, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 
@@ -118,8 +117,6 @@ describe('the rate of a live stream', () => {
 
 describe("the player's catch-up goes on", () => {
   test.each<[string, (core: Playing) => void]>([
-    ['the source ends', (core) => core.sourceEnded()],
-    ['the plugin is detached', (core) => core.stop()],
     [
       'the controller has no pace any more',
       ({ controller, downloads, request }) => {

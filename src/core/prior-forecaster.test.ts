@@ -11,9 +11,9 @@ function memory(text?: string) {
   return { getItem: (key: string) => items.get(key) ?? null, setItem, stored };
 }
 
-const portOf = (origin: string | undefined) => ({ manifestUrl: () => origin && `${origin}/stream.mpd` });
+const portOf = (origin: string | null) => ({ manifestUrl: () => origin && `${origin}/stream.mpd` });
 
-function forecasterOn(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined, origin: string | undefined = ORIGIN) {
+function forecasterOn(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined, origin: string | null = ORIGIN) {
   const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
   forecaster.start();
   return forecaster;
@@ -88,16 +88,11 @@ test('outages, idle times and latencies leave the statistics finite', () => {
 });
 
 test.each([
-  ['an origin', memory(), undefined],
+  ['an origin', memory(), null],
   ['storage', undefined, ORIGIN],
 ])('without %s there is no prior, and nothing is stored', (_, storage, origin) => {
-  const make = () => {
-    const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
-    forecaster.start();
-    return forecaster;
-  };
-  watch(make(), Array(6).fill(5e6));
-  expect(make().latest(0)).toBeUndefined();
+  watch(forecasterOn(storage, origin), Array(6).fill(5e6));
+  expect(forecasterOn(storage, origin).latest(0)).toBeUndefined();
   expect(storage?.stored() ?? {}).toEqual({});
 });
 

@@ -1,10 +1,24 @@
-/** Controllers and a forecaster with scripted results, which record their arguments. */
+/** What tests of the plugin have in place of a page: a clock, and controllers and a forecaster with scripted results. */
 
+import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
 import type { Forecaster, Observation, SessionContext } from '../../abr/forecast.ts';
 
+/** For all tests of a file: real timers that the plugin left behind would keep the test runner from ending. */
+export function useManualClock(): void {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'], now: 1_700_000_000_000 });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+}
+
+export const wait = (seconds: number) => jest.advanceTimersByTime(Math.round(seconds * 1000));
+
 const decision = (representation: number, reason = 'scripted') => ({ representation, controller: 'scripted', reason });
 
+/** Records its arguments, as the others do. */
 export class Scripted implements Controller {
   readonly name = 'scripted';
   next: number | (() => Decision) = 0;
@@ -73,3 +87,7 @@ export class Steady implements Forecaster {
     };
   }
 }
+
+/** What the meter has told a forecaster. */
+export const bitsOf = ({ observations }: Steady): number =>
+  observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);

@@ -2,9 +2,8 @@
 
 import type { DecisionEvent, FaultEvent } from './events.ts';
 import type { LeoAbrHandle } from './handle.ts';
-import { wait } from './manual-clock.fixture.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
-import type { Steady } from './scripted.fixture.ts';
+import { wait } from './scripted.fixture.ts';
 
 /** On demand: 10 segments of 4 s. */
 export const LADDER_BPS = [1e6, 2e6, 4e6];
@@ -116,10 +115,6 @@ export type OptionsWith<Controller> = LeoAbrOptions & { controller?: Controller 
 export function ranges(pairs: [start: number, end: number][]): TimeRanges {
   return { length: pairs.length, start: (i) => pairs[i]![0], end: (i) => pairs[i]![1] };
 }
-
-/** What the meter has told a forecaster. */
-export const bitsOf = ({ observations }: Steady): number =>
-  observations.reduce((sum, one) => sum + ('bits' in one ? one.bits : 0), 0);
 
 /** Changes settings, also within others. */
 export function merge(update: object, into: object): void {

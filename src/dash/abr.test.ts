@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { attached, fakeVideo } from './fake-player.fixture.ts';
 
 useManualClock();

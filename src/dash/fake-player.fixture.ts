@@ -1,7 +1,7 @@
 /** A stand-in for dash.js: its settings, custom rules, and the context of a rule's call; and the plugin attached to it. */
 
 import type { LeoAbrHandle } from '../core/handle.ts';
-import { wait } from '../core/manual-clock.fixture.ts';
+import { wait } from '../core/scripted.fixture.ts';
 import {
   heard,
   LADDER_BPS,

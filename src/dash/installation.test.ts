@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
-import { useManualClock } from '../core/manual-clock.fixture.ts';
-import { Scripted, Steady } from '../core/scripted.fixture.ts';
+import { Scripted, Steady, useManualClock } from '../core/scripted.fixture.ts';
 import { attachLeoAbr, type ChangeableOptions, type DashPlayer } from '../index.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 

@@ -1,85 +1,71 @@
-import { describe, expect, test } from '@jest/globals';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
-import { bitsOf } from '../core/stand-in.fixture.ts';
+import { expect, test } from '@jest/globals';
+import { bitsOf, ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
-test('cached segments are not measured', () => {
-  const { controller, player } = attached({ controller: new Scripted() });
-  player.download(0, 3e6, 0.05);
-  const cached = player.send(1);
-  cached.arrived(4e6);
-  cached.completed(4e6);
+/** The request of the first segment; `step` comes after each quarter of a second. */
+function sent(more: object = {}) {
+  const steady = new Steady();
+  const options = { controller: new ScriptedAbandoning(), forecasters: [steady] };
+  const seen = attached(options, new FakePlayer(), attachLive);
+  const { player, controller } = seen;
   player.ask();
-  expect(controller.states[0]!.downloads.map(({ segmentIndex }) => segmentIndex)).toEqual([0]);
+  const request = player.send(0, 0, more);
+  const steps = (count: number, step = () => player.chunk(request, new ArrayBuffer(100e3))) => {
+    for (let i = 0; i < count; i++) {
+      wait(0.25);
+      step();
+    }
+  };
+  /** dash.js's event of the end, with the body; returns the downloads of the next state. */
+  const ended = (byteLength?: number) => {
+    request.endDate = new Date();
+    player.emit('fragmentLoadingCompleted', { request, response: byteLength && { byteLength } });
+    player.ask();
+    return controller.states.at(-1)!.downloads;
+  };
+  return { ...seen, steady, request, steps, ended };
+}
+
+test("bytes are counted without a length, from dash.js's traces", () => {
+  const traces: { b: number[] }[] = [];
+  const { player, handle, steady, request, steps, ended } = sent({ traces });
+  steps(5, () => {
+    traces.push({ b: [100e3] });
+    player.emit('loadingProgress', { request });
+  });
+  const whole = { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 1.25, latencySeconds: 0.25 };
+  expect(ended(500e3)).toMatchObject([whole]);
+  wait(1);
+  player.send(1);
+  expect(bitsOf(steady)).toBeCloseTo(4e6);
+  expect(handle.state.requestedBits).toBe(4e6 + 4e6);
 });
 
-describe('bytes are counted with any headers', () => {
-  /** The request of the first segment; `step` comes after each quarter of a second. */
-  function sent(more: object = {}) {
-    const steady = new Steady();
-    const options = { controller: new ScriptedAbandoning(), forecasters: [steady] };
-    const seen = attached(options, new FakePlayer(), attachLive);
-    const { player, controller } = seen;
-    player.ask();
-    const request = player.send(0, 0, more);
-    const steps = (count: number, step = () => player.chunk(request, new ArrayBuffer(100e3))) => {
-      for (let i = 0; i < count; i++) {
-        wait(0.25);
-        step();
-      }
-    };
-    /** dash.js's event of the end, with the body; returns the downloads of the next state. */
-    const ended = (byteLength?: number) => {
-      request.endDate = new Date();
-      player.emit('fragmentLoadingCompleted', { request, response: byteLength && { byteLength } });
-      player.ask();
-      return controller.states.at(-1)!.downloads;
-    };
-    return { ...seen, steady, request, steps, ended };
-  }
+test('bytes are counted in low-latency mode, from the parts of the body', () => {
+  const { controller, request, steps, ended } = sent();
+  steps(4);
+  wait(0.1);
+  expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
+  request.bytesLoaded = request.bytesTotal = 410e3;
+  expect(ended()).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
+});
 
-  test("without a length, from dash.js's traces", () => {
-    const traces: { b: number[] }[] = [];
-    const { player, handle, steady, request, steps, ended } = sent({ traces });
-    steps(5, () => {
-      traces.push({ b: [100e3] });
-      player.emit('loadingProgress', { request });
-    });
-    const whole = { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: 1.25, latencySeconds: 0.25 };
-    expect(ended(500e3)).toMatchObject([whole]);
-    wait(1);
-    player.send(1);
-    expect(bitsOf(steady)).toBeCloseTo(4e6);
-    expect(handle.state.requestedBits).toBe(4e6 + 4e6);
-  });
+test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
+  const { player, request, steps, ended } = sent();
+  steps(2);
+  request.startDate = new Date();
+  player.attempt(request);
+  steps(3);
+  expect(ended()).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
+});
 
-  test('in low-latency mode, from the parts of the body', () => {
-    const { controller, request, steps, ended } = sent();
-    steps(4);
-    wait(0.1);
-    expect(controller.inFlights.at(-1)).toMatchObject({ receivedBits: 3.2e6 });
-    request.bytesLoaded = request.bytesTotal = 410e3;
-    expect(ended()).toMatchObject([{ receivedBits: 3.28e6, downloadSeconds: 1.1 }]);
-  });
-
-  test('in low-latency mode, parts of a failed attempt do not count for the next one', () => {
-    const { player, request, steps, ended } = sent();
-    steps(2);
-    request.startDate = new Date();
-    player.attempt(request);
-    steps(3);
-    expect(ended()).toMatchObject([{ receivedBits: 2.4e6, downloadSeconds: 0.75 }]);
-  });
-
-  test('without progress events, from the body', () => {
-    const { ended } = sent();
-    wait(0.5);
-    const [download] = ended(250e3);
-    expect(download).toMatchObject({ receivedBits: 2e6, downloadSeconds: 0.5 });
-    expect(download).not.toHaveProperty('latencySeconds');
-  });
+test('bytes are counted without progress events, from the body', () => {
+  const { ended } = sent();
+  wait(0.5);
+  const [download] = ended(250e3);
+  expect(download).toMatchObject({ receivedBits: 2e6, downloadSeconds: 0.5 });
+  expect(download).not.toHaveProperty('latencySeconds');
 });

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { useManualClock } from '../core/manual-clock.fixture.ts';
-import { Scripted } from '../core/scripted.fixture.ts';
+import { Scripted, useManualClock } from '../core/scripted.fixture.ts';
 import { ranges } from '../core/stand-in.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FakePlayer, fakeVideo } from './fake-player.fixture.ts';

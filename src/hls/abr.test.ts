@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HlsConfig } from 'hls.js';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { SEGMENTS } from '../core/stand-in.fixture.ts';
 import { attached, FakePlayer, playlists, useWindow, VERSIONS } from './fake-player.fixture.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HlsConfig } from 'hls.js';
-import { useManualClock } from '../core/manual-clock.fixture.ts';
-import { Scripted, Steady } from '../core/scripted.fixture.ts';
+import { Scripted, Steady, useManualClock } from '../core/scripted.fixture.ts';
 import { attached, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();

@@ -16,7 +16,7 @@ import type {
 } from 'hls.js';
 import Hls from 'hls.js';
 import Hls16 from 'hls.js-1.6';
-import { wait } from '../core/manual-clock.fixture.ts';
+import { wait } from '../core/scripted.fixture.ts';
 import {
   heard,
   LADDER_BPS,

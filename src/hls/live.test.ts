@@ -1,7 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import type { Part } from 'hls.js';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning, ScriptedPacing } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { playLive, useWindow } from './fake-player.fixture.ts';
 
 useManualClock();

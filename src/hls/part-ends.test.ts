@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BufferAppendingData, FragParsedData, MediaFragment, Part } from 'hls.js';
-import { useManualClock } from '../core/manual-clock.fixture.ts';
-import { Scripted } from '../core/scripted.fixture.ts';
+import { Scripted, useManualClock } from '../core/scripted.fixture.ts';
 import { attached, livePlaylists, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();

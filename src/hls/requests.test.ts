@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { MediaFragment } from 'hls.js';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
-import { bitsOf } from '../core/stand-in.fixture.ts';
+import { bitsOf, Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { attached, useWindow } from './fake-player.fixture.ts';
 
 useManualClock();

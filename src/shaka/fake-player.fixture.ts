@@ -1,6 +1,6 @@
 /** A stand-in for Shaka Player with its own manager, and the plugin attached to it. */
 
-import { wait } from '../core/manual-clock.fixture.ts';
+import { wait } from '../core/scripted.fixture.ts';
 import {
   heard,
   LADDER_BPS,

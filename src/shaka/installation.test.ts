@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { ScriptedAbandoning, Steady } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 

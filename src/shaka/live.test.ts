@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { useManualClock, wait } from '../core/manual-clock.fixture.ts';
-import { Scripted, ScriptedPacing } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedPacing, useManualClock, wait } from '../core/scripted.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, type FakePlayer, livePlayer, playLive } from './fake-player.fixture.ts';
 

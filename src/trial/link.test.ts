@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../abr/random.ts';
-import { validForecast } from '../../abr/valid-forecast.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { type Link, leoLink, noisyLink } from '../../predictor/link/handover-clock/links.fixture.ts';
 import { LinkRecord } from './link.ts';
 
@@ -47,10 +47,8 @@ test('the shares of outcomes below the quantiles of a calibrated forecast are th
   const levels = [0.05, 0.1, 0.5, 0.9, 0.95];
   for (let second = 0; second < 3500; second++) {
     // Uniform in 0 to 10 Mbit/s.
-    const forecast = validForecast({
-      ...{ issuedAtMs: 0, source: 'test', stepEndsSeconds: [1, 2], levels, rankCorrelation: 0.5, handovers: [] },
-      quantilesBps: [levels.map((level) => level * 1e7), levels.map(() => 1)],
-    });
+    const quantilesBps = [levels.map((level) => level * 1e7), levels.map(() => 1)];
+    const forecast = quantilesOf(1, { issuedAtMs: 0, stepEndsSeconds: [1, 2], levels, quantilesBps });
     record.expected(forecast, second + 0.5, 0.5);
     record.delivered(second, second + 1, random() * 1e7);
   }
@@ -64,11 +62,7 @@ test('the shares of outcomes below the quantiles of a calibrated forecast are th
 
 test('a forecast without a download has no outcome', () => {
   const record = new LinkRecord(START_MS);
-  const forecast = validForecast({
-    ...{ issuedAtMs: 0, source: 'test', stepEndsSeconds: [1], levels: [0.5], rankCorrelation: 0.5, handovers: [] },
-    quantilesBps: [[1e6]],
-  });
-  record.expected(forecast, 0, 0);
+  record.expected(quantilesOf(1e6, { issuedAtMs: 0, stepEndsSeconds: [1] }), 0, 0);
   record.delivered(0.6, 5, 1e6);
   expect(record.figures(9, false)).not.toHaveProperty('forecasts');
 });

@@ -23,20 +23,12 @@ const forecastOf = (changes: Parameters<typeof quantilesOf>[1] = {}) =>
 const lognormal = (levels: readonly number[], spread: number, median = Math.exp(-(spread ** 2) / 2)) =>
   levels.map((level) => median * Math.exp(spread * normalQuantile(level)));
 
-interface Moment {
-  age?: number;
-  utc?: { utcMs?: number };
-}
-
 function read(
   forecast: QuantileForecast,
-  { count = 24, seed = 1, ...moment }: Moment & { count?: number; seed?: number } = {},
+  { count = 24, seed = 1, age = 0, utc = { utcMs: UTC_MS } as { utcMs?: number } } = {},
 ) {
-  return draw(new LinkFutures(count, seed), forecast, moment);
-}
-
-function draw(link: LinkFutures, forecast: QuantileForecast, { age = 0, utc = { utcMs: UTC_MS } }: Moment = {}) {
-  return link.draw({ nowSeconds: forecast.issuedAtMs / 1000 + age, ...utc } as PlayerState, forecast);
+  const state = { nowSeconds: forecast.issuedAtMs / 1000 + age, ...utc } as PlayerState;
+  return new LinkFutures(count, seed).draw(state, forecast);
 }
 
 /** Capacity of each 0.1 s in one future, in bit/s. */

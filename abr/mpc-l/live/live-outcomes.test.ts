@@ -48,12 +48,10 @@ function neededOf(outcomes: LiveOutcomes, request = outcomes.newRequest(MIDDLE),
   return [...needed.subarray(0, count)];
 }
 
-/** Arrivals in the buffer, in seconds from now, that these latencies imply. */
-const arrivalsOf = (needed: readonly number[], { live, bufferLevelSeconds, playbackRate }: PlayerState) =>
-  needed.map((latency, i) => latency - live!.latencySeconds + bufferLevelSeconds / playbackRate + i * CHUNK_SECONDS);
-
+/** These latencies imply arrivals in the buffer, in seconds from now. */
 function expectArrivals(needed: readonly number[], state: PlayerState, expected: readonly number[]): void {
-  const late = arrivalsOf(needed, state).map((arrival, i) => arrival - expected[i]!);
+  const soonest = state.bufferLevelSeconds / state.playbackRate - state.live!.latencySeconds;
+  const late = needed.map((latency, i) => latency + soonest + i * CHUNK_SECONDS - expected[i]!);
   expect(late[0]).toBeGreaterThanOrEqual(0);
   expect(late[0]).toBeLessThanOrEqual(APPEND_SECONDS);
   for (const one of late) expect(one).toBeCloseTo(late[0]!, 6);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
-import { type CapacityPath, ConstantPath } from '../../capacity-path.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from '../../capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
 import { alongPath, downloadsOf, inFlightOf, liveOf, stateOf } from '../../random-states.fixture.ts';
 
@@ -68,12 +68,7 @@ test.each([6e6, 14e6, 25e6])('at the live edge MPC-O plays what the true path of
 });
 
 test('at the live edge MPC-O slows down before an outage on its path, and keeps the rate on a steady one', () => {
-  const dead = {
-    ...new ConstantPath(25e6),
-    cumulativeBits: (seconds: number) => 25e6 * (seconds - Math.min(0.6, Math.max(0, seconds - 4))),
-    downloadSeconds: () => 0,
-  };
-  const outage = forecastOf(dead);
+  const outage = forecastOf(new PiecewisePath({ stepEndsSeconds: [4, 4.6, 60], ratesBps: [25e6, 0, 25e6] }));
   const state = liveState({ previousBitrateBps: 16e6 });
   expect(controller.pace!(state, undefined, outage).playbackRate).toBeLessThan(1);
   expect(controller.pace!(state, undefined, pathOf(25e6)).playbackRate).toBe(1);

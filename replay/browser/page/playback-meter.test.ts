@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forAll } from '../../../abr/property.fixture.ts';
+import { between, forAll } from '../../../abr/property.fixture.ts';
 import { PlaybackMeter } from './playback-meter.ts';
 
 /** An element with its meter, which samples each `period` seconds. */
@@ -33,8 +33,6 @@ class Playing {
     this.meter.sample(this.now);
   }
 }
-
-const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 
 test('startup and stalls are exact for any rate, period and delay of events; positions tell where the playhead was', () => {
   const spans = fc.array(
