@@ -22,7 +22,7 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
   const screen = startProgram(display, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']);
   const number = await screen.match(/^(\d+)\s/m);
   const port = await freePort();
-  const program = startProgram(driver, [`--port=${port}`], { DISPLAY: `:${number}` });
+  const program = startProgram(driver, [`--port=${port}`], { env: { DISPLAY: `:${number}` } });
   const send = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
     // The driver drops idle connections without notice.
     const headers = { 'content-type': 'application/json', connection: 'close' };
