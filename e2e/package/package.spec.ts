@@ -8,7 +8,7 @@ import { expect, type Page, test } from '@playwright/test';
 import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
+import { sessionOf } from '../playback/playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream: `.mpd` or `.m3u8`. */
@@ -23,15 +23,6 @@ const TYPES: Record<string, string> = {
 const [PAGE_POLICY = '', WORKER_POLICY = ''] = fs
   .readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8')
   .match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
-const SCENARIO: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  name: 'package',
-  ladderBps: [300e3, 1e6, 2.5e6],
-  segmentSeconds: 1,
-  segmentCount: 10,
-  rttSeconds: 0.02,
-  traceScale: { factor: 1 },
-};
 
 let folder: string;
 let files: string[];
@@ -100,16 +91,8 @@ test.afterAll(async () => {
 
 /** A stream for one test, and the segments requested from it. */
 function serveStream() {
-  const session = origin.createSession({
-    trace: {
-      name: 'steady',
-      stepEndsSeconds: Float64Array.of(600),
-      ratesBps: Float64Array.of(6e6),
-      durationSeconds: 600,
-      metadata: { dataset: 'e2e', recordingGroup: 'e2e' },
-    },
-    scenario: SCENARIO,
-  });
+  const spec = sessionOf({ ladderBps: [300e3, 1e6, 2.5e6], segmentCount: 10, link: { 600: 6e6 } });
+  const session = origin.createSession(spec);
   const segments = () => session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
   return { manifest: origin.manifestUrl(session), segments };
 }
