@@ -11,7 +11,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
   start: async ({}, use) => {
     const running: RunningService[] = [];
     await use(async (options) => {

@@ -9,11 +9,9 @@ const CAPACITY = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesB
 
 const test = base.extend<{ service: RunningService }, { files: ServedFiles }>({
   files: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => use({ '/leo-abr.service.js': ['text/javascript', await built({ mode: 'plugin-service' })] }),
     { scope: 'worker' },
   ],
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
   service: async ({}, use) => {
     const dish = syntheticDish({ seed: 1, capacity: CAPACITY });
     const service = await startService({ version: '1.2.3', port: 0, dish });
