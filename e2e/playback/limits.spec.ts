@@ -28,6 +28,7 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
       width: name === 'portal' ? 100 : 320,
     })),
   );
+  type Seen = (typeof seen)[number];
   const [most, least, portal, fixed, initial] = seen as [Seen, Seen, Seen, Seen, Seen];
   expect(most.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
   expect(Math.max(...most.requested)).toBeLessThanOrEqual(1);
@@ -41,11 +42,6 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
   expect(initial.requested[0]).toBe(2);
   expect(initial.ladders[1]).toEqual(LADDER_BPS);
 });
-
-interface Seen {
-  ladders: (readonly number[])[];
-  requested: number[];
-}
 
 test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, onStream }) => {
   await offerThreeAudioBitrates(labPage);
