@@ -27,22 +27,11 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 type Block = { document: string; line: number; language: string; code: string };
 
 function blocksOf(document: string): Block[] {
-  const blocks: Block[] = [];
-  let open: Block | undefined;
-  readFileSync(join(ROOT, document), 'utf8')
-    .split('\n')
-    .forEach((text, i) => {
-      const fence = /^```(\w*)$/.exec(text);
-      if (fence === null) {
-        if (open !== undefined) open.code += `${text}\n`;
-      } else if (open === undefined) open = { document, line: i + 1, language: fence[1]!, code: '' };
-      else {
-        blocks.push(open);
-        open = undefined;
-      }
-    });
-  if (open !== undefined) throw new Error(`${document}:${open.line}: a block without an end`);
-  return blocks;
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  if ([...text.matchAll(/^```\w*$/gm)].length % 2 === 1) throw new Error(`${document}: a block without an end`);
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => {
+    return { document, line: text.slice(0, index).split('\n').length, language, code };
+  });
 }
 
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
