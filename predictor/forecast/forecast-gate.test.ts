@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { seededRandom } from '../../abr/random.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { leoLink } from '../link/handover-clock/links.fixture.ts';
 import { createBuiltInForecaster } from './built-in-forecaster.ts';
 import { ForecastGate, ForecastTrust } from './forecast-gate.ts';
 
 /** Median 40 Mbit/s, with 80 % between 20 and 60. */
-const FORECAST: QuantileForecast = {
+const FORECAST = quantilesOf(40e6, {
   issuedAtMs: 30_000,
-  source: 'service',
   stepEndsSeconds: [1, 4, 12],
   levels: [0.03, 0.1, 0.5, 0.9, 0.97],
   quantilesBps: [
@@ -16,9 +16,7 @@ const FORECAST: QuantileForecast = {
     [5e6, 15e6, 40e6, 65e6, 80e6],
     [5e6, 15e6, 40e6, 65e6, 80e6],
   ],
-  rankCorrelation: 0.7,
-  handovers: [],
-};
+});
 
 /** A session after 30 s at 40 Mbit/s and then tenths of a second at the given rates. */
 function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
