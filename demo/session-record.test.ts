@@ -47,7 +47,8 @@ function played(): SessionRecord {
   return record;
 }
 
-test('qoeSoFar is the session QoE of the media shown', () => {
+test('qoeSoFar is the session QoE of the media shown, once there is a segment', () => {
+  expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
   const record = played();
   // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
   expect(qoeSoFar(record, scenario)).toBeCloseTo((11 - 90 - 4) / 3, 9);
@@ -61,10 +62,6 @@ test('an unfinished stall and startup count', () => {
   expect([record.isStalled, record.stallSeconds]).toEqual([true, 3]);
   record.startupSeconds = undefined;
   expect(record.startupSoFarSeconds).toBe(12);
-});
-
-test('qoeSoFar is undefined before the first complete segment', () => {
-  expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
 });
 
 test('a segment that a player loads again counts once, as it was loaded last', () => {

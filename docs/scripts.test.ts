@@ -15,10 +15,6 @@ const PROGRAMS = [
 /** Ends a program that took its arguments for valid. */
 const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
 
-test('there are some', () => {
-  expect(PROGRAMS).toContain('scripts/reproduce.js');
-});
-
 describe.each(PROGRAMS)('%s', (program) => {
   test('--help prints its usage', () => {
     const { status, stdout, stderr } = run(program, '--help');

@@ -44,12 +44,8 @@ const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
 function spanOf(page: Page, line: 'usage' | 'expected'): Promise<number> {
   return page.evaluate((name) => {
     // From the first point to the last, whatever gaps are between them.
-    const xs = [
-      ...document
-        .querySelector(`#chart path.${name}`)!
-        .getAttribute('d')!
-        .matchAll(/[ML]([\d.]+)/g),
-    ].map(([, x]) => Number(x));
+    const path = document.querySelector(`#chart path.${name}`)!.getAttribute('d')!;
+    const xs = [...path.matchAll(/[ML]([\d.]+)/g)].map(([, x]) => Number(x));
     const now = document.querySelector<SVGLineElement>('#chart .now')!.x1.baseVal.value;
     return (Math.max(...xs) - Math.min(...xs)) / (now - 34);
   }, line);

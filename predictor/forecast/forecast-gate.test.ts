@@ -103,6 +103,9 @@ const changed = (forecast: QuantileForecast, change: (bps: number, i: number) =>
 const times = (factor: number): Lie => {
   return (forecast) => changed(forecast, (bps) => bps * factor);
 };
+const wrongUntil = (end: number): Lie => {
+  return (forecast, second) => (second < end ? times(6)(forecast, second) : forecast);
+};
 const always = (rate: number): Lie => {
   return (forecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
 };
@@ -174,22 +177,17 @@ describe('the trust in a service', () => {
   });
 
   test('returns once with better forecasts', () => {
-    const changing =
-      (until: number): Lie =>
-      (forecast, second) =>
-        second < until ? times(6)(forecast, second) : forecast;
-    const first = scored(changing(25), { seconds: 120 });
+    const first = scored(wrongUntil(25), { seconds: 120 });
     expect(first.droppedAt).toBeLessThan(20);
     expect(first.trust.drop).toBeUndefined();
-    const second = scored(changing(40), { seconds: 160, trust: first.trust });
+    const second = scored(wrongUntil(40), { seconds: 160, trust: first.trust });
     expect(second.trust.drop).toBe('late');
   });
 
   test('returns again, if it was lost by early forecasts', () => {
-    const changing: Lie = (forecast, second) => (second < 25 ? times(6)(forecast, second) : forecast);
-    const { trust } = scored(changing, { seconds: 120, isEarly: true });
+    const { trust } = scored(wrongUntil(25), { seconds: 120, isEarly: true });
     for (let session = 0; session < 2; session++) {
-      expect(scored(changing, { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
+      expect(scored(wrongUntil(25), { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
       expect(trust.drop).toBeUndefined();
     }
   });

@@ -16,11 +16,8 @@ const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.
 function afterSession(seconds: number, { forecast, actual }: { forecast: number; actual: number }): Recalibration {
   const recalibration = fresh();
   for (let second = 0; second < seconds; second++) {
-    recalibration.apply(
-      second,
-      1e6,
-      valuesOf((score) => forecast * score),
-    );
+    const values = valuesOf((score) => forecast * score);
+    recalibration.apply(second, 1e6, values);
     // A constant rate for 8 s, so that all steps have similar errors.
     const rate = 1e6 * Math.exp(actual * scoreAt(Math.floor(second / 8)));
     recalibration.observe(second, second + 1, rate);
@@ -59,11 +56,8 @@ test('widens narrow forecasts and narrows wide ones, within limits', () => {
 test('reads a score between the quantiles of a skewed forecast', () => {
   const recalibration = fresh();
   for (let second = 0; second < 600; second++) {
-    recalibration.apply(
-      second,
-      1e6,
-      valuesOf((score) => (score < 0 ? 0.5 : 1) * score),
-    );
+    const values = valuesOf((score) => (score < 0 ? 0.5 : 1) * score);
+    recalibration.apply(second, 1e6, values);
     recalibration.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
   }
   // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
