@@ -8,10 +8,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SESSION_REPORT_FIELDS } from '../abr/session-report.ts';
 import { run } from '../cli/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
+import { VERSION } from '../src/trial/version.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
@@ -269,6 +271,16 @@ test('the list of dependencies has every one, and no other', () => {
   const rows = [...list.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[@a-z][^`, ]+(?=`)/g)!);
   const ofPython = ['numpy', 'xgboost-cpu', 'jax', 'statsmodels'];
   expect(rows.filter((name) => !needed.includes(name) && !ofPython.includes(name))).toEqual([]);
+});
+
+test('the guide of trials names each field of a report, and no other', () => {
+  const guide = readFileSync(join(ROOT, 'docs/trials.md'), 'utf8');
+  const rows = [...guide.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/\w+(?=`)/g)!);
+  expect(rows.sort()).toEqual(Object.keys(SESSION_REPORT_FIELDS).sort());
+});
+
+test('reports have the version of the package', () => {
+  expect(VERSION).toBe((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version);
 });
 
 test("README's picture is small", () => {
