@@ -89,25 +89,22 @@ test.afterAll(async () => {
   if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** A stream for one test, and the segments requested from it. */
-function serveStream() {
+/** Makes a page for a new stream, and plays it there. */
+async function expectPlayback(page: Page, path: string, make: (manifest: string) => void): Promise<void> {
   const spec = sessionOf({ ladderBps: [300e3, 1e6, 2.5e6], segmentCount: 10, link: { 600: 6e6 } });
   const session = origin.createSession(spec);
-  const segments = () => session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
-  return { manifest: origin.manifestUrl(session), segments };
-}
-
-async function expectPlayback(page: Page, url: string, segments: () => string[]): Promise<void> {
+  make(origin.manifestUrl(session));
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
-  await page.goto(url);
+  await page.goto(`${origin.url}/${path}`);
   await expect
     .poll(() => page.evaluate(() => document.querySelector('video')?.currentTime ?? 0), { timeout: 20_000 })
     .toBeGreaterThan(1.5);
   expect(errors).toEqual([]);
   // dash.js alone begins at 1 Mbit/s, the second representation; the plugin begins at the lowest and switches up.
-  expect(segments()[0]).toMatch(/^video-0\//);
-  expect(segments().some((path) => !path.startsWith('video-0/'))).toBe(true);
+  const segments = session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
+  expect(segments[0]).toMatch(/^video-0\//);
+  expect(segments.some((path) => !path.startsWith('video-0/'))).toBe(true);
 }
 
 test('docs/api.txt has the public types', () => {
@@ -151,13 +148,13 @@ for (const [entry, document, has, lacks] of [
   ['leo-abr/shaka', 'docs/plugin-shaka.md', undefined, undefined],
 ] as const) {
   test(`an empty Vite project plays with ${document}'s code and ${entry}`, async ({ page }) => {
-    const { manifest, segments } = serveStream();
     const inDocument = document === 'README.md' ? 'leo-abr' : entry;
-    const code = codeBlock(document, manifest, `from '${inDocument}'`);
-    const script = buildApp(code.replace(`from '${inDocument}'`, `from '${entry}'`));
-    if (has !== undefined) expect(script).toContain(has);
-    if (lacks !== undefined) expect(script).not.toContain(lacks);
-    await expectPlayback(page, `${origin.url}/dist/`, segments);
+    await expectPlayback(page, 'dist/', (manifest) => {
+      const code = codeBlock(document, manifest, `from '${inDocument}'`);
+      const script = buildApp(code.replace(`from '${inDocument}'`, `from '${entry}'`));
+      if (has !== undefined) expect(script).toContain(has);
+      if (lacks !== undefined) expect(script).not.toContain(lacks);
+    });
   });
 }
 
@@ -169,19 +166,18 @@ test.describe('examples', () => {
 
   for (const name of fs.readdirSync(join(ROOT, 'examples/plain')).filter((name) => name.endsWith('.html'))) {
     test(`plain/${name}`, async ({ page }) => {
-      const { manifest, segments } = serveStream();
-      fs.writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
-      await expectPlayback(page, `${origin.url}/${name}`, segments);
+      const make = (manifest: string) => fs.writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
+      await expectPlayback(page, name, make);
       await expectDecisions(page);
     });
   }
 
   for (const example of ['vite', 'react']) {
     test(example, async ({ page }) => {
-      const { manifest, segments } = serveStream();
       const names = fs.readdirSync(join(ROOT, 'examples', example)).filter((name) => /\.(html|tsx?)$/.test(name));
-      buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)])));
-      await expectPlayback(page, `${origin.url}/dist/`, segments);
+      await expectPlayback(page, 'dist/', (manifest) =>
+        buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)]))),
+      );
       await expectDecisions(page);
     });
   }
@@ -197,9 +193,8 @@ test.describe('the ONNX forecaster', () => {
       .toBe('ready');
 
   test("forecasts in an empty Vite project with the document's code", async ({ page }) => {
-    const { manifest, segments } = serveStream();
-    buildApp(codeBlock('docs/onnx.md', manifest, "from 'leo-abr/onnx'") + watched);
-    await expectPlayback(page, `${origin.url}/dist/`, segments);
+    const make = (manifest: string) => buildApp(codeBlock('docs/onnx.md', manifest, "from 'leo-abr/onnx'") + watched);
+    await expectPlayback(page, 'dist/', make);
     await expectForecasts(page);
   });
 
@@ -208,10 +203,10 @@ test.describe('the ONNX forecaster', () => {
   });
 
   test("forecasts in a plain HTML file with the document's code", async ({ page }) => {
-    const { manifest, segments } = serveStream();
-    const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
-    fs.writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
-    await expectPlayback(page, `${origin.url}/onnx.html`, segments);
+    await expectPlayback(page, 'onnx.html', (manifest) => {
+      const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
+      fs.writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
+    });
     await expectForecasts(page);
   });
 });

@@ -36,6 +36,8 @@ const PLAYERS = {
   'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
 } as const;
 export type PlayerName = keyof typeof PLAYERS;
+/** They have one test of each kind, in Chromium only. */
+export const isOlder = (name: PlayerName) => /1.6|4/.test(name);
 const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };

@@ -9,6 +9,7 @@ import {
   cmcdOf,
   expect,
   FAULTS,
+  isOlder,
   LADDER_BPS,
   PICTURE_WIDTHS,
   type PlayerName,
@@ -29,8 +30,6 @@ const PLAYERS: [PlayerName, object[]][] = [
   ['Shaka 5', prefetches],
   ['Shaka 4', prefetches],
 ];
-/** Other engines play with the newest versions only. */
-const isOlder = (name: PlayerName) => /1.6|4/.test(name);
 const OUTAGE_UNTIL_SECONDS = 8;
 const SEGMENTS = [0, 1, 2, 3, 4, 5, 6, 7];
 const SLOW_BPS = 4e6;

@@ -3,7 +3,7 @@
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
-import { test as base, expect, type PlayerName } from './playback-test.ts';
+import { test as base, expect, isOlder, type PlayerName } from './playback-test.ts';
 import { openViewers, reportsIn, trialScenario, type Viewer } from './viewers.ts';
 
 const VIEWERS = 4;
@@ -29,8 +29,6 @@ const PLAYERS: [PlayerName, SessionReport['player']][] = [
   ['hls.js 1.6', 'hls.js'],
   ['Shaka 4', 'shaka'],
 ];
-/** Older versions have one test. */
-const isOlder = (name: PlayerName) => /1.6|4/.test(name);
 const SECONDS = 6;
 
 test.describe.configure({ mode: 'parallel' });
