@@ -6,11 +6,7 @@ import { startFakeDish } from '../service/fake-dish/fake-dish.fixture.ts';
 import { REAL_CLOCK, type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
 import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
 
-interface Fixtures {
-  start(options?: Partial<ServiceOptions>): Promise<RunningService>;
-}
-
-const test = base.extend<Fixtures>({
+const test = base.extend<{ start(options?: Partial<ServiceOptions>): Promise<RunningService> }>({
   start: async ({}, use) => {
     const running: RunningService[] = [];
     await use(async (options) => {

@@ -27,11 +27,7 @@ interface Fixtures {
   open(query?: string): Promise<Page>;
 }
 
-interface WorkerFixtures {
-  demo: Awaited<ReturnType<typeof startDemo>>;
-}
-
-export const test = base.extend<Fixtures, WorkerFixtures>({
+export const test = base.extend<Fixtures, { demo: Awaited<ReturnType<typeof startDemo>> }>({
   demo: [
     async ({}, use) => {
       const demo = await startDemo();
