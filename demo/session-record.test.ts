@@ -77,7 +77,6 @@ const liveScenario = SCENARIOS['live-hd-3']!;
 /** Joined 3 s behind; from second 7 on 5 s behind, because playback stalled for 2 s. */
 function watched(): SessionRecord {
   const record = played();
-  record.startupSeconds = 1;
   record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22 }];
   record.positions = [
     { atSeconds: 1, mediaSeconds: 18, rate: 1 },
