@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { preparation } from '../replay/evaluation/handover-moment.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { MOMENT_RULES, playScene, SCENE_SECONDS, searchLink } from '../replay/simulator/moment-search.ts';
@@ -7,35 +7,34 @@ import { SCENES } from './scenes.ts';
 
 const traces = synthesizeShippedTraces();
 
-describe.each(SCENES.filter(({ name }) => name === 'live'))('the scene $name', (scene) => {
-  const rules = { ...MOMENT_RULES[scene.name]!, risk: scene.risk };
-  const trace = traces.find(({ name }) => name === scene.trace)!;
+/** MPC-L and the other player in a scene, in the simulator. */
+function played(name: string) {
+  const { startSeconds, risk, watchedSeconds, ...scene } = SCENES.find((one) => one.name === name)!;
+  const rules = { ...MOMENT_RULES[name]!, risk, watchedSeconds };
+  expect(scene.scenario).toBe(rules.scenario);
+  const trace = traces.find((one) => one.name === scene.trace)!;
+  const play = (algorithm: string) => playScene(trace, rules, { algorithm, startSeconds });
+  const [own, other] = [play('mpc-l'), play(rules.rival)];
+  expect(own.qoe).toBeGreaterThan(other.qoe);
+  return { own, other, watchedSeconds };
+}
 
-  test('is prepared for its handover in the simulator', () => {
-    expect(scene).toMatchObject({ scenario: rules.scenario, watchedSeconds: rules.watchedSeconds });
-    const { startSeconds } = scene;
-    const own = playScene(trace, rules, { algorithm: 'mpc-l', startSeconds });
-    const other = playScene(trace, rules, { algorithm: rules.rival, startSeconds });
-    const [handover] = own.handovers.filter(({ atSeconds }) => atSeconds > 5);
-    expect(handover!.atSeconds).toBeLessThan(SCENE_SECONDS - 2);
-    expect(handover!.confidence).toBeGreaterThan(0.9);
-    // In Chromium the other one stalls in the dip, too (e2e/demo/moment.spec.ts).
-    const { atSeconds } = handover!;
-    expect(preparation(own.played, atSeconds - 8, atSeconds)).toMatchObject({ slowed: {} });
-    expect(own.qoe).toBeGreaterThan(other.qoe);
-  });
+test('live, MPC-L is prepared for the handover in the simulator', () => {
+  const { own, watchedSeconds } = played('live');
+  expect(watchedSeconds).toBe(MOMENT_RULES['live']!.watchedSeconds);
+  const [handover] = own.handovers.filter(({ atSeconds }) => atSeconds > 5);
+  expect(handover!.atSeconds).toBeLessThan(SCENE_SECONDS - 2);
+  expect(handover!.confidence).toBeGreaterThan(0.9);
+  // In Chromium the other one stalls in the dip, too (e2e/demo/moment.spec.ts).
+  const { atSeconds } = handover!;
+  expect(preparation(own.played, atSeconds - 8, atSeconds)).toMatchObject({ slowed: {} });
 });
 
 test('on demand, MPC-L gives up a download and plays on where the other player stalls', () => {
-  const { trace: name, startSeconds, scenario, watchedSeconds } = SCENES.find((one) => one.name === 'on-demand')!;
-  const trace = traces.find((one) => one.name === name)!;
-  const rules = { ...MOMENT_RULES['on-demand']!, watchedSeconds };
-  expect(scenario).toBe(rules.scenario);
-  const [own, other] = ['mpc-l', rules.rival].map((algorithm) => playScene(trace, rules, { algorithm, startSeconds }));
-  expect(own!.played.stalls).toEqual([]);
-  expect(other!.result.stallSeconds).toBeGreaterThan(1);
-  expect(own!.result.segments.some(({ abandonedBits }) => abandonedBits > 0)).toBe(true);
-  expect(own!.qoe).toBeGreaterThan(other!.qoe);
+  const { own, other } = played('on-demand');
+  expect(own.played.stalls).toEqual([]);
+  expect(other.result.stallSeconds).toBeGreaterThan(1);
+  expect(own.result.segments.some(({ abandonedBits }) => abandonedBits > 0)).toBe(true);
 });
 
 test('an empty address opens the first scene, with whatever else the origin offers', () => {

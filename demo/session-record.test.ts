@@ -47,7 +47,8 @@ function played(): SessionRecord {
   return record;
 }
 
-test('qoeSoFar is the session QoE of the media shown', () => {
+test('qoeSoFar is the session QoE of the media shown, once there is a segment', () => {
+  expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
   const record = played();
   // (1 + 5 + 5) - 30 (1 + 2) - 4, over three segments of 4 s.
   expect(qoeSoFar(record, scenario)).toBeCloseTo((11 - 90 - 4) / 3, 9);
@@ -63,10 +64,6 @@ test('an unfinished stall and startup count', () => {
   expect(record.startupSoFarSeconds).toBe(12);
 });
 
-test('qoeSoFar is undefined before the first complete segment', () => {
-  expect(qoeSoFar(new SessionRecord(), scenario)).toBeUndefined();
-});
-
 test('a segment that a player loads again counts once, as it was loaded last', () => {
   const record = played();
   const again = { ...record.downloads.at(-1)!, bitrateBps: 8e6, requestedAtSeconds: 8, endedAtSeconds: 9 };
@@ -80,7 +77,6 @@ const liveScenario = SCENARIOS['live-hd-3']!;
 /** Joined 3 s behind; from second 7 on 5 s behind, because playback stalled for 2 s. */
 function watched(): SessionRecord {
   const record = played();
-  record.startupSeconds = 1;
   record.stalls = [{ startSeconds: 5, endSeconds: 7, mediaSeconds: 22 }];
   record.positions = [
     { atSeconds: 1, mediaSeconds: 18, rate: 1 },

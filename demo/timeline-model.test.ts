@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ConstantPath } from '../abr/index.ts';
-import { alongPath } from '../abr/random-states.fixture.ts';
+import { alongPath, quantilesOf } from '../abr/random-states.fixture.ts';
 import type { PublishedLink } from '../replay/origin/published-link.ts';
 import { SessionRecord } from './session-record.ts';
 import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
@@ -72,18 +72,16 @@ test("puts a session's downloads, bitrates and buffer on the grid", () => {
   expect([latencySeconds[4], playbackRate[4], latencySeconds[5]]).toEqual([2, 1.05, null]);
 });
 
-const forecast = {
+const quantilesBps = [
+  [1e6, 2e6, 3e6],
+  [2e6, 4e6, 8e6],
+];
+const forecast = quantilesOf(2e6, {
   issuedAtMs: 5000,
-  source: 'test',
   stepEndsSeconds: [1, 4],
   levels: [0.25, 0.5, 0.75],
-  quantilesBps: [
-    [1e6, 2e6, 3e6],
-    [2e6, 4e6, 8e6],
-  ],
-  rankCorrelation: 0.8,
-  handovers: [],
-};
+  quantilesBps,
+});
 
 test('forecastFan has the quantiles of each step; beyond the quantile levels, the outermost', () => {
   expect(forecastFan(forecast)).toEqual([

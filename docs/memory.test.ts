@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../abr/random.ts';
 import type { LeoAbrHandle } from '../src/core/handle.ts';
 import { STORAGE_KEY } from '../src/core/prior-forecaster.ts';
@@ -46,9 +46,6 @@ beforeEach(() => {
     setItem: (key: string, value: string) => stored.set(key, value),
   };
   Object.defineProperty(globalThis, 'localStorage', { configurable: true, value: storage });
-});
-afterEach(() => {
-  Reflect.deleteProperty(globalThis, 'localStorage');
 });
 
 /** A live channel, 12 s behind its capture, in whole segments over a link that varies and fails at times. */

@@ -5,7 +5,7 @@ import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
 import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
 import { qoeWeights } from '../abr/qoe.ts';
-import { validForecast } from '../abr/valid-forecast.ts';
+import { quantilesOf } from '../abr/random-states.fixture.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];
 const player = { nowSeconds: 100, started: true, playbackRate: 1, isPaused: false };
@@ -14,18 +14,11 @@ const media = { segmentSeconds: 4, segmentIndex: 25, segmentsRemaining: 20, ladd
 const upcoming = { upcomingSizesBits: [ladderBps.map((bps) => 4 * bps)], previousBitrateBps: 8e6, downloads: [] };
 const weights = qoeWeights('linear', ladderBps);
 const state: PlayerState = { ...player, ...buffer, ...media, ...upcoming, weights };
-const forecast = validForecast({
-  issuedAtMs: 100e3,
-  source: 'example',
-  stepEndsSeconds: [4, 20],
-  levels: [0.1, 0.5, 0.9],
-  quantilesBps: [
-    [5e6, 12e6, 24e6],
-    [8e6, 12e6, 18e6],
-  ],
-  rankCorrelation: 0.7,
-  handovers: [],
-});
+const quantilesBps = [
+  [5e6, 12e6, 24e6],
+  [8e6, 12e6, 18e6],
+];
+const forecast = quantilesOf(12e6, { source: 'example', stepEndsSeconds: [4, 20], quantilesBps });
 /** Four futures fit on a page; at risk 0 a score is a plain mean; without abandonment each row is one download; no outages. */
 const tuning = { futures: 4, outagesPerSecond: 0 };
 const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, abandon: false, tuning };

@@ -28,9 +28,8 @@ describe('docs/results', () => {
       for (const row of rows) expect(row).toHaveLength(Object.keys(columns).length);
     }
     writeStep(at('step.json'), step);
-    expect(readFileSync(at('step.json'), 'utf8')).toBe(
-      readFileSync(join(ROOT, 'docs', 'results', `${name}.json`), 'utf8'),
-    );
+    const kept = readFileSync(join(ROOT, 'docs', 'results', `${name}.json`), 'utf8');
+    expect(readFileSync(at('step.json'), 'utf8')).toBe(kept);
   });
 
   test('has the tables of the documents', () => {
@@ -111,8 +110,6 @@ describe('npm run reproduce and npm run tables', () => {
     expect(reproduce('--list', '--with', 'browser').stderr).toContain('3 steps, 6 min, 1.5 GB in ');
     expect(existsSync(at('out'))).toBe(false);
     expect(reproduce('four')).toMatchObject({ status: 2, stderr: expect.stringContaining('no step four') });
-    expect(reproduce('--lst')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ') });
-    expect(reproduce('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: ') });
   });
 
   test('--check passes, and fails once a number differs; --update states it', () => {
@@ -176,6 +173,5 @@ after
     ]);
     writeFileSync(at('docs/page.md'), '<!-- table: none -->\n<!-- /table -->\n');
     expect(script('tables.js', '--docs', at('docs')).stderr).toContain('page.md: no table none in docs/results');
-    expect(script('tables.js', '--page')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ') });
   });
 });

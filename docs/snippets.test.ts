@@ -8,10 +8,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SESSION_REPORT_FIELDS } from '../abr/session-report.ts';
 import { run } from '../cli/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
+import { VERSION } from '../src/trial/version.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
@@ -27,22 +29,11 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 type Block = { document: string; line: number; language: string; code: string };
 
 function blocksOf(document: string): Block[] {
-  const blocks: Block[] = [];
-  let open: Block | undefined;
-  readFileSync(join(ROOT, document), 'utf8')
-    .split('\n')
-    .forEach((text, i) => {
-      const fence = /^```(\w*)$/.exec(text);
-      if (fence === null) {
-        if (open !== undefined) open.code += `${text}\n`;
-      } else if (open === undefined) open = { document, line: i + 1, language: fence[1]!, code: '' };
-      else {
-        blocks.push(open);
-        open = undefined;
-      }
-    });
-  if (open !== undefined) throw new Error(`${document}:${open.line}: a block without an end`);
-  return blocks;
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  if ([...text.matchAll(/^```\w*$/gm)].length % 2 === 1) throw new Error(`${document}: a block without an end`);
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => {
+    return { document, line: text.slice(0, index).split('\n').length, language, code };
+  });
 }
 
 const BLOCKS = DOCUMENTS.flatMap(blocksOf);
@@ -280,6 +271,16 @@ test('the list of dependencies has every one, and no other', () => {
   const rows = [...list.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[@a-z][^`, ]+(?=`)/g)!);
   const ofPython = ['numpy', 'xgboost-cpu', 'jax', 'statsmodels'];
   expect(rows.filter((name) => !needed.includes(name) && !ofPython.includes(name))).toEqual([]);
+});
+
+test('the guide of trials names each field of a report, and no other', () => {
+  const guide = readFileSync(join(ROOT, 'docs/trials.md'), 'utf8');
+  const rows = [...guide.matchAll(/^\| (`.*?) *\|/gm)].flatMap(([, cell]) => cell!.match(/\w+(?=`)/g)!);
+  expect(rows.sort()).toEqual(Object.keys(SESSION_REPORT_FIELDS).sort());
+});
+
+test('reports have the version of the package', () => {
+  expect(VERSION).toBe((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version);
 });
 
 test("README's picture is small", () => {

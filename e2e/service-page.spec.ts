@@ -6,12 +6,7 @@ import { startFakeDish } from '../service/fake-dish/fake-dish.fixture.ts';
 import { REAL_CLOCK, type RunningService, type ServiceOptions, startService, syntheticDish } from '../service/index.ts';
 import { SmallDisk } from '../service/recording/small-disk.fixture.ts';
 
-interface Fixtures {
-  start(options?: Partial<ServiceOptions>): Promise<RunningService>;
-}
-
-const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
+const test = base.extend<{ start(options?: Partial<ServiceOptions>): Promise<RunningService> }>({
   start: async ({}, use) => {
     const running: RunningService[] = [];
     await use(async (options) => {
@@ -45,12 +40,8 @@ const problems = (page: Page) => page.getByRole('status', { name: 'Problems' });
 function spanOf(page: Page, line: 'usage' | 'expected'): Promise<number> {
   return page.evaluate((name) => {
     // From the first point to the last, whatever gaps are between them.
-    const xs = [
-      ...document
-        .querySelector(`#chart path.${name}`)!
-        .getAttribute('d')!
-        .matchAll(/[ML]([\d.]+)/g),
-    ].map(([, x]) => Number(x));
+    const path = document.querySelector(`#chart path.${name}`)!.getAttribute('d')!;
+    const xs = [...path.matchAll(/[ML]([\d.]+)/g)].map(([, x]) => Number(x));
     const now = document.querySelector<SVGLineElement>('#chart .now')!.x1.baseVal.value;
     return (Math.max(...xs) - Math.min(...xs)) / (now - 34);
   }, line);

@@ -1,12 +1,11 @@
 /** Shared by the tests of the demo page: the server of `npm start`, and a page that must not log errors. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
 import { parseResults } from '../../replay/evaluation/parse-results.ts';
+import { startProgram } from '../engines/engine.ts';
 
 export { expect };
 
@@ -15,32 +14,12 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Starts the server of `npm start`, on this port or a free one, and waits until it prints its address. */
 export async function startDemo(port = 0, variables: Record<string, string> = {}) {
   const flags = `--port ${port} --strictPort --clearScreen false`.split(' ');
-  const vite: ChildProcess = spawn(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), ...flags], {
+  const vite = startProgram(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), ...flags], {
     cwd: ROOT,
-    env: { ...process.env, ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...variables, NO_COLOR: '1', FORCE_COLOR: undefined },
   });
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk;
-      const address = /Local:\s+(http:\S+)/.exec(output)?.[1];
-      if (address !== undefined) resolve(address);
-    };
-    vite.stdout!.on('data', read);
-    vite.stderr!.on('data', read);
-    vite.once('exit', (code) => reject(new Error(`vite ended with ${code}:\n${output}`)));
-    setTimeout(() => reject(new Error(`vite printed no address within 30 s:\n${output}`)), 30_000).unref();
-  });
-  return {
-    url,
-    port: Number(new URL(url).port),
-    async stop() {
-      const ended = once(vite, 'exit');
-      vite.kill();
-      await ended;
-    },
-  };
+  const url = await vite.match(/Local:\s+(http:\S+)/);
+  return { url, port: Number(new URL(url).port), stop: () => vite.end() };
 }
 
 interface Fixtures {
@@ -48,13 +27,8 @@ interface Fixtures {
   open(query?: string): Promise<Page>;
 }
 
-interface WorkerFixtures {
-  demo: Awaited<ReturnType<typeof startDemo>>;
-}
-
-export const test = base.extend<Fixtures, WorkerFixtures>({
+export const test = base.extend<Fixtures, { demo: Awaited<ReturnType<typeof startDemo>> }>({
   demo: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
       const demo = await startDemo();
       await use(demo);

@@ -193,10 +193,8 @@ test('each lane has its player: dash.js, hls.js and Shaka play, decide and are m
     }
   }
   for (const i of names.keys()) {
-    const mean = player(page, i + 1)
-      .getByRole('definition')
-      .nth(1);
-    const shown = (await mean.textContent())!.replace(' Mbit/s', '');
+    const definitions = player(page, i + 1).getByRole('definition');
+    const shown = (await definitions.nth(1).textContent())!.replace(' Mbit/s', '');
     // Of the segments on screen: the first ones of the session.
     const rates = sessions[i]!.segments.map(({ bitrateBps }) => bitrateBps);
     const means = rates.map((_, n) => megabits(rates.slice(0, n + 1).reduce((sum, one) => sum + one, 0) / (n + 1)));

@@ -23,7 +23,6 @@ const MEASURED_MS = 15_000;
 /** The address of the site, in a folder of its host. */
 const test = base.extend<object, { site: string }>({
   site: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
       const outDir = mkdtempSync(join(tmpdir(), 'leo-abr-site-'));
       await build({ logLevel: 'error', build: { outDir } });

@@ -3,7 +3,7 @@
  * Playwright itself drives Firefox and WebKit only in builds of its own, and its BiDi needs a newer Firefox than Debian's.
  */
 
-import { spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -66,20 +66,29 @@ export function findProgram(...names: string[]): string | undefined {
 }
 
 /** Starts a program that ends with this process at the latest. */
-export function startProgram(path: string, args: string[], env: Record<string, string> = {}) {
-  const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+export function startProgram(path: string, args: string[], { env, ...options }: SpawnOptions = {}) {
+  const stdio: SpawnOptions['stdio'] = ['ignore', 'pipe', 'pipe', 'pipe'];
+  const child = spawn(path, args, { ...options, stdio, env: { ...process.env, ...env } });
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
   let said = '';
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  // Once no process holds its output.
+  const ended = new Promise<void>((resolve) =>
+    child.once('close', () => {
+      process.off('exit', stop);
+      resolve();
+    }),
+  );
   // Xvfb says its display in file 3.
-  const outputs = [child.stderr!, child.stdio[3] as Readable];
+  const outputs = [child.stdout!, child.stderr!, child.stdio[3] as Readable];
   for (const output of outputs) {
     output.on('data', (bytes) => {
       said = (said + bytes).slice(-10_000);
     });
   }
   return {
+    child,
+    ended,
     /** The first match in what it writes. */
     match: (pattern: RegExp) =>
       new Promise<string>((resolve, reject) => {
@@ -97,7 +106,6 @@ export function startProgram(path: string, args: string[], env: Record<string, s
       const timer = setTimeout(stop, 5000);
       await ended;
       clearTimeout(timer);
-      process.off('exit', stop);
     },
   };
 }

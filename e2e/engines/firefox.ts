@@ -14,45 +14,32 @@ type Evaluated =
   | { type: 'success'; result: { value: string } }
   | { type: 'exception'; exceptionDetails: { text: string } };
 
-class BidiConnection {
-  readonly #socket: WebSocket;
-  readonly #pending = new Map<number, { resolve(result: never): void; reject(error: Error): void }>();
-  #sent = 0;
+type BidiConnection = Awaited<ReturnType<typeof connect>>;
 
-  private constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => {
-      const { id, result, error, message } = JSON.parse(String(data));
-      const pending = this.#pending.get(id);
-      if (error === undefined) pending?.resolve(result as never);
-      else pending?.reject(new Error(`${error}: ${message}`));
-      this.#pending.delete(id);
+async function connect(url: string) {
+  const socket = new WebSocket(url);
+  const pending = new Map<number, { resolve(result: never): void; reject(error: Error): void }>();
+  let sent = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const { id, result, error, message } = JSON.parse(String(data));
+    if (error === undefined) pending.get(id)?.resolve(result as never);
+    else pending.get(id)?.reject(new Error(`${error}: ${message}`));
+    pending.delete(id);
+  });
+  socket.addEventListener('close', () => {
+    for (const { reject } of pending.values()) reject(new Error('Firefox has closed the connection'));
+  });
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true });
+    socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)), { once: true });
+  });
+  const send = <Result>(method: string, params: object = {}) =>
+    new Promise<Result>((resolve, reject) => {
+      const id = ++sent;
+      pending.set(id, { resolve, reject });
+      socket.send(JSON.stringify({ id, method, params }));
     });
-    socket.addEventListener('close', () => {
-      for (const { reject } of this.#pending.values()) reject(new Error('Firefox has closed the connection'));
-    });
-  }
-
-  static async open(url: string): Promise<BidiConnection> {
-    const socket = new WebSocket(url);
-    await new Promise((resolve, reject) => {
-      socket.addEventListener('open', resolve, { once: true });
-      socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)), { once: true });
-    });
-    return new BidiConnection(socket);
-  }
-
-  send<Result>(method: string, params: object = {}): Promise<Result> {
-    const id = ++this.#sent;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      this.#socket.send(JSON.stringify({ id, method, params }));
-    });
-  }
-
-  close(): void {
-    this.#socket.close();
-  }
+  return { send, close: () => socket.close() };
 }
 
 export async function startFirefox(path: string): Promise<EngineBrowser> {
@@ -62,7 +49,7 @@ export async function startFirefox(path: string): Promise<EngineBrowser> {
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'];
   const program = startProgram(path, args);
   const url = await program.match(/WebDriver BiDi listening on (ws:\S+)/);
-  const bidi = await BidiConnection.open(`${url}/session`);
+  const bidi = await connect(`${url}/session`);
   type Session = { capabilities: { browserVersion: string } };
   const { capabilities } = await bidi.send<Session>('session.new', { capabilities: {} });
   return {

@@ -1,5 +1,6 @@
 /** WebKitGTK's MiniBrowser on a display of its own, driven by WebKitWebDriver (https://www.w3.org/TR/webdriver2/). */
 
+import { expect } from '@playwright/test';
 import { type EngineBrowser, findProgram, fromText, inPage, startProgram, toText } from './engine.ts';
 
 export interface WebKitPrograms {
@@ -22,7 +23,7 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
   const screen = startProgram(display, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']);
   const number = await screen.match(/^(\d+)\s/m);
   const port = await freePort();
-  const program = startProgram(driver, [`--port=${port}`], { DISPLAY: `:${number}` });
+  const program = startProgram(driver, [`--port=${port}`], { env: { DISPLAY: `:${number}` } });
   const send = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
     // The driver drops idle connections without notice.
     const headers = { 'content-type': 'application/json', connection: 'close' };
@@ -33,7 +34,8 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
     const { error, message } = value as { error: string; message: string };
     throw new Error(`${error}: ${message}`);
   };
-  await untilListening(() => send('GET', '/status'));
+  // Until the driver listens, connections are refused.
+  await expect(() => send('GET', '/status')).toPass({ intervals: [100], timeout: 10_000 });
   const open = () =>
     send<{ sessionId: string; capabilities: { browserVersion: string } }>('POST', '/session', {
       capabilities: { alwaysMatch: { timeouts: { script: SCRIPT_TIMEOUT_MS } } },
@@ -74,19 +76,6 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
       await screen.end();
     },
   };
-}
-
-/** Until the driver listens, connections are refused. */
-async function untilListening(ask: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await ask();
-      return;
-    } catch (error) {
-      if (attempt === 100) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }
 
 async function freePort(): Promise<number> {

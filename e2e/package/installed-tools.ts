@@ -1,9 +1,10 @@
 /** Installs the packed leo-abr-tools in an empty folder, and runs its commands there. */
 
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findBrowser } from '../../replay/browser/find-browser.ts';
+import { startProgram } from '../engines/engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -63,24 +64,10 @@ export async function servingTools(
   LANG?: string,
 ): Promise<void> {
   const [program = '', ...args] = command.split(' ');
-  const env = environment(LANG);
-  const child = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  // Once no process holds its output: npx ends before the service.
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const listening = new Promise<string>((resolve) => {
-    child.stderr.on('data', (text) => {
-      stderr += text;
-      const url = / is at ([^\s"]+)/.exec(stderr)?.[1];
-      if (url !== undefined) resolve(url);
-    });
-  });
-  const failed = ended.then(() => {
-    throw new Error(`${command} ended: ${stderr}`);
-  });
-  failed.catch(() => {});
+  // npx ends before the service.
+  const { child, ended, match } = startProgram(program, args, { cwd: folder, env: environment(LANG), detached: true });
   try {
-    await during(await Promise.race([listening, failed]));
+    await during(await match(/ is at ([^\s"]+)/));
   } finally {
     process.kill(-child.pid!, 'SIGINT');
   }

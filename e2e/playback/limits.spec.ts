@@ -1,6 +1,5 @@
 /** The page's own limits hold, and dash.js decides on audio. */
 
-import type { Page } from '@playwright/test';
 import { editManifests, expect, LADDER_BPS, test } from './playback-test.ts';
 
 test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', async ({ labPage, stream }) => {
@@ -28,6 +27,7 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
       width: name === 'portal' ? 100 : 320,
     })),
   );
+  type Seen = (typeof seen)[number];
   const [most, least, portal, fixed, initial] = seen as [Seen, Seen, Seen, Seen, Seen];
   expect(most.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
   expect(Math.max(...most.requested)).toBeLessThanOrEqual(1);
@@ -42,13 +42,15 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
   expect(initial.ladders[1]).toEqual(LADDER_BPS);
 });
 
-interface Seen {
-  ladders: (readonly number[])[];
-  requested: number[];
-}
-
 test('audio still adapts if the plugin is attached while dash.js uses BOLA', async ({ labPage, onStream }) => {
-  await offerThreeAudioBitrates(labPage);
+  // Two more bitrates of audio with the same files.
+  await editManifests(labPage, (text) => {
+    const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
+    const more = [64_000, 96_000].map((bps, i) =>
+      audio.replace('id="audio"', `id="audio-${i + 1}"`).replace(/bandwidth="\d+"/, `bandwidth="${bps}"`),
+    );
+    return text.replace(audio, `${audio}\n${more.join('\n')}`);
+  });
   const seen = await onStream({ segmentCount: 40, media: { audio: true } }, async (manifest) => {
     const lab = window.lab.start({});
     lab.handle.detach();
@@ -70,14 +72,3 @@ test('audio still adapts if the plugin is attached while dash.js uses BOLA', asy
   expect(seen.faults).toBe(0);
   expect(seen.reasons[0]).toContain('[ThroughputRule]');
 });
-
-/** Adds two bitrates of audio with the same files. */
-async function offerThreeAudioBitrates(page: Page): Promise<void> {
-  await editManifests(page, (text) => {
-    const audio = /<Representation id="audio" [\s\S]*?<\/Representation>/.exec(text)![0];
-    const more = [64_000, 96_000].map((bps, i) =>
-      audio.replace('id="audio"', `id="audio-${i + 1}"`).replace(/bandwidth="\d+"/, `bandwidth="${bps}"`),
-    );
-    return text.replace(audio, `${audio}\n${more.join('\n')}`);
-  });
-}

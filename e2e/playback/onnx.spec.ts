@@ -27,7 +27,6 @@ const [PAGE_POLICY = {}, WORKER_POLICY = {}, STRICTER_POLICY = {}] = [...POLICIE
 
 const test = base.extend<object, { files: ServedFiles }>({
   files: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => {
       const worker = await built({ mode: 'plugin-onnx-worker' });
       const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));

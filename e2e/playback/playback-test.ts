@@ -14,11 +14,10 @@ import type shaka5 from 'shaka-player';
 import type shaka4 from 'shaka-player-4';
 import { build, type Rolldown } from 'vite';
 import type { Download } from '../../abr/controller.ts';
-import type { Delivery } from '../../replay/origin/delivery.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import type { Trace } from '../../replay/trace.ts';
+import { EXACT, traceUntil } from '../../replay/simulator/made-up.fixture.ts';
 import type * as leoAbrHls from '../../src/hls.ts';
 import type * as leoAbr from '../../src/index.ts';
 import type * as leoAbrShaka from '../../src/shaka.ts';
@@ -37,6 +36,8 @@ const PLAYERS = {
   'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
 } as const;
 export type PlayerName = keyof typeof PLAYERS;
+/** They have one test of each kind, in Chromium only. */
+export const isOlder = (name: PlayerName) => /1.6|4/.test(name);
 const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };
@@ -117,22 +118,14 @@ declare global {
   }
 }
 
-/** A link and its media; the defaults make a short session. */
-export interface StreamOptions {
-  ladderBps?: number[];
-  segmentSeconds?: number;
-  segmentCount?: number;
+type OfScenario = 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'rttSeconds' | 'sizeSpread' | 'live';
+
+/** A link and its media; the defaults make a short session, on demand. */
+export interface StreamOptions extends Partial<Pick<Scenario, OfScenario>>, Pick<SessionSpec, 'media' | 'delivery'> {
   /** Bit/s until each of these seconds; the last rate continues. Default: 8 Mbit/s throughout. */
   link?: Record<number, number>;
-  rttSeconds?: number;
-  sizeSpread?: number;
   /** UTC of the link's second 0. Default: unknown. */
   startUtcMs?: number;
-  /** Default: on demand. */
-  live?: LiveStream;
-  media?: NonNullable<SessionSpec['media']>;
-  /** How segments are delivered. Default: with their length. */
-  delivery?: Delivery;
 }
 
 /** A live stream that is played this long after its capture. */
@@ -145,6 +138,7 @@ export const liveStream = (targetLatencySeconds: number, changes: Partial<LiveSt
 export const LADDER_BPS = [300e3, 1e6, 2.5e6, 5e6];
 /** Width of the test picture of video-0, video-1 ... */
 export const PICTURE_WIDTHS = [64, 96, 128, 160];
+const SHORT = { name: 'e2e', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: 8, rttSeconds: 0.02 };
 
 interface Fixtures {
   /** What the page of the lab has. Default: dash.js with the main entry. */
@@ -265,12 +259,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   stream: async ({ origin }, use) => {
     const made: string[] = [];
     await use((options = {}) => {
-      const session = origin.createSession({
-        trace: traceOf(options),
-        scenario: scenarioOf(options),
-        ...(options.media && { media: options.media }),
-        delivery: options.delivery ?? 'length',
-      });
+      const session = origin.createSession(sessionOf(options));
       made.push(session.id);
       return origin.manifestUrl(session).replace(/manifest\.mpd$/, '');
     });
@@ -328,30 +317,17 @@ export function cmcdOf(page: Page, folder: string): Promise<(string | null)[]> {
   }, folder);
 }
 
-function scenarioOf({ ladderBps = LADDER_BPS, ...options }: StreamOptions): Scenario {
-  return {
-    ...SCENARIOS['pensieve-60']!,
-    name: 'e2e',
-    ladderBps,
-    segmentSeconds: options.segmentSeconds ?? 1,
-    segmentCount: options.segmentCount ?? 8,
-    rttSeconds: options.rttSeconds ?? 0.02,
-    traceScale: { factor: 1 },
-    payloadShare: 1,
-    sizeSpread: options.sizeSpread ?? 0,
-    ...(options.live && { live: options.live }),
-  };
-}
-
-function traceOf({ link = { 60: 8e6 }, startUtcMs }: StreamOptions): Trace {
+/** A session of the origin: a stream over a link of 10 minutes. */
+export function sessionOf(options: StreamOptions): SessionSpec {
+  const { link = { 60: 8e6 }, startUtcMs, media, delivery = 'length', ...ofScenario } = options;
   const ends = Object.keys(link).map(Number);
   ends.sort((a, b) => a - b);
+  const steps = [...ends, 600].map((until, i) => ({ until, mbps: link[ends[i] ?? ends.at(-1)!]! / 1e6 }));
   return {
-    name: 'made-up',
-    stepEndsSeconds: Float64Array.of(...ends, 600),
-    ratesBps: Float64Array.from([...ends, ends.at(-1)!], (end) => link[end]!),
-    durationSeconds: 600,
-    metadata: { dataset: 'e2e', recordingGroup: 'e2e', ...(startUtcMs !== undefined && { startUtcMs }) },
+    trace: traceUntil(steps, startUtcMs === undefined ? {} : { startUtcMs }),
+    scenario: { ...SCENARIOS['pensieve-60']!, ...EXACT, ...SHORT, ...ofScenario },
+    ...(media && { media }),
+    delivery,
   };
 }
 

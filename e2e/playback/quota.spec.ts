@@ -3,14 +3,8 @@
 import { expect, test } from './playback-test.ts';
 
 test('playback survives a full source buffer, and later plans use the reduced buffer cap', async ({ onStream }) => {
-  const ladderBps = [4e6, 60e6, 118e6];
-  const media = {
-    segmentSeconds: 2,
-    segmentCount: 20,
-    link: { 60: 300e6 },
-    media: { padding: 'filler-data' },
-  } as const;
-  const seen = await onStream({ ...media, ladderBps }, async (manifest) => {
+  const media = { ladderBps: [4e6, 60e6, 118e6], segmentSeconds: 2, segmentCount: 20, link: { 60: 300e6 } };
+  const seen = await onStream({ ...media, media: { padding: 'filler-data' } }, async (manifest) => {
     const settings = { streaming: { abr: { minBitrate: { video: 50_000 } } } };
     const { player, video, decisions } = window.lab.start({ manifest, settings });
     const quota: { playhead: number; ahead: number; decided: number }[] = [];

@@ -1,28 +1,22 @@
 /** A prediction service beside a simulated dish: its forecasts in a page's decisions, and its end. */
 
 import type * as serviceClient from '../../predictor/service-client/index.ts';
-import { type RunningService, startService, syntheticDish } from '../../service/index.ts';
+import { startService, syntheticDish } from '../../service/index.ts';
 import { test as base, built, CORE, expect, type LabPlayer, type ServedFiles } from './playback-test.ts';
 
 const LINK_BPS = 4e6;
 const CAPACITY = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesBps: [LINK_BPS] };
 
-const test = base.extend<{ service: RunningService }, { files: ServedFiles }>({
+const test = base.extend<object, { files: ServedFiles }>({
   files: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
     async ({}, use) => use({ '/leo-abr.service.js': ['text/javascript', await built({ mode: 'plugin-service' })] }),
     { scope: 'worker' },
   ],
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern here.
-  service: async ({}, use) => {
-    const dish = syntheticDish({ seed: 1, capacity: CAPACITY });
-    const service = await startService({ version: '1.2.3', port: 0, dish });
-    await use(service);
-    await service.close().catch(() => {});
-  },
 });
 
-test("decisions use a service's forecasts, and go on without it", CORE, async ({ labPage, service, stream }) => {
+test("decisions use a service's forecasts, and go on without it", CORE, async ({ labPage, stream }) => {
+  const dish = syntheticDish({ seed: 1, capacity: CAPACITY });
+  const service = await startService({ version: '1.2.3', port: 0, dish });
   const manifest = `${stream({ segmentCount: 60, link: { 60: LINK_BPS } })}manifest.mpd`;
   await labPage.evaluate(
     async ({ manifest, url }) => {

@@ -1,34 +1,24 @@
 /** Trials with real players: viewers in arms, their reports in a collector, and the player's own arm as without us. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
-import { test as base, expect, type PlayerName } from './playback-test.ts';
-import { openViewers, trialScenario, type Viewer } from './viewers.ts';
+import { test as base, expect, isOlder, type PlayerName } from './playback-test.ts';
+import { openViewers, reportsIn, trialScenario, type Viewer } from './viewers.ts';
 
 const VIEWERS = 4;
 
 const test = base.extend<{ collector: RunningCollector & { reports(count: number): Promise<SessionReport[]> } }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern.
-  collector: async ({}, use) => {
-    const directory = mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
+  collector: async ({}, use, info) => {
+    const directory = info.outputPath('reports');
     const collector = await startCollector({ port: 0, directory, maxBytes: 1e7 });
-    const lines = () =>
-      readdirSync(directory).flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n'));
-    const stored = () =>
-      lines()
-        .filter((line) => line !== '')
-        .map((line) => validSessionReport(JSON.parse(line)));
+    const stored = () => reportsIn(directory).map((line) => validSessionReport(JSON.parse(line)));
     const reports = async (count: number) => {
       await expect.poll(() => stored().length, { timeout: 20_000 }).toBe(count);
       return stored();
     };
     await use(Object.assign(collector, { reports }));
     await collector.close();
-    rmSync(directory, { recursive: true });
   },
 });
 
@@ -39,8 +29,6 @@ const PLAYERS: [PlayerName, SessionReport['player']][] = [
   ['hls.js 1.6', 'hls.js'],
   ['Shaka 4', 'shaka'],
 ];
-/** Older versions have one test. */
-const isOlder = (name: PlayerName) => /1.6|4/.test(name);
 const SECONDS = 6;
 
 test.describe.configure({ mode: 'parallel' });

@@ -1,5 +1,7 @@
 /** Viewers of a trial: a page in which each plays a stream to its end, in its arm. */
 
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { MediaPlayerClass } from 'dashjs';
 import type HlsPlayer from 'hls.js';
@@ -100,4 +102,10 @@ export async function openViewers(page: Page): Promise<Page> {
     window.LeoAbrTrial = await import(path);
   });
   return page;
+}
+
+/** The reports that a collector has stored in a folder, as text. */
+export function reportsIn(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1));
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { seededRandom } from '../../abr/random.ts';
+import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { leoLink } from '../link/handover-clock/links.fixture.ts';
 import { createBuiltInForecaster } from './built-in-forecaster.ts';
 import { ForecastGate, ForecastTrust } from './forecast-gate.ts';
 
 /** Median 40 Mbit/s, with 80 % between 20 and 60. */
-const FORECAST: QuantileForecast = {
+const FORECAST = quantilesOf(40e6, {
   issuedAtMs: 30_000,
-  source: 'service',
   stepEndsSeconds: [1, 4, 12],
   levels: [0.03, 0.1, 0.5, 0.9, 0.97],
   quantilesBps: [
@@ -16,9 +16,7 @@ const FORECAST: QuantileForecast = {
     [5e6, 15e6, 40e6, 65e6, 80e6],
     [5e6, 15e6, 40e6, 65e6, 80e6],
   ],
-  rankCorrelation: 0.7,
-  handovers: [],
-};
+});
 
 /** A session after 30 s at 40 Mbit/s and then tenths of a second at the given rates. */
 function gate(bpsSince: readonly number[] = [], staleSeconds = 3) {
@@ -105,6 +103,9 @@ const changed = (forecast: QuantileForecast, change: (bps: number, i: number) =>
 const times = (factor: number): Lie => {
   return (forecast) => changed(forecast, (bps) => bps * factor);
 };
+const wrongUntil = (end: number): Lie => {
+  return (forecast, second) => (second < end ? times(6)(forecast, second) : forecast);
+};
 const always = (rate: number): Lie => {
   return (forecast) => changed(forecast, (_, i) => rate * (1 + i / 1000));
 };
@@ -176,22 +177,17 @@ describe('the trust in a service', () => {
   });
 
   test('returns once with better forecasts', () => {
-    const changing =
-      (until: number): Lie =>
-      (forecast, second) =>
-        second < until ? times(6)(forecast, second) : forecast;
-    const first = scored(changing(25), { seconds: 120 });
+    const first = scored(wrongUntil(25), { seconds: 120 });
     expect(first.droppedAt).toBeLessThan(20);
     expect(first.trust.drop).toBeUndefined();
-    const second = scored(changing(40), { seconds: 160, trust: first.trust });
+    const second = scored(wrongUntil(40), { seconds: 160, trust: first.trust });
     expect(second.trust.drop).toBe('late');
   });
 
   test('returns again, if it was lost by early forecasts', () => {
-    const changing: Lie = (forecast, second) => (second < 25 ? times(6)(forecast, second) : forecast);
-    const { trust } = scored(changing, { seconds: 120, isEarly: true });
+    const { trust } = scored(wrongUntil(25), { seconds: 120, isEarly: true });
     for (let session = 0; session < 2; session++) {
-      expect(scored(changing, { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
+      expect(scored(wrongUntil(25), { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
       expect(trust.drop).toBeUndefined();
     }
   });

@@ -23,11 +23,8 @@ interface Viewing {
 }
 
 /** A link of this capacity, seen by a session in pieces of at most 0.1 s. */
-function watch(
-  link: Link,
-  { seconds, handoverSeconds = UNKNOWN, share = 1 }: Viewing,
-  sub = new SubSecond(),
-): SubSecond {
+function watch(link: Link, { seconds, handoverSeconds = UNKNOWN, share = 1 }: Viewing): SubSecond {
+  const sub = new SubSecond();
   let backlogBits = 0;
   for (let tick = 0; tick < 10 * seconds; tick++) {
     const startSeconds = tick / 10;

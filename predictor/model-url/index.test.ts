@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
+import { beforeNext } from '../forecast/before-next.fixture.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
-import { ForecastChain } from '../forecast/chain.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { withValue } from '../forecast/with-value.fixture.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
@@ -45,14 +45,12 @@ test.each<[string, string, string]>([
   ['no JSON', 'data:text/html,<p>', 'JSON'],
   ['too long a file', `data:text/plain,${'x'.repeat(1e6 + 1)}`, 'at most 1000000 characters'],
 ])('%s is one fault, and the next forecaster is used', async (_, modelUrl, message) => {
-  const faults: string[] = [];
   const forecaster = createModelForecaster({ modelUrl });
   await settled(forecaster);
   expect(forecaster.status).toBe('failed');
-  const onFault = ({ message }: { message: string }) => void faults.push(message);
-  const chain = new ForecastChain([forecaster, createBuiltInForecaster()], { onFault });
+  const { chain, faults, sourceAt } = beforeNext(forecaster);
   observe(chain);
-  for (const now of [2, 2.1, 2.2]) expect(chain.latest(now)).toMatchObject({ source: 'built-in' });
+  expect([2, 2.1, 2.2].map(sourceAt)).toEqual(['next', 'next', 'next']);
   expect(faults).toEqual([expect.stringContaining(message)]);
 });
 

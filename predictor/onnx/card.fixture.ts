@@ -3,9 +3,6 @@
 import { FEATURES } from '../link/features.ts';
 import { CARD_FORMAT, CARD_SCHEMA, type ModelCard, OUTPUT_UNIT } from './model-card.ts';
 
-export const STEP_ENDS_SECONDS = [1, 4];
-export const LEVELS = [0.1, 0.5, 0.9];
-
 export const CARD: ModelCard = {
   format: CARD_FORMAT,
   schema: CARD_SCHEMA,
@@ -16,7 +13,7 @@ export const CARD: ModelCard = {
     // In reverse order, to test that the card determines it.
     features: [...FEATURES].reverse().map(({ name }) => ({ name, meaning: 'as in the link history' })),
   },
-  output: { name: 'quantiles', unit: OUTPUT_UNIT, stepEndsSeconds: STEP_ENDS_SECONDS, levels: LEVELS },
+  output: { name: 'quantiles', unit: OUTPUT_UNIT, stepEndsSeconds: [1, 4], levels: [0.1, 0.5, 0.9] },
   rankCorrelation: 0.5,
   data: [{ dataset: 'none', licences: ['CC0'] }],
   training: {},

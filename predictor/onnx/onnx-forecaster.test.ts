@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
+import { beforeNext } from '../forecast/before-next.fixture.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
-import { ForecastChain } from '../forecast/chain.ts';
 import { parseModel } from '../forecast/model-file.ts';
 import { evaluateNetwork } from '../forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
@@ -248,15 +247,9 @@ describe('forecasts', () => {
 });
 
 describe('faults', () => {
-  /** The faults and sources of a chain with this forecaster before another one. */
-  function inChain(forecaster: WorkerForecaster, goWrong: () => void) {
-    const faults: string[] = [];
-    const latest = () => quantilesOf(1e6, { source: 'next', issuedAtMs: 1000 });
-    const onFault = ({ message }: { message: string }) => void faults.push(message);
-    const chain = new ForecastChain([forecaster, { name: 'next', start() {}, observe() {}, latest }], { onFault });
-    goWrong();
-    const sources = [1, 1.5, 2].map((now) => chain.latest(now)?.source);
-    return { faults, sources };
+  function inChain(forecaster: WorkerForecaster) {
+    const { faults, sourceAt } = beforeNext(forecaster);
+    return { faults, sources: [1, 1.5, 2].map(sourceAt) };
   }
   const next = ['next', 'next', 'next'];
 
@@ -270,7 +263,8 @@ describe('faults', () => {
   ])('%s: one fault, and the next forecaster is used', (_, goWrong, message) => {
     const forecaster = loading();
     const worker = workers[0]!;
-    const { faults, sources } = inChain(forecaster, () => goWrong(worker));
+    goWrong(worker);
+    const { faults, sources } = inChain(forecaster);
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
     expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
@@ -294,7 +288,7 @@ describe('faults', () => {
     const { forecaster, worker } = underWay();
     forecaster.latest(1);
     worker.evaluate(quantiles);
-    const { faults, sources } = inChain(forecaster, () => {});
+    const { faults, sources } = inChain(forecaster);
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
-import { ForecastChain } from '../forecast/chain.ts';
+import { beforeNext } from '../forecast/before-next.fixture.ts';
 import { createServiceForecaster, type ServiceForecasterOptions } from './service-forecaster.ts';
 
 /** The page's clock at the session's second 0, and the lead of the service's UTC. */
@@ -98,19 +98,6 @@ async function compared(options: ServiceForecasterOptions = {}) {
   session.ask();
   await session.download(2);
   return session;
-}
-
-const OWN = {
-  ...{ name: 'own', start() {}, observe() {} },
-  latest: (nowSeconds: number) => ({ ...FORECAST, source: 'own', issuedAtMs: nowSeconds * 1000 }),
-};
-
-/** A chain with the service, then an own forecaster, and its faults. */
-function chained({ stage, forecaster }: ReturnType<typeof staged>) {
-  const faults: string[] = [];
-  const onFault = ({ message }: { message: string }) => void faults.push(message);
-  const chain = new ForecastChain([forecaster, OWN], { onFault });
-  return { chain, faults, source: () => chain.latest(stage.nowSeconds())!.source };
 }
 
 describe('forecasts of the service', () => {
@@ -310,18 +297,17 @@ describe('the connection', () => {
     ['that no longer speaks the version of this client', 400, { oldest: 2, newest: 3 }, 'client'],
     ['that does not speak a version of this client yet', 200, { oldest: 0, newest: 0 }, 'service'],
   ])('to a service %s is one fault that says what to update', async (_, status, protocol, outdated) => {
-    const session = staged();
-    const { stage, forecaster, wait } = session;
+    const { stage, forecaster, wait } = staged();
     Object.assign(stage, { status, protocol });
-    const { chain, faults, source } = chained(session);
+    const { chain, faults, sourceAt } = beforeNext(forecaster);
     chain.start({ seed: 1 });
-    await wait(200, () => expect(source()).toBe('own'));
+    await wait(200, () => expect(sourceAt(stage.nowSeconds())).toBe('next'));
     const detail = `update the ${outdated}: client version 1, service version ${protocol.newest}`;
     expect(faults).toEqual([`http://127.0.0.1:8790/: ${detail}`]);
     expect(forecaster.state).toMatchObject({ connection: 'refused', detail });
     expect(stage.requests.length).toBe(4);
     Object.assign(stage, { status: 200, protocol: { oldest: 1, newest: 2 } });
-    await wait(80, source);
+    await wait(80, () => sourceAt(stage.nowSeconds()));
     expect(forecaster.state.connection).toBe('connected');
   });
 
@@ -373,13 +359,13 @@ describe('the origin of the page', () => {
 
   test('a page from https may not use http to another machine: one fault, and no request', async () => {
     Object.assign(globalThis, { location: { href: 'https://a.example/' } });
-    const session = staged({}, 'http://192.168.1.5:8790');
-    const { chain, faults, source } = chained(session);
+    const { stage, forecaster, wait } = staged({}, 'http://192.168.1.5:8790');
+    const { chain, faults, sourceAt } = beforeNext(forecaster);
     chain.start({ seed: 1 });
-    await session.wait(5, source);
+    await wait(5, () => sourceAt(stage.nowSeconds()));
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain('http://192.168.1.5:8790/: a page from https may not use http to another machine');
-    expect(session.stage.requests).toEqual([]);
+    expect(stage.requests).toEqual([]);
   });
 
   test.each(['tea', '', 'ftp://a', 'http://a/?x=1', undefined])('rejects the URL %s', (url) => {

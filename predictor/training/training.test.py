@@ -65,10 +65,14 @@ class Network(unittest.TestCase):
 
 
 class Fit(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = synthetic_rows()
+        cls.fitted = fit(cls.rows, np.arange(len(cls.rows.features)), SETTINGS, seed=1)
+
     def test_learns_medians_and_spreads_deterministically(self):
-        rows = synthetic_rows()
+        rows, fitted = self.rows, self.fitted
         chosen = np.arange(len(rows.features))
-        fitted = fit(rows, chosen, SETTINGS, seed=1)
         calm, restless = fitted.quantiles(np.array([[1, 0], [1, 1]], np.float32))[:, 0]
         self.assertAlmostEqual(float(calm[1]), 1, delta=0.1)
         self.assertAlmostEqual(float(calm[2] - calm[0]), 2 * 1.2816 * 0.1, delta=0.1)
@@ -78,14 +82,12 @@ class Fit(unittest.TestCase):
         self.assertNotEqual(model_file(fit(rows, chosen, SETTINGS, seed=2), rows, "synthetic", 0.5), again)
 
     def test_rounding_for_the_file_changes_little(self):
-        rows = synthetic_rows()
-        fitted = fit(rows, np.arange(len(rows.features)), SETTINGS, seed=1)
+        rows, fitted = self.rows, self.fitted
         change = as_read(fitted).quantiles(rows.features) - fitted.quantiles(rows.features)
         self.assertLess(float(np.abs(change).mean()), 0.03)
 
     def test_a_file_has_a_digit_per_step_and_scale(self):
-        rows = synthetic_rows()
-        fitted = fit(rows, np.arange(len(rows.features)), SETTINGS, seed=1)
+        rows, fitted = self.rows, self.fitted
         read = as_read(fitted).parameters
         for l, layer in enumerate(model_file(fitted, rows, "synthetic", 0.5)["layers"]):
             scales = 2.0 ** (-np.array([DIGITS.index(digit) for digit in layer["scales"]]) / 4)
@@ -96,9 +98,8 @@ class Fit(unittest.TestCase):
             np.testing.assert_allclose(read[2 * l + 1], fitted.parameters[2 * l + 1], atol=scales[-1] / 2)
 
     def test_accepts_fewer_rows_than_a_batch(self):
-        rows = synthetic_rows()
-        fitted = fit(rows, np.arange(7), SETTINGS, seed=1)
-        self.assertTrue(np.isfinite(fitted.quantiles(rows.features)).all())
+        fitted = fit(self.rows, np.arange(7), SETTINGS, seed=1)
+        self.assertTrue(np.isfinite(fitted.quantiles(self.rows.features)).all())
 
 
 class Folds(unittest.TestCase):

@@ -120,10 +120,8 @@ describe('leaps', () => {
     listen(clock, observationsOf(link, { untilSeconds: 120 }));
     // Only the session's clock leaps, so UTC at its second 0 is earlier by the leap.
     if (hasTimeSource) clock.tellTime(120 + leapSeconds, timeOf(boundary).utcMsAtStart! + 120_000, 2);
-    const { phaseSeconds } = listen(
-      clock,
-      observationsOf(link, { fromSeconds: 120, untilSeconds: 120 + 15 * epochs, aheadSeconds: leapSeconds }),
-    );
+    const later = { fromSeconds: 120, untilSeconds: 120 + 15 * epochs, aheadSeconds: leapSeconds };
+    const { phaseSeconds } = listen(clock, observationsOf(link, later));
     return apart(phaseSeconds, boundary + leapSeconds);
   }
 

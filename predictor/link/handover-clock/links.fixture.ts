@@ -98,12 +98,8 @@ export function observationsOf(link: Link, options: SessionOptions): Observation
   for (let second = fromSeconds; second < untilSeconds; second += 4) {
     const at = second + aheadSeconds;
     for (let i = 0; i < Math.round(busySeconds / STEP_SECONDS); i++) {
-      observations.push({
-        kind: 'throughput',
-        startSeconds: at + i * STEP_SECONDS,
-        endSeconds: at + (i + 1) * STEP_SECONDS,
-        bits: link(second + (i + 0.5) * STEP_SECONDS) * STEP_SECONDS,
-      });
+      const rateBps = link(second + (i + 0.5) * STEP_SECONDS);
+      observations.push(throughput(at + i * STEP_SECONDS, at + (i + 1) * STEP_SECONDS, rateBps));
     }
     if (busySeconds < 4) observations.push({ kind: 'idle', startSeconds: at + busySeconds, endSeconds: at + 4 });
   }
