@@ -14,7 +14,7 @@ import type { ValueProblem } from './value-function.ts';
 const LARGEST_HUNDREDTHS = 99;
 /** Less likely transitions are ignored. */
 const NEGLIGIBLE = 1e-4;
-/** Until then a session prepares less for outages: whoever has just come is to see a good picture first. */
+/** Until then a session prepares less for outages, by the 4th power: whoever has just come is to see a good picture first. */
 const PREPARED_SECONDS = 75;
 
 /** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
