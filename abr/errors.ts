@@ -45,8 +45,8 @@ export function requirePositive(value: unknown, field: string): number {
 }
 
 export function requireFrom(value: unknown, field: string, min: number, max: number): number {
-  check(isFrom(value, min, max), field, `a number from ${min} to ${max}`, value);
-  return value as number;
+  if (!isFrom(value, min, max)) throw new InputError(field, `a number from ${min} to ${max}`, value);
+  return value;
 }
 
 /** Returns `value` if it is a correlation that lets ranks mix, else throws. */
@@ -72,16 +72,17 @@ export function requireArray(
   min = 1,
   max = Number.POSITIVE_INFINITY,
 ): readonly unknown[] {
-  const isOne = Array.isArray(value) && value.length >= min && value.length <= max;
+  if (Array.isArray(value) && value.length >= min && value.length <= max) return value;
   const length = min === max ? `of ${min}` : Number.isFinite(max) ? `of ${min} to ${max}` : 'that is not empty';
-  check(isOne, field, `an array ${length}`, value);
-  return value;
+  throw new InputError(field, `an array ${length}`, value);
 }
 
 /** Returns `value` if it is an array of up to `most` ascending numbers above 0 and below `limit`, else throws. */
 export function requireAscending(value: unknown, field: string, limit: number, most?: number): readonly number[] {
+  const numbers = requireArray(value, field, 1, most);
   let least = 0;
-  for (const [i, number] of requireArray(value, field, 1, most).entries()) {
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i];
     const isNext = typeof number === 'number' && number > least && number < limit;
     if (!isNext) throw new InputError(`${field}[${i}]`, `a number above ${least} and below ${limit}`, number);
     least = number;

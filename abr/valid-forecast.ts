@@ -124,8 +124,10 @@ function checkFields(owner: Record<string, unknown>, rules: Rules, prefix = ''):
 /** Requires a quantile at each level that does not cross the one before; returns the highest. */
 function requireRow(value: unknown, field: string, levels: unknown, greatest: number): number {
   const { length } = levels as unknown[];
+  const row = requireArray(value, field, length, length);
   let least = 0;
-  for (const [i, quantile] of requireArray(value, field, length, length).entries()) {
+  for (let i = 0; i < length; i++) {
+    const quantile = row[i];
     // Names of fields take most of the time, so only faults get them.
     if (!isFrom(quantile, least, greatest)) requireFrom(quantile, `${field}[${i}]`, least, greatest);
     least = quantile as number;

@@ -88,6 +88,11 @@ const OUTAGE_SECONDS = 20;
 
 /** Solved when made, for the value at the request of the first stage; without stages, for the value of the buffer. */
 export class ValueFunction {
+  /**
+   * The one that was made last, kept alive: V8 drops the code that it has optimised for the fields of an object when a
+   * garbage collection finds no such object, as between two decisions.
+   */
+  static latest: ValueFunction | undefined;
   readonly #problem: ValueProblem;
   /** Number of representations. */
   readonly #count: number;
@@ -148,6 +153,7 @@ export class ValueFunction {
       this.#playStage(k, ends[k]!);
       this.#chooseInStage(k, ends[k]!);
     }
+    ValueFunction.latest = this;
   }
 
   /** Interpolated value at a buffer level (above the cap: after the wait), a rank and the previous representation. */

@@ -54,7 +54,14 @@ export class ForecastChain implements Forecaster {
   }
 
   observe(observation: Observation): void {
-    for (const one of this.#forecasters) this.#guarded(one, 'observe', () => one.observe(observation));
+    // Without a function for each: observations are frequent.
+    for (const one of this.#forecasters) {
+      try {
+        one.observe(observation);
+      } catch (cause) {
+        this.#failed(one, 'observe', cause);
+      }
+    }
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
@@ -86,15 +93,19 @@ export class ForecastChain implements Forecaster {
     try {
       return act();
     } catch (cause) {
-      if (this.#reported.has(forecaster)) return undefined;
-      this.#reported.add(forecaster);
-      const message = cause instanceof Error ? cause.message : String(cause);
-      try {
-        this.#options.onFault?.({ forecaster: forecaster.name, during, message, cause });
-      } catch {
-        // A listener's error must not stop playback.
-      }
+      this.#failed(forecaster, during, cause);
       return undefined;
+    }
+  }
+
+  #failed(forecaster: Forecaster, during: ForecasterFault['during'], cause: unknown): void {
+    if (this.#reported.has(forecaster)) return;
+    this.#reported.add(forecaster);
+    const message = cause instanceof Error ? cause.message : String(cause);
+    try {
+      this.#options.onFault?.({ forecaster: forecaster.name, during, message, cause });
+    } catch {
+      // A listener's error must not stop playback.
     }
   }
 }

@@ -13,6 +13,11 @@ import { Recalibration } from './recalibration.ts';
 export interface ModelSessionOptions {
   /** Expect handovers, once the link has shown them. Default true. */
   handover?: boolean | undefined;
+  /**
+   * Asked at the start and at each observation until it says yes: whether somebody needs what only the position in the
+   * epoch gives, handovers and the model within a second. From then on the session follows them. Default: always.
+   */
+  needsHandovers?: (() => boolean) | undefined;
   /** Makes a session's model of the link within a second, for plans at the live edge. Default: none. */
   newSubSecond?: (() => SubSecond) | undefined;
 }
@@ -29,16 +34,17 @@ const GREATEST_LOG_RATIO = 7;
 
 export class ModelSession {
   /**
-   * Of the present session; undefined with `handover: false`. Accepts better times and hints; the session reports its
-   * observations to it.
+   * Of the present session; undefined with `handover: false` and until it is needed. Accepts better times and hints; the
+   * session reports its observations to it.
    */
   handoverClock: HandoverClock | undefined;
+  #isFollowing = false;
   readonly #options: ModelSessionOptions;
   #history = new LinkHistory();
   #subSecond: SubSecond | undefined;
   #outline: ModelOutline | undefined;
   #recalibration: Recalibration | undefined;
-  #utcMsAtStart: number | undefined;
+  #time: Pick<SessionContext, 'utcMsAtStart' | 'utcUncertaintySeconds'> = {};
 
   constructor(options: ModelSessionOptions = {}) {
     this.#options = options;
@@ -52,17 +58,27 @@ export class ModelSession {
 
   /** Begins a new session with the same model. */
   start(context: SessionContext): void {
-    const { handover = true, newSubSecond } = this.#options;
     this.#history = new LinkHistory();
     if (context.pageLoad) this.#history.observe(beforeStart(context.pageLoad));
-    this.#subSecond = newSubSecond?.();
-    this.#utcMsAtStart = context.utcMsAtStart;
+    this.#time = context;
     if (this.#outline !== undefined) this.useModel(this.#outline);
-    this.handoverClock = handover ? new HandoverClock(context) : undefined;
+    this.#isFollowing = false;
+    this.handoverClock = undefined;
+    this.#subSecond = undefined;
+    this.#followIfNeeded();
+  }
+
+  #followIfNeeded(): void {
+    const { handover = true, needsHandovers, newSubSecond } = this.#options;
+    if (this.#isFollowing || needsHandovers?.() === false) return;
+    this.#isFollowing = true;
+    this.handoverClock = handover ? new HandoverClock(this.#time) : undefined;
+    this.#subSecond = newSubSecond?.();
   }
 
   /** Ignores impossible observations (not finite, negative, out of order). */
   observe(observation: Observation): void {
+    this.#followIfNeeded();
     this.handoverClock?.observe(observation);
     const { observedSeconds } = this.#history;
     if (!this.#history.observe(observation)) return;
@@ -77,7 +93,7 @@ export class ModelSession {
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
     if (!Number.isFinite(atSeconds + utcMs)) return;
-    this.#utcMsAtStart = utcMs - atSeconds * 1000;
+    this.#time = { utcMsAtStart: utcMs - atSeconds * 1000, utcUncertaintySeconds: uncertaintySeconds };
     this.handoverClock?.tellTime(atSeconds, utcMs, uncertaintySeconds);
   }
 
@@ -88,7 +104,7 @@ export class ModelSession {
     const estimate = clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
     const referenceBps = this.#history.referenceBps();
     if (referenceBps === undefined || !this.#history.features(nowSeconds, features)) return undefined;
-    const utcMs = this.#utcMsAtStart;
+    const { utcMsAtStart: utcMs } = this.#time;
     const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
     const dip = estimate && this.#subSecond?.dip(estimate.spreadSeconds);
     const handovers = next.map(({ atSeconds, confidence }) => ({

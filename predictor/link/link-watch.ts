@@ -61,15 +61,7 @@ export class LinkWatch {
    * `bits` are new, `restBits` those whose time is not known yet, which include them. Returns whether the link had to
    * wait for the encoder until now.
    */
-  received(
-    atSeconds: number,
-    {
-      bits,
-      restBits,
-      isFirst,
-      chunks,
-    }: { bits: number; restBits: number; isFirst: boolean; chunks?: number | undefined },
-  ): boolean {
+  received(atSeconds: number, bits: number, restBits: number, isFirst: boolean, chunks?: number): boolean {
     const meter = this.#meter;
     const sinceSeconds = bits > 0 || chunks! > 0 ? this.#waits?.received(atSeconds, bits, chunks) : undefined;
     this.#isInChunks ||= chunks !== undefined;

@@ -96,6 +96,17 @@ export class ObservationMeter {
     const from = metered.reportedSeconds ?? this.#nowSeconds;
     const to = this.#nowSeconds;
     metered.reportedSeconds = to;
+    this.#spread(bits, from, to);
+    this.#flush();
+  }
+
+  /** Counts bits that arrived evenly between two times. */
+  #spread(bits: number, from: number, to: number): void {
+    const open = this.#open;
+    if (open?.kind === 'throughput' && from >= open.startSeconds) {
+      open.bits += bits;
+      return;
+    }
     let last: Throughput | undefined;
     let overlap = 0;
     for (let i = 0; i <= this.#queue.length; i++) {
@@ -109,7 +120,6 @@ export class ObservationMeter {
       if (piece?.kind === 'throughput') piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
     }
     if (overlap <= 0 && last !== undefined) last.bits += bits;
-    this.#flush();
   }
 
   /**

@@ -82,8 +82,8 @@ export interface Logger {
   warn(message: string, ...details: unknown[]): void;
 }
 
-/** Runs an action; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
-export type Guard = <T>(action: () => T) => T | undefined;
+/** Runs an action on its argument; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
+export type Guard = <T, A = undefined>(action: (argument: A) => T, argument?: A) => T | undefined;
 
 /** The option `debug`. */
 type Debug = boolean | ((line: string) => void);
@@ -92,6 +92,8 @@ type Debug = boolean | ((line: string) => void);
 export class Events {
   /** Faults so far. */
   readonly faults: FaultEvent[] = [];
+  /** Somebody has asked for decisions or paces, and so for forecasts. */
+  isWatched = false;
   readonly #listeners = {
     decision: new Set<Listener<'decision'>>(),
     pace: new Set<Listener<'pace'>>(),
@@ -117,6 +119,7 @@ export class Events {
     const set = this.#listeners[type] as Set<Listener<K>> | undefined;
     check(set !== undefined, 'event', 'decision, pace or fault', type);
     set.add(listener);
+    this.isWatched ||= type !== 'fault';
     return () => set.delete(listener);
   }
 
@@ -133,9 +136,9 @@ export class Events {
   }
 
   /** Returns the action's result; if it throws, reports a fault and returns undefined. */
-  attempt<T>(code: FaultCode, what: string, action: () => T): T | undefined {
+  attempt<T, A>(code: FaultCode, what: string, action: (argument: A) => T, argument?: A): T | undefined {
     try {
-      return action();
+      return action(argument as A);
     } catch (error) {
       this.fault(code, what, error);
       return undefined;

@@ -90,6 +90,7 @@ export function createHandle<O extends object>(
     },
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
+      events.isWatched = true;
       const { session, clock, pacing } = installation?.adaptation ?? {};
       const {
         number = 0,

@@ -18,7 +18,8 @@ export function listen(
 ): () => void {
   const bus = target as Record<string, (type: string, listener: (...event: never[]) => void) => void>;
   const guarded = Object.entries(handlers).map(
-    ([type, handler]) => [type, (...event: never[]) => guard(() => handler(event.at(-1)!))] as const,
+    ([type, handler]) =>
+      [type, (...event: never[]) => guard(handler as (event?: never) => void, event[event.length - 1])] as const,
   );
   for (const one of guarded) bus[add]!(...one);
   return () => {

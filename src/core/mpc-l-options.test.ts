@@ -3,6 +3,7 @@ import type { QuantileForecast } from '../../abr/forecast.ts';
 import { Events } from './events.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions, resolveLiveOptions, resolveOptions } from './mpc-l-options.ts';
 import { resolveMpcDOptions } from './resolved-options.ts';
+import { Session } from './session.ts';
 
 const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own', reason: 'none' }) };
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
@@ -105,7 +106,9 @@ test('resolveLiveOptions has an MPC-L that paces, and pacing; the main entry has
 
 test("resolveLiveOptions forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
   const forecastOf = (resolve: typeof resolveOptions) => {
-    const surroundings = { events: new Events({ logger: null }), port: { manifestUrl: () => null } };
+    const events = new Events({ logger: null });
+    events.isWatched = true;
+    const surroundings = { events, port: { manifestUrl: () => null }, session: new Session() };
     const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
     forecasting.start({ read: () => ({ nowSeconds: 0 }) });
     const request = forecasting.meter.requestSent(0);

@@ -141,8 +141,10 @@ export function resolveOptions(
     horizon: horizon ?? LONGEST_CHOSEN_HORIZON,
     controllerName: MPC_L,
     newController: () => createController(controllerOptions),
-    newForecasting({ events, port }) {
-      const builtIn = new BuiltInForecaster({ handover, newSubSecond });
+    newForecasting({ events, port, session }) {
+      // Choices on demand do not depend on handovers.
+      const needsHandovers = () => common.cmcd || events.isWatched || session.record.live?.isRequested === true;
+      const builtIn = new BuiltInForecaster({ handover, newSubSecond, needsHandovers });
       const statistics = prior ? new PriorForecaster({ port, storage: () => globalThis.localStorage }) : undefined;
       return new Forecasting({
         events,

@@ -37,6 +37,7 @@ export interface ResolvedOptions extends SharedOptions {
 export interface Surroundings {
   events: Events;
   port: Pick<PlayerPort, 'manifestUrl'>;
+  session: Session;
 }
 
 const VARIANTS = { 'mpc-d': {}, 'mpc-d:abandon': { abandon: true }, 'mpc-d:cap': { bufferCap: true } };

@@ -121,9 +121,9 @@ export class Reporter implements SessionReports {
   }
 
   /** No error reaches the player. */
-  readonly #guard: Guard = (action) => {
+  readonly #guard: Guard = (action, argument) => {
     try {
-      return action();
+      return action(argument!);
     } catch (error) {
       const { logger = console } = this.options;
       if (this.#faults.size === 0) attempt(() => logger?.warn('leo-abr: a report lacks something', error));
