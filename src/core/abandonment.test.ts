@@ -52,7 +52,7 @@ test('a video download in flight is reconsidered at progress events if timers ar
       await Promise.resolve();
     }
   };
-  await progress(20);
+  await progress(17);
   expect(controller.inFlights.map(({ receivedBits }) => receivedBits)).toEqual([40e3, 72e3, 104e3, 136e3]);
   controller.instead = 0;
   await progress(3);

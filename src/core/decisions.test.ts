@@ -121,7 +121,7 @@ test('reconsider passes the download in flight; undefined if the controller keep
   expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
   expect(emitted).toEqual([]);
   controller.instead = 0;
-  expect(decisions.reconsider(0)).toEqual({ representationId: 'v0', message: 'scripted: slow' });
+  expect(decisions.reconsider(0.1)).toEqual({ representationId: 'v0', message: 'scripted: slow' });
   expect(emitted).toMatchObject([{ kind: 'abandon', inFlight: { segmentIndex: 3 }, representationId: 'v0' }]);
   expect(port.firsts).toEqual([false, false]);
 });

@@ -13,9 +13,24 @@ export interface PlannerOptions extends StateOptions {
   newController: () => Controller;
 }
 
+/** The controller's input. */
+interface Input {
+  state: PlayerState;
+  forecast: ValidForecast | undefined;
+}
+
+/** What the parts of the core that run at one tick plan on; they share the input, once one has asked for it. */
+export interface Moment {
+  atSeconds: number;
+  situation: Situation | undefined;
+  inFlight: InFlight | undefined;
+  input: Input | undefined;
+}
+
 export class Planner {
   readonly parts;
   #controller: Controller;
+  #moment: Moment | undefined;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
@@ -41,6 +56,20 @@ export class Planner {
     session.forgetChoice();
   }
 
+  /** At a tick, at this time of the session's clock. */
+  moment(atSeconds: number): Moment {
+    if (this.#moment?.atSeconds !== atSeconds) {
+      const inFlight = this.parts.session.record.inFlight(atSeconds);
+      this.#moment = { atSeconds, situation: this.situation(), inFlight, input: undefined };
+    }
+    return this.#moment;
+  }
+
+  /** Something has changed since the tick began. */
+  forgetMoment(): void {
+    this.#moment = undefined;
+  }
+
   /** What the player shows now. */
   situation(): Situation | undefined {
     const { port, session, clock } = this.parts;
@@ -49,10 +78,7 @@ export class Planner {
   }
 
   /** `inFlight`: the download to reconsider; undefined for the next segment. */
-  input(
-    situation: Situation,
-    inFlight: InFlight | undefined,
-  ): { state: PlayerState; forecast: ValidForecast | undefined } {
+  input(situation: Situation, inFlight: InFlight | undefined): Input {
     const { session, clock, forecasting, sizes, options } = this.parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });

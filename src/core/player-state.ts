@@ -42,17 +42,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
-    upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
-      ladder.map((representation) =>
-        sizes.sizeBits({
-          period,
-          representation,
-          index: indexInPeriod + k,
-          segmentSeconds,
-          indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
-        }),
-      ),
-    ),
+    upcomingSizesBits: sizes.upcomingBits(situation, indexInPeriod, rows),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],
     weights: bitrateWeights(options.qoe, ladderBps),

@@ -91,27 +91,55 @@ export function planRate(problem: LatencyProblem): number {
   });
   // Without futures no stall would end a drift away from the target.
   const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
-  let best = 1;
+  const changeCosts = rates.map((rate) => (rate === presentRate ? 0 : changeCost));
+  const noCosts = rates.map(() => 0);
+  let best = -1;
   const present = Math.round((now - lowest) / GRID_SECONDS);
   // Latencies per slot that playback can go from the present one.
   const reach = Math.ceil(Math.max(...moves.map(Math.abs))) + 1;
   for (let slot = slots - 1; slot >= 0; slot--) {
-    const isNow = slot === 0;
-    const end = Math.min(cells, present + slot * reach + 1);
-    for (let cell = Math.max(0, present - slot * reach); cell < end; cell++) {
-      let least = Number.POSITIVE_INFINITY;
-      for (let r = 0; r < rates.length; r++) {
-        const to = Math.min(cells - 1.001, Math.max(0, cell + moves[r]!));
-        const low = Math.floor(to);
-        let cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!);
-        if (isNow && rates[r] !== presentRate) cost += changeCost;
-        if (cost >= least) continue;
-        least = cost;
-        if (isNow) best = rates[r]!;
-      }
-      values[cell] = least + latencyCosts[cell]! * SLOT_SECONDS + stalls[slot * cells + cell]!;
+    const from = Math.max(0, present - slot * reach);
+    const to = Math.min(cells, present + slot * reach + 1);
+    const choices = { moves, rateCosts, addedCosts: slot === 0 ? changeCosts : noCosts };
+    best = chooseInSlot(choices, later, values.subarray(0, to), from);
+    for (let cell = from; cell < to; cell++) {
+      values[cell] = values[cell]! + latencyCosts[cell]! * SLOT_SECONDS + stalls[slot * cells + cell]!;
     }
     [values, later] = [later, values];
+  }
+  return rates[best] ?? 1;
+}
+
+interface Choices {
+  /** Per rate: the cells that it moves playback by in a slot, and two parts of its cost. */
+  moves: readonly number[];
+  rateCosts: readonly number[];
+  addedCosts: readonly number[];
+}
+
+/**
+ * Writes the least cost of a slot and those after it for each cell from `from` on; returns the index of the last cell's
+ * rate, or -1. A function of its own: V8 would leave the optimised inner loop of a long function at each slot.
+ */
+function chooseInSlot(
+  { moves, rateCosts, addedCosts }: Choices,
+  later: Float64Array,
+  into: Float64Array,
+  from: number,
+): number {
+  const highest = later.length - 1.001;
+  let best = -1;
+  for (let cell = from; cell < into.length; cell++) {
+    let least = Number.POSITIVE_INFINITY;
+    for (let r = 0; r < moves.length; r++) {
+      const to = Math.min(highest, Math.max(0, cell + moves[r]!));
+      const low = Math.floor(to);
+      const cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!) + addedCosts[r]!;
+      if (cost >= least) continue;
+      least = cost;
+      best = r;
+    }
+    into[cell] = least;
   }
   return best;
 }

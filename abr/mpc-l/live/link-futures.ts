@@ -69,22 +69,25 @@ export class LinkFutures {
         k === ends.length - 1
           ? CELLS
           : Math.max(from, Math.min(CELLS, Math.round((ends[k]! - ageSeconds) / CELL_SECONDS)));
-      for (let f = 0; f < count; f++) {
-        const rate = this.#rates[f * MAX_STEPS + k]!;
-        const row = f * (CELLS + 1) + 1;
-        for (let cell = from; cell < end; cell++) {
-          bits[row + cell] = rate * this.#ratios[this.#places[f * CELLS + cell]!]!;
-        }
-      }
+      for (let f = 0; f < count; f++) this.#fluctuate(f, k, from, end);
     }
     this.#dip(forecast, state.utcMs ?? Number.NaN);
-    for (let f = 0; f < count; f++) {
-      const row = f * (CELLS + 1);
-      for (let cell = 1; cell <= CELLS; cell++) {
-        bits[row + cell] = bits[row + cell - 1]! + Math.max(LEAST_CELL_BPS, bits[row + cell]!) * CELL_SECONDS;
+    for (let row = 0; row < bits.length; row += CELLS + 1) {
+      for (let cell = row + 1; cell <= row + CELLS; cell++) {
+        bits[cell] = bits[cell - 1]! + Math.max(LEAST_CELL_BPS, bits[cell]!) * CELL_SECONDS;
       }
     }
     return this.paths;
+  }
+
+  /** Writes the capacities of one future's cells of a step. */
+  #fluctuate(future: number, step: number, from: number, end: number): void {
+    const { bits } = this.paths;
+    const rate = this.#rates[future * MAX_STEPS + step]!;
+    const row = future * (CELLS + 1) + 1;
+    for (let cell = from; cell < end; cell++) {
+      bits[row + cell] = rate * this.#ratios[this.#places[future * CELLS + cell]!]!;
+    }
   }
 
   /** Computes what does not depend on the forecast's age. */

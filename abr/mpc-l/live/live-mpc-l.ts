@@ -32,6 +32,8 @@ class LiveEdge implements LivePart {
   readonly pace?: NonNullable<LivePart['pace']>;
   readonly #options: ResolvedMpcLOptions;
   #link: LinkFutures | undefined;
+  /** A download is reconsidered and the rate is set at the same tick, in the same state. */
+  #latest: { state: PlayerState; forecast: QuantileForecast; outcomes: LiveOutcomes } | undefined;
 
   constructor(options: ResolvedMpcLOptions, isPacing: boolean, isTargetFree: boolean) {
     this.#options = options;
@@ -45,8 +47,12 @@ class LiveEdge implements LivePart {
   }
 
   outcomes(state: PlayerState, forecast: QuantileForecast): LiveOutcomes {
+    const latest = this.#latest;
+    if (latest?.state === state && latest.forecast === forecast) return latest.outcomes;
     const { tuning, seed } = this.#options;
     this.#link ??= new LinkFutures(tuning.futures, seed);
-    return new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
+    const outcomes = new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
+    this.#latest = { state, forecast, outcomes };
+    return outcomes;
   }
 }
