@@ -112,6 +112,15 @@ test('announces handovers in UTC once the link has shown them', () => {
   const without = watching(200, rateAt, { handover: false });
   expect(without.handoverClock).toBeUndefined();
   expect(latestOf(without, 200.3).handovers).toEqual([]);
+  // Nobody asks before the second 2000.
+  let isNeeded = false;
+  const asked = watching(200, rateAt, { needsHandovers: () => isNeeded });
+  const { handovers: none, ...same } = latestOf(asked, 200.3);
+  expect({ ...same, handovers }).toEqual(latestOf(leo, 200.3));
+  expect([none, asked.handoverClock]).toEqual([[], undefined]);
+  isNeeded = true;
+  asked.observe(throughput(200, 201, 1e6));
+  expect(asked.handoverClock).toBeDefined();
 });
 
 test('law: forecasts are valid for any observations', () => {

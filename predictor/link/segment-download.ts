@@ -69,12 +69,14 @@ export class SegmentDownload {
     this.lastProgressAtSeconds = atSeconds;
   }
 
-  /** More of the body has arrived, a moment before or after another report: its time is that of the next one. */
-  leaveOut({ addedBits = 0, totalBits = this.receivedBits + addedBits }: Arrived): void {
+  /** More of the body has arrived, but not all: counts it at the time of the next report. Returns false if that may be all. */
+  leavesOut({ addedBits = 0, totalBits = this.receivedBits + addedBits }: Arrived): boolean {
+    if (totalBits >= this.sizeBits) return false;
     const bits = Math.max(0, totalBits - this.receivedBits);
     this.receivedBits += bits;
     this.#leftOutBits += bits;
     this.leftOut++;
+    return true;
   }
 
   /** More of the body has arrived. */

@@ -86,6 +86,19 @@ test('audio reaches only the meter, and is not reconsidered', () => {
   expect(record()).toMatchObject({ requestedBits: 0, measured: [], wholeDownloads: 0 });
 });
 
+test('of many reports between two ticks, one in three counts, and the last one', () => {
+  const { downloads, request, receivedAfter, record, steady, bits } = requested();
+  for (let n = 1; n <= 100; n++) receivedAfter(0.005, n * 40_000);
+  expect(record().active?.receivedBits).toBe(4e6);
+  downloads.ended(request, 'whole', 0.5);
+  expect(bits()).toBeCloseTo(4e6);
+  // Even, as the bits came.
+  const rates = steady.observations.flatMap((one) =>
+    one.kind === 'throughput' && one.bits > 0 ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
+  );
+  expect(Math.max(...rates) / Math.min(...rates)).toBeLessThan(1.3);
+});
+
 test('downloads of an earlier session reach nothing', () => {
   const { downloads, request, receivedAfter, record, sourceEnded } = requested();
   sourceEnded();

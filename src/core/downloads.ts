@@ -25,8 +25,8 @@ interface Parts {
 }
 
 /**
- * On demand, of the reports of bits between two ticks the first one counts, and then every third: players report up to
- * hundreds of times a second. The others' bits count at the next one.
+ * Players report bits up to hundreds of times a second. On demand, of the reports between two ticks the first one counts,
+ * and then every third. The others' bits count with the next one.
  */
 const MOST_LEFT_OUT = 2;
 
@@ -60,7 +60,9 @@ export class Downloads {
 
   /** The player has sent the same request again. */
   restarted(request: object): void {
-    this.#downloads.get(request)?.restarted();
+    const download = this.#downloads.get(request);
+    if (download && download.leftOut > 0) download.received(this.parts.clock.nowSeconds(), {});
+    download?.restarted();
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */
@@ -79,10 +81,8 @@ export class Downloads {
     if (download === undefined) return;
     const { session, clock, ticker } = this.parts;
     if (download.firstByteAtSeconds !== undefined && !session.record.live?.isRequested) {
-      if (download.countedTick === ticker.count && download.leftOut < MOST_LEFT_OUT) {
-        download.leaveOut(arrived);
-        return;
-      }
+      const isSoon = download.countedTick === ticker.count && download.leftOut < MOST_LEFT_OUT;
+      if (isSoon && download.leavesOut(arrived)) return;
       download.countedTick = ticker.count;
     }
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
@@ -100,8 +100,8 @@ export class Downloads {
     const { session, clock, sizes, ticker } = this.parts;
     const download = this.#downloads.get(request);
     if (download === undefined) return;
-    this.#downloads.delete(request);
     const nowSeconds = clock.nowSeconds();
+    this.#downloads.delete(request);
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
       const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;

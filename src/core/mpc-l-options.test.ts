@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { Events } from './events.ts';
+import { LiveStream } from './live-stream.ts';
 import { CONTROLLER_NAMES, type LeoAbrOptions, resolveLiveOptions, resolveOptions } from './mpc-l-options.ts';
 import { resolveMpcDOptions } from './resolved-options.ts';
 import { Session } from './session.ts';
@@ -119,6 +120,29 @@ test("resolveLiveOptions forecasts what the link does within a second; the main 
   const { fluctuation, ...live } = forecastOf(resolveLiveOptions);
   expect(fluctuation?.levels.length).toBeGreaterThan(0);
   expect(live).toEqual(forecastOf(resolveOptions));
+});
+
+test('on demand, the position in the epoch is followed only for CMCD and for those who watch decisions', () => {
+  const follows = (options: LeoAbrOptions, act = (_: Events, __: Session) => {}) => {
+    const [events, session] = [new Events({ logger: null }), new Session(() => new LiveStream())];
+    act(events, session);
+    const forecasting = resolveLiveOptions(options).newForecasting!({
+      events,
+      session,
+      port: { manifestUrl: () => null },
+    });
+    forecasting.start({ read: () => ({ nowSeconds: 0 }) });
+    const request = forecasting.meter.requestSent(0);
+    forecasting.meter.firstByte(request, 0.05);
+    forecasting.meter.received(request, 0.3, 2e6);
+    return 'fluctuation' in forecasting.latest({ nowSeconds: 0.5 })!;
+  };
+  const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
+  expect(follows({})).toBe(false);
+  expect(follows({}, (events) => events.on('fault', () => {}))).toBe(false);
+  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(true);
+  expect(follows({}, (_, session) => session.record.live!.requested(media, true, 0))).toBe(true);
+  expect(follows({ cmcd: true })).toBe(true);
 });
 
 test.each([

@@ -27,7 +27,6 @@ interface StateParts {
 export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
   const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
-  const { segmentSeconds } = playback;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));

@@ -7,7 +7,7 @@ import type { Choice, PlayerPort, RatePort, Situation } from '../core/player-por
 import { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';
-import { allowedRepresentations, readSituation } from './situation.ts';
+import { allowedRepresentations, type Limits, limitsOf, readSituation } from './situation.ts';
 
 /** The class `LiveSupport`, in the entry that has it. */
 export type NewLiveSupport = new (...parameters: ConstructorParameters<typeof LiveSupport>) => LiveSupport;
@@ -17,8 +17,9 @@ export class DashPort implements PlayerPort {
   readonly gauge: BufferGauge;
   readonly live: LiveSupport | undefined;
   readonly rate: RatePort | undefined;
-  /** Of the rule's latest call for video. */
-  context: RulesContext | undefined;
+  #context: RulesContext | undefined;
+  /** As of the latest decision: a download in flight is reconsidered within them. */
+  #limits: Limits | undefined;
 
   /** Without `Live`, live streams are left to dash.js. */
   constructor(
@@ -32,34 +33,44 @@ export class DashPort implements PlayerPort {
     this.rate = this.live?.rate;
   }
 
+  /** Of the rule's latest call for video. */
+  set context(context: RulesContext | undefined) {
+    this.#context = context;
+    this.#limits = undefined;
+  }
+
   manifestUrl(): string | undefined {
     // Optional, so that compatible players need not have it. A source may be a parsed manifest.
     return (this.player as { getSource?(): string }).getSource?.();
   }
 
   situation(isFirst: boolean): Situation | undefined {
-    const { player, context } = this;
+    const { player, gauge, live } = this;
+    const context = this.#context;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
     if (!this.live && context.getStreamInfo().manifestInfo.isDynamic) {
       this.events.fault('unsupported-stream', 'live streams need leo-abr/live');
       return undefined;
     }
-    const situation = readSituation(player, context, this);
+    this.#limits ??= limitsOf(context);
+    const situation = readSituation(player, context, { gauge, live, limits: this.#limits });
     if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
     const current = context.getRepresentation();
     return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
   }
 
   abandon(choice: Choice): void {
-    const context = this.context!;
+    const context = this.#context!;
     const reason = { forceAbandon: true, message: choice.message };
-    const representation = this.representation(choice)!;
+    const representation = this.representation(choice);
+    // The page has forbidden it since the decision.
+    if (!representation) return;
     // It aborts the segment in flight and requests it again.
     context.getAbrController().setPlaybackQuality('video', context.getStreamInfo(), representation, reason);
   }
 
   representation({ representationId }: Choice): Representation | undefined {
-    return this.context && allowedRepresentations(this.context).find(({ id }) => id === representationId);
+    return this.#context && allowedRepresentations(this.#context).find(({ id }) => id === representationId);
   }
 
   sourceEnded(): void {

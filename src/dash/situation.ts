@@ -14,11 +14,29 @@ export function allowedRepresentations(context: RulesContext): Representation[] 
   return [...allowed].sort((a, b) => a.bandwidth - b.bandwidth);
 }
 
+/** What dash.js allows; it works both out from the manifest at every question. */
+export interface Limits {
+  /** As `allowedRepresentations`. */
+  allowed: readonly Representation[];
+  bufferTargetSeconds: number;
+}
+
+export function limitsOf(context: RulesContext): Limits {
+  return {
+    allowed: allowedRepresentations(context),
+    bufferTargetSeconds: context.getScheduleController().getBufferTarget(),
+  };
+}
+
 /** `context`: of the latest call of the rule for video. */
 export function readSituation(
   player: DashPlayer,
   context: RulesContext,
-  { gauge, live }: { gauge: BufferGauge; live: LiveSupport | undefined },
+  {
+    gauge,
+    live,
+    limits = limitsOf(context),
+  }: { gauge: BufferGauge; live: LiveSupport | undefined; limits?: Limits | undefined },
 ): Situation {
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
@@ -33,7 +51,7 @@ export function readSituation(
   const most = gauge.isQuotaExceeded
     ? Number(setting(player, 'buffer.bufferTimeAtTopQuality'))
     : Number.POSITIVE_INFINITY;
-  const target = Math.min(schedule.getBufferTarget(), most);
+  const target = Math.min(limits.bufferTargetSeconds, most);
   // dash.js compares buffer level + segment duration with its target; for small targets and low latency, the level alone.
   const isLevelAlone = target <= segmentSeconds || playback?.getLowLatencyModeEnabled?.();
   const playableSeconds = gauge.playableSeconds();
@@ -42,7 +60,7 @@ export function readSituation(
   let indexed: RepresentationController | undefined;
   return {
     period,
-    ladder: allowedRepresentations(context).map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
+    ladder: limits.allowed.map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
