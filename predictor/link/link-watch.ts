@@ -34,6 +34,7 @@ export class LinkWatch {
   /** Undefined on demand, and once the player has begun the download anew by itself. */
   #waits: LiveWaits | undefined;
   #isInChunks = false;
+  #isLeftOut = true;
 
   constructor(requestedAtSeconds: number, { meter, waits, knownBps }: LinkWatchOptions) {
     this.#meter = meter;
@@ -55,6 +56,12 @@ export class LinkWatch {
 
   firstByte(atSeconds: number): void {
     this.#meter?.firstByte(this, atSeconds);
+  }
+
+  /** Whether to leave out a report of bits: on demand, every other one. Players make 15 a second and more. */
+  leavesOut(): boolean {
+    this.#isLeftOut = !this.#isLeftOut && !this.#waits;
+    return this.#isLeftOut;
   }
 
   /**

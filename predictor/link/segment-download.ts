@@ -32,11 +32,6 @@ export class SegmentDownload {
   readonly link: LinkWatch | undefined;
   /** Bits whose time is known. The first ones may turn out to be all. */
   #timedBits = 0;
-  /** Reports that were left out since the last one that counted, and their bits. */
-  leftOut = 0;
-  #leftOutBits = 0;
-  /** The tick before the last report that counted. */
-  countedTick = Number.NaN;
 
   constructor(
     readonly requestedAtSeconds: number,
@@ -56,7 +51,6 @@ export class SegmentDownload {
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
     this.#timedBits = 0;
-    this.#leftOutBits = 0;
     this.link?.restarted();
   }
 
@@ -69,27 +63,14 @@ export class SegmentDownload {
     this.lastProgressAtSeconds = atSeconds;
   }
 
-  /** More of the body has arrived, but not all: counts it at the time of the next report. Returns false if that may be all. */
-  leavesOut({ addedBits = 0, totalBits = this.receivedBits + addedBits }: Arrived): boolean {
-    if (totalBits >= this.sizeBits) return false;
-    const bits = Math.max(0, totalBits - this.receivedBits);
-    this.receivedBits += bits;
-    this.#leftOutBits += bits;
-    this.leftOut++;
-    return true;
-  }
-
   /** More of the body has arrived. */
   received(
     atSeconds: number,
     { addedBits = 0, totalBits = this.receivedBits + addedBits, sizeBits, chunks }: Arrived,
   ): void {
+    const bits = Math.max(0, totalBits - this.receivedBits);
     const isFirst = this.firstByteAtSeconds === undefined;
-    const newBits = Math.max(0, totalBits - this.receivedBits);
-    const bits = newBits + this.#leftOutBits;
-    this.receivedBits += newBits;
-    this.#leftOutBits = 0;
-    this.leftOut = 0;
+    this.receivedBits += bits;
     const restBits = this.receivedBits - this.#timedBits;
     const isTimed = this.link?.received(atSeconds, bits, restBits, isFirst, chunks);
     if (isTimed || (!isFirst && bits > 0)) this.#timedBits = this.receivedBits;
@@ -100,7 +81,6 @@ export class SegmentDownload {
 
   /** The last bits have been reported before. If all bits came at once, the time of the first byte is not known. */
   ended(atSeconds: number, outcome: Outcome): void {
-    if (this.leftOut > 0) this.received(atSeconds, {});
     const cameAtOnce = outcome !== 'abandoned' && this.#timedBits === 0;
     this.link?.ended(atSeconds, outcome, { restBits: this.receivedBits - this.#timedBits, cameAtOnce });
     if (outcome === 'whole') this.sizeBits = this.receivedBits;

@@ -52,8 +52,8 @@ test('a video download in flight is reconsidered at progress events if timers ar
       await Promise.resolve();
     }
   };
-  await progress(17);
-  expect(controller.inFlights.map(({ receivedBits }) => receivedBits)).toEqual([40e3, 72e3, 104e3, 136e3]);
+  await progress(20);
+  expect(controller.inFlights.map(({ receivedBits }) => receivedBits)).toEqual([32e3, 64e3, 96e3, 128e3, 160e3]);
   controller.instead = 0;
   await progress(3);
   expect(port.abandoned).toEqual([]);

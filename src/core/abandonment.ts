@@ -2,7 +2,6 @@
 
 import type { Decisions } from './decisions.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Planner } from './planner.ts';
 import type { PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { Ticking } from './ticker.ts';
@@ -15,7 +14,6 @@ interface Parts {
   session: Session;
   forecasting: Forecasting | undefined;
   decisions: Pick<Decisions, 'reconsider'>;
-  planner: Pick<Planner, 'forgetMoment'>;
 }
 
 export class Abandonment implements Ticking {
@@ -26,7 +24,7 @@ export class Abandonment implements Ticking {
   }
 
   tick(atSeconds: number): void {
-    const { port, session, forecasting, decisions, planner } = this.parts;
+    const { port, session, forecasting, decisions } = this.parts;
     forecasting?.meter.advance(atSeconds);
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
@@ -34,7 +32,6 @@ export class Abandonment implements Ticking {
     const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
     download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;
-    planner.forgetMoment();
     port.abandon(choice);
   }
 }

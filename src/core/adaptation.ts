@@ -26,14 +26,12 @@ export class Adaptation {
   readonly ticker: Ticker;
   readonly downloads: Downloads;
   #isStopped = false;
-  readonly #unexpected: string;
 
   constructor(
     readonly port: PlayerPort,
     readonly options: ResolvedOptions,
     readonly events: Events,
   ) {
-    this.#unexpected = `${port.name} is not as expected`;
     this.session = new Session(options.newLiveStream);
     this.clock = new SessionClock(options.timeSource, events);
     this.forecasting = options.newForecasting?.(this);
@@ -51,7 +49,9 @@ export class Adaptation {
 
   /** An adapter runs all its handlers in this: no error reaches the player, and nothing runs after `stop`. */
   readonly guard: Guard = (action, argument) =>
-    this.#isStopped ? undefined : this.events.attempt('player-failed', this.#unexpected, action, argument);
+    this.#isStopped
+      ? undefined
+      : this.events.attempt('player-failed', `${this.port.name} is not as expected`, action, argument);
 
   /** Adds the plugin's keys to the player's CMCD, with the option `cmcd`: to `headers`, and to the URL, which it returns. */
   withCmcd(url: string, headers?: Record<string, string> | null): string {

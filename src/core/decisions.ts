@@ -1,9 +1,9 @@
 /** Passes the state to the controller, checks its decision, and emits it to the listeners. */
 
-import type { Decision } from '../../abr/controller.ts';
+import type { Decision, InFlight } from '../../abr/controller.ts';
 import type { Events } from './events.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { Moment, Planner } from './planner.ts';
+import type { Planner } from './planner.ts';
 import type { Choice, PlayerPort } from './player-port.ts';
 import type { Session } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
@@ -38,14 +38,14 @@ export class Decisions {
     const { reconsider, settleSeconds } = this.parts.planner.controller;
     const isAsked =
       active && reconsider && !(nowSeconds < (active.keptUntilSeconds ?? active.requestedAtSeconds + settleSeconds!));
-    return isAsked ? this.#ask(this.parts.planner.moment(nowSeconds)) : undefined;
+    return isAsked ? this.#ask(record.inFlight(nowSeconds)) : undefined;
   }
 
-  /** Asks the controller, on the download in flight if there is a `moment`. Undefined for no choice. */
-  #ask(moment?: Moment): Choice | undefined {
+  /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
+  #ask(inFlight?: InFlight): Choice | undefined {
     const { port, session, planner, events } = this.parts;
     const { choice, active, number, live } = session.record;
-    const { situation, inFlight } = moment ?? { situation: planner.situation() };
+    const situation = planner.situation();
     if (situation === undefined) return undefined;
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
@@ -54,14 +54,14 @@ export class Decisions {
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
-    const input = moment?.input ?? planner.input(situation, inFlight);
-    if (moment) moment.input = input;
+    const input = planner.input(situation, inFlight);
     const { state, forecast } = input;
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
       if (decision === 'keep') {
+        planner.kept = { situation, inFlight: inFlight!, input };
         active!.keptUntilSeconds = state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight!) ?? 0);
         return undefined;
       }

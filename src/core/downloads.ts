@@ -24,12 +24,6 @@ interface Parts {
   ticker: Ticker;
 }
 
-/**
- * Players report bits up to hundreds of times a second. On demand, of the reports between two ticks the first one counts,
- * and then every third. The others' bits count with the next one.
- */
-const MOST_LEFT_OUT = 2;
-
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export class Downloads {
   readonly #downloads = new Map<object, SegmentDownload>();
@@ -60,9 +54,7 @@ export class Downloads {
 
   /** The player has sent the same request again. */
   restarted(request: object): void {
-    const download = this.#downloads.get(request);
-    if (download && download.leftOut > 0) download.received(this.parts.clock.nowSeconds(), {});
-    download?.restarted();
+    this.#downloads.get(request)?.restarted();
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */
@@ -75,18 +67,15 @@ export class Downloads {
     this.#downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
   }
 
-  /** More of the body has arrived. */
-  received(request: object, arrived: Arrived): void {
+  /**
+   * More of the body has arrived. `isInterim`: a report of `totalBits` will follow before the end, so that this one may be
+   * left out. Default false.
+   */
+  received(request: object, arrived: Arrived, isInterim = false): void {
     const download = this.#downloads.get(request);
-    if (download === undefined) return;
-    const { session, clock, ticker } = this.parts;
-    if (download.firstByteAtSeconds !== undefined && !session.record.live?.isRequested) {
-      const isSoon = download.countedTick === ticker.count && download.leftOut < MOST_LEFT_OUT;
-      if (isSoon && download.leavesOut(arrived)) return;
-      download.countedTick = ticker.count;
-    }
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
-    if (!isNews) return;
+    if (download === undefined || !isNews || (isInterim && download.link?.leavesOut())) return;
+    const { clock, ticker } = this.parts;
     const atSeconds = clock.nowSeconds();
     download.received(atSeconds, arrived);
     if (download instanceof VideoDownload) ticker.progressed(atSeconds);

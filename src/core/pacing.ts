@@ -66,17 +66,19 @@ export class Pacing implements Ticking {
     const { port, session, planner, events } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const moment = isAsked ? planner.moment(nowSeconds) : undefined;
-    const { situation, inFlight } = moment ?? {};
+    const { kept } = planner;
+    planner.kept = undefined;
+    const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
+    const inFlight = kept?.inFlight ?? session.record.inFlight(nowSeconds);
     const held = this.#held;
     const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
     session.record.live!.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = moment!.input ?? planner.input(situation, inFlight);
+    const { state, forecast } = kept?.input ?? planner.input(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),

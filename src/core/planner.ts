@@ -19,18 +19,18 @@ interface Input {
   forecast: ValidForecast | undefined;
 }
 
-/** What the parts of the core that run at one tick plan on; they share the input, once one has asked for it. */
-export interface Moment {
-  atSeconds: number;
-  situation: Situation | undefined;
-  inFlight: InFlight | undefined;
-  input: Input | undefined;
+/** What a download in flight was reconsidered on. */
+interface Moment {
+  situation: Situation;
+  inFlight: InFlight;
+  input: Input;
 }
 
 export class Planner {
   readonly parts;
   #controller: Controller;
-  #moment: Moment | undefined;
+  /** Of a download that was reconsidered and kept: at the same tick, the rate of a live stream is set on the same. */
+  kept: Moment | undefined;
 
   /** `options` may change: they count from the next `renew` or `input` on. */
   constructor(parts: {
@@ -54,20 +54,6 @@ export class Planner {
     const { session, options } = this.parts;
     this.#controller = options.newController();
     session.forgetChoice();
-  }
-
-  /** At a tick, at this time of the session's clock. */
-  moment(atSeconds: number): Moment {
-    if (this.#moment?.atSeconds !== atSeconds) {
-      const inFlight = this.parts.session.record.inFlight(atSeconds);
-      this.#moment = { atSeconds, situation: this.situation(), inFlight, input: undefined };
-    }
-    return this.#moment;
-  }
-
-  /** Something has changed since the tick began. */
-  forgetMoment(): void {
-    this.#moment = undefined;
   }
 
   /** What the player shows now. */

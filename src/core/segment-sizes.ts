@@ -1,7 +1,7 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
 import { check } from '../../abr/errors.ts';
-import type { Period, Representation, SegmentRequest, Situation } from './player-port.ts';
+import type { SegmentRequest } from './player-port.ts';
 
 /** The learnt ratio is the mean over this many latest segments of a representation. */
 const RATIOS_KEPT = 16;
@@ -78,30 +78,17 @@ export class SegmentSizes {
   }
 
   /** Size in bits; > 0. */
-  sizeBits({ representation, index, period, segmentSeconds, indexedBits }: SegmentQuestion): number {
-    return (
-      this.#listedBits(representation, period, index) ??
-      indexedBits ??
-      this.#expectedBits(representation, segmentSeconds)
-    );
-  }
-
-  /** `[segment][representation]` in bits; > 0: of `count` segments from `first` of the situation's period on. */
-  upcomingBits({ period, ladder, playback, indexedBits }: Situation, first: number, count: number): number[][] {
-    const expectedBits = ladder.map((one) => this.#expectedBits(one, playback.segmentSeconds));
-    const sizeBits = (one: Representation, index: number, r: number) =>
-      this.#listedBits(one, period, index) ?? indexedBits(one.id, index) ?? expectedBits[r]!;
-    return Array.from({ length: count }, (_, k) => ladder.map((one, r) => sizeBits(one, first + k, r)));
-  }
-
-  #listedBits({ id }: Representation, { segmentCount, firstIndex }: Period, index: number): number | undefined {
+  sizeBits({
+    representation: { id, bitrateBps },
+    index,
+    period,
+    segmentSeconds,
+    indexedBits,
+  }: SegmentQuestion): number {
     const listed = this.#file[id];
-    const bytes = listed?.[listed.length === segmentCount ? index : firstIndex + index];
-    return bytes === undefined ? undefined : bytes * 8;
-  }
-
-  #expectedBits({ id, bitrateBps }: Representation, segmentSeconds: number): number {
-    return bitrateBps * segmentSeconds * (this.#ratios.get(id) ?? this.#ratio);
+    const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
+    if (bytes !== undefined) return bytes * 8;
+    return indexedBits ?? bitrateBps * segmentSeconds * (this.#ratios.get(id) ?? this.#ratio);
   }
 }
 

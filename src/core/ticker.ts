@@ -18,8 +18,6 @@ export interface Ticking {
 }
 
 export class Ticker {
-  /** Ticks so far. */
-  count = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   #tickedSeconds = 0;
 
@@ -54,7 +52,6 @@ export class Ticker {
   readonly #tick = () => {
     const atSeconds = this.clock.nowSeconds();
     this.#tickedSeconds = atSeconds;
-    this.count++;
     for (const part of this.parts) this.guard(() => part.tick(atSeconds));
   };
 }

@@ -28,7 +28,8 @@ export class Requests {
         live: isMedia ? live?.media(request) : undefined,
       });
     },
-    loadingProgress: ({ request }: RequestEvent) => this.#received(request),
+    loadingProgress: ({ request }: RequestEvent) =>
+      this.adaptation.downloads.received(request, arrivedOf(request), true),
     fragmentLoadingCompleted: (event: RequestEvent) => this.#ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => this.#ended(event, 'abandoned'),
   };
@@ -48,16 +49,16 @@ export class Requests {
     return Promise.resolve(outgoing);
   };
 
-  #received(request: FragmentRequest, bodyBytes = 0): void {
-    const totalBits = Math.max(bytesLoaded(request), bodyBytes) * 8;
-    this.adaptation.downloads.received(request, { totalBits, sizeBits: request.bytesTotal * 8 });
-  }
-
   #ended({ request, response, error }: RequestEvent, outcome: 'whole' | 'abandoned'): void {
-    if (!error) this.#received(request, outcome === 'whole' ? response?.byteLength : 0);
+    const { downloads } = this.adaptation;
+    if (!error) downloads.received(request, arrivedOf(request, outcome === 'whole' ? response?.byteLength : 0));
     const downloadSeconds = (Number(request.endDate) - Number(request.startDate)) / 1000;
-    this.adaptation.downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
+    downloads.ended(request, error ? 'failed' : outcome, downloadSeconds);
   }
+}
+
+function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
+  return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 
 function segmentOf(request: FragmentRequest, live: LiveSupport | undefined): SegmentRequest {
