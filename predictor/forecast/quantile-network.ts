@@ -23,11 +23,12 @@ export function evaluateNetwork(
   let inputs = features;
   for (const layer of layers) {
     const outputs = new Float64Array(layer[0]!.length);
-    layer.forEach((weights, i) => {
+    for (let i = 0; i < layer.length; i++) {
+      const weights = layer[i]!;
       const value = inputs[i] ?? 1;
       const input = inputs !== features && value < 0 ? LEAK * value : value;
       for (let j = 0; j < outputs.length; j++) outputs[j]! += input * weights[j]!;
-    });
+    }
     inputs = outputs;
   }
   const middle = levelCount >> 1;

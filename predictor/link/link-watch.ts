@@ -7,6 +7,9 @@ import type { ObservationMeter } from './observation-meter.ts';
 /** The known throughput is that of the newest downloads. */
 const DOWNLOADS_OF_THROUGHPUT = 5;
 
+/** Players report bits 15 times a second and more; on demand a third of these is enough. */
+const MOST_LEFT_OUT = 2;
+
 /** Throughput of the newest downloads in bit/s; 0 without any. */
 export function knownBps(downloads: readonly Download[]): number {
   let bits = 0;
@@ -34,7 +37,8 @@ export class LinkWatch {
   /** Undefined on demand, and once the player has begun the download anew by itself. */
   #waits: LiveWaits | undefined;
   #isInChunks = false;
-  #isLeftOut = true;
+  /** Reports that were left out since the last one that counted. */
+  #leftOut = MOST_LEFT_OUT;
 
   constructor(requestedAtSeconds: number, { meter, waits, knownBps }: LinkWatchOptions) {
     this.#meter = meter;
@@ -58,10 +62,11 @@ export class LinkWatch {
     this.#meter?.firstByte(this, atSeconds);
   }
 
-  /** Whether to leave out a report of bits: on demand, every other one. Players make 15 a second and more. */
+  /** Whether to leave out a report of bits, whose bits the next one has, too; never the first. */
   leavesOut(): boolean {
-    this.#isLeftOut = !this.#isLeftOut && !this.#waits;
-    return this.#isLeftOut;
+    if (this.#waits || this.#leftOut === MOST_LEFT_OUT) this.#leftOut = 0;
+    else this.#leftOut++;
+    return this.#leftOut > 0;
   }
 
   /**

@@ -12,7 +12,7 @@ const ANSWER_WITHIN_SECONDS = 1;
 interface Parts {
   port: Pick<PlayerPort, 'abandon'>;
   session: Session;
-  forecasting: Forecasting | undefined;
+  forecasting: Pick<Forecasting, 'hasPages' | 'meter'> | undefined;
   decisions: Pick<Decisions, 'reconsider'>;
 }
 
@@ -25,7 +25,7 @@ export class Abandonment implements Ticking {
 
   tick(atSeconds: number): void {
     const { port, session, forecasting, decisions } = this.parts;
-    forecasting?.meter.advance(atSeconds);
+    if (forecasting?.hasPages) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
     // A chunk that does not exist yet cannot be late.
     if (download === undefined || download.link?.isWaiting(atSeconds)) return;

@@ -12,6 +12,8 @@ export interface ForecastingOptions {
   events: Events;
   /** In the order in which they are asked. */
   forecasters: readonly Forecaster[];
+  /** Some are the page's. */
+  hasPages: boolean;
   /** Seed of the forecasters' random numbers. */
   seed: number;
   /** Asked at the start of each session. Default: nothing is known. */
@@ -36,6 +38,11 @@ export class Forecasting {
         options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause ?? message);
       },
     });
+  }
+
+  /** The page has forecasters of its own, which may work between two calls of `latest`. */
+  get hasPages(): boolean {
+    return this.options.hasPages;
   }
 
   /** The session's meter: it passes its observations to the forecasters. */

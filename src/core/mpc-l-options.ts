@@ -130,7 +130,9 @@ export function resolveOptions(
       ...common,
       ...mpcDController({ ...options, controller }, newLivePlan),
       newForecasting:
-        forecasters.length > 0 ? ({ events }) => new Forecasting({ events, forecasters, seed }) : undefined,
+        forecasters.length > 0
+          ? ({ events }) => new Forecasting({ events, forecasters, hasPages: true, seed })
+          : undefined,
     };
   }
   const { horizon, risk, watchSeconds, abandon, maxWastedShare, startup } = options;
@@ -149,6 +151,7 @@ export function resolveOptions(
       return new Forecasting({
         events,
         forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
+        hasPages: forecasters.length > 0,
         seed,
         pageLoad: options.pageLoad ? () => pageLoad(performance) : undefined,
         onStop: () => statistics?.save(),
