@@ -38,13 +38,17 @@ const engines = ENGINES.flatMap((engine) => {
   return [];
 });
 
+const COMPUTING = ['benchmark.spec.ts', 'demo/*.spec.ts', 'package/*.spec.ts'];
+
 export default defineConfig<object, WorkerFixtures>({
   testDir: 'e2e',
-  // Players wait more than they compute: more files at a time than cores. Two servers of the demo would share Vite's cache.
+  // Players wait more than they compute: more files at a time than cores.
   workers: 3,
   projects: [
-    { name: 'demo', testMatch: 'demo/**/*.spec.ts', workers: 1 },
-    { name: 'plugin', testIgnore: 'demo/**' },
+    // These compute more than they wait: one file at a time, beside two of the others, which take longer. Two servers of
+    // the demo would also share Vite's cache.
+    { name: 'demo and tools', testMatch: COMPUTING, workers: 1 },
+    { name: 'plugin', testIgnore: COMPUTING },
     ...engines,
   ],
   reporter: 'list',

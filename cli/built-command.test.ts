@@ -38,7 +38,7 @@ const simulate = (...flags: string[]) => [
 describe('the built command', () => {
   test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {
     const out = at(`stopped-${jobs}.json`);
-    const flags = ['--starts', 'every:0.1', '--jobs', jobs, '--out', out];
+    const flags = ['--starts', 'every:0.2', '--jobs', jobs, '--out', out];
     const child = spawn(process.execPath, simulate(...flags), { stdio: ['ignore', 'ignore', 'pipe'] });
     // Output shows that it handles signals. An earlier signal would kill it and leave nothing to resume.
     child.stderr.once('data', () => child.kill('SIGINT'));

@@ -82,7 +82,7 @@ function channel() {
         [arrived, sizeBits] = [0, SEGMENT_SECONDS * LADDER_BPS[lower]!];
         sent = player.send(index, lower, { startTime: index * SEGMENT_SECONDS, duration: SEGMENT_SECONDS });
       }
-      const bps = now() < failsUntil ? 1e4 : 4e7 * (1 + 4 * random());
+      const bps = now() < failsUntil ? 1e4 : 8e7 * (1 + 4 * random());
       arrived = Math.min(sizeBits, arrived + bps * STEP_SECONDS);
       sent.arrived(arrived);
     }

@@ -255,7 +255,7 @@ for (const [kind, algorithm] of [
 
 test('live in hls.js on a fast link: no byte twice, stalls of the host only, at the target', async () => {
   test.setTimeout(120_000);
-  const segmentCount = 16;
+  const segmentCount = 11;
   const live = liveScenario(segmentCount, 0.25);
   /** Another quality for each segment: hls.js must not load the end of the segment before it again. */
   const everyTime = './every-time.js';

@@ -1,9 +1,9 @@
 /** The demo as static files, from a server of files alone: its origin is a service worker. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { median } from '../../abr/quantile.ts';
@@ -20,26 +20,31 @@ const SCENARIO = 'hd-16';
 const REPRESENTATION = 3;
 const MEASURED_MS = 15_000;
 
+/** The demo's files, built once for all workers. */
+async function builtSite(): Promise<string> {
+  const outDir = join(process.env['LEO_ABR_BUILDS']!, 'site');
+  if (existsSync(outDir)) return outDir;
+  // Another worker may be building, too.
+  const own = `${outDir}.${process.pid}`;
+  await build({ logLevel: 'error', build: { outDir: own } });
+  await build({ mode: 'demo-worker', logLevel: 'error', build: { outDir: own } });
+  await rename(own, outDir).catch(() => {});
+  return outDir;
+}
+
 /** The address of the site, in a folder of its host. */
-const test = base.extend<object, { site: string }>({
-  site: [
-    async ({}, use) => {
-      const outDir = mkdtempSync(join(tmpdir(), 'leo-abr-site-'));
-      await build({ logLevel: 'error', build: { outDir } });
-      await build({ mode: 'demo-worker', logLevel: 'error', build: { outDir } });
-      const answer = staticSite(outDir);
-      const server: Server = createServer((request, response) => {
-        request.url = request.url!.replace(/^\/some\/folder/, '');
-        if (!answer(request, response)) response.writeHead(404).end();
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/some/folder/`);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      rmSync(outDir, { recursive: true });
-    },
-    { scope: 'worker' },
-  ],
+const test = base.extend<{ site: string }>({
+  site: async ({}, use) => {
+    const answer = staticSite(await builtSite());
+    const server: Server = createServer((request, response) => {
+      request.url = request.url!.replace(/^\/some\/folder/, '');
+      if (!answer(request, response)) response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/some/folder/`);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  },
 });
 
 test('a bare address plays the first scene, and says what happens', CORE, async ({ page, site }) => {

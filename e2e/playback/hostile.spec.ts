@@ -1,15 +1,7 @@
 /** Pages that forbid, freeze or coarsen what scripts use, and clocks that jump: playback goes on. */
 
 import type { Browser, Page } from '@playwright/test';
-import {
-  test as base,
-  type Clocks,
-  expect,
-  installClocks,
-  LAB_HTML,
-  type LabPlayer,
-  type ServedFiles,
-} from './playback-test.ts';
+import { type Clocks, expect, installClocks, LAB_HTML, type LabPlayer, test } from './playback-test.ts';
 
 /** Without `blob:` for media, no player with Media Source Extensions plays. */
 const POLICY = { 'content-security-policy': "default-src 'self'; media-src blob:" };
@@ -21,12 +13,8 @@ const FROZEN_HTML = `${LAB_HTML}<script>
   }
 </script>`;
 
-const test = base.extend<object, { files: ServedFiles }>({
-  files: [
-    { '/policy.html': ['text/html', LAB_HTML, POLICY], '/frozen.html': ['text/html', FROZEN_HTML] },
-    { scope: 'worker' },
-  ],
-});
+test.use({ files: { '/policy.html': ['text/html', LAB_HTML, POLICY], '/frozen.html': ['text/html', FROZEN_HTML] } });
+
 /** Pages play side by side until they are stable; then something happens to them; then until the end. */
 async function expectPlayback(manifest: string, page: Page, disturb = async () => {}): Promise<void> {
   await page.evaluate(async (manifest) => {
@@ -74,7 +62,7 @@ test('pages that forbid, freeze or coarsen what scripts use', async ({ browser, 
   ];
   const play = async (path: string, clocks?: Partial<Clocks>) => {
     const page = await openPage(browser, `${origin.url}/${path}`, clocks);
-    await expectPlayback(`${stream({ segmentCount: 12 })}manifest.mpd`, page);
+    await expectPlayback(`${stream({ segmentCount: 10 })}manifest.mpd`, page);
     await page.context().close();
   };
   await Promise.all(cases.map(([what, path, clocks]) => test.step(what, () => play(path, clocks))));
@@ -93,7 +81,7 @@ test('pages that sleep, and clocks that jump', async ({ browser, origin, stream 
     const context = page.context();
     const devtools = await context.newCDPSession(page);
     const freeze = (state: 'frozen' | 'active') => devtools.send('Page.setWebLifecycleState', { state });
-    await expectPlayback(`${stream({ segmentCount: 14 })}manifest.mpd`, page, async () => {
+    await expectPlayback(`${stream({ segmentCount: 11 })}manifest.mpd`, page, async () => {
       if (wallSeconds > 0) await freeze('frozen');
       if (isOffline) await context.setOffline(true);
       await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import type * as onnx from '../../predictor/onnx/index.ts';
 import type { FromWorker } from '../../predictor/onnx/inference.ts';
 import {
-  test as base,
   built,
   CORE,
   expect,
@@ -14,7 +13,7 @@ import {
   FAULTS,
   LAB_HTML,
   type ServedFile,
-  type ServedFiles,
+  test,
 } from './playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -25,34 +24,31 @@ const [PAGE_POLICY = {}, WORKER_POLICY = {}, STRICTER_POLICY = {}] = [...POLICIE
   (policy): Record<string, string> => ({ 'content-security-policy': policy }),
 );
 
-const test = base.extend<object, { files: ServedFiles }>({
-  files: [
-    async ({}, use) => {
-      const worker = await built({ mode: 'plugin-onnx-worker' });
-      const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
-      const script = (code: string | Buffer, headers = {}): ServedFile => ['text/javascript', code, headers];
-      const bytes = readFileSync(join(ROOT, 'predictor/models/built-in.onnx'));
-      const model: ServedFile = ['application/octet-stream', bytes];
-      const waiting: ((model: ServedFile) => void)[] = [];
-      await use({
-        '/': ['text/html', LAB_HTML, PAGE_POLICY],
-        '/leo-abr.onnx.js': script(await built({ mode: 'plugin-onnx' })),
-        '/leo-abr.onnx-worker.js': script(worker, WORKER_POLICY),
-        '/stricter/leo-abr.onnx-worker.js': script(worker, STRICTER_POLICY),
-        '/ort.mjs': script(readFileSync(join(runtime, 'ort.wasm.bundle.min.mjs'))),
-        '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],
-        '/model.onnx': model,
-        // Is sent at a request for the other.
-        '/late-model.onnx': () => new Promise((resolve) => waiting.push(resolve)),
-        '/send-model': async () => {
-          for (const send of waiting.splice(0)) send(model);
-          return ['text/plain', ''];
-        },
-        '/page.onnx': ['text/html', LAB_HTML],
-      });
-    },
-    { scope: 'worker' },
-  ],
+test.use({
+  files: async ({}, use) => {
+    const worker = await built({ mode: 'plugin-onnx-worker' });
+    const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'));
+    const script = (code: string | Buffer, headers = {}): ServedFile => ['text/javascript', code, headers];
+    const bytes = readFileSync(join(ROOT, 'predictor/models/built-in.onnx'));
+    const model: ServedFile = ['application/octet-stream', bytes];
+    const waiting: ((model: ServedFile) => void)[] = [];
+    await use({
+      '/': ['text/html', LAB_HTML, PAGE_POLICY],
+      '/leo-abr.onnx.js': script(await built({ mode: 'plugin-onnx' })),
+      '/leo-abr.onnx-worker.js': script(worker, WORKER_POLICY),
+      '/stricter/leo-abr.onnx-worker.js': script(worker, STRICTER_POLICY),
+      '/ort.mjs': script(readFileSync(join(runtime, 'ort.wasm.bundle.min.mjs'))),
+      '/ort.wasm': ['application/wasm', readFileSync(join(runtime, 'ort-wasm-simd-threaded.wasm'))],
+      '/model.onnx': model,
+      // Is sent at a request for the other.
+      '/late-model.onnx': () => new Promise((resolve) => waiting.push(resolve)),
+      '/send-model': async () => {
+        for (const send of waiting.splice(0)) send(model);
+        return ['text/plain', ''];
+      },
+      '/page.onnx': ['text/html', LAB_HTML],
+    });
+  },
 });
 
 const { card, name } = JSON.parse(readFileSync(join(ROOT, 'predictor/models/built-in.json'), 'utf8')) as {

@@ -143,6 +143,9 @@ const SHORT = { name: 'e2e', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCo
 interface Fixtures {
   /** What the page of the lab has. Default: dash.js with the main entry. */
   playerName: PlayerName;
+  /** Additional or replaced files, by path. Of a test: if of a worker, each of its files of tests would start a browser. */
+  files: ServedFiles;
+  origin: RunningOrigin;
   /** Serves a stream; returns the URL of its folder, with a slash at its end. */
   stream(options?: StreamOptions): string;
   /** The page with `window.lab`, the player and the plugin. */
@@ -208,9 +211,8 @@ function labFiles(): ServedFiles {
 export interface WorkerFixtures {
   /** Default: Chromium. */
   engine: Engine | undefined;
-  /** Additional or replaced files of a test file, by path. */
-  files: ServedFiles;
-  origin: RunningOrigin;
+  /** Its origin, which serves `files` in addition. */
+  server: { origin: RunningOrigin; files: ServedFiles };
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
@@ -233,28 +235,36 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
   page: async ({ context }, use) => use(await context.newPage()),
 
-  files: [{}, { scope: 'worker' }],
-
-  origin: [
-    async ({ files }, use) => {
+  server: [
+    async ({}, use) => {
       const ofLab = labFiles();
-      const origin = await startOrigin({
-        fallback(request, response) {
-          const path = request.url ?? '';
-          const file = files[path] ?? ofLab[path];
-          if (file === undefined) return false;
-          Promise.resolve(typeof file === 'function' ? file() : file).then(
-            ([type, body, headers = {}]) => response.writeHead(200, { 'content-type': type, ...headers }).end(body),
-            (error) => response.writeHead(500).end(String(error)),
-          );
-          return true;
-        },
-      });
-      await use(origin);
-      await origin.close();
+      const server: WorkerFixtures['server'] = {
+        files: {},
+        origin: await startOrigin({
+          fallback(request, response) {
+            const path = request.url ?? '';
+            const file = server.files[path] ?? ofLab[path];
+            if (file === undefined) return false;
+            Promise.resolve(typeof file === 'function' ? file() : file).then(
+              ([type, body, headers = {}]) => response.writeHead(200, { 'content-type': type, ...headers }).end(body),
+              (error) => response.writeHead(500).end(String(error)),
+            );
+            return true;
+          },
+        }),
+      };
+      await use(server);
+      await server.origin.close();
     },
     { scope: 'worker' },
   ],
+
+  files: [{}, { option: true }],
+
+  origin: async ({ server, files }, use) => {
+    server.files = files;
+    await use(server.origin);
+  },
 
   stream: async ({ origin }, use) => {
     const made: string[] = [];

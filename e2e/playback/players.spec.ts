@@ -30,7 +30,7 @@ const PLAYERS: [PlayerName, object[]][] = [
   ['Shaka 5', prefetches],
   ['Shaka 4', prefetches],
 ];
-const OUTAGE_UNTIL_SECONDS = 8;
+const OUTAGE_UNTIL_SECONDS = 6;
 const SEGMENTS = [0, 1, 2, 3, 4, 5, 6, 7];
 const SLOW_BPS = 4e6;
 
@@ -133,7 +133,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
     });
 
     test('gives a download up while nothing arrives, for the lowest bitrate', engines, async ({ labPage, stream }) => {
-      const media = { segmentSeconds: 2, segmentCount: 3, link: { 2: 8e6, [OUTAGE_UNTIL_SECONDS]: 0, 60: 8e6 } };
+      const media = { segmentCount: 3, link: { 1: 8e6, [OUTAGE_UNTIL_SECONDS]: 0, 60: 8e6 } };
       const all = await labPage.evaluate(
         async (given) => {
           const to = (representation: number) => ({ representation, controller: 'own', reason: 'own' });
@@ -141,7 +141,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
             name: 'own',
             decide: () => to(3),
             reconsider: ({ nowSeconds }, { requestedAtSeconds, abandonments }) =>
-              abandonments === 0 && nowSeconds - requestedAtSeconds > 2.5 ? to(0) : 'keep',
+              abandonments === 0 && nowSeconds - requestedAtSeconds > 1.5 ? to(0) : 'keep',
           };
           const play = async (one: (typeof given)[number]) => {
             const lab = await window.lab.play({ ...one, options: { controller } });

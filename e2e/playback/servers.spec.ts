@@ -1,7 +1,7 @@
 /** Bytes are counted with every kind of server, so that MPC-L switches up with each. */
 
 import { DELIVERIES } from '../../replay/origin/delivery.ts';
-import { expect, LADDER_BPS, type ServedFile, type StreamOptions, test } from './playback-test.ts';
+import { expect, LADDER_BPS, type StreamOptions, test } from './playback-test.ts';
 
 /** A worker that forwards segments in its own stream, without Content-Length. */
 const WORKER = `
@@ -13,8 +13,7 @@ addEventListener('fetch', (event) => {
   event.respondWith(fetch(event.request).then(({ body }) => new Response(body, { headers })));
 });`;
 
-const WORKER_FILE: Record<string, ServedFile> = { '/worker.js': ['text/javascript', WORKER] };
-test.use({ files: [WORKER_FILE, { scope: 'worker' }] });
+test.use({ files: { '/worker.js': ['text/javascript', WORKER] } });
 
 const STREAM: StreamOptions = { segmentCount: 7, sizeSpread: 0.2, link: { 60: 12e6 } };
 

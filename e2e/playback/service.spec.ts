@@ -2,16 +2,14 @@
 
 import type * as serviceClient from '../../predictor/service-client/index.ts';
 import { startService, syntheticDish } from '../../service/index.ts';
-import { test as base, built, CORE, expect, type LabPlayer, type ServedFiles } from './playback-test.ts';
+import { built, CORE, expect, type LabPlayer, test } from './playback-test.ts';
 
 const LINK_BPS = 4e6;
 const CAPACITY = { startUtcMs: 0, wrapSeconds: 15, stepEndsSeconds: [15], ratesBps: [LINK_BPS] };
 
-const test = base.extend<object, { files: ServedFiles }>({
-  files: [
-    async ({}, use) => use({ '/leo-abr.service.js': ['text/javascript', await built({ mode: 'plugin-service' })] }),
-    { scope: 'worker' },
-  ],
+test.use({
+  files: async ({}, use) =>
+    use({ '/leo-abr.service.js': ['text/javascript', await built({ mode: 'plugin-service' })] }),
 });
 
 test("decisions use a service's forecasts, and go on without it", CORE, async ({ labPage, stream }) => {
