@@ -27,10 +27,9 @@ export type ObservablePlayer =
  * plugin's handle in arms with the plugin, and absent in the player's own arm.
  */
 export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
-  const is = (...methods: string[]) => has(player, ...methods);
-  const isDash = is('getVersion', 'getVideoElement', 'on', 'off');
-  const isHls = is('loadSource', 'on', 'off');
-  const isOne = isDash || isHls || is('getNetworkingEngine', 'getMediaElement', 'addEventListener');
+  const isDash = has(player, 'getVersion', 'getVideoElement', 'on', 'off');
+  const isHls = has(player, 'loadSource', 'on', 'off');
+  const isOne = isDash || isHls || has(player, 'getNetworkingEngine', 'getMediaElement', 'addEventListener');
   check(isOne, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
   const observed = isDash ? observedDash : isHls ? observedHls : observedShaka;
   return new Reporter(observed(player as never), options);

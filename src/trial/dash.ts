@@ -11,7 +11,7 @@ type Dash = Pick<
   'getVersion' | 'getVideoElement' | 'isDynamic' | 'getCurrentLiveLatency' | 'getRepresentationsByType'
 > & { /** Before 5.2, absent. */ getRepresentationsByTypeUnfiltered?: MediaPlayerClass['getRepresentationsByType'] };
 
-function handlers({ sourceBegan, sourceEnded, sent, progressed, ended }: PlayerListener) {
+function handlers({ sourceBegan, sourceEnded, transfers }: PlayerListener) {
   let hasSource = false;
   return {
     manifestLoadingStarted() {
@@ -27,16 +27,18 @@ function handlers({ sourceBegan, sourceEnded, sent, progressed, ended }: PlayerL
       const { type, mediaType, startTime: startSeconds, duration: durationSeconds, representation } = request;
       if (type !== 'MediaSegment' || !/^(video|audio)$/.test(mediaType) || !representation) return;
       const video = () => ({ startSeconds, durationSeconds, bitrateBps: representation.bandwidth });
-      sent(request, {
+      transfers()?.sent(request, {
         video: mediaType === 'video' ? video : undefined,
         progress: () => ({ bits: 8 * bytesLoaded(request) }),
       });
     },
-    loadingProgress: () => progressed(),
-    // In low-latency mode, the response is the last part.
-    fragmentLoadingCompleted: ({ request, response, error }: RequestEvent) =>
-      ended(request, error ? 'failed' : 'whole', 8 * Math.max(bytesLoaded(request), response?.byteLength ?? 0)),
-    fragmentLoadingAbandoned: ({ request }: RequestEvent) => ended(request, 'abandoned'),
+    loadingProgress: () => transfers()?.poll(),
+    fragmentLoadingCompleted({ request, response, error }: RequestEvent) {
+      // In low-latency mode, the response is the last part.
+      const bits = 8 * Math.max(bytesLoaded(request), response?.byteLength ?? 0);
+      transfers()?.ended(request, error ? 'failed' : 'whole', bits);
+    },
+    fragmentLoadingAbandoned: ({ request }: RequestEvent) => transfers()?.ended(request, 'abandoned'),
   };
 }
 

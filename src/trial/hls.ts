@@ -3,7 +3,7 @@
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
 import { EMITTER_METHODS, listen } from '../core/hooks.ts';
-import { type ObservedPlayer, type PlayerListener, type Transfer, versionOf } from './observed-player.ts';
+import { type ObservedPlayer, type PlayerListener, versionOf } from './observed-player.ts';
 
 /** hls.js 1.5 has no `latestLevelDetails`. */
 type HlsPlayer = Pick<Hls, 'levels' | 'media' | 'latency'> & Partial<Pick<Hls, 'latestLevelDetails'>>;
@@ -14,7 +14,7 @@ function bitrateOf(level: Level | undefined): number {
 }
 
 /** Of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
-function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag): Transfer {
+function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag) {
   const bitrateBps = bitrateOf(levels[frag.level]);
   const video = () => ({ startSeconds: media.start, durationSeconds: media.duration, bitrateBps });
   return {
@@ -27,28 +27,26 @@ function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Par
   };
 }
 
-function handlers(player: HlsPlayer, { sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
+function handlers(player: HlsPlayer, { sourceBegan, sourceEnded, transfers }: PlayerListener) {
   const latest = new Map<string, Fragment>();
   return {
-    hlsManifestLoading() {
-      sourceEnded();
-      sourceBegan();
-    },
+    hlsManifestLoading: () => sourceBegan(),
     hlsDestroying: () => sourceEnded(),
     hlsFragLoading({ frag, part }: FragLoadingData) {
       if (part || frag.sn === 'initSegment' || frag.type === 'subtitle') return;
       // hls.js has no event for an abort.
       const before = latest.get(frag.type);
-      if (before) ended(before, 'abandoned');
+      if (before) transfers()?.ended(before, 'abandoned');
       latest.set(frag.type, frag);
-      sent(frag, transferOf(player, frag));
+      transfers()?.sent(frag, transferOf(player, frag));
     },
     hlsFragLoaded({ frag, part }: FragLoadedData) {
       // hls.js has an event for the first part of a row alone.
-      if (part) sent(part, transferOf(player, frag, part), part.stats.loading.start / 1000);
-      ended(part ?? frag, 'whole');
+      if (part)
+        transfers()?.sent(part, { ...transferOf(player, frag, part), sentSeconds: part.stats.loading.start / 1000 });
+      transfers()?.ended(part ?? frag, 'whole');
     },
-    hlsError: ({ frag }: ErrorData) => frag && ended(frag, frag.stats?.aborted ? 'abandoned' : 'failed'),
+    hlsError: ({ frag }: ErrorData) => frag && transfers()?.ended(frag, frag.stats?.aborted ? 'abandoned' : 'failed'),
   };
 }
 

@@ -3,7 +3,6 @@
 import { isNoticed } from '../../abr/off-rate.ts';
 import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
-import type { VideoSegment } from './observed-player.ts';
 
 const JITTER_SECONDS = 0.005;
 /** A playhead that moves by more than this beyond its rate, or back by this, was set there. */
@@ -18,6 +17,13 @@ const END_SECONDS = 0.1;
 const ASLEEP_SECONDS = 65;
 const HAVE_FUTURE_DATA = 3;
 const SEGMENTS_KEPT = 512;
+
+/** Seconds of the presentation. */
+export interface VideoSegment {
+  startSeconds: number;
+  durationSeconds: number;
+  bitrateBps: number;
+}
 
 export type ObservedElement = Pick<
   HTMLMediaElement,

@@ -1,5 +1,6 @@
 /** Sends reports, and keeps those that failed for the page's next visit. */
 
+import type { SessionReport } from '../../abr/session-report.ts';
 import { attempt } from '../core/attempt.ts';
 
 const STORAGE_KEY = 'leo-abr-reports';
@@ -12,31 +13,36 @@ interface Kept {
   id: string;
   line: string;
   /** The page was hidden, but was not over yet, at this time; absent if the report was final. */
-  hiddenAtMs?: number;
+  hiddenAtMs?: number | undefined;
 }
 
-/** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
-export function sendKept(url: string): void {
-  const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
-  const due = kept().filter(isDue);
-  store(kept().filter((one) => !isDue(one)));
-  for (const { line } of due) void post(url, line);
-}
+export class Outbox {
+  /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
+  constructor(private readonly url: string) {
+    const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
+    const all = kept();
+    store(all.filter((one) => !isDue(one)));
+    for (const { line } of all.filter(isDue)) void post(url, line);
+  }
 
-/** Sends a final report. If it fails and the page is still there, it is kept. */
-export function send(report: Kept): void {
-  if (attempt(() => navigator.onLine) === false) keep(report);
-  else void post(report.url, report.line).then((isAnswered) => isAnswered || keep(report));
-}
+  /** Sends a final report. If it fails and the page is still there, it is kept. */
+  send(report: SessionReport): void {
+    this.forget(report.id);
+    if (attempt(() => navigator.onLine) === false) this.keep(report);
+    else void post(this.url, JSON.stringify(report)).then((isAnswered) => isAnswered || this.keep(report));
+  }
 
-/** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
-export function keep(report: Kept): void {
-  store([...kept().filter(({ id }) => id !== report.id), report].slice(-MOST_KEPT));
-}
+  /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
+  keep(report: SessionReport, hiddenAtMs?: number): void {
+    const { id } = report;
+    this.forget(id);
+    store([...kept(), { url: this.url, id, line: JSON.stringify(report), hiddenAtMs }].slice(-MOST_KEPT));
+  }
 
-/** The page goes on, or its final report will be sent. */
-export function forget(id: string): void {
-  store(kept().filter((one) => one.id !== id));
+  /** The page goes on. */
+  forget(id: string): void {
+    store(kept().filter((one) => one.id !== id));
+  }
 }
 
 /** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */

@@ -3,7 +3,8 @@
 import { DOM_METHODS, listen } from '../core/hooks.ts';
 import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer } from '../shaka/player.ts';
 import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
-import { type ObservedPlayer, type PlayerListener, pageSeconds, versionOf } from './observed-player.ts';
+import { type ObservedPlayer, type PlayerListener, versionOf } from './observed-player.ts';
+import { pageSeconds } from './transfers.ts';
 
 interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getMediaElement(): HTMLMediaElement | null;
@@ -11,7 +12,7 @@ interface Shaka extends Pick<ShakaPlayer, 'getNetworkingEngine' | 'isLive'> {
   getVariantTracks(): { bandwidth: number; videoBandwidth?: number | null }[];
 }
 
-function handlers({ sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
+function handlers({ sourceBegan, sourceEnded, transfers }: PlayerListener) {
   const firstBytes = new WeakMap<object, number>();
   let hasSource = false;
   /** Shaka says that the next source is loading before it unloads the one before. */
@@ -22,7 +23,7 @@ function handlers({ sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
       const startSeconds = segment.getStartTime();
       const durationSeconds = segment.getEndTime() - startSeconds;
       const video = () => ({ startSeconds, durationSeconds, bitrateBps: stream.bandwidth ?? 0 });
-      sent(request, {
+      transfers()?.sent(request, {
         video: stream.type === 'video' ? video : undefined,
         progress: () => ({ firstByteSeconds: firstBytes.get(request) }),
       });
@@ -31,7 +32,6 @@ function handlers({ sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
       loading() {
         isNext = hasSource;
         hasSource = true;
-        sourceEnded();
         sourceBegan();
       },
       unloading() {
@@ -41,9 +41,9 @@ function handlers({ sourceBegan, sourceEnded, sent, ended }: PlayerListener) {
       },
       downloadheadersreceived: ({ request }: HeadersEvent) => void firstBytes.set(request, pageSeconds()),
       downloadcompleted: ({ request, response }: EndEvent) =>
-        ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
+        transfers()?.ended(request, 'whole', 8 * (response?.data?.byteLength ?? 0)),
       downloadfailed: ({ request, error, aborted }: EndEvent) =>
-        ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
+        transfers()?.ended(request, error?.code === OPERATION_ABORTED && !aborted ? 'abandoned' : 'failed'),
     },
   };
 }
