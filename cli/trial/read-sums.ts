@@ -18,25 +18,8 @@ export interface ReadOptions {
   threads: number;
 }
 
-export interface ArmSums {
-  arm: string;
-  sessions: number;
-  /** Sessions in which the player's own algorithm chose. */
-  own: number;
-  /** The mean share that was planned for this arm. */
-  plannedShare: number;
-  perCluster: Float64Array;
-  metrics: Record<string, ClusterSums>;
-}
-
-export interface TrialSums {
-  trial: string;
-  /** Rows that do not count, by reason; the most frequent one first. */
-  notCounted: { reason: string; rows: number }[];
-  arms: ArmSums[];
-  /** By kind of session: the arms of those sessions alone. */
-  kinds: { name: string; arms: ArmSums[] }[];
-}
+export type TrialSums = Awaited<ReturnType<typeof trialSums>>;
+export type ArmSums = ReturnType<typeof armSums>;
 
 type Row = Record<string, unknown>;
 type Query = (statement: string) => Promise<Row[]>;
@@ -53,9 +36,13 @@ export async function readSums({ paths, areSums, trial, threads }: ReadOptions):
   try {
     const query: Query = async (statement) => (await connection.runAndReadAll(statement)).getRowObjectsJS();
     const files = await filesOf(query, paths);
-    const dropped = areSums ? [] : await loadReports(query, files);
-    const sums = areSums ? files.map(sql.typedSums).join(' union all ') : sql.sumsOf('input where reason is null');
-    await made(query, `create table cells as ${sums}`, areSums ? ', with the columns of --sql' : '');
+    const [table, source] = areSums
+      ? ['cells', files.map(sql.typedSums).join(' union all ')]
+      : ['input', sql.typedReports(files)];
+    await query(`create table ${table} as ${source}`).catch((error) => {
+      throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
+    });
+    const dropped = areSums ? [] : await sumReports(query, files);
     return await trialSums(query, trial, dropped);
   } finally {
     connection.closeSync();
@@ -64,15 +51,16 @@ export async function readSums({ paths, areSums, trial, threads }: ReadOptions):
   }
 }
 
-interface Connection {
-  runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>;
-  closeSync(): void;
-}
-
 /** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
 interface DuckDb {
   DuckDBInstance: {
-    create(file: string, settings: object): Promise<{ connect(): Promise<Connection>; closeSync(): void }>;
+    create(
+      file: string,
+      settings: object,
+    ): Promise<{
+      connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
+      closeSync(): void;
+    }>;
   };
 }
 
@@ -96,31 +84,19 @@ async function filesOf(query: Query, paths: readonly string[]): Promise<string[]
   return [...files];
 }
 
-/** Makes a table from files. `shape`: what they must have. */
-async function made(query: Query, statement: string, shape = ''): Promise<void> {
-  try {
-    await query(statement);
-  } catch (error) {
-    throw new InputError('files', `files that DuckDB can read${shape}`, error);
-  }
-}
-
-/** Makes the table `input`. Returns queries for what does not count, by reason. */
-async function loadReports(query: Query, files: readonly string[]): Promise<string[]> {
-  await made(query, `create table input as ${sql.typedReports(files)}`);
+/** Makes the table `cells` of `input`. Returns queries for what does not count, by reason. */
+async function sumReports(query: Query, files: readonly string[]): Promise<string[]> {
   // Of the reports with the same id, one counts.
-  await query('create table twice as select key from input where reason is null group by 1 having count(*) > 1');
-  const repeated = 'reason is null and key in (select key from twice)';
-  await query(
-    `update input set reason = 'repeated: a report with the same id was read before' where ${repeated} ` +
-      `and rowid not in (select min(rowid) from input where ${repeated} group by key)`,
-  );
+  await query(`update input set reason = 'repeated: a report with the same id was read before'
+    from (select key, min(rowid) as first from input where reason is null group by key having count(*) > 1) as twice
+    where input.key = twice.key and input.rowid > twice.first and reason is null`);
+  await query(`create table cells as ${sql.sumsOf('input where reason is null')}`);
   const invalid = 'select reason, count(*) as rows from input where reason is not null group by 1';
   const unread = "select 'a line that is too long or not UTF-8' as reason, count(*) as rows from reject_errors";
   return files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
-async function trialSums(query: Query, wanted: string | undefined, dropped: readonly string[]): Promise<TrialSums> {
+async function trialSums(query: Query, wanted: string | undefined, dropped: readonly string[]) {
   const found = await query('select trial from cells where trial is not null group by 1 order by sum(sessions) desc');
   const names = found.map((row) => String(row['trial']));
   const trial = wanted ?? (names.length === 1 ? names[0]! : '');
@@ -134,18 +110,21 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   const notCounted = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
   const rows = await query(sql.sumsByKind('cells', trial));
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
-  const [all, ...kinds] = sortedGroups(rows, 'kind').map(([name, of]) => ({
+  const [all, ...kinds] = [...groupBy(rows, ({ kind }) => String(kind))].map(([name, of]) => ({
     name,
-    arms: sortedGroups(of, 'arm').map(([arm, ofArm]) => armSums(arm, ofArm, clusters)),
+    arms: [...groupBy(of, ({ arm }) => String(arm))].map(([arm, ofArm]) => armSums(arm, ofArm, clusters)),
   }));
-  return { trial, notCounted: notCounted as TrialSums['notCounted'], arms: all!.arms, kinds };
+  return {
+    trial,
+    /** Rows that do not count, by reason; the most frequent one first. */
+    notCounted: notCounted as { reason: string; rows: number }[],
+    arms: all!.arms,
+    /** By kind of session: the arms of those sessions alone. */
+    kinds,
+  };
 }
 
-function sortedGroups(rows: readonly Row[], column: string): [string, Row[]][] {
-  return [...groupBy(rows, (row) => String(row[column]))].sort(([one], [other]) => (one < other ? -1 : 1));
-}
-
-function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]): ArmSums {
+function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]) {
   const rowOf = new Map(rows.map((row) => [row['cluster'], row]));
   const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));
   const totalOf = (column: string) => perCluster(column).reduce((sum, value) => sum + value, 0);
@@ -155,7 +134,10 @@ function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]
     { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions },
   ]);
   return {
-    ...{ arm, sessions, own: totalOf('own'), plannedShare: totalOf('planned') / sessions },
-    ...{ perCluster: perCluster('sessions'), metrics: Object.fromEntries(metrics) },
+    ...{ arm, sessions, perCluster: perCluster('sessions'), metrics: Object.fromEntries(metrics) },
+    /** Sessions in which the player's own algorithm chose. */
+    own: totalOf('own'),
+    /** The mean share that was planned for this arm. */
+    plannedShare: totalOf('planned') / sessions,
   };
 }

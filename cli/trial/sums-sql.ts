@@ -41,15 +41,16 @@ function hasRightValue(field: string, rule: FieldRule): string {
   return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
 }
 
-/** Whether a raw field follows its rule; null counts as no. */
+/** Whether a raw field follows its rule. */
 function isRight(field: string, rule: FieldRule): string {
   const { optional, with: beside, atMost } = rule;
-  const value = `coalesce(${hasRightValue(field, rule)}, false)`;
   return [
-    optional ? `("${field}" is null or ${value})` : value,
-    ...(beside ? [`("${field}" is null) = ("${beside}" is null)`] : []),
-    ...(atMost ? [`coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)`] : []),
-  ].join(' and ');
+    `coalesce(${hasRightValue(field, rule)}, ${optional ? `"${field}" is null` : false})`,
+    beside && `("${field}" is null) = ("${beside}" is null)`,
+    atMost && `coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)`,
+  ]
+    .filter(Boolean)
+    .join(' and ');
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];
@@ -66,32 +67,21 @@ export function typedReports(files: readonly string[]): string {
     from (${rawReports(files)})`;
 }
 
-/** The columns of sums beside their keys, and their SQL over `x_<metric>` and `y_<metric>` of each session. */
+/** The columns of sums beside their keys, and their SQL. */
 const SUMS: readonly (readonly [column: string, sql: string])[] = [
   ['sessions', 'count(*)'],
   ['own', "sum(case when controller = 'player' then 1 else 0 end)"],
   ['planned', 'sum(armShare)'],
-  ...METRICS.flatMap(({ id }) => ['x', 'y'].map((of) => [`sum_${of}_${id}`, `sum(${of}_${id})`] as const)),
+  ...METRICS.flatMap(({ id, x, y }) => [[`sum_x_${id}`, `sum(${x})`] as const, [`sum_y_${id}`, `sum(${y})`] as const]),
 ];
 const KIND_COLUMNS = Object.keys(KINDS).map((id) => `${id}_kind`);
 const ALL_KEYS = [...KEYS, ...KIND_COLUMNS];
 
 /** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
 export function sumsOf(table: string): string {
-  const values = [
-    ...[...KEYS, 'controller', 'armShare'],
-    ...Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`),
-    ...METRICS.flatMap(({ id, x, y }) => [`${x} as x_${id}`, `${y} as y_${id}`]),
-  ];
-  return `with sessions as (
-  select
-    ${values.join(',\n    ')}
-  from ${table}
-)
-select
-  ${[...ALL_KEYS, ...SUMS.map(([column, sql]) => `${sql} as ${column}`)].join(',\n  ')}
-from sessions
-group by ${ALL_KEYS.join(', ')}`;
+  const kinds = Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`);
+  const sums = SUMS.map(([column, sql]) => `${sql} as ${column}`);
+  return `select\n  ${[...KEYS, ...kinds, ...sums].join(',\n  ')}\nfrom ${table}\ngroup by ${ALL_KEYS.join(', ')}`;
 }
 
 /** Sums from a file, as a warehouse wrote it. */
@@ -102,11 +92,10 @@ export function typedSums(file: string): string {
 
 /** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
 export function sumsByKind(table: string, trial: string): string {
-  const kinds = KIND_COLUMNS.map(
-    (kind, i) => `when grouping(${kind}) = 0 then '${Object.keys(KINDS)[i]}: ' || ${kind}`,
-  );
-  const sets = ['arm, cluster', ...KIND_COLUMNS.map((kind) => `arm, cluster, ${kind}`)].map((set) => `(${set})`);
+  const kinds = Object.keys(KINDS).map((id) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`);
+  const sets = ['', ...KIND_COLUMNS.map((kind) => `, ${kind}`)].map((kind) => `(arm, cluster${kind})`);
   const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
   return `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')}
-    from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`;
+    from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})
+    order by kind, arm`;
 }
