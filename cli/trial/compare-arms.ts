@@ -1,13 +1,6 @@
 /** The arms of a trial against its control, metric by metric. */
 
-import {
-  alwaysValidInterval,
-  type Contrast,
-  contrastOf,
-  intervalOf,
-  ratioOf,
-} from '../../replay/evaluation/cluster-ratios.ts';
-import type { Estimate } from '../../replay/results.ts';
+import { alwaysValidInterval, contrastOf, intervalOf, ratioOf } from '../../replay/evaluation/cluster-ratios.ts';
 import { DECISIVE, METRICS, type Metric } from './metrics.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 
@@ -16,25 +9,9 @@ const FEWEST_SESSIONS = 8;
 /** Below this probability, chance does not explain the numbers of sessions. */
 const WRONG_SHARE_ALPHA = 0.001;
 
-export interface Comparison {
-  metric: Metric;
-  control: number;
-  arm: number;
-  contrast: Contrast;
-  /** At a single look. */
-  difference: Estimate;
-  /** At any number of looks, for all arms together. */
-  always: Estimate;
-}
-
-export interface ArmComparison {
-  arm: ArmSums;
-  comparisons: Comparison[];
-  /** Of decisive metrics; for all kinds together. */
-  kinds: { name: string; sessions: number; comparisons: Comparison[] }[];
-}
-
+export type Comparison = ReturnType<typeof comparisonOf>;
 export type TrialComparison = NonNullable<ReturnType<typeof compareArms>>;
+export type ArmComparison = TrialComparison['arms'][number];
 
 /** Undefined without the control `name` (default: where the player's own algorithm chose most often) and another arm. */
 export function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
@@ -43,10 +20,10 @@ export function compareArms({ arms, kinds }: TrialSums, name: string | undefined
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
   const others = enough.filter((arm) => arm !== control);
   if (control === undefined || others.length === 0) return undefined;
-  const compared = others.map((arm): ArmComparison => {
+  const compared = others.map((arm) => {
     const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
-    const isKnown = ({ contrast }: Comparison) => Number.isFinite(contrast.value);
-    return { arm, comparisons: comparisons.filter(isKnown), kinds: comparedKinds(kinds, arm, control) };
+    const known = comparisons.filter(({ contrast }) => Number.isFinite(contrast.value));
+    return { arm, comparisons: known, kinds: comparedKinds(kinds, arm, control) };
   });
   return { control, arms: compared, warnings: shareWarnings(enough) };
 }
@@ -55,18 +32,21 @@ function isEnough({ sessions, perCluster }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
-function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }): Comparison {
+function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
   const { value } = contrast;
   return {
     ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
+    /** At a single look. */
     difference: { value, ci95: intervalOf(contrast, once) },
+    /** At any number of looks, for all arms together. */
     always: { value, ci95: alwaysValidInterval(contrast, always) },
   };
 }
 
-function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums): ArmComparison['kinds'] {
+/** In decisive metrics; the intervals hold for all kinds together. */
+function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums) {
   const found = kinds.flatMap(({ name, arms }) => {
     const [one, other] = [arm, control].map((all) =>
       arms.find((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),

@@ -1,9 +1,8 @@
 /** The comparison of a trial's arms as a document. */
 
 import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
-import type { Estimate } from '../../replay/results.ts';
-import { type Block, type ReportDocument, type Section, type Table, tableOf } from '../report/document.ts';
-import { count, estimateCell, fixed, signed } from '../report/format.ts';
+import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
+import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
 import { DECISIVE } from './metrics.ts';
 import type { TrialSums } from './read-sums.ts';
@@ -72,10 +71,6 @@ function change(one: Comparison): string {
   return `${nounOf(one)} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
 }
 
-function excludesZero({ ci95 }: Estimate): boolean {
-  return ci95 !== null && (ci95[0] > 0 || ci95[1] < 0);
-}
-
 function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
   return {
     ...{ kind: 'table', caption: CAPTIONS.arms, names: ['metric'] },
@@ -100,15 +95,12 @@ function kindTable({ kinds }: ArmComparison): Table {
 }
 
 function powerTable({ comparisons }: ArmComparison): Table {
-  return tableOf<Comparison>(
-    CAPTIONS.needed,
-    [
-      { title: 'metric', of: ({ metric }) => metric.title },
-      ...EFFECTS.map((percent) => ({
-        ...{ title: `to find ${percent} %`, digits: 0 },
-        of: (one: Comparison) => Number(sessionsToFind((one.control * percent) / 100, one.contrast).toPrecision(2)),
-      })),
-    ],
-    comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0),
-  );
+  const shown = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
+  const needed = ({ control, contrast }: Comparison, percent: number) =>
+    Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2));
+  return {
+    ...{ kind: 'table', caption: CAPTIONS.needed, names: ['metric'] },
+    numbers: EFFECTS.map((percent) => `to find ${percent} %`),
+    rows: shown.map((one) => [one.metric.title, ...EFFECTS.map((percent) => fixed(needed(one, percent), 0))]),
+  };
 }
