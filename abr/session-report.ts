@@ -1,6 +1,6 @@
 /** What a page reports of a session at its end: one flat object, so that each field is a column; and its check. */
 
-import { check, InputError, isFrom, requireObject } from './errors.ts';
+import { check, parsedJson, requireFrom, requireInteger, requireObject } from './errors.ts';
 
 export const SESSION_REPORT_VERSION = 1;
 /** A viewer, or a session, is in one of so many clusters per trial. */
@@ -94,9 +94,8 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
   }
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
     const { optional, with: beside = name, atMost = name } = rule;
-    const [own, limit] = [has(name) ? report[name] : undefined, report[atMost]];
-    const expected = optional && !has(name) ? undefined : unmet(rule, own);
-    check(expected === undefined, `${path}.${name}`, expected!, report[name]);
+    const { [name]: own, [atMost]: limit } = report;
+    if (has(name) || !optional) checkValue(own, `${path}.${name}`, rule);
     check(has(name) || !has(beside), `${path}.${name}`, `a value beside ${beside}`, undefined);
     check(has(beside) || !has(name), `${path}.${beside}`, `a value beside ${name}`, undefined);
     if (typeof limit !== 'number') continue;
@@ -108,22 +107,13 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
 /** The report in a line of JSON. Throws an `InputError` for another text. */
 export function parseSessionReport(line: string, path = 'report'): SessionReport {
   check(line.length <= MAX_REPORT_BYTES, path, `at most ${MAX_REPORT_BYTES} bytes`, line.length);
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new InputError(path, 'JSON', line);
-  }
-  return validSessionReport(value, path);
+  return validSessionReport(parsedJson(line, path), path);
 }
 
-/** The expectation that `value` does not meet; undefined if it meets all. */
-function unmet(rule: FieldRule, value: unknown): string | undefined {
-  if ('values' in rule) return rule.values.includes(value as string) ? undefined : rule.values.join(' or ');
-  if ('pattern' in rule) {
-    return typeof value === 'string' && rule.pattern.test(value) ? undefined : `text like ${rule.pattern.source}`;
-  }
-  const { min, max, whole } = rule;
-  const isOne = isFrom(value, min, max) && (!whole || Number.isInteger(value));
-  return isOne ? undefined : `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`;
+function checkValue(value: unknown, path: string, rule: FieldRule): void {
+  if ('values' in rule) check(rule.values.includes(value as string), path, rule.values.join(' or '), value);
+  else if ('pattern' in rule) {
+    check(typeof value === 'string' && rule.pattern.test(value), path, `text like ${rule.pattern.source}`, value);
+  } else if (rule.whole) requireInteger(value, path, rule);
+  else requireFrom(value, path, rule.min, rule.max);
 }
