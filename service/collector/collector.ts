@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, HEALTH, listen, newHttpServer } from '../api/http-serve
 import { type Refusal, refusalLog, refuse } from '../api/refusals.ts';
 import { REAL_CLOCK } from '../clock.ts';
 import { NO_LOG } from '../log.ts';
+import { openFolder } from '../recording/whole-lines.ts';
 import type { ServiceOptions } from '../start-service.ts';
 import { FolderFullError, ReportFiles, type ReportFilesOptions } from './report-files.ts';
 
@@ -15,12 +16,7 @@ export interface CollectorOptions
     Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
     Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {}
 
-export interface RunningCollector {
-  url: string;
-  /** Reports in files since the start. */
-  readonly accepted: number;
-  close(): Promise<void>;
-}
+export type RunningCollector = Awaited<ReturnType<typeof startCollector>>;
 
 export const REPORTS_PATH = '/v1/reports';
 /** Beacons and requests without a preflight are text. */
@@ -30,14 +26,13 @@ const TYPES = ['text/plain', 'application/json', 'application/x-ndjson'];
 const LIMITS = { ...DEFAULT_LIMITS, rate: { perSecond: 20, burst: 200 }, connections: 8192, keepAliveMs: 2000 };
 
 /** Rejects if it cannot listen, or if the folder is unusable. */
-export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
+export async function startCollector(options: CollectorOptions) {
   const { clock = REAL_CLOCK, allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG } = options;
+  await openFolder(options.directory);
   const folder = new ReportFiles({ ...options, clock });
-  await folder.open();
-  const security = { allowedHosts, allowedOrigins, token };
   const logRefusal = refusalLog(log, clock);
   const app = await newHttpServer(
-    { ...options, security, limits: { ...LIMITS, ...limits } },
+    { ...options, security: { allowedHosts, allowedOrigins, token }, limits: { ...LIMITS, ...limits } },
     {
       clock,
       // Addresses are kept in memory only, for their rate.
@@ -46,6 +41,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       hasQueryToken: true,
     },
   );
+  /** `accepted`: reports in files since the start. */
   const running = { url: '', accepted: 0, close: () => app.close().then(() => folder.written) };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));

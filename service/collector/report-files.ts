@@ -3,45 +3,33 @@
 import { randomUUID } from 'node:crypto';
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
+import { type AppendFiles, appendWhole } from '../recording/whole-lines.ts';
 
 export interface ReportFilesOptions {
   directory: string;
   /** Limit of all files of reports in the folder. */
   maxBytes: number;
   clock: Clock;
-  /** What tests replace by a full disk. Default: `node:fs/promises`. */
-  files?: Pick<typeof nodeFiles, 'appendFile' | 'truncate'> | undefined;
+  /** Default: `node:fs/promises`. */
+  files?: AppendFiles | undefined;
 }
 
 export class FolderFullError extends Error {}
 
 /** A file is followed by another one at this size. */
 const FILE_BYTES = 256e6;
-/** Somebody may have moved files away: a full folder is measured again after this time. */
+/** Somebody may move files away: the folder is measured again after this time. */
 const MEASURE_MS = 10_000;
 
 export class ReportFiles {
   #file = { path: '', day: '', bytes: 0 };
   #folderBytes = 0;
-  #measuredMs = 0;
+  #measuredMs = Number.NEGATIVE_INFINITY;
   /** Resolves when all lines so far are in files or refused. */
   written: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ReportFilesOptions) {}
-
-  /** Creates the folder. Throws an `InputError` if it is not writable. */
-  async open(): Promise<void> {
-    const { directory } = this.options;
-    try {
-      await nodeFiles.mkdir(directory, { recursive: true });
-      await nodeFiles.access(directory, nodeFiles.constants.W_OK);
-      await this.#measure();
-    } catch (error) {
-      throw new InputError(directory, 'a folder that can be written to', error);
-    }
-  }
 
   /** Resolves when the lines are in a file; rejects if none of them is, with a `FolderFullError` at the limit. */
   append(text: string): Promise<void> {
@@ -52,21 +40,15 @@ export class ReportFiles {
 
   async #append(bytes: Uint8Array): Promise<void> {
     const { directory, files = nodeFiles, clock, maxBytes } = this.options;
-    const isFull = () => this.#folderBytes + bytes.length > maxBytes;
-    if (isFull() && clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
-    if (isFull()) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
+    if (clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
+    const isFull = this.#folderBytes + bytes.length > maxBytes;
+    if (isFull) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
     const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
     if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
       this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
     }
     const file = this.#file;
-    try {
-      await files.appendFile(file.path, bytes);
-    } catch (error) {
-      // The disk may have taken a part of them.
-      await files.truncate(file.path, file.bytes).catch(() => {});
-      throw error;
-    }
+    await appendWhole(files, file.path, bytes, file.bytes);
     file.bytes += bytes.length;
     this.#folderBytes += bytes.length;
   }
