@@ -12,13 +12,7 @@ export interface ClusterSums {
 }
 
 /** A ratio, or the difference of two. */
-export interface Contrast {
-  value: number;
-  standardError: number;
-  /** Effective number of clusters of the ratio that has the fewest. */
-  clusters: number;
-  sessions: number;
-}
+export type Contrast = ReturnType<typeof contrastOf>;
 
 /** Sessions at which always-valid intervals are narrowest. */
 const PLANNED_SESSIONS = 10_000;
@@ -28,19 +22,21 @@ export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
 }
 
 /** The ratio of an arm, less that of the control if there is one. NaN without sessions. */
-export function contrastOf(arm: ClusterSums, control?: ClusterSums): Contrast {
-  const scores = new Float64Array(arm.x.length);
-  let [value, clusters, sessions] = [0, Number.POSITIVE_INFINITY, 0];
-  for (const [sums, sign] of [[arm, 1] as const, ...(control ? [[control, -1] as const] : [])]) {
-    const { x, y } = sums;
-    const [ratio, weight] = [ratioOf(sums), sign / total(x)];
-    for (let c = 0; c < scores.length; c++) scores[c]! += weight * (y[c]! - ratio * x[c]!);
-    value += sign * ratio;
-    clusters = Math.min(clusters, effectiveUnits(x));
-    sessions += sums.sessions;
-  }
-  const squares = scores.reduce((sum, score) => sum + score * score, 0);
-  return { value, clusters, sessions, standardError: Math.sqrt((clusters / (clusters - 1)) * squares) };
+export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
+  const signed = [{ ...arm, sign: 1 }, ...(control ? [{ ...control, sign: -1 }] : [])];
+  const terms = signed.map(({ x, y, sign }) => ({ x, y, ratio: ratioOf({ x, y }), weight: sign / total(x) }));
+  const scores = arm.x.map((_, c) =>
+    terms.reduce((score, { x, y, ratio, weight }) => score + weight * (y[c]! - ratio * x[c]!), 0),
+  );
+  const squares = total(scores.map((score) => score * score));
+  const clusters = Math.min(...terms.map(({ x }) => effectiveUnits(x)));
+  return {
+    value: signed.reduce((sum, { sign }, i) => sum + sign * terms[i]!.ratio, 0),
+    standardError: Math.sqrt((clusters / (clusters - 1)) * squares),
+    /** Effective number of clusters of the ratio that has the fewest. */
+    clusters,
+    sessions: signed.reduce((sum, { sessions }) => sum + sessions, 0),
+  };
 }
 
 /** The interval for a single look; null with fewer than two clusters. */
