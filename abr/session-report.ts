@@ -85,6 +85,22 @@ export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values
   [K in OptionalName]?: Values<Fields[K]>;
 };
 
+/** A report within the limits of its fields: numbers with six digits, names without other letters. */
+export function reportable(values: Record<string, unknown>): SessionReport {
+  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
+    const value = values[name];
+    if (value === undefined || Number.isNaN(value)) return [];
+    if ('min' in rule) {
+      const within = Math.min(rule.max, Math.max(rule.min, value as number));
+      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
+    }
+    if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
+    const letters = String(value).replace(/[^\w .:+-]/g, '_');
+    return [[name, letters.slice(0, 64) || 'unknown']];
+  });
+  return Object.fromEntries(known);
+}
+
 /** Returns `value` if it is a report of this version, else throws an `InputError` that names the field below `path`. */
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
   const report = requireObject(value, path);

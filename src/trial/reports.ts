@@ -1,13 +1,7 @@
 /** Observes the sessions of a player and reports each at its end. */
 
 import { check } from '../../abr/errors.ts';
-import {
-  type FieldRule,
-  REPORT_NAME,
-  SESSION_REPORT_FIELDS,
-  SESSION_REPORT_VERSION,
-  type SessionReport,
-} from '../../abr/session-report.ts';
+import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/session-report.ts';
 import { attempt } from '../core/attempt.ts';
 import type { DecisionEvent, Guard, Logger } from '../core/events.ts';
 import type { LeoAbrHandle } from '../core/handle.ts';
@@ -193,22 +187,6 @@ export class Reporter implements SessionReports {
       faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
     });
   }
-}
-
-/** The report within the limits of its fields: numbers with six digits, names without other letters. */
-function reportable(report: Record<string, unknown>): SessionReport {
-  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
-    const value = report[name];
-    if (value === undefined || Number.isNaN(value)) return [];
-    if ('min' in rule) {
-      const within = Math.min(rule.max, Math.max(rule.min, value as number));
-      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
-    }
-    if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
-    const letters = String(value).replace(/[^\w .:+-]/g, '_');
-    return [[name, letters.slice(0, 64) || 'unknown']];
-  });
-  return Object.fromEntries(known);
 }
 
 /** The engine: all browsers on iOS have WebKit. */
