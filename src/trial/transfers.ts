@@ -47,18 +47,13 @@ export class Transfers {
 
   /** Call it several times a second, and when bits have arrived. */
   poll(): void {
-    const nowSeconds = pageSeconds();
     for (const [request, running] of this.#running) {
-      const { sentSeconds, toldSeconds } = running;
       const { isAborted, bits } = running.progress();
-      const overdueSeconds = sentSeconds + SILENCE_SECONDS;
+      const overdueSeconds = running.sentSeconds + SILENCE_SECONDS;
       if (isAborted) this.ended(request, 'abandoned');
-      else if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) continue;
-      else if (bits !== running.bits) this.#arrived(running, nowSeconds, bits);
-      else if (bits === 0 && !this.session.isLive && nowSeconds > overdueSeconds) {
-        this.session.link.delivered(toldSeconds ?? overdueSeconds, nowSeconds, 0);
-        running.toldSeconds = nowSeconds;
-      }
+      else if (bits !== running.bits) this.#arrived(running, bits);
+      else if (bits === 0 && !this.session.isLive && pageSeconds() > overdueSeconds)
+        this.#arrived(running, 0, overdueSeconds);
     }
   }
 
@@ -67,25 +62,26 @@ export class Transfers {
     const running = this.#running.get(request);
     if (running === undefined) return;
     this.#running.delete(request);
-    const nowSeconds = pageSeconds();
     const isWhole = outcome === 'whole';
     const video = running.video?.();
     const expectedBits = video ? video.bitrateBps * video.durationSeconds : 0;
-    const { bits: known, firstByteSeconds = nowSeconds } = running.progress();
+    const { bits: known, firstByteSeconds = pageSeconds() } = running.progress();
     // Of a download that nobody measured, by the time and the latest throughput.
-    const bits = told ?? known ?? Math.min(expectedBits, (nowSeconds - firstByteSeconds) * this.#rateBps);
-    if (!isWhole || nowSeconds - running.sentSeconds >= CACHED_SECONDS) this.#arrived(running, nowSeconds, bits);
+    const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this.#rateBps);
+    this.#arrived(running, bits, firstByteSeconds);
     if (!video || outcome === 'failed') return;
     this.requestedBits += isWhole ? bits : Math.max(bits, expectedBits);
     if (!isWhole) this.wastedBits += bits;
     else if (video.bitrateBps > 0) this.session.playback.buffered(video);
   }
 
-  #arrived(running: Running, nowSeconds: number, bits: number): void {
-    const { sentSeconds, toldSeconds = running.progress().firstByteSeconds ?? nowSeconds } = running;
+  /** `bits` so far, since `firstSeconds`; default: where nobody tells when the first ones came, they count for the time that follows. */
+  #arrived(running: Running, bits: number | undefined, firstSeconds = running.progress().firstByteSeconds): void {
+    const nowSeconds = pageSeconds();
+    const { sentSeconds, toldSeconds = firstSeconds ?? nowSeconds } = running;
+    if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) return;
     const fromSeconds = Math.max(toldSeconds, sentSeconds);
     running.toldSeconds = nowSeconds;
-    // Where nobody tells when the first bits came, they count for the time that follows.
     if (nowSeconds <= fromSeconds) return;
     // Fewer than before: the player has begun the request again.
     const addedBits = Math.max(0, bits - running.bits);
