@@ -10,15 +10,6 @@ import type { TrialSums } from './read-sums.ts';
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
 
-const CAPTIONS = {
-  arms:
-    'QoE, bitrate and latency are per second watched. Intervals are 95 %, over whole clusters; those "at any look" hold ' +
-    'however often one looks (mixture sequential probability ratio test), and for all arms together.',
-  kinds: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
-  needed:
-    'Sessions of both arms that find such a difference in 80 % of trials, at a single look; else about twice as many.',
-};
-
 export function trialDocument(sums: TrialSums, { control, arms, warnings }: TrialComparison): ReportDocument {
   const compared = [control, ...arms.map(({ arm }) => arm)];
   const items = sums.arms.map((arm) => {
@@ -73,7 +64,10 @@ function change(one: Comparison): string {
 
 function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
   return {
-    ...{ kind: 'table', caption: CAPTIONS.arms, names: ['metric'] },
+    ...{ kind: 'table', names: ['metric'] },
+    caption:
+      'QoE, bitrate and latency are per second watched. Intervals are 95 %, over whole clusters; those "at any look" hold ' +
+      'however often one looks (mixture sequential probability ratio test), and for all arms together.',
     numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
     rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
       ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
@@ -85,7 +79,8 @@ function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
 
 function kindTable({ kinds }: ArmComparison): Table {
   return {
-    ...{ kind: 'table', caption: CAPTIONS.kinds, names: ['kind'] },
+    ...{ kind: 'table', names: ['kind'] },
+    caption: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
     numbers: ['sessions', ...DECISIVE.map(({ title }) => title)],
     rows: kinds.map(({ name, sessions, comparisons }) => [
       ...[name, String(sessions)],
@@ -99,7 +94,9 @@ function powerTable({ comparisons }: ArmComparison): Table {
   const needed = ({ control, contrast }: Comparison, percent: number) =>
     Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2));
   return {
-    ...{ kind: 'table', caption: CAPTIONS.needed, names: ['metric'] },
+    ...{ kind: 'table', names: ['metric'] },
+    caption:
+      'Sessions of both arms that find such a difference in 80 % of trials, at a single look; else about twice as many.',
     numbers: EFFECTS.map((percent) => `to find ${percent} %`),
     rows: shown.map((one) => [one.metric.title, ...EFFECTS.map((percent) => fixed(needed(one, percent), 0))]),
   };

@@ -10,8 +10,7 @@ const HIDDEN_MS = 10 * 60_000;
 
 interface Kept {
   url: string;
-  id: string;
-  line: string;
+  report: SessionReport;
   /** The page was hidden, but was not over yet, at this time; absent if the report was final. */
   hiddenAtMs?: number | undefined;
 }
@@ -22,31 +21,31 @@ export class Outbox {
     const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
     const all = kept();
     store(all.filter((one) => !isDue(one)));
-    for (const { line } of all.filter(isDue)) void post(url, line);
+    for (const { report } of all.filter(isDue)) void post(url, report);
   }
 
   /** Sends a final report. If it fails and the page is still there, it is kept. */
   send(report: SessionReport): void {
     this.forget(report.id);
     if (attempt(() => navigator.onLine) === false) this.keep(report);
-    else void post(this.url, JSON.stringify(report)).then((isAnswered) => isAnswered || this.keep(report));
+    else void post(this.url, report).then((isAnswered) => isAnswered || this.keep(report));
   }
 
   /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
   keep(report: SessionReport, hiddenAtMs?: number): void {
-    const { id } = report;
-    this.forget(id);
-    store([...kept(), { url: this.url, id, line: JSON.stringify(report), hiddenAtMs }].slice(-MOST_KEPT));
+    this.forget(report.id);
+    store([...kept(), { url: this.url, report, hiddenAtMs }].slice(-MOST_KEPT));
   }
 
   /** The page goes on. */
   forget(id: string): void {
-    store(kept().filter((one) => one.id !== id));
+    store(kept().filter(({ report }) => report.id !== id));
   }
 }
 
 /** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
-async function post(url: string, body: string): Promise<boolean> {
+async function post(url: string, report: SessionReport): Promise<boolean> {
+  const body = JSON.stringify(report);
   if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) ?? false;
   try {
     // Text needs no preflight.
@@ -60,7 +59,7 @@ async function post(url: string, body: string): Promise<boolean> {
 
 function kept(): Kept[] {
   const all: unknown = attempt(() => JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]'));
-  return Array.isArray(all) ? all.filter((one) => typeof one?.line === 'string') : [];
+  return Array.isArray(all) ? all.filter((one) => typeof one?.report?.id === 'string') : [];
 }
 
 function store(all: readonly Kept[]): void {
