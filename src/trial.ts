@@ -2,10 +2,8 @@
 
 import { check } from '../abr/errors.ts';
 import { has } from './core/options.ts';
-import { observedDash } from './trial/dash.ts';
-import { observedHls } from './trial/hls.ts';
+import { observedDash, observedHls, observedShaka } from './trial/players.ts';
 import { Reporter, type ReportOptions, type SessionReports } from './trial/reports.ts';
-import { observedShaka } from './trial/shaka.ts';
 
 export { InputError } from '../abr/errors.ts';
 export type { SessionReport } from '../abr/session-report.ts';

@@ -9,8 +9,8 @@ import { DOM_METHODS, listen, UndoList } from '../core/hooks.ts';
 import { has } from '../core/options.ts';
 import { type Arm, PLAYER, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
-import type { ObservedPlayer, PlayerListener } from './observed-player.ts';
 import { Playback } from './playback.ts';
+import type { ObservedPlayer, PlayerListener } from './players.ts';
 import { Outbox } from './sending.ts';
 import { pageSeconds, Transfers } from './transfers.ts';
 import { VERSION } from './version.ts';
@@ -93,7 +93,7 @@ export class Reporter implements SessionReports {
     this.#observations = observations;
     this.#outbox = url === undefined ? undefined : new Outbox(String(url));
     const guard = this.#guard;
-    this.#undo.add(guard(() => player.listen(this.#playerListener, guard)) ?? (() => {}));
+    this.#undo.add(...(guard(() => player.listen(this.#playerListener, guard)) ?? []));
     if (has(globalThis, ...DOM_METHODS)) this.#undo.add(listen(globalThis, DOM_METHODS, this.#pageHandlers, guard));
     if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
   }
