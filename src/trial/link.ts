@@ -22,9 +22,8 @@ export class LinkRecord {
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
   readonly #clock: HandoverClock;
-  readonly #endSeconds: number;
-  /** The clock knows what is before it. */
-  #settledSeconds: number;
+  /** The clock knows so many cells. */
+  #settledCells = 0;
   #clockedSeconds = 0;
 
   /** `startMs`: UTC at the session's begin. */
@@ -33,27 +32,26 @@ export class LinkRecord {
     private readonly startSeconds = 0,
   ) {
     this.#clock = new HandoverClock({ utcMsAtStart: startMs - 1000 * startSeconds });
-    this.#endSeconds = startSeconds + MOST_SECONDS;
-    this.#settledSeconds = startSeconds;
   }
 
   /** So many bits arrived in this time, during which a request was past its first byte, or overdue. */
   delivered(fromSeconds: number, toSeconds: number, bits: number): void {
-    if (toSeconds <= this.#endSeconds) this.#delivered.add(fromSeconds, toSeconds, bits);
+    if (toSeconds <= this.startSeconds + MOST_SECONDS) this.#delivered.add(fromSeconds, toSeconds, bits);
   }
 
   /** The controller got this forecast `ageSeconds` after its issue: the outcome of its first step will be compared. */
   expected(forecast: ValidForecast, nowSeconds: number, ageSeconds: number): void {
-    if (forecast.kind === 'path' || nowSeconds > this.#endSeconds) return;
+    if (forecast.kind === 'path' || nowSeconds > this.startSeconds + MOST_SECONDS) return;
     const fromSeconds = nowSeconds - ageSeconds;
     const quantiles = LEVELS.map((level) => quantileAt(level, forecast.levels, forecast.quantilesBps[0]!));
     this.#expected.push({ fromSeconds, toSeconds: fromSeconds + forecast.stepEndsSeconds[0]!, quantiles });
   }
 
   settle(untilSeconds: number): void {
-    const end = Math.min(untilSeconds, this.#endSeconds);
-    for (; this.#settledSeconds < end; this.#settledSeconds += CELL_SECONDS) {
-      const [startSeconds, endSeconds] = [this.#settledSeconds, this.#settledSeconds + CELL_SECONDS];
+    const cells = Math.min(untilSeconds - this.startSeconds, MOST_SECONDS) / CELL_SECONDS;
+    for (; this.#settledCells < cells; this.#settledCells++) {
+      const startSeconds = this.startSeconds + this.#settledCells * CELL_SECONDS;
+      const endSeconds = startSeconds + CELL_SECONDS;
       const bps = this.#delivered.rateBps(startSeconds, endSeconds, LEAST_STEP_SHARE);
       if (!(bps >= 0)) continue;
       this.#clockedSeconds += CELL_SECONDS;
@@ -63,15 +61,17 @@ export class LinkRecord {
 
   figures(nowSeconds: number, withObservations: boolean): Partial<SessionReport> {
     this.settle(nowSeconds);
-    const untilSeconds = Math.min(nowSeconds, this.#endSeconds);
-    const rates = Array.from({ length: Math.ceil(untilSeconds - this.startSeconds) }, (_, i) =>
+    const seconds = Math.min(nowSeconds - this.startSeconds, MOST_SECONDS);
+    const rates = Array.from({ length: Math.ceil(seconds) }, (_, i) =>
       this.#delivered.rateBps(this.startSeconds + i, this.startSeconds + i + 1, LEAST_SHARE),
     );
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
     const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
       const bps = this.#delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
-      return bps >= 0 && toSeconds <= untilSeconds ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
+      return bps >= 0 && toSeconds <= this.startSeconds + seconds
+        ? [quantiles.map((quantileBps) => bps < quantileBps)]
+        : [];
     });
     const forecasts = outcomes.length;
     const [below10Share, below50Share, below90Share] = LEVELS.map(

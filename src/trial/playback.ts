@@ -36,8 +36,8 @@ export class Playback {
   isEnded = false;
   readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0 };
   readonly #live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
-  /** Media of known bitrate that played without waiting; `waitedSeconds`: before it. */
-  readonly #pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
+  /** Media of known bitrate that played without waiting. `waitedSeconds`, `change` of Mbit/s: before it. */
+  readonly #pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number; change: number }[] = [];
   /** Since the latest piece. */
   #waitedSeconds = 0;
   readonly #segments: VideoSegment[] = [];
@@ -84,7 +84,7 @@ export class Playback {
     const topBitrateBps = Math.max(...bitratesBps, ...this.#pieces.map(({ mbps }) => mbps * 1e6));
     const whole = this.#score(topBitrateBps);
     return {
-      ...{ started: this.started, ...this.#sums, switches: whole.switches },
+      ...{ started: this.started, ...this.#sums, switches: this.#pieces.filter(({ change }) => change > 0).length },
       ...(this.#pieces.length > 0 && {
         ...{ meanBitrateBps: 1e6 * whole.mbps, topBitrateBps, qoe: whole.qoe },
         qoeFirst30Seconds: this.#score(topBitrateBps, 30).qoe,
@@ -97,21 +97,17 @@ export class Playback {
 
   /** QoE-linear (abr/qoe.ts) of the first `limitSeconds` of the media. */
   #score(topBitrateBps: number, limitSeconds = Number.POSITIVE_INFINITY) {
-    let [media, quality, change, switches, waited] = [0, 0, 0, 0, this.#sums.startupSeconds];
-    let before = this.#pieces[0]?.mbps;
-    for (const { mbps, mediaSeconds, waitedSeconds } of this.#pieces) {
+    const topMbps = topBitrateBps / 1e6;
+    let [media, quality, cost] = [0, 0, topMbps * this.#sums.startupSeconds];
+    for (const { mbps, mediaSeconds, waitedSeconds, change } of this.#pieces) {
       if (media >= limitSeconds) break;
       const seconds = Math.min(mediaSeconds, limitSeconds - media);
       media += seconds;
       quality += mbps * seconds;
-      waited += waitedSeconds;
-      change += Math.abs(mbps - before!);
-      if (mbps !== before) switches++;
-      before = mbps;
+      cost += topMbps * waitedSeconds + change;
     }
-    if (media < limitSeconds) waited += this.#waitedSeconds;
-    const cost = (topBitrateBps / 1e6) * waited + change;
-    return { switches, mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
+    if (media < limitSeconds) cost += topMbps * this.#waitedSeconds;
+    return { mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
   }
 
   #startUp(seconds: number, media: number, element: ObservedElement | undefined): void {
@@ -177,7 +173,7 @@ export class Playback {
     const waitedSeconds = this.#waitedSeconds;
     this.#waitedSeconds = 0;
     if (latest?.mbps === mbps && waitedSeconds === 0) latest.mediaSeconds += mediaSeconds;
-    else this.#pieces.push({ mbps, mediaSeconds, waitedSeconds });
+    else this.#pieces.push({ mbps, mediaSeconds, waitedSeconds, change: Math.abs(mbps - (latest?.mbps ?? mbps)) });
   }
 }
 
