@@ -13,44 +13,38 @@ const READ_LINES =
   "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
-/** A column of JSON per field, all null for a line that is none: a cast to numbers would take "12" and true. */
+/** A column of JSON text per field, all null for a line that is none: a cast to numbers would take "12" and true. */
 function rawReports(files: readonly string[]): string {
   const texts = files.filter((file) => !isParquet(file)).map(quoted);
   const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
   if (texts.length > 0) lines.push(`select line from read_csv([${texts.join(', ')}], ${READ_LINES})`);
   const shape = quoted(JSON.stringify(Object.fromEntries(FIELDS.map(([field]) => [field, 'JSON']))));
   const report = `case when json_valid(line) then json_transform(line, ${shape}) end`;
-  return `select unnest(${report}) from (${lines.join(' union all ')})`;
+  return `select columns(*)::varchar from (select unnest(${report}) from (${lines.join(' union all ')}))`;
 }
 
 /** The value of a raw field as it is used; null for one of another type. */
 function typed(field: string, rule: FieldRule): string {
-  if ('min' in rule) return `try_cast("${field}"::varchar as double)`;
-  const isFlag = 'values' in rule && rule.values.includes(true);
-  return isFlag ? `try_cast("${field}"::varchar as boolean)` : `trim("${field}"::varchar, '"')`;
+  if ('min' in rule) return `try_cast("${field}" as double)`;
+  return 'values' in rule && rule.values.includes(true) ? `try_cast("${field}" as boolean)` : `trim("${field}", '"')`;
 }
 
 /** Whether a raw field that is present has a value of its rule; null counts as no. */
 function hasRightValue(field: string, rule: FieldRule): string {
-  const text = `"${field}"::varchar`;
-  if ('values' in rule) return `${text} in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
-  if ('pattern' in rule) {
-    return `regexp_full_match(${text}, ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
-  }
   const value = typed(field, rule);
-  return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
+  if ('min' in rule) {
+    return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
+  }
+  if ('values' in rule) return `"${field}" in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
+  return `regexp_full_match("${field}", ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
 }
 
 /** Whether a raw field follows its rule. */
 function isRight(field: string, rule: FieldRule): string {
   const { optional, with: beside, atMost } = rule;
-  return [
-    `coalesce(${hasRightValue(field, rule)}, ${optional ? `"${field}" is null` : false})`,
-    beside && `("${field}" is null) = ("${beside}" is null)`,
-    atMost && `coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)`,
-  ]
-    .filter(Boolean)
-    .join(' and ');
+  const value = `coalesce(${hasRightValue(field, rule)}, ${optional ? `"${field}" is null` : false})`;
+  const isBeside = beside ? ` and ("${field}" is null) = ("${beside}" is null)` : '';
+  return value + isBeside + (atMost ? ` and coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)` : '');
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];
@@ -61,9 +55,9 @@ export function typedReports(files: readonly string[]): string {
   const reasons = FIELDS.map(([field, rule]) => `when not (${isRight(field, rule)}) then 'wrong ${field}'`);
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`);
-  const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"::varchar`).join(', ')}) is null`;
+  const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"`).join(', ')}) is null`;
   return `select case ${none} then 'not a line of JSON with fields of a report'
-    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values.join(', ')}
+    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id, '"') as ubigint) as key, ${values.join(', ')}
     from (${rawReports(files)})`;
 }
 
