@@ -24,18 +24,18 @@ export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
 /** The ratio of an arm, less that of the control if there is one. NaN without sessions. */
 export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
   const signed = [{ ...arm, sign: 1 }, ...(control ? [{ ...control, sign: -1 }] : [])];
-  const terms = signed.map(({ x, y, sign }) => ({ x, y, ratio: ratioOf({ x, y }), weight: sign / total(x) }));
+  const terms = signed.map((sums) => ({ ...sums, ratio: ratioOf(sums), weight: sums.sign / total(sums.x) }));
   const scores = arm.x.map((_, c) =>
     terms.reduce((score, { x, y, ratio, weight }) => score + weight * (y[c]! - ratio * x[c]!), 0),
   );
   const squares = total(scores.map((score) => score * score));
   const clusters = Math.min(...terms.map(({ x }) => effectiveUnits(x)));
   return {
-    value: signed.reduce((sum, { sign }, i) => sum + sign * terms[i]!.ratio, 0),
+    value: terms.reduce((sum, { sign, ratio }) => sum + sign * ratio, 0),
     standardError: Math.sqrt((clusters / (clusters - 1)) * squares),
     /** Effective number of clusters of the ratio that has the fewest. */
     clusters,
-    sessions: signed.reduce((sum, { sessions }) => sum + sessions, 0),
+    sessions: terms.reduce((sum, { sessions }) => sum + sessions, 0),
   };
 }
 

@@ -19,6 +19,8 @@ const SAMPLE_MS = 100;
 /** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
+/** By their engines: all browsers on iOS have WebKit. */
+const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
 
 export interface ReportOptions {
   /** The plugin's handle, in arms with the plugin; also before it has a player. */
@@ -179,19 +181,14 @@ export class Reporter implements SessionReports {
     const { requestedBits, wastedBits } = session.transfers;
     const faults = new Set<string>(leoAbr?.state.faults.map(({ code }) => code));
     if (this.#hasFailed) faults.add('observer-failed');
+    const userAgent = attempt(() => navigator.userAgent) ?? '';
+    const browser = Object.entries(BROWSERS).find(([, pattern]) => pattern.test(userAgent))?.[0] ?? 'other';
     return reportable({
       ...{ version: SESSION_REPORT_VERSION, id, day: new Date(beganMs).toISOString().slice(0, 10), leoAbr: VERSION },
-      ...{ player, playerVersion, browser: browserOf(attempt(() => navigator.userAgent) ?? ''), live, controller },
+      ...{ player, playerVersion, browser, live, controller },
       ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
       ...{ requestedBits, wastedBits, ...link.figures(pageSeconds(), this.#observations) },
       faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
     });
   }
-}
-
-/** The engine: all browsers on iOS have WebKit. */
-function browserOf(userAgent: string): SessionReport['browser'] {
-  if (/firefox/i.test(userAgent)) return 'firefox';
-  if (/chrom(e|ium)/i.test(userAgent)) return 'chromium';
-  return /applewebkit/i.test(userAgent) ? 'webkit' : 'other';
 }
