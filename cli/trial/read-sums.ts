@@ -23,6 +23,10 @@ export type ArmSums = ReturnType<typeof armSums>;
 
 type Row = Record<string, unknown>;
 type Query = (statement: string) => Promise<Row[]>;
+/** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
+type DuckDb = { DuckDBInstance: { create(file: string, settings: object): Promise<Database> } };
+type Database = { connect(): Promise<Connection>; closeSync(): void };
+type Connection = { runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void };
 
 const MEMORY = '1200MB';
 const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
@@ -49,19 +53,6 @@ export async function readSums({ paths, areSums, trial, threads }: ReadOptions):
     database.closeSync();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
-interface DuckDb {
-  DuckDBInstance: {
-    create(
-      file: string,
-      settings: object,
-    ): Promise<{
-      connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void }>;
-      closeSync(): void;
-    }>;
-  };
 }
 
 export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
@@ -129,12 +120,11 @@ function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]
   const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));
   const totalOf = (column: string) => perCluster(column).reduce((sum, value) => sum + value, 0);
   const sessions = totalOf('sessions');
-  const metrics = METRICS.map(({ id }): [string, ClusterSums] => [
-    id,
-    { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions },
-  ]);
+  const metrics: Record<string, ClusterSums> = Object.fromEntries(
+    METRICS.map(({ id }) => [id, { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions }]),
+  );
   return {
-    ...{ arm, sessions, perCluster: perCluster('sessions'), metrics: Object.fromEntries(metrics) },
+    ...{ arm, sessions, perCluster: perCluster('sessions'), metrics },
     /** Sessions in which the player's own algorithm chose. */
     own: totalOf('own'),
     /** The mean share that was planned for this arm. */
