@@ -21,7 +21,7 @@ const SEGMENTS_KEPT = 512;
 /** Seconds of the presentation. */
 export interface VideoSegment {
   startSeconds: number;
-  durationSeconds: number;
+  endSeconds: number;
   bitrateBps: number;
 }
 
@@ -165,9 +165,7 @@ export class Playback {
     this.#sums.watchedSeconds += seconds;
     const latest = this.#pieces.at(-1);
     const middleSeconds = this.#position - mediaSeconds / 2;
-    const segment = this.#segments.find(
-      (one) => middleSeconds >= one.startSeconds && middleSeconds < one.startSeconds + one.durationSeconds,
-    );
+    const segment = this.#segments.find((one) => middleSeconds >= one.startSeconds && middleSeconds < one.endSeconds);
     const mbps = segment ? segment.bitrateBps / 1e6 : latest?.mbps;
     if (mbps === undefined) return;
     const waitedSeconds = this.#waitedSeconds;

@@ -52,11 +52,11 @@ function dashHandlers({ sourceBegan, sourceEnded, transfers }: PlayerListener): 
       sourceEnded();
     },
     fragmentLoadingStarted({ request }: RequestEvent) {
-      const { type, mediaType, startTime: startSeconds, duration: durationSeconds, representation } = request;
+      const { type, mediaType, startTime: startSeconds, duration, representation } = request;
       if (type !== 'MediaSegment' || !isWatched(mediaType) || !representation) return;
-      const video = () => ({ startSeconds, durationSeconds, bitrateBps: representation.bandwidth });
+      const [endSeconds, bitrateBps] = [startSeconds + duration, representation.bandwidth];
       transfers()?.sent(request, {
-        video: mediaType === 'video' ? video : undefined,
+        video: mediaType === 'video' ? () => ({ startSeconds, endSeconds, bitrateBps }) : undefined,
         progress: () => ({ bits: 8 * bytesLoaded(request) }),
       });
     },
@@ -96,7 +96,7 @@ function bitrateOf(level: Level | undefined): number {
 /** Of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */
 function transferOf({ levels }: HlsPlayer, frag: Fragment, media: Fragment | Part = frag) {
   const bitrateBps = bitrateOf(levels[frag.level]);
-  const video = () => ({ startSeconds: media.start, durationSeconds: media.duration, bitrateBps });
+  const video = () => ({ startSeconds: media.start, endSeconds: media.end, bitrateBps });
   return {
     // A test of the bandwidth is loaded again to be played.
     video: frag.type === 'main' && !frag.bitrateTest ? video : undefined,
@@ -159,9 +159,8 @@ export function observedShaka(player: Shaka): ObservedPlayer {
     listen({ sourceBegan, sourceEnded, transfers }, guard) {
       const begun = (request: object, { type, stream, segment }: RequestContext = {}) => {
         if (type !== MEDIA_SEGMENT || !stream || !segment || !isWatched(stream.type)) return;
-        const startSeconds = segment.getStartTime();
-        const durationSeconds = segment.getEndTime() - startSeconds;
-        const video = () => ({ startSeconds, durationSeconds, bitrateBps: stream.bandwidth ?? 0 });
+        const [startSeconds, endSeconds] = [segment.getStartTime(), segment.getEndTime()];
+        const video = () => ({ startSeconds, endSeconds, bitrateBps: stream.bandwidth ?? 0 });
         transfers()?.sent(request, {
           video: stream.type === 'video' ? video : undefined,
           progress: () => ({ firstByteSeconds: firstBytes.get(request) }),

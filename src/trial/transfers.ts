@@ -64,7 +64,7 @@ export class Transfers {
     this.#running.delete(request);
     const isWhole = outcome === 'whole';
     const video = running.video?.();
-    const expectedBits = video ? video.bitrateBps * video.durationSeconds : 0;
+    const expectedBits = video ? video.bitrateBps * (video.endSeconds - video.startSeconds) : 0;
     const { bits: known, firstByteSeconds = pageSeconds() } = running.progress();
     // Of a download that nobody measured, by the time and the latest throughput.
     const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this.#rateBps);
