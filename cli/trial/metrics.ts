@@ -1,18 +1,10 @@
 /** What arms are compared in, as SQL over the fields of reports. */
 
 /** sum(y) / sum(x) over the sessions in which x is not null. */
-export interface Metric {
-  /** In the names of its columns. */
-  id: string;
-  /** With the unit after a comma. */
-  title: string;
-  digits: number;
-  x: string;
-  y: string;
-  isLowerBetter: boolean;
-}
+export type Metric = ReturnType<typeof metric>;
 
-function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false): Metric {
+/** `id`: in the names of its columns; `title`: with the unit after a comma. */
+function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false) {
   return { id, title, digits, x, y, isLowerBetter };
 }
 

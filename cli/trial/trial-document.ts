@@ -10,6 +10,8 @@ import type { TrialSums } from './read-sums.ts';
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];
 
+const section = (id: string, title: string, ...blocks: Block[]): Section => ({ id, title, level: 2, blocks });
+
 export function trialDocument(sums: TrialSums, { control, arms, warnings }: TrialComparison): ReportDocument {
   const compared = [control, ...arms.map(({ arm }) => arm)];
   const items = sums.arms.map((arm) => {
@@ -32,10 +34,6 @@ export function trialDocument(sums: TrialSums, { control, arms, warnings }: Tria
       section('counts', 'What was counted', { kind: 'list', items }),
     ],
   };
-}
-
-function section(id: string, title: string, ...blocks: Block[]): Section {
-  return { id, title, level: 2, blocks };
 }
 
 function sentence({ arm, comparisons }: ArmComparison, control: string): string {

@@ -17,6 +17,8 @@ export type Contrast = ReturnType<typeof contrastOf>;
 /** Sessions at which always-valid intervals are narrowest. */
 const PLANNED_SESSIONS = 10_000;
 
+const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
+
 export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }
@@ -64,8 +66,4 @@ function around({ value, standardError, clusters }: Contrast, errors: number): [
 export function sessionsToFind(difference: number, { standardError, sessions }: Contrast): number {
   // Quantiles of the normal distribution at 97.5 and 80 %.
   return sessions * (((1.959964 + 0.841621) * standardError) / difference) ** 2;
-}
-
-function total(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -33,6 +33,7 @@ export interface ObservedPlayer {
 }
 
 const isWatched = (type: string) => type === 'video' || type === 'audio';
+const versionOf = (player: object) => (player.constructor as { version?: string }).version ?? 'unknown';
 
 type Dash = Pick<
   MediaPlayerClass,
@@ -194,8 +195,4 @@ export function observedShaka(player: Shaka): ObservedPlayer {
     latencySeconds: () => player.getStats().liveLatency,
     bitratesBps: () => player.getVariantTracks().map(({ bandwidth, videoBandwidth }) => videoBandwidth || bandwidth),
   };
-}
-
-function versionOf(player: object): string {
-  return (player.constructor as { version?: string }).version ?? 'unknown';
 }

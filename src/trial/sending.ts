@@ -8,12 +8,8 @@ const MOST_KEPT = 8;
 /** A page that has been hidden for this long does not come back. */
 const HIDDEN_MS = 10 * 60_000;
 
-interface Kept {
-  url: string;
-  report: SessionReport;
-  /** The page was hidden, but was not over yet, at this time; absent if the report was final. */
-  hiddenAtMs?: number | undefined;
-}
+/** `hiddenAtMs`: the page was hidden, but was not over yet, at this time; absent if the report was final. */
+type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefined };
 
 export class Outbox {
   /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */

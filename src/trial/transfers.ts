@@ -18,17 +18,11 @@ interface Transfer {
   progress(): { bits?: number; isAborted?: boolean; firstByteSeconds?: number | undefined };
 }
 
-interface Running extends Transfer {
-  sentSeconds: number;
-  bits: number;
-  /** When these were told; undefined before the first byte. */
-  toldSeconds?: number;
-}
+/** `toldSeconds`: when `bits` were told; undefined before the first byte. */
+type Running = Transfer & { sentSeconds: number; bits: number; toldSeconds?: number };
 
 /** The page's even clock. */
-export function pageSeconds(): number {
-  return performance.now() / 1000;
-}
+export const pageSeconds = () => performance.now() / 1000;
 
 /** Each request is known by an object of the player's. */
 export class Transfers {
