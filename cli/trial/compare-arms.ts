@@ -1,8 +1,8 @@
 /** The arms of a trial against its control, metric by metric. */
 
 import { alwaysValidInterval, contrastOf, intervalOf, ratioOf } from '../../replay/evaluation/cluster-ratios.ts';
-import { DECISIVE, METRICS, type Metric } from './metrics.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
+import { DECISIVE, METRICS, type Metric } from './sums-sql.ts';
 
 /** An arm or a kind of sessions with fewer sessions is left out. */
 const FEWEST_SESSIONS = 8;

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { METRICS } from './metrics.ts';
 import * as sql from './sums-sql.ts';
 
 export interface ReadOptions {
@@ -28,13 +27,12 @@ type DuckDb = { DuckDBInstance: { create(file: string, settings: object): Promis
 type Database = { connect(): Promise<Connection>; closeSync(): void };
 type Connection = { runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void };
 
-const MEMORY = '1200MB';
 const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
 
 export async function readSums({ paths, areSums, trial, threads }: ReadOptions): Promise<TrialSums> {
   const { DuckDBInstance } = await loadDuckDb();
   const folder = mkdtempSync(join(tmpdir(), 'leo-abr-trial-'));
-  const settings = { threads: String(threads), memory_limit: MEMORY, preserve_insertion_order: 'false' };
+  const settings = { threads: String(threads), memory_limit: '1200MB', preserve_insertion_order: 'false' };
   const database = await DuckDBInstance.create(join(folder, 'reports.db'), settings);
   const connection = await database.connect();
   try {
@@ -121,7 +119,7 @@ function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]
   const totalOf = (column: string) => perCluster(column).reduce((sum, value) => sum + value, 0);
   const sessions = totalOf('sessions');
   const metrics: Record<string, ClusterSums> = Object.fromEntries(
-    METRICS.map(({ id }) => [id, { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions }]),
+    sql.METRICS.map(({ id }) => [id, { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions }]),
   );
   return {
     ...{ arm, sessions, perCluster: perCluster('sessions'), metrics },

@@ -4,8 +4,8 @@ import { sessionsToFind } from '../../replay/evaluation/cluster-ratios.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
 import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmComparison, Comparison, TrialComparison } from './compare-arms.ts';
-import { DECISIVE } from './metrics.ts';
 import type { TrialSums } from './read-sums.ts';
+import { DECISIVE } from './sums-sql.ts';
 
 /** Differences of the power table, in percent of the control. */
 const EFFECTS = [1, 2, 5, 10];

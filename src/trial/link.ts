@@ -68,15 +68,13 @@ export class LinkRecord {
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
     const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
-      const bps = this.#delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
-      return bps >= 0 && toSeconds <= this.startSeconds + seconds
-        ? [quantiles.map((quantileBps) => bps < quantileBps)]
-        : [];
+      const isOver = toSeconds <= this.startSeconds + seconds;
+      const bps = isOver ? this.#delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE) : Number.NaN;
+      return bps >= 0 ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
     const forecasts = outcomes.length;
-    const [below10Share, below50Share, below90Share] = LEVELS.map(
-      (_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts,
-    );
+    const shares = LEVELS.map((_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts);
+    const [below10Share, below50Share, below90Share] = shares;
     const observations = withObservations ? observationsOf(rates) : '';
     const rhythm = this.#clock.isLeo;
     return {
