@@ -17,14 +17,13 @@ export class DeliveredTimeline {
 
   /** Adds `bits` that arrived evenly between two seconds of the session, in ascending order of ends. */
   add(startSeconds: number, endSeconds: number, bits: number): void {
-    const rate = bits / (endSeconds - startSeconds);
     const last = Math.floor(endSeconds / this.#cellSeconds);
     const cells = this.#bits.length;
-    for (let cell = Math.max(this.#newest + 1, last - cells + 1); cell <= last; cell++) {
-      this.#bits[cell % cells] = 0;
-      this.#busy[cell % cells] = 0;
+    for (let cell = Math.max(this.#newest, last - cells) + 1; cell <= last; cell++) {
+      this.#bits[cell % cells] = this.#busy[cell % cells] = 0;
     }
     this.#newest = Math.max(this.#newest, last);
+    const rate = bits / (endSeconds - startSeconds);
     this.#visit(startSeconds, endSeconds, (at, seconds) => {
       this.#bits[at]! += rate * seconds;
       // Downloads may run beside each other.
