@@ -32,15 +32,14 @@ function isEnough({ sessions, perCluster }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
+/** `difference`: at a single look. `always`: at any number of looks, for all arms together. */
 function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
   const { value } = contrast;
   return {
     ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
-    /** At a single look. */
     difference: { value, ci95: intervalOf(contrast, once) },
-    /** At any number of looks, for all arms together. */
     always: { value, ci95: alwaysValidInterval(contrast, always) },
   };
 }

@@ -85,6 +85,7 @@ async function sumReports(query: Query, files: readonly string[]): Promise<strin
   return files.every(sql.isParquet) ? [invalid] : [invalid, unread];
 }
 
+/** `notCounted`: by reason, the most frequent one first. `kinds`: the arms of sessions of one kind alone. */
 async function trialSums(query: Query, wanted: string | undefined, dropped: readonly string[]) {
   const found = await query('select trial from cells where trial is not null group by 1 order by sum(sessions) desc');
   const names = found.map((row) => String(row['trial']));
@@ -96,23 +97,18 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   const others = `select 'of another trial, or of none' as reason, sum(sessions) as rows from cells
     where trial is distinct from ${sql.quoted(trial)}`;
   const reasons = `select reason, rows::double as rows from (${[...dropped, others].join(' union all ')})`;
-  const notCounted = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
+  const left = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
+  const notCounted = left as { reason: string; rows: number }[];
   const rows = await query(sql.sumsByKind('cells', trial));
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const [all, ...kinds] = [...groupBy(rows, ({ kind }) => String(kind))].map(([name, of]) => ({
     name,
     arms: [...groupBy(of, ({ arm }) => String(arm))].map(([arm, ofArm]) => armSums(arm, ofArm, clusters)),
   }));
-  return {
-    trial,
-    /** Rows that do not count, by reason; the most frequent one first. */
-    notCounted: notCounted as { reason: string; rows: number }[],
-    arms: all!.arms,
-    /** By kind of session: the arms of those sessions alone. */
-    kinds,
-  };
+  return { trial, notCounted, arms: all!.arms, kinds };
 }
 
+/** `own`: sessions in which the player's own algorithm chose. `plannedShare`: the mean share that was planned for the arm. */
 function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]) {
   const rowOf = new Map(rows.map((row) => [row['cluster'], row]));
   const perCluster = (column: string) => Float64Array.from(clusters, (one) => Number(rowOf.get(one)?.[column] ?? 0));
@@ -121,11 +117,6 @@ function armSums(arm: string, rows: readonly Row[], clusters: readonly unknown[]
   const metrics: Record<string, ClusterSums> = Object.fromEntries(
     sql.METRICS.map(({ id }) => [id, { x: perCluster(`sum_x_${id}`), y: perCluster(`sum_y_${id}`), sessions }]),
   );
-  return {
-    ...{ arm, sessions, perCluster: perCluster('sessions'), metrics },
-    /** Sessions in which the player's own algorithm chose. */
-    own: totalOf('own'),
-    /** The mean share that was planned for this arm. */
-    plannedShare: totalOf('planned') / sessions,
-  };
+  const plannedShare = totalOf('planned') / sessions;
+  return { arm, sessions, own: totalOf('own'), plannedShare, perCluster: perCluster('sessions'), metrics };
 }
