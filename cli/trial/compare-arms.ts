@@ -1,5 +1,6 @@
 /** The arms of a trial against its control, metric by metric. */
 
+import { InputError } from '../../abr/errors.ts';
 import { alwaysValidInterval, contrastOf, intervalOf, ratioOf } from '../../replay/evaluation/cluster-ratios.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
 import { DECISIVE, METRICS, type Metric } from './sums-sql.ts';
@@ -10,16 +11,19 @@ const FEWEST_SESSIONS = 8;
 const WRONG_SHARE_ALPHA = 0.001;
 
 export type Comparison = ReturnType<typeof comparisonOf>;
-export type TrialComparison = NonNullable<ReturnType<typeof compareArms>>;
+export type TrialComparison = ReturnType<typeof compareArms>;
 export type ArmComparison = TrialComparison['arms'][number];
 
-/** Undefined without the control `name` (default: where the player's own algorithm chose most often) and another arm. */
+/** `name`: the control's. Default: where the player's own algorithm chose most often. */
 export function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
   const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
   const others = enough.filter((arm) => arm !== control);
-  if (control === undefined || others.length === 0) return undefined;
+  if (control === undefined || others.length === 0) {
+    const found = arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
+    throw new InputError('--control', 'it and another arm, with eight sessions of two clusters each', name, found);
+  }
   const compared = others.map((arm) => {
     const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
     const known = comparisons.filter(({ contrast }) => Number.isFinite(contrast.value));

@@ -8,11 +8,10 @@ import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
 import * as sql from './sums-sql.ts';
 
+/** `paths`: files, folders or globs. `trial`: needed if these have several. */
 export interface ReadOptions {
-  /** Files, folders or globs. */
   paths: readonly string[];
   areSums: boolean;
-  /** Needed if the files have several trials. */
   trial?: string | undefined;
   threads: number;
 }

@@ -34,10 +34,8 @@ export function parseReports(text: string, source: TraceSource): Trace[] {
   return traces;
 }
 
-function tracesOf(
-  { id, day, cluster, observations = '', observedFromMs }: SessionReport,
-  source: TraceSource,
-): Trace[] {
+function tracesOf(report: SessionReport, source: TraceSource): Trace[] {
+  const { id, day, cluster, observations = '', observedFromMs } = report;
   const ratesBps = Float64Array.from(observations.split(','), (kbps) => 1000 * decimalOf(kbps));
   if (!ratesBps.some((rate) => rate > 0)) return [];
   const days = Math.floor(Date.parse(day) / DAY_MS) % FOLDS;

@@ -41,7 +41,7 @@ const MEASURE_MS = 10_000;
 export async function startCollector(options: CollectorOptions) {
   const { clock = REAL_CLOCK, allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG } = options;
   await openFolder(options.directory);
-  const folder = new ReportFiles(options, clock);
+  const folder = new ReportFiles({ ...options, clock });
   const logRefusal = refusalLog(log, clock);
   const app = await newHttpServer(
     { ...options, security: { allowedHosts, allowedOrigins, token }, limits: { ...LIMITS, ...limits } },
@@ -95,10 +95,7 @@ class ReportFiles {
   /** Resolves when all lines so far are in files or refused. */
   written: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly options: CollectorOptions,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly options: CollectorOptions & { clock: Clock }) {}
 
   /** Resolves when the lines are in a file; rejects if none of them is, with a `FolderFullError` at the limit. */
   append(text: string): Promise<void> {
@@ -108,11 +105,11 @@ class ReportFiles {
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    const { directory, files = nodeFiles, maxBytes } = this.options;
-    if (this.clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
+    const { directory, files = nodeFiles, clock, maxBytes } = this.options;
+    if (clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
     const isFull = this.#folderBytes + bytes.length > maxBytes;
     if (isFull) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
-    const day = new Date(this.clock.utcMs()).toISOString().slice(0, 10);
+    const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
     if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
       this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
     }
@@ -123,10 +120,10 @@ class ReportFiles {
   }
 
   async #measure(): Promise<void> {
-    const { directory } = this.options;
+    const { directory, clock } = this.options;
     const names = (await nodeFiles.readdir(directory)).filter((name) => /^reports-.*\.ndjson$/.test(name));
     const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
     this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
-    this.#measuredMs = this.clock.monotonicMs();
+    this.#measuredMs = clock.monotonicMs();
   }
 }

@@ -70,6 +70,5 @@ function viewerNumber(): string | undefined {
 }
 
 export function randomDigits(): string {
-  const digit = () => Math.floor(16 * Math.random()).toString(16);
-  return Array.from({ length: 16 }, digit).join('');
+  return Array.from({ length: 16 }, () => Math.floor(16 * Math.random()).toString(16)).join('');
 }

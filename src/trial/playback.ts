@@ -19,11 +19,7 @@ const HAVE_FUTURE_DATA = 3;
 const SEGMENTS_KEPT = 512;
 
 /** Seconds of the presentation. */
-export interface VideoSegment {
-  startSeconds: number;
-  endSeconds: number;
-  bitrateBps: number;
-}
+export type VideoSegment = { startSeconds: number; endSeconds: number; bitrateBps: number };
 
 export type ObservedElement = Pick<
   HTMLMediaElement,
@@ -80,7 +76,6 @@ export class Playback {
 
   figures(isLive: boolean, bitratesBps: readonly number[] = []) {
     const { offRateSeconds, seconds, latencySum } = this.#live;
-    const { watchedSeconds } = this.#sums;
     const topBitrateBps = Math.max(...bitratesBps, ...this.#pieces.map(({ mbps }) => mbps * 1e6));
     const whole = this.#score(topBitrateBps);
     return {
@@ -91,7 +86,7 @@ export class Playback {
         qoeFirst60Seconds: this.#score(topBitrateBps, 60).qoe,
       }),
       ...(isLive && seconds > 0 && { latencySeconds: latencySum / seconds }),
-      ...(isLive && watchedSeconds > 0 && { offRateShare: offRateSeconds / watchedSeconds }),
+      ...(isLive && this.#sums.watchedSeconds > 0 && { offRateShare: offRateSeconds / this.#sums.watchedSeconds }),
     } satisfies Partial<SessionReport>;
   }
 
@@ -115,13 +110,12 @@ export class Playback {
       this.#readySeconds += seconds;
       return;
     }
-    const sums = this.#sums;
-    if (this.#readySeconds > READY_SECONDS) sums.startupSeconds = 0;
+    if (this.#readySeconds > READY_SECONDS) this.#sums.startupSeconds = 0;
     this.#readySeconds = 0;
     // The player seeks to its first picture.
     this.started = media >= JITTER_SECONDS && !element!.paused && !element!.seeking;
     const played = this.started ? Math.min(seconds, media / this.#rate) : 0;
-    sums.startupSeconds += seconds - played;
+    this.#sums.startupSeconds += seconds - played;
     if (this.started) this.#play(media, played);
   }
 
