@@ -70,9 +70,8 @@ function typed(field: string, rule: FieldRule): string {
 /** Whether a raw field that is present has a value of its rule; null counts as no. */
 function hasRightValue(field: string, rule: FieldRule): string {
   const value = typed(field, rule);
-  if ('min' in rule) {
-    return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
-  }
+  const whole = 'whole' in rule ? ` and ${value} = floor(${value})` : '';
+  if ('min' in rule) return `${value} between ${rule.min} and ${rule.max}${whole}`;
   if ('values' in rule) return `"${field}" in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
   return `regexp_full_match("${field}", ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
 }

@@ -10,9 +10,7 @@ export function studentQuantile(probability: number, degrees: number): number {
   const width = Math.PI / 2 / STEPS;
   const densities = Array.from({ length: STEPS }, (_, step) => Math.cos((step + 0.5) * width) ** (v - 1));
   let rest = (2 * probability - 1) * densities.reduce((sum, density) => sum + density);
-  const step = densities.findIndex((density) => {
-    rest -= density;
-    return rest <= 0;
-  });
-  return Math.sqrt(v) * Math.tan((step + 1 + rest / densities[step]!) * width);
+  let step = 0;
+  while (rest > densities[step]!) rest -= densities[step++]!;
+  return Math.sqrt(v) * Math.tan((step + rest / densities[step]!) * width);
 }

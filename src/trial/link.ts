@@ -68,9 +68,9 @@ export class LinkRecord {
     const known = rates.filter((bps) => bps >= 0).sort((a, b) => a - b);
     const [throughput10Bps, throughput50Bps, throughput90Bps] = LEVELS.map((level) => quantile(known, level));
     const outcomes = this.#expected.flatMap(({ fromSeconds, toSeconds, quantiles }) => {
-      const isOver = toSeconds <= this.startSeconds + seconds;
-      const bps = isOver ? this.#delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE) : Number.NaN;
-      return bps >= 0 ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
+      const bps = this.#delivered.rateBps(fromSeconds, toSeconds, LEAST_STEP_SHARE);
+      const isKnown = bps >= 0 && toSeconds <= this.startSeconds + seconds;
+      return isKnown ? [quantiles.map((quantileBps) => bps < quantileBps)] : [];
     });
     const forecasts = outcomes.length;
     const shares = LEVELS.map((_, i) => outcomes.filter((isBelow) => isBelow[i]).length / forecasts);
