@@ -105,9 +105,8 @@ export function reportable(values: Record<string, unknown>): SessionReport {
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
   const report = requireObject(value, path);
   const has = (name: string) => Object.hasOwn(report, name);
-  for (const name of Object.keys(report)) {
-    check(Object.hasOwn(SESSION_REPORT_FIELDS, name), `${path}.${name}`, 'a field of the report', report[name]);
-  }
+  const unknown = Object.keys(report).find((name) => !Object.hasOwn(SESSION_REPORT_FIELDS, name));
+  check(unknown === undefined, `${path}.${unknown}`, 'a field of the report', report[unknown!]);
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
     const { optional, with: beside = name, atMost = name } = rule;
     const { [name]: own, [atMost]: limit } = report;

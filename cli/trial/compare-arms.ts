@@ -40,11 +40,10 @@ function isEnough({ sessions, perCluster }: ArmSums): boolean {
 function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
-  const { value } = contrast;
   return {
     ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
-    difference: { value, ci95: intervalOf(contrast, once) },
-    always: { value, ci95: alwaysValidInterval(contrast, always) },
+    difference: { value: contrast.value, ci95: intervalOf(contrast, once) },
+    always: { value: contrast.value, ci95: alwaysValidInterval(contrast, always) },
   };
 }
 
