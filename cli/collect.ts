@@ -5,10 +5,8 @@ import type { CommandIo } from './command-io.ts';
 import { positiveNumber } from './options.ts';
 import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from './serve-options.ts';
 
-const DEFAULT_PORT = 8791;
-
 export function collectCommand(io: CommandIo): Command {
-  return addAccessOptions(new Command('collect'), DEFAULT_PORT)
+  return addAccessOptions(new Command('collect'), 8791)
     .description('receive the session reports of pages, and append them to files by day')
     .requiredOption('--out <folder>', 'folder of the files')
     .option('--max-mb <n>', 'refuse reports beyond this size of all files, in MB', '10000')

@@ -9,16 +9,10 @@ import { groupBy } from '../../replay/evaluation/group-by.ts';
 import * as sql from './sums-sql.ts';
 
 /** `paths`: files, folders or globs. `trial`: needed if these have several. */
-export interface ReadOptions {
-  paths: readonly string[];
-  areSums: boolean;
-  trial?: string | undefined;
-  threads: number;
-}
+export type ReadOptions = { paths: readonly string[]; areSums: boolean; trial?: string | undefined; threads: number };
 
 export type TrialSums = Awaited<ReturnType<typeof trialSums>>;
 export type ArmSums = ReturnType<typeof armSums>;
-
 type Row = Record<string, unknown>;
 type Query = (statement: string) => Promise<Row[]>;
 /** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
@@ -53,11 +47,9 @@ export async function readSums({ paths, areSums, trial, threads }: ReadOptions):
 }
 
 export async function loadDuckDb(name = '@duckdb/node-api'): Promise<DuckDb> {
-  try {
-    return (await import(name)) as DuckDb;
-  } catch (error) {
+  return import(name).catch((error) => {
     throw new InputError('leo-abr trial', `the optional package ${name} (npm install ${name})`, error);
-  }
+  });
 }
 
 async function filesOf(query: Query, paths: readonly string[]): Promise<string[]> {

@@ -3,15 +3,8 @@
 import { effectiveUnits } from './bootstrap.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Sums over the sessions of one arm, by cluster: in the same order for all arms. A mean of y is a ratio with x = 1. */
-export interface ClusterSums {
-  x: Float64Array;
-  y: Float64Array;
-  /** Also those with x = 0. */
-  sessions: number;
-}
-
-/** A ratio, or the difference of two. */
+/** Sums over the sessions of one arm, by cluster: in the same order for all arms. `sessions`: also those with x = 0. */
+export type ClusterSums = { x: Float64Array; y: Float64Array; sessions: number };
 export type Contrast = ReturnType<typeof contrastOf>;
 
 /** Sessions at which always-valid intervals are narrowest. */
@@ -23,7 +16,7 @@ export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }
 
-/** The ratio of an arm, less that of the control if there is one. NaN without sessions. */
+/** An arm's ratio, less the control's if there is one; NaN without sessions. `clusters`: effective, of the one with fewest. */
 export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
   const signed = [{ ...arm, sign: 1 }, ...(control ? [{ ...control, sign: -1 }] : [])];
   const terms = signed.map((sums) => ({ ...sums, ratio: ratioOf(sums), weight: sums.sign / total(sums.x) }));
@@ -35,7 +28,6 @@ export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
   return {
     value: terms.reduce((sum, { sign, ratio }) => sum + sign * ratio, 0),
     standardError: Math.sqrt((clusters / (clusters - 1)) * squares),
-    /** Effective number of clusters of the ratio that has the fewest. */
     clusters,
     sessions: terms.reduce((sum, { sessions }) => sum + sessions, 0),
   };

@@ -20,7 +20,6 @@ export interface CollectorOptions
   directory: string;
   /** Limit of all files of reports in the folder. */
   maxBytes: number;
-  /** Default: `node:fs/promises`. */
   files?: AppendFiles | undefined;
 }
 

@@ -169,6 +169,5 @@ export class Playback {
   }
 }
 
-function isAtEnd({ ended, currentTime, duration }: ObservedElement): boolean {
-  return ended || (duration > 0 && currentTime >= duration - END_SECONDS);
-}
+const isAtEnd = ({ ended, currentTime, duration }: ObservedElement) =>
+  ended || (duration > 0 && currentTime >= duration - END_SECONDS);

@@ -12,7 +12,7 @@ import { MEDIA_SEGMENT, OPERATION_ABORTED, type RequestContext, type ShakaPlayer
 import type { EndEvent, HeadersEvent } from '../shaka/requests.ts';
 import { pageSeconds, type Transfers } from './transfers.ts';
 
-export interface PlayerListener {
+interface PlayerListener {
   /** In place of the source before, if there is one. */
   sourceBegan(): void;
   sourceEnded(): void;
@@ -24,7 +24,6 @@ export interface PlayerListener {
 export interface ObservedPlayer {
   name: SessionReport['player'];
   version: string;
-  /** Returns what ends it. */
   listen(listener: PlayerListener, guard: Guard): (() => void)[];
   element(): HTMLMediaElement | null | undefined;
   isLive(): boolean | undefined;

@@ -10,7 +10,7 @@ import { has } from '../core/options.ts';
 import { type Arm, PLAYER, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';
-import type { ObservedPlayer, PlayerListener } from './players.ts';
+import type { ObservedPlayer } from './players.ts';
 import { Outbox } from './sending.ts';
 import { pageSeconds, Transfers } from './transfers.ts';
 
@@ -96,7 +96,9 @@ export class Reporter implements SessionReports {
     this.#observations = observations;
     this.#outbox = url === undefined ? undefined : new Outbox(String(url));
     const guard = this.#guard;
-    this.#undo.add(...(guard(() => player.listen(this.#playerListener, guard)) ?? []));
+    const transfers = () => this.#session?.transfers;
+    const listener = { sourceBegan: () => this.#begin(), sourceEnded: () => this.#end('source'), transfers };
+    this.#undo.add(...(guard(() => player.listen(listener, guard)) ?? []));
     if (has(globalThis, ...DOM_METHODS)) this.#undo.add(listen(globalThis, DOM_METHODS, this.#pageHandlers, guard));
     if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
   }
@@ -122,12 +124,6 @@ export class Reporter implements SessionReports {
       this.#hasFailed = true;
       return undefined;
     }
-  };
-
-  readonly #playerListener: PlayerListener = {
-    sourceBegan: () => this.#begin(),
-    sourceEnded: () => this.#end('source'),
-    transfers: () => this.#session?.transfers,
   };
 
   readonly #pageHandlers = {
@@ -177,7 +173,6 @@ export class Reporter implements SessionReports {
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
     const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this.options;
-    const { name: player, version: playerVersion } = this.player;
     const { id, beganMs, isLive: live, controller, playback, link } = session;
     const { requestedBits, wastedBits } = session.transfers;
     const faults = new Set<string>(leoAbr?.state.faults.map(({ code }) => code));
@@ -186,7 +181,7 @@ export class Reporter implements SessionReports {
     const browser = Object.entries(BROWSERS).find(([, pattern]) => pattern.test(userAgent))?.[0] ?? 'other';
     return reportable({
       ...{ version: SESSION_REPORT_VERSION, id, day: new Date(beganMs).toISOString().slice(0, 10), leoAbr: VERSION },
-      ...{ player, playerVersion, browser, live, controller },
+      ...{ player: this.player.name, playerVersion: this.player.version, browser, live, controller },
       ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
       ...{ requestedBits, wastedBits, ...link.figures(pageSeconds(), this.#observations) },
       faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,

@@ -33,7 +33,6 @@ export class Outbox {
     store([...kept(), { url: this.url, report, hiddenAtMs }].slice(-MOST_KEPT));
   }
 
-  /** The page goes on. */
   forget(id: string): void {
     store(kept().filter(({ report }) => report.id !== id));
   }
