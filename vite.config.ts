@@ -60,7 +60,7 @@ const ENTRIES: Record<string, [entry: string, file: string]> = {
 
 /** Long names of properties that stay within a bundle: no option, event, state or message has them. */
 const INTERNAL =
-  /^(reportedSeconds|withoutWaits|linkSeconds|neededLatencySeconds|nextChunkAtSeconds|referenceBps|bufferedUntilSeconds|playableUntilSeconds|leastLevelSeconds|mostLevelSeconds|bufferValuePerSecond|keptUntilSeconds|lastProgressAtSeconds|playheadSeconds|correlationBetween|beforeLastBps|firstChunkSeconds|indexedBits|transferSeconds|observedSeconds|newForecasting|newLinkWatch|newLiveStream|wholeDownloads|isQuotaExceeded|bufferTargetSeconds|needsHandovers|isWatched|segmentsAfter|segmentCount|firstIndex|forgetChoice|newController|controllerName|isOutdated|abandonedAt|sourceEnded|playableSeconds|isAttached)$/;
+  /^(reportedSeconds|withoutWaits|linkSeconds|neededLatencySeconds|nextChunkAtSeconds|referenceBps|bufferedUntilSeconds|playableUntilSeconds|leastLevelSeconds|mostLevelSeconds|bufferValuePerSecond|keptUntilSeconds|lastProgressAtSeconds|playheadSeconds|correlationBetween|beforeLastBps|firstChunkSeconds|indexedBits|transferSeconds|observedSeconds|newForecasting|newLinkWatch|newLiveStream|wholeDownloads|isQuotaExceeded|bufferTargetSeconds|needsHandovers|isWatched|segmentsAfter|segmentCount|firstIndex|forgetChoice|newController|controllerName|isOutdated|abandonedAt|sourceEnded|playableSeconds|isAttached|toldSeconds|sentSeconds|waitedSeconds|sampledAtSeconds|bitratesBps|firstByteSeconds|offRateSeconds)$/;
 
 /** An entry as published; the main one for pages without modules too. dash.js stays outside. */
 const plugin = ([entry, file]: [entry: string, file: string]): UserConfig => ({

@@ -90,6 +90,15 @@ export function requireAscending(value: unknown, field: string, limit: number, m
   return value as number[];
 }
 
+/** The value of a JSON text, else throws. */
+export function parsedJson(text: string, field: string, expected = 'JSON'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InputError(field, expected, error);
+  }
+}
+
 export function isFrom(value: unknown, min: number, max: number): value is number {
   return typeof value === 'number' && value >= min && value <= max;
 }

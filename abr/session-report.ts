@@ -1,6 +1,6 @@
 /** What a page reports of a session at its end: one flat object, so that each field is a column; and its check. */
 
-import { check, InputError, isFrom, requireObject } from './errors.ts';
+import { check, parsedJson, requireFrom, requireInteger, requireObject } from './errors.ts';
 
 export const SESSION_REPORT_VERSION = 1;
 /** A viewer, or a session, is in one of so many clusters per trial. */
@@ -85,18 +85,32 @@ export type SessionReport = { [K in Exclude<keyof Fields, OptionalName>]: Values
   [K in OptionalName]?: Values<Fields[K]>;
 };
 
+/** A report within the limits of its fields: numbers with six digits, names without other letters. */
+export function reportable(values: Record<string, unknown>): SessionReport {
+  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
+    const value = values[name];
+    if (value === undefined || Number.isNaN(value)) return [];
+    if ('min' in rule) {
+      const within = Math.min(rule.max, Math.max(rule.min, value as number));
+      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
+    }
+    if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
+    const letters = String(value).replace(/[^\w .:+-]/g, '_');
+    return [[name, letters.slice(0, 64) || 'unknown']];
+  });
+  return Object.fromEntries(known);
+}
+
 /** Returns `value` if it is a report of this version, else throws an `InputError` that names the field below `path`. */
 export function validSessionReport(value: unknown, path = 'report'): SessionReport {
   const report = requireObject(value, path);
   const has = (name: string) => Object.hasOwn(report, name);
-  for (const name of Object.keys(report)) {
-    check(Object.hasOwn(SESSION_REPORT_FIELDS, name), `${path}.${name}`, 'a field of the report', report[name]);
-  }
+  const unknown = Object.keys(report).find((name) => !Object.hasOwn(SESSION_REPORT_FIELDS, name));
+  check(unknown === undefined, `${path}.${unknown}`, 'a field of the report', report[unknown!]);
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
     const { optional, with: beside = name, atMost = name } = rule;
-    const [own, limit] = [has(name) ? report[name] : undefined, report[atMost]];
-    const expected = optional && !has(name) ? undefined : unmet(rule, own);
-    check(expected === undefined, `${path}.${name}`, expected!, report[name]);
+    const { [name]: own, [atMost]: limit } = report;
+    if (has(name) || !optional) checkValue(own, `${path}.${name}`, rule);
     check(has(name) || !has(beside), `${path}.${name}`, `a value beside ${beside}`, undefined);
     check(has(beside) || !has(name), `${path}.${beside}`, `a value beside ${name}`, undefined);
     if (typeof limit !== 'number') continue;
@@ -108,22 +122,13 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
 /** The report in a line of JSON. Throws an `InputError` for another text. */
 export function parseSessionReport(line: string, path = 'report'): SessionReport {
   check(line.length <= MAX_REPORT_BYTES, path, `at most ${MAX_REPORT_BYTES} bytes`, line.length);
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new InputError(path, 'JSON', line);
-  }
-  return validSessionReport(value, path);
+  return validSessionReport(parsedJson(line, path), path);
 }
 
-/** The expectation that `value` does not meet; undefined if it meets all. */
-function unmet(rule: FieldRule, value: unknown): string | undefined {
-  if ('values' in rule) return rule.values.includes(value as string) ? undefined : rule.values.join(' or ');
-  if ('pattern' in rule) {
-    return typeof value === 'string' && rule.pattern.test(value) ? undefined : `text like ${rule.pattern.source}`;
-  }
-  const { min, max, whole } = rule;
-  const isOne = isFrom(value, min, max) && (!whole || Number.isInteger(value));
-  return isOne ? undefined : `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`;
+function checkValue(value: unknown, path: string, rule: FieldRule): void {
+  if ('values' in rule) check(rule.values.includes(value as string), path, rule.values.join(' or '), value);
+  else if ('pattern' in rule) {
+    check(typeof value === 'string' && rule.pattern.test(value), path, `text like ${rule.pattern.source}`, value);
+  } else if (rule.whole) requireInteger(value, path, rule);
+  else requireFrom(value, path, rule.min, rule.max);
 }

@@ -3,19 +3,10 @@
 import { Command } from 'commander';
 import type { CommandIo } from './command-io.ts';
 import { positiveNumber } from './options.ts';
-import {
-  type AccessFlags,
-  accessOf,
-  addAccessOptions,
-  addListenOptions,
-  interrupted,
-  listening,
-} from './serve-options.ts';
-
-const DEFAULT_PORT = 8791;
+import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from './serve-options.ts';
 
 export function collectCommand(io: CommandIo): Command {
-  return addAccessOptions(addListenOptions(new Command('collect'), DEFAULT_PORT))
+  return addAccessOptions(new Command('collect'), 8791)
     .description('receive the session reports of pages, and append them to files by day')
     .requiredOption('--out <folder>', 'folder of the files')
     .option('--max-mb <n>', 'refuse reports beyond this size of all files, in MB', '10000')
@@ -30,10 +21,10 @@ async function collectReports(flags: Flags, io: CommandIo): Promise<void> {
   const { serviceLog } = await import('./service-log.ts');
   const log = serviceLog(io.stderr);
   const perSecond = positiveNumber(flags.rate, '--rate');
-  const options = {
-    ...{ ...accessOf(flags), directory: flags.out, maxBytes: positiveNumber(flags.maxMb, '--max-mb') * 1e6 },
-    ...{ limits: { rate: { perSecond, burst: 10 * perSecond } }, log, onFault: (error: Error) => log.error(error) },
-  };
+  const maxBytes = positiveNumber(flags.maxMb, '--max-mb') * 1e6;
+  const limits = { rate: { perSecond, burst: 10 * perSecond } };
+  const onFault = (error: Error) => log.error(error);
+  const options = { ...accessOf(flags), directory: flags.out, maxBytes, limits, log, onFault };
   const running = await listening(options, startCollector);
   log.info(`the collector is at ${running.url}/v1/reports`);
   await interrupted(io);

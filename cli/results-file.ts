@@ -3,7 +3,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { InputError } from '../abr/errors.ts';
+import { InputError, parsedJson } from '../abr/errors.ts';
 import { parseResults } from '../replay/evaluation/parse-results.ts';
 import { writeFileAtomically } from '../replay/formats/write-file.ts';
 import type { Results } from '../replay/results.ts';
@@ -58,12 +58,7 @@ export function readInput(file: string, field: string, mostBytes = Number.POSITI
 }
 
 export function readJson(file: string, field: string): unknown {
-  const text = readInput(file, field);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new InputError(file, 'JSON', error);
-  }
+  return parsedJson(readInput(file, field), file);
 }
 
 /** Results, or partial ones, from a file of any size. `flag` names it in errors of reading. */

@@ -26,9 +26,10 @@ export interface AccessFlags {
   tokenFile?: string;
 }
 
-export function addAccessOptions(command: Command): Command {
+/** With those of `addListenOptions`. */
+export function addAccessOptions(command: Command, defaultPort: number): Command {
   const proxy = 'proxy whose X-Forwarded-For names the client (repeatable); default: the header is ignored';
-  return command
+  return addListenOptions(command, defaultPort)
     .option('--allow-host <name>', 'host name in requests, besides IP addresses (repeatable)', collect, [])
     .option('--allow-origin <origin>', 'origin of pages that may use it, besides loopback (repeatable)', collect, [])
     .option('--trust-proxy <address|cidr>', proxy, collect, [])

@@ -15,7 +15,6 @@ import {
   type AccessFlags,
   accessOf,
   addAccessOptions,
-  addListenOptions,
   closed,
   dishAddressOption,
   interrupted,
@@ -48,7 +47,7 @@ interface ServeFlags extends ScriptFlags, AccessFlags {
 }
 
 export function serveCommand(io: CommandIo): Command {
-  return addAccessOptions(addListenOptions(new Command('serve'), DEFAULT_PORT))
+  return addAccessOptions(new Command('serve'), DEFAULT_PORT)
     .description('predict the link for the players behind it that have the plugin: HTTP and server-sent events')
     .option(
       '--dish <host:port|simulated>',

@@ -13,7 +13,7 @@ import { run } from '../cli/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';
-import { VERSION } from '../src/trial/version.ts';
+import { VERSION } from '../src/trial/reports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];

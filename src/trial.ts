@@ -2,10 +2,8 @@
 
 import { check } from '../abr/errors.ts';
 import { has } from './core/options.ts';
-import { observedDash } from './trial/dash.ts';
-import { observedHls } from './trial/hls.ts';
+import { observedDash, observedHls, observedShaka } from './trial/players.ts';
 import { Reporter, type ReportOptions, type SessionReports } from './trial/reports.ts';
-import { observedShaka } from './trial/shaka.ts';
 
 export { InputError } from '../abr/errors.ts';
 export type { SessionReport } from '../abr/session-report.ts';
@@ -27,10 +25,9 @@ export type ObservablePlayer =
  * plugin's handle in arms with the plugin, and absent in the player's own arm.
  */
 export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
-  const is = (...methods: string[]) => has(player, ...methods);
-  const isDash = is('getVersion', 'getVideoElement', 'on', 'off');
-  const isHls = is('loadSource', 'on', 'off');
-  const isOne = isDash || isHls || is('getNetworkingEngine', 'getMediaElement', 'addEventListener');
+  const isDash = has(player, 'getVersion', 'getVideoElement', 'on', 'off');
+  const isHls = has(player, 'loadSource', 'on', 'off');
+  const isOne = isDash || isHls || has(player, 'getNetworkingEngine', 'getMediaElement', 'addEventListener');
   check(isOne, 'player', 'a player of dash.js, hls.js or Shaka Player', player);
   const observed = isDash ? observedDash : isHls ? observedHls : observedShaka;
   return new Reporter(observed(player as never), options);

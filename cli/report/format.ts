@@ -35,7 +35,11 @@ export function estimateCell(
   // At this number of digits the interval may be a point.
   const isPoint = number(low) === number(value) && number(high) === number(value);
   const text = isPoint ? number(value) : `${number(value)} (${number(low)} to ${number(high)})`;
-  return { text, strong: isDifference && (low > 0 || high < 0) };
+  return { text, strong: isDifference && excludesZero(estimate) };
+}
+
+export function excludesZero({ ci95 }: Estimate): boolean {
+  return ci95 !== null && (ci95[0] > 0 || ci95[1] < 0);
 }
 
 /** The estimate in another unit; a negative factor turns a cost into a contribution. */

@@ -1,52 +1,41 @@
-/** The arms of a trial against its control, metric by metric. */
+/** The arms of a trial against its control, metric by metric, and the document that shows them. */
 
+import { InputError } from '../../abr/errors.ts';
 import {
   alwaysValidInterval,
-  type Contrast,
   contrastOf,
   intervalOf,
   ratioOf,
+  sessionsToFind,
 } from '../../replay/evaluation/cluster-ratios.ts';
-import type { Estimate } from '../../replay/results.ts';
-import { DECISIVE, METRICS, type Metric } from './metrics.ts';
+import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
+import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
+import { DECISIVE, METRICS, type Metric } from './sums-sql.ts';
 
 /** An arm or a kind of sessions with fewer sessions is left out. */
 const FEWEST_SESSIONS = 8;
 /** Below this probability, chance does not explain the numbers of sessions. */
 const WRONG_SHARE_ALPHA = 0.001;
+/** Differences of the power table, in percent of the control. */
+const EFFECTS = [1, 2, 5, 10];
 
-export interface Comparison {
-  metric: Metric;
-  control: number;
-  arm: number;
-  contrast: Contrast;
-  /** At a single look. */
-  difference: Estimate;
-  /** At any number of looks, for all arms together. */
-  always: Estimate;
-}
+type Comparison = ReturnType<typeof comparisonOf>;
+type ArmComparison = ReturnType<typeof compareArms>['arms'][number];
 
-export interface ArmComparison {
-  arm: ArmSums;
-  comparisons: Comparison[];
-  /** Of decisive metrics; for all kinds together. */
-  kinds: { name: string; sessions: number; comparisons: Comparison[] }[];
-}
-
-export type TrialComparison = NonNullable<ReturnType<typeof compareArms>>;
-
-/** Undefined without the control `name` (default: where the player's own algorithm chose most often) and another arm. */
-export function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
+function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
   const enough = arms.filter(isEnough);
   const [first] = [...enough].sort((a, b) => b.own / b.sessions - a.own / a.sessions);
   const control = enough.find(({ arm }) => arm === (name ?? first?.arm));
   const others = enough.filter((arm) => arm !== control);
-  if (control === undefined || others.length === 0) return undefined;
-  const compared = others.map((arm): ArmComparison => {
+  if (control === undefined || others.length === 0) {
+    const found = arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
+    throw new InputError('--control', 'it and another arm, with eight sessions of two clusters each', name, found);
+  }
+  const compared = others.map((arm) => {
     const comparisons = METRICS.map((metric) => comparisonOf(metric, arm, control, { always: 0.05 / others.length }));
-    const isKnown = ({ contrast }: Comparison) => Number.isFinite(contrast.value);
-    return { arm, comparisons: comparisons.filter(isKnown), kinds: comparedKinds(kinds, arm, control) };
+    const known = comparisons.filter(({ contrast }) => Number.isFinite(contrast.value));
+    return { arm, comparisons: known, kinds: comparedKinds(kinds, arm, control) };
   });
   return { control, arms: compared, warnings: shareWarnings(enough) };
 }
@@ -55,18 +44,19 @@ function isEnough({ sessions, perCluster }: ArmSums): boolean {
   return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 }
 
-function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }): Comparison {
+/** `difference`: at a single look. `always`: at any number of looks, for all arms together. */
+function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
-  const { value } = contrast;
   return {
     ...{ metric, contrast, control: ratioOf(control), arm: ratioOf(arm) },
-    difference: { value, ci95: intervalOf(contrast, once) },
-    always: { value, ci95: alwaysValidInterval(contrast, always) },
+    difference: { value: contrast.value, ci95: intervalOf(contrast, once) },
+    always: { value: contrast.value, ci95: alwaysValidInterval(contrast, always) },
   };
 }
 
-function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums): ArmComparison['kinds'] {
+/** In decisive metrics; the intervals hold for all kinds together. */
+function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums) {
   const found = kinds.flatMap(({ name, arms }) => {
     const [one, other] = [arm, control].map((all) =>
       arms.find((part) => part.arm === all.arm && part.sessions < all.sessions && isEnough(part)),
@@ -90,7 +80,98 @@ function shareWarnings(arms: readonly ArmSums[]): string[] {
     const [low, high] = intervalOf(contrast, WRONG_SHARE_ALPHA) ?? [0, 1];
     const wanted = plannedShare / planned;
     if (low <= wanted && wanted <= high) return [];
-    const [is, instead] = [contrast.value, wanted].map((share) => `${(100 * share).toFixed(1)} %`);
+    const [is, instead] = [contrast.value, wanted].map((share) => `${fixed(100 * share, 1)} %`);
     return [`\`${arm}\` has ${is} of the sessions instead of ${instead}, which is not chance: reports are lost.`];
   });
+}
+
+const section = (id: string, title: string, ...blocks: Block[]): Section => ({ id, title, level: 2, blocks });
+
+/** `controlName`: default: where the player's own algorithm chose most often. */
+export function trialDocument(sums: TrialSums, controlName?: string): ReportDocument {
+  const { control, arms, warnings } = compareArms(sums, controlName);
+  const compared = [control, ...arms.map(({ arm }) => arm)];
+  const items = sums.arms.map((arm) => {
+    const ofPlayer = `${fixed((100 * arm.own) / arm.sessions, 1)} % with the player's own algorithm`;
+    return `\`${arm.arm}\`: ${count(arm.sessions, 'session')}, ${compared.includes(arm) ? ofPlayer : 'too few, left out'}`;
+  });
+  items.push(...sums.notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`));
+  const tables = arms.flatMap((one, i): Section[] => [
+    section(`arm-${i}`, `${one.arm.arm} against ${control.arm}`, armTable(one, control.arm)),
+    { ...section(`kinds-${i}`, 'By kind of session', kindTable(one)), level: 3 },
+    { ...section(`needed-${i}`, 'Sessions needed', powerTable(one)), level: 3 },
+  ]);
+  const outcome: Block[] = arms.map((one) => ({ kind: 'text', text: sentence(one, control.arm) }));
+  if (warnings.length > 0) outcome.push({ kind: 'list', items: warnings });
+  return {
+    title: `Trial ${sums.trial}`,
+    opening: section('outcome', 'Outcome', ...outcome),
+    sections: [
+      ...tables.filter(({ blocks: [table] }) => (table as Table).rows.length > 0),
+      section('counts', 'What was counted', { kind: 'list', items }),
+    ],
+  };
+}
+
+function sentence({ arm, comparisons }: ArmComparison, control: string): string {
+  const decisive = comparisons.filter(({ metric }) => DECISIVE.includes(metric));
+  const sure = decisive.filter(({ always }) => excludesZero(always));
+  const once = decisive.filter((one) => !sure.includes(one) && excludesZero(one.difference));
+  const unclear = decisive.filter((one) => !sure.includes(one) && !once.includes(one));
+  const parts = [
+    sure.length > 0 && `${sure.map(change).join(' and ')}, whenever one looks`,
+    once.length > 0 && `${once.map(change).join(' and ')}, if this is the only look`,
+    unclear.length > 0 && `no difference was found in ${unclear.map(nounOf).join(', ')}`,
+  ];
+  return `With \`${arm.arm}\` instead of \`${control}\`, ${parts.filter(Boolean).join('; ')}.`;
+}
+
+const nounOf = ({ metric }: Pick<Comparison, 'metric'>) => metric.title.split(',')[0]!;
+
+function change({ metric, control, difference }: Comparison): string {
+  const isHigher = difference.value > 0;
+  const size = Math.abs(difference.value);
+  const shown = control > 0 ? `${fixed((100 * size) / control, 1)} %` : fixed(size, metric.digits);
+  const verdict = isHigher === metric.isLowerBetter ? 'worse' : 'better';
+  return `${nounOf({ metric })} is ${shown} ${isHigher ? 'higher' : 'lower'} (${verdict})`;
+}
+
+function armTable({ arm, comparisons }: ArmComparison, control: string): Table {
+  return {
+    ...{ kind: 'table', names: ['metric'] },
+    caption:
+      'QoE, bitrate and latency are per second watched. Intervals are 95 %, over whole clusters; those "at any look" hold ' +
+      'however often one looks (mixture sequential probability ratio test), and for all arms together.',
+    numbers: [control, arm.arm, 'difference', 'in %', 'difference, at any look'],
+    rows: comparisons.map(({ metric: { title, digits }, difference, always, ...of }) => [
+      ...[title, fixed(of.control, digits), fixed(of.arm, digits), estimateCell(difference, { digits })],
+      of.control > 0 ? signed((100 * difference.value) / of.control, 1) : '–',
+      estimateCell(always, { digits }),
+    ]),
+  };
+}
+
+function kindTable({ kinds }: ArmComparison): Table {
+  return {
+    ...{ kind: 'table', names: ['kind'] },
+    caption: 'Differences between the arms; the intervals hold for all rows and columns together (Bonferroni).',
+    numbers: ['sessions', ...DECISIVE.map(({ title }) => title)],
+    rows: kinds.map(({ name, sessions, comparisons }) => [
+      ...[name, String(sessions)],
+      ...comparisons.map(({ difference, metric: { digits } }) => estimateCell(difference, { digits })),
+    ]),
+  };
+}
+
+function powerTable({ comparisons }: ArmComparison): Table {
+  const shown = comparisons.filter(({ metric, control }) => DECISIVE.includes(metric) && control > 0);
+  const needed = ({ control, contrast }: Comparison, percent: number) =>
+    Number(sessionsToFind((control * percent) / 100, contrast).toPrecision(2));
+  return {
+    ...{ kind: 'table', names: ['metric'] },
+    caption:
+      'Sessions of both arms that find such a difference in 80 % of trials, at a single look; else about twice as many.',
+    numbers: EFFECTS.map((percent) => `to find ${percent} %`),
+    rows: shown.map((one) => [one.metric.title, ...EFFECTS.map((percent) => fixed(needed(one, percent), 0))]),
+  };
 }

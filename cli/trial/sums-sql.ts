@@ -1,7 +1,45 @@
-/** The SQL of a trial: the check of reports by the rules of abr/session-report.ts, and their sums. */
+/** The SQL of a trial: what arms are compared in, the check of reports by abr/session-report.ts, and their sums. */
 
 import { type FieldRule, SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
-import { KINDS, METRICS } from './metrics.ts';
+
+/** sum(y) / sum(x) over the sessions in which x is not null. */
+export type Metric = ReturnType<typeof metric>;
+
+/** `id`: in the names of its columns; `title`: with the unit after a comma. */
+function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false) {
+  return { id, title, digits, x, y, isLowerBetter };
+}
+
+const given = (condition: string, value: string) => `case when ${condition} then ${value} end`;
+/** The mean over the time watched, in which a session without the field does not count. */
+const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] => [
+  given(`${field} is not null`, seconds),
+  `${seconds} * ${field}`,
+];
+
+/** Metrics that decide, and are compared by kind of session. */
+export const DECISIVE: readonly Metric[] = [
+  metric('qoe', 'QoE', 2, overTime('qoe')),
+  metric('stalled', 'time stalled, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
+  metric('watched', 'watch time, s per session', 1, ['1', 'watchedSeconds']),
+];
+
+export const METRICS: readonly Metric[] = [
+  ...DECISIVE,
+  metric('minute', 'QoE of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
+  metric('startup', 'startup, s', 3, [given('started', '1'), given('started', 'startupSeconds')], true),
+  metric('unstarted', 'without a picture, % of sessions', 2, ['1', 'case when started then 0 else 100 end'], true),
+  metric('bitrate', 'bitrate, Mbit/s', 2, overTime('meanBitrateBps / 1e6')),
+  metric('latency', 'live latency, s', 2, overTime('latencySeconds'), true),
+];
+
+/** The kinds of sessions that are also compared on their own, as columns `<id>_kind` of text. */
+export const KINDS = {
+  rhythm: "case when rhythm is null then 'not known' when rhythm then 'found' else 'none' end",
+  player: 'player',
+  live: "case when live then 'live' else 'on demand' end",
+  browser: 'browser',
+};
 
 const FIELDS = Object.entries<FieldRule>(SESSION_REPORT_FIELDS);
 
@@ -13,43 +51,36 @@ const READ_LINES =
   "columns = {line: 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', " +
   "comment = '', strict_mode = false, max_line_size = 1048576, ignore_errors = true, store_rejects = true, rejects_limit = 0";
 
-/** A column of JSON per field, all null for a line that is none: a cast to numbers would take "12" and true. */
+/** A column of JSON text per field, all null for a line that is none: a cast to numbers would take "12" and true. */
 function rawReports(files: readonly string[]): string {
   const texts = files.filter((file) => !isParquet(file)).map(quoted);
   const lines = files.filter(isParquet).map((file) => `select to_json(t)::varchar as line from ${quoted(file)} t`);
   if (texts.length > 0) lines.push(`select line from read_csv([${texts.join(', ')}], ${READ_LINES})`);
   const shape = quoted(JSON.stringify(Object.fromEntries(FIELDS.map(([field]) => [field, 'JSON']))));
   const report = `case when json_valid(line) then json_transform(line, ${shape}) end`;
-  return `select unnest(${report}) from (${lines.join(' union all ')})`;
+  return `select columns(*)::varchar from (select unnest(${report}) from (${lines.join(' union all ')}))`;
 }
 
 /** The value of a raw field as it is used; null for one of another type. */
 function typed(field: string, rule: FieldRule): string {
-  if ('min' in rule) return `try_cast("${field}"::varchar as double)`;
-  const isFlag = 'values' in rule && rule.values.includes(true);
-  return isFlag ? `try_cast("${field}"::varchar as boolean)` : `trim("${field}"::varchar, '"')`;
+  if ('min' in rule) return `try_cast("${field}" as double)`;
+  return 'values' in rule && rule.values.includes(true) ? `try_cast("${field}" as boolean)` : `trim("${field}", '"')`;
 }
 
 /** Whether a raw field that is present has a value of its rule; null counts as no. */
 function hasRightValue(field: string, rule: FieldRule): string {
-  const text = `"${field}"::varchar`;
-  if ('values' in rule) return `${text} in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
-  if ('pattern' in rule) {
-    return `regexp_full_match(${text}, ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
-  }
   const value = typed(field, rule);
-  return `${value} between ${rule.min} and ${rule.max}${rule.whole ? ` and ${value} = floor(${value})` : ''}`;
+  const whole = 'whole' in rule ? ` and ${value} = floor(${value})` : '';
+  if ('min' in rule) return `${value} between ${rule.min} and ${rule.max}${whole}`;
+  if ('values' in rule) return `"${field}" in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
+  return `regexp_full_match("${field}", ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
 }
 
-/** Whether a raw field follows its rule; null counts as no. */
 function isRight(field: string, rule: FieldRule): string {
   const { optional, with: beside, atMost } = rule;
-  const value = `coalesce(${hasRightValue(field, rule)}, false)`;
-  return [
-    optional ? `("${field}" is null or ${value})` : value,
-    ...(beside ? [`("${field}" is null) = ("${beside}" is null)`] : []),
-    ...(atMost ? [`coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)`] : []),
-  ].join(' and ');
+  const value = `coalesce(${hasRightValue(field, rule)}, ${optional ? `"${field}" is null` : false})`;
+  const isBeside = beside ? ` and ("${field}" is null) = ("${beside}" is null)` : '';
+  return value + isBeside + (atMost ? ` and coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)` : '');
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];
@@ -60,38 +91,26 @@ export function typedReports(files: readonly string[]): string {
   const reasons = FIELDS.map(([field, rule]) => `when not (${isRight(field, rule)}) then 'wrong ${field}'`);
   const columns = FIELDS.filter(([field]) => new RegExp(`\\b${field}\\b`).test(USED));
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`);
-  const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"::varchar`).join(', ')}) is null`;
+  const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"`).join(', ')}) is null`;
   return `select case ${none} then 'not a line of JSON with fields of a report'
-    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id::varchar, '"') as ubigint) as key, ${values.join(', ')}
+    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id, '"') as ubigint) as key, ${values.join(', ')}
     from (${rawReports(files)})`;
 }
 
-/** The columns of sums beside their keys, and their SQL over `x_<metric>` and `y_<metric>` of each session. */
 const SUMS: readonly (readonly [column: string, sql: string])[] = [
   ['sessions', 'count(*)'],
   ['own', "sum(case when controller = 'player' then 1 else 0 end)"],
   ['planned', 'sum(armShare)'],
-  ...METRICS.flatMap(({ id }) => ['x', 'y'].map((of) => [`sum_${of}_${id}`, `sum(${of}_${id})`] as const)),
+  ...METRICS.flatMap(({ id, x, y }) => [[`sum_x_${id}`, `sum(${x})`] as const, [`sum_y_${id}`, `sum(${y})`] as const]),
 ];
 const KIND_COLUMNS = Object.keys(KINDS).map((id) => `${id}_kind`);
 const ALL_KEYS = [...KEYS, ...KIND_COLUMNS];
 
 /** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
 export function sumsOf(table: string): string {
-  const values = [
-    ...[...KEYS, 'controller', 'armShare'],
-    ...Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`),
-    ...METRICS.flatMap(({ id, x, y }) => [`${x} as x_${id}`, `${y} as y_${id}`]),
-  ];
-  return `with sessions as (
-  select
-    ${values.join(',\n    ')}
-  from ${table}
-)
-select
-  ${[...ALL_KEYS, ...SUMS.map(([column, sql]) => `${sql} as ${column}`)].join(',\n  ')}
-from sessions
-group by ${ALL_KEYS.join(', ')}`;
+  const kinds = Object.entries(KINDS).map(([id, sql]) => `${sql} as ${id}_kind`);
+  const sums = SUMS.map(([column, sql]) => `${sql} as ${column}`);
+  return `select\n  ${[...KEYS, ...kinds, ...sums].join(',\n  ')}\nfrom ${table}\ngroup by ${ALL_KEYS.join(', ')}`;
 }
 
 /** Sums from a file, as a warehouse wrote it. */
@@ -102,11 +121,10 @@ export function typedSums(file: string): string {
 
 /** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
 export function sumsByKind(table: string, trial: string): string {
-  const kinds = KIND_COLUMNS.map(
-    (kind, i) => `when grouping(${kind}) = 0 then '${Object.keys(KINDS)[i]}: ' || ${kind}`,
-  );
-  const sets = ['arm, cluster', ...KIND_COLUMNS.map((kind) => `arm, cluster, ${kind}`)].map((set) => `(${set})`);
+  const kinds = Object.keys(KINDS).map((id) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`);
+  const sets = ['', ...KIND_COLUMNS.map((kind) => `, ${kind}`)].map((kind) => `(arm, cluster${kind})`);
   const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
   return `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')}
-    from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})`;
+    from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})
+    order by kind, arm`;
 }

@@ -8,10 +8,9 @@ import type { CommandIo } from '../command-io.ts';
 import { html } from '../report/html.ts';
 import { markdown, plainText } from '../report/markdown.ts';
 import { requireWritableFolder } from '../results-file.ts';
-import { compareArms } from './compare-arms.ts';
+import { trialDocument } from './compare-arms.ts';
 import { readSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';
-import { trialDocument } from './trial-document.ts';
 
 type Flags = Partial<Record<'name' | 'control' | 'out' | 'sql', string>> & { sums?: boolean };
 
@@ -35,13 +34,7 @@ async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<v
   }
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
   if (out !== undefined) requireWritableFolder(out);
-  const sums = await readSums({ paths, areSums, trial, threads: io.defaultJobs });
-  const comparison = compareArms(sums, control);
-  if (comparison === undefined) {
-    const arms = sums.arms.map(({ arm, sessions }) => `${arm} (${sessions})`).join(', ');
-    throw new InputError('--control', 'it and another arm, with eight sessions of two clusters each', control, arms);
-  }
-  const document = trialDocument(sums, comparison);
+  const document = trialDocument(await readSums({ paths, areSums, trial, threads: io.defaultJobs }), control);
   for (const piece of plainText(document)) io.stdout.write(piece);
   if (out === undefined) return;
   writeFilesAtomically([

@@ -1,54 +1,56 @@
 /** The rate of a link over time while it was in use, to evaluate past forecasts. Constant memory. */
 
-const CELL_SECONDS = 0.5;
-
 export class DeliveredTimeline {
   readonly #bits: Float64Array;
   readonly #busy: Float64Array;
+  readonly #cellSeconds: number;
   /** The newest cell, counted from second 0 of the session. */
   #newest = -1;
 
   /** Keeps the last `memorySeconds`. */
-  constructor(memorySeconds: number) {
-    const cells = Math.ceil(memorySeconds / CELL_SECONDS) + 2;
+  constructor(memorySeconds: number, cellSeconds = 0.5) {
+    const cells = Math.ceil(memorySeconds / cellSeconds) + 2;
     this.#bits = new Float64Array(cells);
     this.#busy = new Float64Array(cells);
+    this.#cellSeconds = cellSeconds;
   }
 
   /** Adds `bits` that arrived evenly between two seconds of the session, in ascending order of ends. */
   add(startSeconds: number, endSeconds: number, bits: number): void {
-    const rate = bits / (endSeconds - startSeconds);
-    const last = Math.floor(endSeconds / CELL_SECONDS);
+    const last = Math.floor(endSeconds / this.#cellSeconds);
     const cells = this.#bits.length;
-    for (let cell = Math.max(this.#newest + 1, last - cells + 1); cell <= last; cell++) {
-      this.#bits[cell % cells] = 0;
-      this.#busy[cell % cells] = 0;
+    for (let cell = Math.max(this.#newest, last - cells) + 1; cell <= last; cell++) {
+      this.#bits[cell % cells] = this.#busy[cell % cells] = 0;
     }
     this.#newest = Math.max(this.#newest, last);
-    const first = Math.max(Math.floor(startSeconds / CELL_SECONDS), this.#newest - cells + 1, 0);
-    for (let cell = first; cell <= last; cell++) {
-      const seconds = overlap(cell, startSeconds, endSeconds);
-      if (seconds <= 0) continue;
-      this.#bits[cell % cells]! += rate * seconds;
-      this.#busy[cell % cells]! += seconds;
-    }
+    const rate = bits / (endSeconds - startSeconds);
+    this.#visit(startSeconds, endSeconds, (at, seconds) => {
+      this.#bits[at]! += rate * seconds;
+      // Downloads may run beside each other.
+      this.#busy[at] = Math.min(this.#cellSeconds, this.#busy[at]! + seconds);
+    });
   }
 
   /** Mean rate while in use between two seconds of the session; NaN if used for less than `leastShare` of the time. */
   rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
-    const cells = this.#bits.length;
-    const first = Math.max(Math.floor(fromSeconds / CELL_SECONDS), this.#newest - cells + 1, 0);
     let bits = 0;
     let busy = 0;
-    for (let cell = first; cell <= this.#newest && cell * CELL_SECONDS < toSeconds; cell++) {
-      const share = overlap(cell, fromSeconds, toSeconds) / CELL_SECONDS;
-      bits += share * this.#bits[cell % cells]!;
-      busy += share * this.#busy[cell % cells]!;
-    }
-    return busy > 0 && busy >= leastShare * (toSeconds - fromSeconds) ? bits / busy : Number.NaN;
+    this.#visit(fromSeconds, toSeconds, (at, seconds) => {
+      bits += seconds * this.#bits[at]!;
+      busy += seconds * this.#busy[at]!;
+    });
+    const least = leastShare * (toSeconds - fromSeconds) * this.#cellSeconds;
+    return busy > 0 && busy >= least ? bits / busy : Number.NaN;
   }
-}
 
-function overlap(cell: number, fromSeconds: number, toSeconds: number): number {
-  return Math.min(toSeconds, (cell + 1) * CELL_SECONDS) - Math.max(fromSeconds, cell * CELL_SECONDS);
+  /** The kept cells between two seconds, with the seconds that they have of this time. */
+  #visit(fromSeconds: number, toSeconds: number, visit: (at: number, seconds: number) => void): void {
+    const cells = this.#bits.length;
+    const cellSeconds = this.#cellSeconds;
+    let cell = Math.max(Math.floor(fromSeconds / cellSeconds), this.#newest - cells + 1, 0);
+    for (; cell <= this.#newest && cell * cellSeconds < toSeconds; cell++) {
+      const seconds = Math.min(toSeconds, (cell + 1) * cellSeconds) - Math.max(fromSeconds, cell * cellSeconds);
+      visit(cell % cells, seconds);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /** Converters of sources with several samples a second. */
 
-import { InputError } from '../../abr/errors.ts';
+import { InputError, parsedJson } from '../../abr/errors.ts';
 import { EPOCH_SECONDS } from '../../abr/forecast.ts';
 import { linesOf } from '../formats/lines.ts';
 import { placeOf } from '../formats/place.ts';
@@ -44,12 +44,7 @@ interface IperfReport {
 export const iperfJson: Converter = (file) => {
   const wrong = (field: string, expected: string, value: unknown) =>
     new InputError(placeOf({ file: file.path, field }), expected, value);
-  let json: IperfReport;
-  try {
-    json = JSON.parse(textOf(file));
-  } catch (error) {
-    throw wrong('', 'the JSON of iperf3', error);
-  }
+  const json = parsedJson(textOf(file), file.path, 'the JSON of iperf3') as IperfReport;
   const startSeconds = json?.start?.timestamp?.timesecs;
   if (typeof startSeconds !== 'number') throw wrong('start.timestamp.timesecs', 'a Unix time', startSeconds);
   if (json.start?.test_start?.reverse === 0) return [];

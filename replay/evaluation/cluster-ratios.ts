@@ -3,44 +3,34 @@
 import { effectiveUnits } from './bootstrap.ts';
 import { studentQuantile } from './student-t.ts';
 
-/** Sums over the sessions of one arm, by cluster: in the same order for all arms. A mean of y is a ratio with x = 1. */
-export interface ClusterSums {
-  x: Float64Array;
-  y: Float64Array;
-  /** Also those with x = 0. */
-  sessions: number;
-}
-
-/** A ratio, or the difference of two. */
-export interface Contrast {
-  value: number;
-  standardError: number;
-  /** Effective number of clusters of the ratio that has the fewest. */
-  clusters: number;
-  sessions: number;
-}
+/** Sums over the sessions of one arm, by cluster: in the same order for all arms. `sessions`: also those with x = 0. */
+export type ClusterSums = { x: Float64Array; y: Float64Array; sessions: number };
+export type Contrast = ReturnType<typeof contrastOf>;
 
 /** Sessions at which always-valid intervals are narrowest. */
 const PLANNED_SESSIONS = 10_000;
+
+const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
 
 export function ratioOf({ x, y }: Pick<ClusterSums, 'x' | 'y'>): number {
   return total(y) / total(x);
 }
 
-/** The ratio of an arm, less that of the control if there is one. NaN without sessions. */
-export function contrastOf(arm: ClusterSums, control?: ClusterSums): Contrast {
-  const scores = new Float64Array(arm.x.length);
-  let [value, clusters, sessions] = [0, Number.POSITIVE_INFINITY, 0];
-  for (const [sums, sign] of [[arm, 1] as const, ...(control ? [[control, -1] as const] : [])]) {
-    const { x, y } = sums;
-    const [ratio, weight] = [ratioOf(sums), sign / total(x)];
-    for (let c = 0; c < scores.length; c++) scores[c]! += weight * (y[c]! - ratio * x[c]!);
-    value += sign * ratio;
-    clusters = Math.min(clusters, effectiveUnits(x));
-    sessions += sums.sessions;
-  }
-  const squares = scores.reduce((sum, score) => sum + score * score, 0);
-  return { value, clusters, sessions, standardError: Math.sqrt((clusters / (clusters - 1)) * squares) };
+/** An arm's ratio, less the control's if there is one; NaN without sessions. `clusters`: effective, of the one with fewest. */
+export function contrastOf(arm: ClusterSums, control?: ClusterSums) {
+  const signed = [{ ...arm, sign: 1 }, ...(control ? [{ ...control, sign: -1 }] : [])];
+  const terms = signed.map((sums) => ({ ...sums, ratio: ratioOf(sums), weight: sums.sign / total(sums.x) }));
+  const scores = arm.x.map((_, c) =>
+    terms.reduce((score, { x, y, ratio, weight }) => score + weight * (y[c]! - ratio * x[c]!), 0),
+  );
+  const squares = total(scores.map((score) => score * score));
+  const clusters = Math.min(...terms.map(({ x }) => effectiveUnits(x)));
+  return {
+    value: terms.reduce((sum, { sign, ratio }) => sum + sign * ratio, 0),
+    standardError: Math.sqrt((clusters / (clusters - 1)) * squares),
+    clusters,
+    sessions: terms.reduce((sum, { sessions }) => sum + sessions, 0),
+  };
 }
 
 /** The interval for a single look; null with fewer than two clusters. */
@@ -68,8 +58,4 @@ function around({ value, standardError, clusters }: Contrast, errors: number): [
 export function sessionsToFind(difference: number, { standardError, sessions }: Contrast): number {
   // Quantiles of the normal distribution at 97.5 and 80 %.
   return sessions * (((1.959964 + 0.841621) * standardError) / difference) ** 2;
-}
-
-function total(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }

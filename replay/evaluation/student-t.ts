@@ -8,15 +8,9 @@ const STEPS = 1000;
 export function studentQuantile(probability: number, degrees: number): number {
   const v = Math.min(degrees, MOST_DEGREES);
   const width = Math.PI / 2 / STEPS;
-  const density = (step: number) => Math.cos((step + 0.5) * width) ** (v - 1);
-  let total = 0;
-  for (let step = 0; step < STEPS; step++) total += density(step);
-  const wanted = (2 * probability - 1) * total;
-  let sum = 0;
-  for (let step = 0; step < STEPS; step++) {
-    const next = sum + density(step);
-    if (next >= wanted) return Math.sqrt(v) * Math.tan((step + (wanted - sum) / (next - sum)) * width);
-    sum = next;
-  }
-  return Number.POSITIVE_INFINITY;
+  const densities = Array.from({ length: STEPS }, (_, step) => Math.cos((step + 0.5) * width) ** (v - 1));
+  let rest = (2 * probability - 1) * densities.reduce((sum, density) => sum + density);
+  let step = 0;
+  while (rest > densities[step]!) rest -= densities[step++]!;
+  return Math.sqrt(v) * Math.tan((step + rest / densities[step]!) * width);
 }

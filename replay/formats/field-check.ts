@@ -1,6 +1,6 @@
 /** Checks on the fields of a JSON file: scenarios, households and sidecars. Browser-safe. */
 
-import { InputError, requireObject } from '../../abr/errors.ts';
+import { InputError, parsedJson, requireObject } from '../../abr/errors.ts';
 import { placeOf } from './place.ts';
 
 export interface NumberRule {
@@ -71,12 +71,7 @@ export class FieldCheck {
 
 /** The object in a JSON text. `file` is for messages. @throws {InputError} for another text. */
 export function jsonObject(text: string, file: string): Record<string, unknown> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new InputError(file, 'a JSON object', error);
-  }
+  const json = parsedJson(text, file, 'a JSON object');
   if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
   throw new InputError(file, 'a JSON object', json);
 }

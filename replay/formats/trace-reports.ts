@@ -3,6 +3,7 @@
 import { parseSessionReport, type SessionReport } from '../../abr/session-report.ts';
 import type { Trace } from '../trace.ts';
 import { runsOf } from './join-pieces.ts';
+import { decimalOf } from './lines.ts';
 import { type TraceSource, tracesFromSamples } from './samples.ts';
 
 export const REPORTS_DATASET = 'reports';
@@ -33,13 +34,9 @@ export function parseReports(text: string, source: TraceSource): Trace[] {
   return traces;
 }
 
-function tracesOf(
-  { id, day, cluster, observations = '', observedFromMs }: SessionReport,
-  source: TraceSource,
-): Trace[] {
-  const ratesBps = Float64Array.from(observations.split(','), (kbps) =>
-    kbps === '' ? Number.NaN : 1000 * Number(kbps),
-  );
+function tracesOf(report: SessionReport, source: TraceSource): Trace[] {
+  const { id, day, cluster, observations = '', observedFromMs } = report;
+  const ratesBps = Float64Array.from(observations.split(','), (kbps) => 1000 * decimalOf(kbps));
   if (!ratesBps.some((rate) => rate > 0)) return [];
   const days = Math.floor(Date.parse(day) / DAY_MS) % FOLDS;
   // Reports outside a trial do not say whether they are of the same viewer.

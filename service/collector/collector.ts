@@ -1,26 +1,29 @@
 /** The collector of session reports: checks what pages post, and answers once it is in a file. */
 
+import { randomUUID } from 'node:crypto';
+import * as nodeFiles from 'node:fs/promises';
+import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { parseSessionReport } from '../../abr/session-report.ts';
 import { DEFAULT_LIMITS, HEALTH, listen, newHttpServer } from '../api/http-server.ts';
 import { type Refusal, refusalLog, refuse } from '../api/refusals.ts';
-import { REAL_CLOCK } from '../clock.ts';
+import { type Clock, REAL_CLOCK } from '../clock.ts';
 import { NO_LOG } from '../log.ts';
+import { type AppendFiles, appendWhole, openFolder } from '../recording/whole-lines.ts';
 import type { ServiceOptions } from '../start-service.ts';
-import { FolderFullError, ReportFiles, type ReportFilesOptions } from './report-files.ts';
 
 /** As those of the service. The log has refusals, without the addresses of clients. */
 export interface CollectorOptions
-  extends Omit<ReportFilesOptions, 'clock'>,
-    Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
-    Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {}
-
-export interface RunningCollector {
-  url: string;
-  /** Reports in files since the start. */
-  readonly accepted: number;
-  close(): Promise<void>;
+  extends Pick<ServiceOptions, 'host' | 'port' | 'allowedHosts' | 'allowedOrigins' | 'token' | 'trustedProxies'>,
+    Pick<ServiceOptions, 'limits' | 'clock' | 'log' | 'onFault'> {
+  /** Folder of `reports-<UTC day>_<random>.ndjson`, which collectors may share; nothing is deleted. */
+  directory: string;
+  /** Limit of all files of reports in the folder. */
+  maxBytes: number;
+  files?: AppendFiles | undefined;
 }
+
+export type RunningCollector = Awaited<ReturnType<typeof startCollector>>;
 
 export const REPORTS_PATH = '/v1/reports';
 /** Beacons and requests without a preflight are text. */
@@ -28,16 +31,19 @@ const TYPES = ['text/plain', 'application/json', 'application/x-ndjson'];
 
 /** A page sends a report and goes: its connection need not stay, but thousands may be open at once. */
 const LIMITS = { ...DEFAULT_LIMITS, rate: { perSecond: 20, burst: 200 }, connections: 8192, keepAliveMs: 2000 };
+/** A file is followed by another one at this size. */
+const FILE_BYTES = 256e6;
+/** Somebody may move files away: the folder is measured again after this time. */
+const MEASURE_MS = 10_000;
 
 /** Rejects if it cannot listen, or if the folder is unusable. */
-export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
+export async function startCollector(options: CollectorOptions) {
   const { clock = REAL_CLOCK, allowedHosts = [], allowedOrigins = [], token, limits, log = NO_LOG } = options;
+  await openFolder(options.directory);
   const folder = new ReportFiles({ ...options, clock });
-  await folder.open();
-  const security = { allowedHosts, allowedOrigins, token };
   const logRefusal = refusalLog(log, clock);
   const app = await newHttpServer(
-    { ...options, security, limits: { ...LIMITS, ...limits } },
+    { ...options, security: { allowedHosts, allowedOrigins, token }, limits: { ...LIMITS, ...limits } },
     {
       clock,
       // Addresses are kept in memory only, for their rate.
@@ -46,6 +52,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       hasQueryToken: true,
     },
   );
+  /** `accepted`: reports in files since the start. */
   const running = { url: '', accepted: 0, close: () => app.close().then(() => folder.written) };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -76,4 +83,46 @@ function refusalOf(error: Error): Omit<Refusal, 'address'> {
   if (error instanceof InputError) return { status: 400, code: 'invalid-report', message };
   if (error instanceof FolderFullError) return { status: 507, code: 'full', message };
   return { status: 503, code: 'not-written', message: `the disk did not take it: ${message}` };
+}
+
+class FolderFullError extends Error {}
+
+class ReportFiles {
+  #file = { path: '', day: '', bytes: 0 };
+  #folderBytes = 0;
+  #measuredMs = Number.NEGATIVE_INFINITY;
+  /** Resolves when all lines so far are in files or refused. */
+  written: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: CollectorOptions & { clock: Clock }) {}
+
+  /** Resolves when the lines are in a file; rejects if none of them is, with a `FolderFullError` at the limit. */
+  append(text: string): Promise<void> {
+    const written = this.written.then(() => this.#append(Buffer.from(text)));
+    this.written = written.catch(() => {});
+    return written;
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    const { directory, files = nodeFiles, clock, maxBytes } = this.options;
+    if (clock.monotonicMs() - this.#measuredMs >= MEASURE_MS) await this.#measure();
+    const isFull = this.#folderBytes + bytes.length > maxBytes;
+    if (isFull) throw new FolderFullError(`expected less than ${maxBytes / 1e6} MB in the folder of reports`);
+    const day = new Date(clock.utcMs()).toISOString().slice(0, 10);
+    if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
+      this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
+    }
+    const file = this.#file;
+    await appendWhole(files, file.path, bytes, file.bytes);
+    file.bytes += bytes.length;
+    this.#folderBytes += bytes.length;
+  }
+
+  async #measure(): Promise<void> {
+    const { directory, clock } = this.options;
+    const names = (await nodeFiles.readdir(directory)).filter((name) => /^reports-.*\.ndjson$/.test(name));
+    const sizes = await Promise.all(names.map((name) => nodeFiles.stat(join(directory, name))));
+    this.#folderBytes = sizes.reduce((sum, { size }) => sum + size, 0);
+    this.#measuredMs = clock.monotonicMs();
+  }
 }

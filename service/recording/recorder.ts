@@ -2,7 +2,6 @@
 
 import * as nodeFiles from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { InputError } from '../../abr/errors.ts';
 import type { Observation } from '../../abr/forecast.ts';
 import type { StateReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
@@ -10,6 +9,7 @@ import type { Problems } from '../problems.ts';
 import type { TelemetrySecond } from '../telemetry.ts';
 import { type FileSystem, RecordingFolder, type RecordingFolderOptions } from './recording-folder.ts';
 import { TraceRows } from './trace-rows.ts';
+import { appendWhole, openFolder } from './whole-lines.ts';
 
 export interface RecorderOptions extends Omit<RecordingFolderOptions, 'files'> {
   maxBytes: number;
@@ -67,17 +67,12 @@ export class Recorder {
 
   /** Creates the folder and repairs files after a crash. Throws an `InputError` if the folder is not writable. */
   async open(): Promise<void> {
-    const { directory } = this.#options;
-    try {
-      await nodeFiles.mkdir(directory, { recursive: true });
-      await nodeFiles.access(directory, nodeFiles.constants.W_OK);
+    await openFolder(this.#options.directory, async () => {
       const endedMs = await this.#folder.repair();
       // Unless the clock was set back.
       if (endedMs <= this.#options.clock.utcMs()) this.#recordedUntilMs = endedMs;
       await this.#makeRoom(0);
-    } catch (error) {
-      throw new InputError(directory, 'a folder that can be written to', (error as Error).message);
-    }
+    });
   }
 
   status(): StateReply['recording'] {
@@ -213,14 +208,10 @@ export class Recorder {
     const text = lines.join('');
     const bytes = Buffer.from(text);
     if (file.writtenBytes === 0) await this.#makeRoom(bytes.length);
-    try {
-      await files.appendFile(file.path, bytes);
-    } catch (error) {
+    await appendWhole(files, file.path, bytes, file.writtenBytes).catch((error) => {
       file.waiting = [...lines, ...file.waiting];
-      // The disk may have taken a part of them.
-      await files.truncate(file.path, file.writtenBytes).catch(() => {});
       throw error;
-    }
+    });
     file.writtenBytes += bytes.length;
     this.#waitingSize -= text.length;
     this.#lines += lines.length;

@@ -2,9 +2,10 @@
 
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AppendFiles } from './whole-lines.ts';
 
-/** What is used of the file system, and what tests replace by a full disk. */
-export type FileSystem = Pick<typeof nodeFiles, 'appendFile' | 'truncate' | 'unlink'>;
+/** What tests replace by a full disk. */
+export type FileSystem = AppendFiles & Pick<typeof nodeFiles, 'unlink'>;
 
 export interface RecordingFolderOptions {
   directory: string;

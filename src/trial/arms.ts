@@ -40,7 +40,7 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
   check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
   check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
   const choices = choicesOf(arms, share);
-  const number = key ?? (unit === 'viewer' ? viewerNumber() : undefined) ?? randomDigits();
+  const number = key ?? (unit === 'viewer' ? attempt(viewerNumber) : undefined) ?? randomDigits();
   // Two numbers of one generator: the arm says nothing about the cluster.
   const random = seededRandom(seedOf(`${name}\n${number}`));
   let rest = random();
@@ -64,14 +64,11 @@ function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5)
 }
 
 function viewerNumber(): string | undefined {
-  return attempt(() => {
-    if (!localStorage.getItem(VIEWER_KEY)) localStorage.setItem(VIEWER_KEY, randomDigits());
-    // A storage may ignore what it gets.
-    return localStorage.getItem(VIEWER_KEY) || undefined;
-  });
+  if (!localStorage.getItem(VIEWER_KEY)) localStorage.setItem(VIEWER_KEY, randomDigits());
+  // A storage may ignore what it gets.
+  return localStorage.getItem(VIEWER_KEY) || undefined;
 }
 
 export function randomDigits(): string {
-  const digit = () => Math.floor(16 * Math.random()).toString(16);
-  return Array.from({ length: 16 }, digit).join('');
+  return Array.from({ length: 16 }, () => Math.floor(16 * Math.random()).toString(16)).join('');
 }

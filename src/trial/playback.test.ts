@@ -102,7 +102,7 @@ test('startup begins with the source, or when the viewer starts what has been re
 test('bitrates and switches are those that play, also where a segment replaces another', () => {
   const screen = new Screen();
   const segment = (i: number, mbps: number) =>
-    screen.playback.buffered({ startSeconds: 4 * i, durationSeconds: 4, bitrateBps: mbps * 1e6 });
+    screen.playback.buffered({ startSeconds: 4 * i, endSeconds: 4 * i + 4, bitrateBps: mbps * 1e6 });
   segment(0, 1);
   segment(1, 2);
   segment(1, 4);
@@ -114,8 +114,8 @@ test('bitrates and switches are those that play, also where a segment replaces a
 
 test('the first 30 and 60 s are of the media that played', () => {
   const screen = new Screen();
-  screen.playback.buffered({ startSeconds: 0, durationSeconds: 40, bitrateBps: 2e6 });
-  screen.playback.buffered({ startSeconds: 40, durationSeconds: 560, bitrateBps: 6e6 });
+  screen.playback.buffered({ startSeconds: 0, endSeconds: 40, bitrateBps: 2e6 });
+  screen.playback.buffered({ startSeconds: 40, endSeconds: 600, bitrateBps: 6e6 });
   screen.pass(3, 0).pass(50).pass(6, 0).pass(100);
   const { qoe, qoeFirst30Seconds, qoeFirst60Seconds } = screen.playback.figures(false, [8e6]);
   expect(qoeFirst30Seconds).toBeCloseTo(2 - (8 * 3) / 7.5, 2);

@@ -3,7 +3,6 @@
 import { isNoticed } from '../../abr/off-rate.ts';
 import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
-import type { VideoSegment } from './observed-player.ts';
 
 const JITTER_SECONDS = 0.005;
 /** A playhead that moves by more than this beyond its rate, or back by this, was set there. */
@@ -19,6 +18,9 @@ const ASLEEP_SECONDS = 65;
 const HAVE_FUTURE_DATA = 3;
 const SEGMENTS_KEPT = 512;
 
+/** Seconds of the presentation. */
+export type VideoSegment = { startSeconds: number; endSeconds: number; bitrateBps: number };
+
 export type ObservedElement = Pick<
   HTMLMediaElement,
   'currentTime' | 'duration' | 'ended' | 'paused' | 'playbackRate' | 'readyState' | 'seeking'
@@ -30,8 +32,8 @@ export class Playback {
   isEnded = false;
   readonly #sums = { startupSeconds: 0, watchedSeconds: 0, stallSeconds: 0, stallCount: 0 };
   readonly #live = { offRateSeconds: 0, seconds: 0, latencySum: 0 };
-  /** Media of known bitrate that played without waiting; `waitedSeconds`: before it. */
-  readonly #pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number }[] = [];
+  /** Media of known bitrate that played without waiting. `waitedSeconds`, `change` of Mbit/s: before it. */
+  readonly #pieces: { mbps: number; mediaSeconds: number; waitedSeconds: number; change: number }[] = [];
   /** Since the latest piece. */
   #waitedSeconds = 0;
   readonly #segments: VideoSegment[] = [];
@@ -74,38 +76,33 @@ export class Playback {
 
   figures(isLive: boolean, bitratesBps: readonly number[] = []) {
     const { offRateSeconds, seconds, latencySum } = this.#live;
-    const { watchedSeconds } = this.#sums;
     const topBitrateBps = Math.max(...bitratesBps, ...this.#pieces.map(({ mbps }) => mbps * 1e6));
     const whole = this.#score(topBitrateBps);
     return {
-      ...{ started: this.started, ...this.#sums, switches: whole.switches },
+      ...{ started: this.started, ...this.#sums, switches: this.#pieces.filter(({ change }) => change > 0).length },
       ...(this.#pieces.length > 0 && {
         ...{ meanBitrateBps: 1e6 * whole.mbps, topBitrateBps, qoe: whole.qoe },
         qoeFirst30Seconds: this.#score(topBitrateBps, 30).qoe,
         qoeFirst60Seconds: this.#score(topBitrateBps, 60).qoe,
       }),
       ...(isLive && seconds > 0 && { latencySeconds: latencySum / seconds }),
-      ...(isLive && watchedSeconds > 0 && { offRateShare: offRateSeconds / watchedSeconds }),
+      ...(isLive && this.#sums.watchedSeconds > 0 && { offRateShare: offRateSeconds / this.#sums.watchedSeconds }),
     } satisfies Partial<SessionReport>;
   }
 
   /** QoE-linear (abr/qoe.ts) of the first `limitSeconds` of the media. */
   #score(topBitrateBps: number, limitSeconds = Number.POSITIVE_INFINITY) {
-    let [media, quality, change, switches, waited] = [0, 0, 0, 0, this.#sums.startupSeconds];
-    let before = this.#pieces[0]?.mbps;
-    for (const { mbps, mediaSeconds, waitedSeconds } of this.#pieces) {
+    const topMbps = topBitrateBps / 1e6;
+    let [media, quality, cost] = [0, 0, topMbps * this.#sums.startupSeconds];
+    for (const { mbps, mediaSeconds, waitedSeconds, change } of this.#pieces) {
       if (media >= limitSeconds) break;
       const seconds = Math.min(mediaSeconds, limitSeconds - media);
       media += seconds;
       quality += mbps * seconds;
-      waited += waitedSeconds;
-      change += Math.abs(mbps - before!);
-      if (mbps !== before) switches++;
-      before = mbps;
+      cost += topMbps * waitedSeconds + change;
     }
-    if (media < limitSeconds) waited += this.#waitedSeconds;
-    const cost = (topBitrateBps / 1e6) * waited + change;
-    return { switches, mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
+    if (media < limitSeconds) cost += topMbps * this.#waitedSeconds;
+    return { mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
   }
 
   #startUp(seconds: number, media: number, element: ObservedElement | undefined): void {
@@ -113,13 +110,12 @@ export class Playback {
       this.#readySeconds += seconds;
       return;
     }
-    const sums = this.#sums;
-    if (this.#readySeconds > READY_SECONDS) sums.startupSeconds = 0;
+    if (this.#readySeconds > READY_SECONDS) this.#sums.startupSeconds = 0;
     this.#readySeconds = 0;
     // The player seeks to its first picture.
     this.started = media >= JITTER_SECONDS && !element!.paused && !element!.seeking;
     const played = this.started ? Math.min(seconds, media / this.#rate) : 0;
-    sums.startupSeconds += seconds - played;
+    this.#sums.startupSeconds += seconds - played;
     if (this.started) this.#play(media, played);
   }
 
@@ -163,18 +159,15 @@ export class Playback {
     this.#sums.watchedSeconds += seconds;
     const latest = this.#pieces.at(-1);
     const middleSeconds = this.#position - mediaSeconds / 2;
-    const segment = this.#segments.find(
-      (one) => middleSeconds >= one.startSeconds && middleSeconds < one.startSeconds + one.durationSeconds,
-    );
+    const segment = this.#segments.find((one) => middleSeconds >= one.startSeconds && middleSeconds < one.endSeconds);
     const mbps = segment ? segment.bitrateBps / 1e6 : latest?.mbps;
     if (mbps === undefined) return;
     const waitedSeconds = this.#waitedSeconds;
     this.#waitedSeconds = 0;
     if (latest?.mbps === mbps && waitedSeconds === 0) latest.mediaSeconds += mediaSeconds;
-    else this.#pieces.push({ mbps, mediaSeconds, waitedSeconds });
+    else this.#pieces.push({ mbps, mediaSeconds, waitedSeconds, change: Math.abs(mbps - (latest?.mbps ?? mbps)) });
   }
 }
 
-function isAtEnd({ ended, currentTime, duration }: ObservedElement): boolean {
-  return ended || (duration > 0 && currentTime >= duration - END_SECONDS);
-}
+const isAtEnd = ({ ended, currentTime, duration }: ObservedElement) =>
+  ended || (duration > 0 && currentTime >= duration - END_SECONDS);

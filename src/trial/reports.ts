@@ -1,13 +1,7 @@
 /** Observes the sessions of a player and reports each at its end. */
 
 import { check } from '../../abr/errors.ts';
-import {
-  type FieldRule,
-  REPORT_NAME,
-  SESSION_REPORT_FIELDS,
-  SESSION_REPORT_VERSION,
-  type SessionReport,
-} from '../../abr/session-report.ts';
+import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/session-report.ts';
 import { attempt } from '../core/attempt.ts';
 import type { DecisionEvent, Guard, Logger } from '../core/events.ts';
 import type { LeoAbrHandle } from '../core/handle.ts';
@@ -15,16 +9,19 @@ import { DOM_METHODS, listen, UndoList } from '../core/hooks.ts';
 import { has } from '../core/options.ts';
 import { type Arm, PLAYER, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
-import { type ObservedPlayer, type PlayerListener, pageSeconds } from './observed-player.ts';
 import { Playback } from './playback.ts';
-import { forget, keep, send, sendKept } from './sending.ts';
-import { Transfers } from './transfers.ts';
-import { VERSION } from './version.ts';
+import type { ObservedPlayer } from './players.ts';
+import { Outbox } from './sending.ts';
+import { pageSeconds, Transfers } from './transfers.ts';
 
+/** The package's version, as in package.json: a test compares them. */
+export const VERSION = '0.2.0';
 const SAMPLE_MS = 100;
 /** Shaka tells bits with the end of a download: later ones do not count for a rhythm. */
 const LATE_SECONDS = 30;
 const MOST_FAULTS = 16;
+/** By their engines: all browsers on iOS have WebKit. */
+const BROWSERS = { firefox: /firefox/i, chromium: /chrom(e|ium)/i, webkit: /applewebkit/i };
 
 export interface ReportOptions {
   /** The plugin's handle, in arms with the plugin; also before it has a player. */
@@ -47,13 +44,10 @@ export interface SessionReports {
 class ObservedSession {
   readonly id = randomDigits();
   readonly beganMs = Date.now();
-  readonly beganSeconds = pageSeconds();
-  readonly playback = new Playback(this.beganSeconds);
-  readonly link = new LinkRecord(this.beganMs);
-  readonly transfers = new Transfers(
-    (from, to, bits) => this.link.delivered(from - this.beganSeconds, to - this.beganSeconds, bits),
-    () => this.isLive,
-  );
+  readonly #beganSeconds = pageSeconds();
+  readonly playback = new Playback(this.#beganSeconds);
+  readonly link = new LinkRecord(this.beganMs, this.#beganSeconds);
+  readonly transfers = new Transfers(this);
   isLive = false;
   bitratesBps: readonly number[] = [];
   controller: string = PLAYER;
@@ -63,25 +57,24 @@ class ObservedSession {
     const element = attempt(() => player.element()) ?? undefined;
     this.isLive = attempt(() => player.isLive()) ?? this.isLive;
     this.bitratesBps = attempt(() => player.bitratesBps()) ?? this.bitratesBps;
-    this.transfers.poll(nowSeconds);
-    this.link.settle(nowSeconds - this.beganSeconds - LATE_SECONDS);
+    this.transfers.poll();
+    this.link.settle(nowSeconds - LATE_SECONDS);
     this.playback.sample(nowSeconds, element, this.isLive ? attempt(() => player.latencySeconds()) : undefined);
   }
 
   decided({ kind, forecast, state }: DecisionEvent): void {
     // A live download waits for the encoder: what arrives is not the link's capacity.
     if (!forecast || kind !== 'decide' || this.isLive) return;
-    const ageSeconds = state.nowSeconds - forecast.issuedAtMs / 1000;
-    this.link.expected(forecast, pageSeconds() - this.beganSeconds, ageSeconds);
+    this.link.expected(forecast, pageSeconds(), state.nowSeconds - forecast.issuedAtMs / 1000);
   }
 }
 
 export class Reporter implements SessionReports {
-  readonly #url: string | undefined;
+  readonly #outbox: Outbox | undefined;
   readonly #observations: boolean;
   readonly #listeners = new Set<(report: SessionReport) => void>();
   readonly #undo = new UndoList();
-  readonly #faults = new Set<string>();
+  #hasFailed = false;
   #session: ObservedSession | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   /** The page went away while a source played. */
@@ -100,13 +93,14 @@ export class Reporter implements SessionReports {
     check(!arm || !arm.options === !leoAbr, 'options.leoAbr', `${expected} in arm ${arm?.arm}`, leoAbr);
     check(url === undefined || typeof url === 'string' || url instanceof URL, 'options.report', 'a URL', url);
     check(typeof observations === 'boolean', 'options.report.observations', 'true or false', observations);
-    this.#url = url && String(url);
     this.#observations = observations;
+    this.#outbox = url === undefined ? undefined : new Outbox(String(url));
     const guard = this.#guard;
-    this.#undo.add(guard(() => player.listen(this.#playerListener, guard)) ?? (() => {}));
+    const transfers = () => this.#session?.transfers;
+    const listener = { sourceBegan: () => this.#begin(), sourceEnded: () => this.#end('source'), transfers };
+    this.#undo.add(...(guard(() => player.listen(listener, guard)) ?? []));
     if (has(globalThis, ...DOM_METHODS)) this.#undo.add(listen(globalThis, DOM_METHODS, this.#pageHandlers, guard));
     if (leoAbr) this.#undo.add(leoAbr.on('decision', (event) => guard(() => this.#session?.decided(event))));
-    if (this.#url !== undefined) sendKept(this.#url);
   }
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
@@ -126,21 +120,10 @@ export class Reporter implements SessionReports {
       return action(argument!);
     } catch (error) {
       const { logger = console } = this.options;
-      if (this.#faults.size === 0) attempt(() => logger?.warn('leo-abr: a report lacks something', error));
-      this.#faults.add('observer-failed');
+      if (!this.#hasFailed) attempt(() => logger?.warn('leo-abr: a report lacks something', error));
+      this.#hasFailed = true;
       return undefined;
     }
-  };
-
-  readonly #playerListener: PlayerListener = {
-    sourceBegan: () => this.#begin(),
-    sourceEnded: () => this.#end('source'),
-    sent: (request, transfer, atSeconds = pageSeconds()) => this.#session?.transfers.sent(request, transfer, atSeconds),
-    progressed: () => this.#session?.transfers.poll(pageSeconds()),
-    ended: (request, outcome, bits) => {
-      const video = this.#session?.transfers.ended(request, outcome, pageSeconds(), bits);
-      if (video && video.bitrateBps > 0) this.#session!.playback.buffered(video);
-    },
   };
 
   readonly #pageHandlers = {
@@ -155,10 +138,10 @@ export class Reporter implements SessionReports {
     },
     visibilitychange: () => {
       this.#sample();
-      const [session, url] = [this.#session, this.#url];
-      if (!session || url === undefined) return;
-      if (document.visibilityState !== 'hidden') forget(session.id);
-      else keep({ url, id: session.id, line: JSON.stringify(this.#report(session, 'page')), hiddenAtMs: Date.now() });
+      const session = this.#session;
+      if (!session) return;
+      if (document.visibilityState !== 'hidden') this.#outbox?.forget(session.id);
+      else this.#outbox?.keep(this.#report(session, 'page'), Date.now());
     },
   };
 
@@ -174,70 +157,34 @@ export class Reporter implements SessionReports {
     const session = this.#session;
     if (session && status === 'attached') session.controller = controller!;
     session?.sample(this.player);
-    if (session && status === 'detached' && session.controller !== PLAYER) this.#end('detached', session);
+    if (session && status === 'detached' && session.controller !== PLAYER) this.#end('detached');
   }
 
-  #end(ended: SessionReport['ended'], session = this.#session): void {
+  #end(ended: SessionReport['ended']): void {
+    const session = this.#session;
     if (!session) return;
     session.sample(this.player);
     clearInterval(this.#timer);
     this.#session = undefined;
     const report = this.#report(session, ended);
     for (const listener of [...this.#listeners]) this.#guard(() => listener(report));
-    if (this.#url === undefined) return;
-    forget(session.id);
-    send({ url: this.#url, id: session.id, line: JSON.stringify(report) });
+    this.#outbox?.send(report);
   }
 
   #report(session: ObservedSession, ended: SessionReport['ended']): SessionReport {
     const { leoAbr, arm: { options: _, ...assigned } = {} as Partial<Arm> } = this.options;
-    const { id, isLive: live, controller, playback, transfers, link } = session;
-    const faults = new Set([...(leoAbr?.state.faults ?? []).map(({ code }) => code), ...this.#faults]);
+    const { id, beganMs, isLive: live, controller, playback, link } = session;
+    const { requestedBits, wastedBits } = session.transfers;
+    const faults = new Set<string>(leoAbr?.state.faults.map(({ code }) => code));
+    if (this.#hasFailed) faults.add('observer-failed');
+    const userAgent = attempt(() => navigator.userAgent) ?? '';
+    const browser = Object.entries(BROWSERS).find(([, pattern]) => pattern.test(userAgent))?.[0] ?? 'other';
     return reportable({
-      ...{ version: SESSION_REPORT_VERSION, id, day: new Date(session.beganMs).toISOString().slice(0, 10) },
-      ...{
-        leoAbr: VERSION,
-        player: this.player.name,
-        playerVersion: this.player.version ?? 'unknown',
-        live,
-        controller,
-      },
-      browser: browserOf(attempt(() => navigator.userAgent) ?? ''),
+      ...{ version: SESSION_REPORT_VERSION, id, day: new Date(beganMs).toISOString().slice(0, 10), leoAbr: VERSION },
+      ...{ player: this.player.name, playerVersion: this.player.version, browser, live, controller },
       ...{ ...assigned, ended: playback.isEnded ? 'end' : ended, ...playback.figures(live, session.bitratesBps) },
-      ...{ requestedBits: transfers.requestedBits, wastedBits: transfers.wastedBits },
-      ...link.figures(pageSeconds() - session.beganSeconds, this.#observations),
+      ...{ requestedBits, wastedBits, ...link.figures(pageSeconds(), this.#observations) },
       faults: [...faults].slice(0, MOST_FAULTS).join() || undefined,
     });
   }
-}
-
-/** The report within the limits of its fields: numbers with six digits, names without other letters. */
-function reportable(report: Record<string, unknown>): SessionReport {
-  const known = Object.entries<FieldRule>(SESSION_REPORT_FIELDS).flatMap(([name, rule]) => {
-    const value = report[name];
-    if (value === undefined || Number.isNaN(value)) return [];
-    if ('min' in rule) {
-      const within = Math.min(rule.max, Math.max(rule.min, value as number));
-      return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
-    }
-    const isName = 'pattern' in rule && rule.pattern === REPORT_NAME;
-    return [
-      [
-        name,
-        isName
-          ? String(value)
-              .replace(/[^\w .:+-]/g, '_')
-              .slice(0, 64) || 'unknown'
-          : value,
-      ],
-    ];
-  });
-  return Object.fromEntries(known);
-}
-
-/** The engine: all browsers on iOS have WebKit. */
-function browserOf(userAgent: string): SessionReport['browser'] {
-  if (/firefox/i.test(userAgent)) return 'firefox';
-  if (/chrom(e|ium)/i.test(userAgent)) return 'chromium';
-  return /applewebkit/i.test(userAgent) ? 'webkit' : 'other';
 }

@@ -1,5 +1,6 @@
 /** Sends reports, and keeps those that failed for the page's next visit. */
 
+import type { SessionReport } from '../../abr/session-report.ts';
 import { attempt } from '../core/attempt.ts';
 
 const STORAGE_KEY = 'leo-abr-reports';
@@ -7,40 +8,39 @@ const MOST_KEPT = 8;
 /** A page that has been hidden for this long does not come back. */
 const HIDDEN_MS = 10 * 60_000;
 
-interface Kept {
-  url: string;
-  id: string;
-  line: string;
-  /** The page was hidden, but was not over yet, at this time; absent if the report was final. */
-  hiddenAtMs?: number;
-}
+/** `hiddenAtMs`: the page was hidden, but was not over yet, at this time; absent if the report was final. */
+type Kept = { url: string; report: SessionReport; hiddenAtMs?: number | undefined };
 
-/** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
-export function sendKept(url: string): void {
-  const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
-  const due = kept().filter(isDue);
-  store(kept().filter((one) => !isDue(one)));
-  for (const { line } of due) void post(url, line);
-}
+export class Outbox {
+  /** Sends the reports of earlier visits to this address once more. Those that fail again are dropped. */
+  constructor(private readonly url: string) {
+    const isDue = (one: Kept) => one.url === url && Date.now() - (one.hiddenAtMs ?? 0) >= HIDDEN_MS;
+    const all = kept();
+    store(all.filter((one) => !isDue(one)));
+    for (const { report } of all.filter(isDue)) void post(url, report);
+  }
 
-/** Sends a final report. If it fails and the page is still there, it is kept. */
-export function send(report: Kept): void {
-  if (attempt(() => navigator.onLine) === false) keep(report);
-  else void post(report.url, report.line).then((isAnswered) => isAnswered || keep(report));
-}
+  /** Sends a final report. If it fails and the page is still there, it is kept. */
+  send(report: SessionReport): void {
+    this.forget(report.id);
+    if (attempt(() => navigator.onLine) === false) this.keep(report);
+    else void post(this.url, report).then((isAnswered) => isAnswered || this.keep(report));
+  }
 
-/** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
-export function keep(report: Kept): void {
-  store([...kept().filter(({ id }) => id !== report.id), report].slice(-MOST_KEPT));
-}
+  /** Keeps a report for the next visit: also that of a page that is hidden, because browsers end such pages without notice. */
+  keep(report: SessionReport, hiddenAtMs?: number): void {
+    this.forget(report.id);
+    store([...kept(), { url: this.url, report, hiddenAtMs }].slice(-MOST_KEPT));
+  }
 
-/** The page goes on, or its final report will be sent. */
-export function forget(id: string): void {
-  store(kept().filter((one) => one.id !== id));
+  forget(id: string): void {
+    store(kept().filter(({ report }) => report.id !== id));
+  }
 }
 
 /** Whether it need not be sent again. `fetch` without cookies where it outlives the page; else a beacon, without answer. */
-async function post(url: string, body: string): Promise<boolean> {
+async function post(url: string, report: SessionReport): Promise<boolean> {
+  const body = JSON.stringify(report);
   if (!attempt(() => 'keepalive' in Request.prototype)) return attempt(() => navigator.sendBeacon(url, body)) ?? false;
   try {
     // Text needs no preflight.
@@ -54,7 +54,7 @@ async function post(url: string, body: string): Promise<boolean> {
 
 function kept(): Kept[] {
   const all: unknown = attempt(() => JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]'));
-  return Array.isArray(all) ? all.filter((one) => typeof one?.line === 'string') : [];
+  return Array.isArray(all) ? all.filter((one) => typeof one?.report?.id === 'string') : [];
 }
 
 function store(all: readonly Kept[]): void {

@@ -2,19 +2,29 @@
 
 import { SILENCE_SECONDS } from '../../abr/forecast.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
-import type { Transfer, VideoSegment } from './observed-player.ts';
+import type { LinkRecord } from './link.ts';
+import type { Playback, VideoSegment } from './playback.ts';
 
 /** A response that was whole sooner came from a cache. */
 const CACHED_SECONDS = 0.01;
 
-interface Running {
-  transfer: Transfer;
-  sentSeconds: number;
-  bits: number;
-  /** When these were told; undefined before the first byte. */
-  toldSeconds?: number;
+/** A request for audio or video that the player has sent. Seconds are of the page's clock. */
+interface Transfer {
+  /** Default: now. */
+  sentSeconds?: number;
+  /** As the player knows it at the moment; absent for audio. */
+  video: (() => VideoSegment) | undefined;
+  /** So far; `isAborted`: without an event. What the player does not tell is absent. */
+  progress(): { bits?: number; isAborted?: boolean; firstByteSeconds?: number | undefined };
 }
 
+/** `toldSeconds`: when `bits` were told; undefined before the first byte. */
+type Running = Transfer & { sentSeconds: number; bits: number; toldSeconds?: number };
+
+/** The page's even clock. */
+export const pageSeconds = () => performance.now() / 1000;
+
+/** Each request is known by an object of the player's. */
 export class Transfers {
   requestedBits = 0;
   wastedBits = 0;
@@ -22,61 +32,55 @@ export class Transfers {
   /** Of the newest bits, for downloads whose bits nobody tells. */
   #rateBps = 0;
 
-  /** `delivered`: so many bits arrived in this time. `isLive`: a request may wait for the encoder. */
-  constructor(
-    private readonly delivered: (fromSeconds: number, toSeconds: number, bits: number) => void,
-    private readonly isLive: () => boolean,
-  ) {}
+  /** `isLive`: a request may wait for the encoder. */
+  constructor(private readonly session: { isLive: boolean; playback: Playback; link: LinkRecord }) {}
 
-  sent(request: object, transfer: Transfer, sentSeconds: number): void {
-    this.#running.set(request, { transfer, sentSeconds, bits: 0 });
+  sent(request: object, transfer: Transfer): void {
+    this.#running.set(request, { sentSeconds: pageSeconds(), ...transfer, bits: 0 });
   }
 
   /** Call it several times a second, and when bits have arrived. */
-  poll(nowSeconds: number): void {
+  poll(): void {
     for (const [request, running] of this.#running) {
-      const { transfer, sentSeconds, toldSeconds } = running;
-      const { isAborted, bits } = transfer.progress();
-      const overdueSeconds = sentSeconds + SILENCE_SECONDS;
-      if (isAborted) this.ended(request, 'abandoned', nowSeconds);
-      else if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) continue;
-      else if (bits !== running.bits) this.#arrived(running, nowSeconds, bits);
-      else if (bits === 0 && !this.isLive() && nowSeconds > overdueSeconds) {
-        this.delivered(toldSeconds ?? overdueSeconds, nowSeconds, 0);
-        running.toldSeconds = nowSeconds;
-      }
+      const { isAborted, bits } = running.progress();
+      const overdueSeconds = running.sentSeconds + SILENCE_SECONDS;
+      if (isAborted) this.ended(request, 'abandoned');
+      else if (bits !== running.bits) this.#arrived(running, bits);
+      else if (bits === 0 && !this.session.isLive && pageSeconds() > overdueSeconds)
+        this.#arrived(running, 0, overdueSeconds);
     }
   }
 
-  /** `told`: the bits of the body, where its progress does not tell them. Returns the video that has arrived. */
-  ended(request: object, outcome: Outcome, nowSeconds: number, told?: number): VideoSegment | undefined {
+  /** `told`: the bits of the body, where its progress does not tell them. */
+  ended(request: object, outcome: Outcome, told?: number): void {
     const running = this.#running.get(request);
-    if (running === undefined) return undefined;
+    if (running === undefined) return;
     this.#running.delete(request);
-    const { sentSeconds, transfer } = running;
-    const video = transfer.video?.();
-    const expectedBits = video ? video.bitrateBps * video.durationSeconds : 0;
-    const { bits: known, firstByteSeconds = nowSeconds } = transfer.progress();
+    const isWhole = outcome === 'whole';
+    const video = running.video?.();
+    const expectedBits = video ? video.bitrateBps * (video.endSeconds - video.startSeconds) : 0;
+    const { bits: known, firstByteSeconds = pageSeconds() } = running.progress();
     // Of a download that nobody measured, by the time and the latest throughput.
-    const bits = told ?? known ?? Math.min(expectedBits, (nowSeconds - firstByteSeconds) * this.#rateBps);
-    if (outcome !== 'whole' || nowSeconds - sentSeconds >= CACHED_SECONDS) this.#arrived(running, nowSeconds, bits);
-    if (!video || outcome === 'failed') return undefined;
-    this.requestedBits += outcome === 'whole' ? bits : Math.max(bits, expectedBits);
-    if (outcome === 'whole') return video;
-    this.wastedBits += bits;
-    return undefined;
+    const bits = told ?? known ?? Math.min(expectedBits, (pageSeconds() - firstByteSeconds) * this.#rateBps);
+    this.#arrived(running, bits, firstByteSeconds);
+    if (!video || outcome === 'failed') return;
+    this.requestedBits += isWhole ? bits : Math.max(bits, expectedBits);
+    if (!isWhole) this.wastedBits += bits;
+    else if (video.bitrateBps > 0) this.session.playback.buffered(video);
   }
 
-  #arrived(running: Running, nowSeconds: number, bits: number): void {
-    const { transfer, sentSeconds, toldSeconds = transfer.progress().firstByteSeconds ?? nowSeconds } = running;
+  /** `bits` so far, since `firstSeconds`; default: where nobody tells when the first ones came, they count for the time that follows. */
+  #arrived(running: Running, bits: number | undefined, firstSeconds = running.progress().firstByteSeconds): void {
+    const nowSeconds = pageSeconds();
+    const { sentSeconds, toldSeconds = firstSeconds ?? nowSeconds } = running;
+    if (bits === undefined || nowSeconds - sentSeconds < CACHED_SECONDS) return;
     const fromSeconds = Math.max(toldSeconds, sentSeconds);
     running.toldSeconds = nowSeconds;
-    // Where nobody tells when the first bits came, they count for the time that follows.
     if (nowSeconds <= fromSeconds) return;
     // Fewer than before: the player has begun the request again.
     const addedBits = Math.max(0, bits - running.bits);
     running.bits = bits;
     if (addedBits > 0) this.#rateBps = addedBits / (nowSeconds - fromSeconds);
-    this.delivered(fromSeconds, nowSeconds, addedBits);
+    this.session.link.delivered(fromSeconds, nowSeconds, addedBits);
   }
 }

@@ -1,0 +1,29 @@
+/** Files to which whole lines are appended, in a folder that can be written to. */
+
+import * as nodeFiles from 'node:fs/promises';
+import { InputError } from '../../abr/errors.ts';
+
+/** What tests replace by a full disk. */
+export type AppendFiles = Pick<typeof nodeFiles, 'appendFile' | 'truncate'>;
+
+/** Creates the folder and prepares it. Throws an `InputError` if that fails or it is not writable. */
+export async function openFolder(directory: string, prepare = async () => {}): Promise<void> {
+  try {
+    await nodeFiles.mkdir(directory, { recursive: true });
+    await nodeFiles.access(directory, nodeFiles.constants.W_OK);
+    await prepare();
+  } catch (error) {
+    throw new InputError(directory, 'a folder that can be written to', (error as Error).message);
+  }
+}
+
+/** Appends all bytes to the file, which has `size` bytes so far, or rejects and appends none. */
+export async function appendWhole(files: AppendFiles, path: string, bytes: Uint8Array, size: number): Promise<void> {
+  try {
+    await files.appendFile(path, bytes);
+  } catch (error) {
+    // The disk may have taken a part of them.
+    await files.truncate(path, size).catch(() => {});
+    throw error;
+  }
+}
