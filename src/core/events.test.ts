@@ -7,8 +7,12 @@ const settled = () => new Promise((resolve) => setTimeout(resolve));
 test('events reach their listeners until these unsubscribe', () => {
   const events = new Events({ logger: null });
   const seen: string[] = [];
+  events.on('fault', () => {});
+  expect(events.isWatched).toBe(false);
   const stopA = events.on('decision', () => seen.push('a'));
   events.on('decision', () => seen.push('b'));
+  events.on('fault', () => {});
+  expect(events.isWatched).toBe(true);
   events.emit('decision', decision);
   stopA();
   stopA();
