@@ -105,10 +105,25 @@ test('of many reports on demand, every other one counts, and the last one', () =
 test('all reports of a live segment count', () => {
   const live = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
   const { receivedAfter, record } = requested(true, live);
-  for (let n = 1; n <= 4; n++) {
-    receivedAfter(0.05, n * 40_000, true);
-    expect(record().active!.receivedBits).toBe(n * 40_000);
+  for (const bits of [1e4, 2e4, 3e4]) {
+    receivedAfter(0.05, bits, true);
+    expect(record().active!.receivedBits).toBe(bits);
   }
+});
+
+test('three fast downloads after slower ones end the forecasts from these', () => {
+  const { downloads, decisions, port, request, receivedAfter, record } = requested();
+  for (const bits of [2e6, 4e6]) receivedAfter(0.5, bits);
+  downloads.ended(request, 'whole', 1);
+  for (const index of [1, 2, 3]) {
+    decisions.decide();
+    expect(record().forecast?.source).toBe('steady');
+    downloads.requested(port, { isMedia: true, segment: port.segment(index) });
+    downloads.received(port, { totalBits: 4e6 });
+    downloads.ended(port, 'whole', 0.001);
+  }
+  decisions.decide();
+  expect(record().forecast).toBeUndefined();
 });
 
 test('downloads of an earlier session reach nothing', () => {
