@@ -39,6 +39,8 @@ if (!factors.every((factor) => factor >= 1)) refuse(`--throttle: expected number
 const SAMPLE_MICROS = 200;
 const PLUGIN = `leo-abr${flags.live ? '.live' : ''}.js`;
 const DASH = 'dash.all.min.js';
+/** The wrapper of the body's reader (src/dash/live-support.ts): its time is the browser's in `read`, which dash.js calls. */
+const READ = /\.read$/;
 const FILES = {
   [DASH]: createRequire(import.meta.url)
     .resolve('dashjs')
@@ -102,9 +104,6 @@ async function measure(factor, hasPlugin) {
   const heap = `heap ${(usedSize / 1e6).toFixed(1)} MB`;
   console.log(`CPU / ${factor}: dash.js ${millis(dash)} ms, ${hasPlugin ? ofPlugin : 'no plugin, '}${heap}`);
 }
-
-/** The wrapper of the body's reader (src/dash/live-support.ts): its time is the browser's in `read`, which dash.js calls. */
-const READ = /\.read$/;
 
 /** Time by the file of the innermost script; `forPlugin`: of dash.js, called by the plugin. */
 function scriptMicros({ nodes, samples, timeDeltas }, factor) {

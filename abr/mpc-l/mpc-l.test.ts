@@ -293,8 +293,10 @@ describe('reconsider', () => {
   test('never chooses another representation of the same bitrate', () => {
     forAll([anyLateCase(), fc.nat(4)], { ...SEED, numRuns: 300 }, (one, twin) => {
       const ladderBps = one.state.ladderBps.map((bps, r, all) => (r === twin + 1 ? all[twin]! : bps));
-      const upcomingSizesBits = [ladderBps.map((bps) => bps * one.state.segmentSeconds)];
-      const inFlight = { ...one.inFlight, bitrateBps: ladderBps[twin]!, sizeBits: upcomingSizesBits[0]![twin]! };
+      // Of this segment, the other one has fewer bits.
+      const sizes = ladderBps.map((bps, r) => bps * one.state.segmentSeconds * (r === twin ? 0.2 : 1));
+      const upcomingSizesBits = [sizes];
+      const inFlight = { ...one.inFlight, bitrateBps: ladderBps[twin]!, sizeBits: sizes[twin + 1]! };
       const answer = controller.reconsider!({ ...one.state, ladderBps, upcomingSizesBits }, inFlight, one.forecast);
       if (answer !== 'keep') expect(ladderBps[answer.representation]!).toBeLessThan(ladderBps[twin]!);
     });

@@ -120,7 +120,10 @@ test('announces handovers in UTC once the link has shown them', () => {
   expect([none, asked.handoverClock]).toEqual([[], undefined]);
   isNeeded = true;
   asked.observe(throughput(200, 201, 1e6));
-  expect(asked.handoverClock).toBeDefined();
+  const { handoverClock } = asked;
+  expect(handoverClock).toBeDefined();
+  asked.start({ seed: 1 });
+  expect([undefined, handoverClock]).not.toContain(asked.handoverClock);
 });
 
 test('law: forecasts are valid for any observations', () => {

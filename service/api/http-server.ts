@@ -1,8 +1,15 @@
 /** The HTTP server of the service and of the collector: its limits, who may use it, and how it refuses. */
 
-import type { AddressInfo } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import cors from '@fastify/cors';
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, {
+  type ConnectionError,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
 import type { Clock } from '../clock.ts';
 import { PAGE_PATHS } from './page-routes.ts';
@@ -110,6 +117,7 @@ function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyIn
     connectionTimeout: IDLE_TIMEOUT_MS,
     keepAliveTimeout: limits.keepAliveMs,
     forceCloseConnections: true,
+    clientErrorHandler: refuseUnread,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Unknown properties are ignored, and these are no exception.
     onProtoPoisoning: 'remove',
@@ -123,6 +131,15 @@ function newServer({ trustedProxies = [], limits, tls }: HttpOptions): FastifyIn
   // Replies are typed, so they need no serializers that enforce the schemas.
   app.setSerializerCompiler(() => JSON.stringify);
   return app;
+}
+
+/** What cannot be read as a request, in the form of other refusals. */
+function refuseUnread({ code, message }: ConnectionError, socket: Socket): void {
+  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[code] ?? 400;
+  const body = JSON.stringify({ error: { code: 'bad-request', message } });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  if (socket.writable) socket.write(`${head}\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${body}`);
+  socket.destroy();
 }
 
 /** Refuses requests by host, origin, rate and token, in this order, before their bodies are read. */

@@ -119,6 +119,8 @@ test('the folder has a limit, which another start knows; files that are moved aw
   const second = await start({ maxBytes, clock });
   expect(await messageOf(await post(second, lineOf(4)))).toMatch(/^expected less than .* MB in the folder/);
   for (const name of await names()) await nodeFiles.rm(at(name));
+  // A refusal does not measure the folder each time.
+  expect((await post(second, lineOf(5))).status).toBe(507);
   nowMs = 20_000;
   expect((await post(second, lineOf(5))).status).toBe(204);
 });

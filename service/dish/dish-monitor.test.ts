@@ -93,6 +93,19 @@ test('reports each second once, even if polls and answers are late', async () =>
   expect(Math.abs(seconds.at(-1)!.atMs - clock.utcMs())).toBeLessThan(2500);
 });
 
+test('the times of seconds follow a counter that lags by at most 0.1 s a poll', async () => {
+  const { dish, seconds, pollAfter } = await online({ script: NUMBERED });
+  await pollAfter(1);
+  dish.misbehave({
+    change({ dish_get_history: history, ...rest }) {
+      return history ? { dish_get_history: { ...history, current: Number(history['current']) - 1 } } : rest;
+    },
+  });
+  await pollAfter(2.5);
+  expect(seconds).toHaveLength(2);
+  expect(seconds[1]!.atMs - seconds[0]!.atMs).toBe(1100);
+});
+
 test('loses no second if some histories are missing, and reports the status alone without a history', async () => {
   const { dish, seconds, pollAfter } = await online({ script: NUMBERED });
   const without = ({ dish_get_history, ...response }: RawResponse) => response;

@@ -121,10 +121,10 @@ test('gives a verdict on each observation', () => {
   const { link, report } = newLink();
   report('a', [throughput(10, 10.5, 5e6)], 10.5);
   link.advance(14);
-  const latency = { kind: 'request-latency', atSeconds: 99, latencySeconds: 0.1 } as const;
+  const latency = (atSeconds: number) => ({ kind: 'request-latency', atSeconds, latencySeconds: 0.1 }) as const;
   const early = [throughput(10, 10.5, 1), throughput(20, 21, 1), throughput(13.9, 13.8, 1)];
-  const taken = report('a', [...early, latency, throughput(13.5, 13.9, 1)], 14);
-  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted']);
+  const taken = report('a', [...early, ...[99, 4.1, 3.9].map(latency), throughput(13.5, 13.9, 1)], 14);
+  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted']);
 });
 
 test('divides the link equally until shares are known', () => {

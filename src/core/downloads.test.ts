@@ -1,19 +1,20 @@
 import { expect, jest, test } from '@jest/globals';
 import { adapted } from './fake-port.fixture.ts';
+import type { RequestReport } from './player-port.ts';
 import { bitsOf, Scripted, Steady, useManualClock, wait } from './scripted.fixture.ts';
 
 useManualClock();
 
 /** A video segment is requested, or audio; `bits`: what the forecasters have got at the end. */
-function requested(isVideo = true) {
+function requested(isVideo = true, live?: RequestReport['live']) {
   const steady = new Steady();
   const core = adapted({ controller: new Scripted(), forecasters: [steady] });
   const { downloads, port, session } = core;
   const request = {};
-  downloads.requested(request, { isMedia: true, ...(isVideo && { segment: port.segment(0) }) });
-  const receivedAfter = (seconds: number, totalBits: number) => {
+  downloads.requested(request, { isMedia: true, ...(isVideo && { segment: port.segment(0) }), live });
+  const receivedAfter = (seconds: number, totalBits: number, isInterim = false) => {
     wait(seconds);
-    downloads.received(request, { totalBits });
+    downloads.received(request, { totalBits }, isInterim);
   };
   const bits = () => {
     wait(2);
@@ -86,10 +87,12 @@ test('audio reaches only the meter, and is not reconsidered', () => {
   expect(record()).toMatchObject({ requestedBits: 0, measured: [], wholeDownloads: 0 });
 });
 
-test('of many reports between two ticks, one in three counts, and the last one', () => {
+test('of many reports on demand, every other one counts, and the last one', () => {
   const { downloads, request, receivedAfter, record, steady, bits } = requested();
-  for (let n = 1; n <= 100; n++) receivedAfter(0.005, n * 40_000);
-  expect(record().active?.receivedBits).toBe(4e6);
+  for (let n = 1; n <= 100; n++) {
+    receivedAfter(0.005, n * 40_000, n < 100);
+    expect(record().active!.receivedBits / 40_000).toBe(n < 100 && n % 2 === 0 ? n - 1 : n);
+  }
   downloads.ended(request, 'whole', 0.5);
   expect(bits()).toBeCloseTo(4e6);
   // Even, as the bits came.
@@ -97,6 +100,30 @@ test('of many reports between two ticks, one in three counts, and the last one',
     one.kind === 'throughput' && one.bits > 0 ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
   );
   expect(Math.max(...rates) / Math.min(...rates)).toBeLessThan(1.3);
+});
+
+test('all reports of a live segment count', () => {
+  const live = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
+  const { receivedAfter, record } = requested(true, live);
+  for (const bits of [1e4, 2e4, 3e4]) {
+    receivedAfter(0.05, bits, true);
+    expect(record().active!.receivedBits).toBe(bits);
+  }
+});
+
+test('three fast downloads after slower ones end the forecasts from these', () => {
+  const { downloads, decisions, port, request, receivedAfter, record } = requested();
+  for (const bits of [2e6, 4e6]) receivedAfter(0.5, bits);
+  downloads.ended(request, 'whole', 1);
+  for (const index of [1, 2, 3]) {
+    decisions.decide();
+    expect(record().forecast?.source).toBe('steady');
+    downloads.requested(port, { isMedia: true, segment: port.segment(index) });
+    downloads.received(port, { totalBits: 4e6 });
+    downloads.ended(port, 'whole', 0.001);
+  }
+  decisions.decide();
+  expect(record().forecast).toBeUndefined();
 });
 
 test('downloads of an earlier session reach nothing', () => {

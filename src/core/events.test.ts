@@ -1,5 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { type DecisionEvent, Events, type FaultEvent, type PaceEvent } from './events.ts';
+import { createHandle } from './handle.ts';
+import { resolveMpcDOptions } from './resolved-options.ts';
 
 const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));
@@ -7,13 +9,25 @@ const settled = () => new Promise((resolve) => setTimeout(resolve));
 test('events reach their listeners until these unsubscribe', () => {
   const events = new Events({ logger: null });
   const seen: string[] = [];
+  events.on('fault', () => {});
+  expect(events.isWatched).toBe(false);
   const stopA = events.on('decision', () => seen.push('a'));
   events.on('decision', () => seen.push('b'));
+  events.on('fault', () => {});
+  expect(events.isWatched).toBe(true);
   events.emit('decision', decision);
   stopA();
   stopA();
   events.emit('decision', decision);
   expect(seen).toEqual(['a', 'b', 'b']);
+});
+
+test('whoever reads the state of a handle watches', () => {
+  const made: Events[] = [];
+  const handle = createHandle({}, resolveMpcDOptions, (_, events) => void made.push(events));
+  expect(made).toMatchObject([{ isWatched: false }]);
+  expect(handle.state.status).toBe('inactive');
+  expect(made).toMatchObject([{ isWatched: true }]);
 });
 
 test('an unknown event is refused with the names of the events', () => {

@@ -49,6 +49,14 @@ describe('the rate of a live stream', () => {
     expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
   });
 
+  test('is asked for on the state of each tick, which a download reconsidered there shares', () => {
+    const keeping = { reconsider: () => 'keep' as const, settleSeconds: 0, keepsForSeconds: () => 1 };
+    const { port, controller } = playing(Object.assign(new ScriptedPacing(), keeping));
+    expect(port.firsts).toHaveLength(1);
+    wait(0.3);
+    expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.2, 0.3, 0.4]);
+  });
+
   type Step = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
   test.each<[string, ...Step[]]>([
     ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],

@@ -37,6 +37,13 @@ test('a live stream has no end and short buffer targets count without the segmen
   expect(state.upcomingSizesBits).toHaveLength(10);
 });
 
+test("dash.js's limits are those at each decision", () => {
+  const { asked } = started();
+  asked();
+  const limits = { representations: fakeVideo().slice(0, 2), bufferTarget: 30 };
+  expect(asked(limits)).toMatchObject({ ladderBps: [1e6, 2e6], bufferCapSeconds: 30 });
+});
+
 test('playback rate and pause are those of the media element', () => {
   const { player, asked } = started();
   // Before the first picture, a paused element waits for data.
