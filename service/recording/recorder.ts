@@ -207,17 +207,10 @@ export class Recorder {
     const lines = file.waiting.splice(0);
     const text = lines.join('');
     const bytes = Buffer.from(text);
-<<<<<<< HEAD
-    if (file.writtenBytes === 0) await this.#makeRoom(bytes.length);
-    await appendWhole(files, file.path, bytes, file.writtenBytes).catch((error) => {
-=======
     // Many lines at once, after a full disk, outgrow the file.
     const isOutgrown = file.writtenBytes + bytes.length > this.#fileBytes;
     if (file.writtenBytes === 0 || isOutgrown) await this.#makeRoom(bytes.length);
-    try {
-      await files.appendFile(file.path, bytes);
-    } catch (error) {
->>>>>>> wip-brk
+    await appendWhole(files, file.path, bytes, file.writtenBytes).catch((error) => {
       file.waiting = [...lines, ...file.waiting];
       throw error;
     });
