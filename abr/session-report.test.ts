@@ -30,10 +30,8 @@ test.each<[Record<string, unknown>, string]>([
   [{ player: 'vlc' }, 'report.player: expected dash.js or hls.js or shaka, got "vlc"'],
   [{ started: 1 }, 'report.started: expected true or false, got 1'],
   [{ faults: ['a'] }, 'report.faults: expected text like'],
-  [{ faults: 'a,' }, 'report.faults: expected text like'],
   [{ arm: 'a\nb' }, 'report.arm: expected text like'],
   [{ wastedBits: 2e9 }, 'report.wastedBits: expected at most requestedBits (1400000000), got 2000000000'],
-  [{ arm: undefined }, 'report.arm: expected text like'],
 ])('%j is refused', (change, message) => {
   expect(() => validSessionReport({ ...testReport(), ...change })).toThrow(message);
 });

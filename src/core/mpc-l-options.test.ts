@@ -62,13 +62,10 @@ describe('resolveOptions', () => {
     ['options.horizon', { horizon: 2.5 }],
     ['options.qoe', { qoe: 'hd' }],
     ['options.risk', { risk: 1.1 }],
-    ['options.risk', { risk: '0.5' }],
     ['options.risk', { risk: Number.NaN }],
     ['options.watchSeconds', { watchSeconds: 0 }],
-    ['options.watchSeconds', { watchSeconds: Number.NaN }],
     ['options.abandon', { abandon: 0.5 }],
     ['options.maxWastedShare', { maxWastedShare: -0.1 }],
-    ['options.startup', { startup: 3 }],
     ['options.handover', { handover: 15 }],
     ['options.prior', { prior: { rate: 3 } }],
     ['options.forecasters', { forecasters: forecaster }],
@@ -80,7 +77,6 @@ describe('resolveOptions', () => {
     ['sizes.representations', { sizes: { a: 1 } }],
     ['options.live', { live: 'fast' }],
     ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
-    ['options.live.minPlaybackRate', { live: { minPlaybackRate: '0.9' } }],
     ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: -1 } }],
     ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: 'low' } }],
     ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
@@ -105,44 +101,28 @@ test('resolveLiveOptions has an MPC-L that paces, and pacing; the main entry has
   }
 });
 
-test("resolveLiveOptions forecasts what the link does within a second; the main entry's forecasts are otherwise the same", () => {
-  const forecastOf = (resolve: typeof resolveOptions) => {
-    const events = new Events({ logger: null });
-    events.isWatched = true;
-    const surroundings = { events, port: { manifestUrl: () => null }, session: new Session() };
-    const forecasting = resolve({ prior: false }).newForecasting!(surroundings);
-    forecasting.start({ read: () => ({ nowSeconds: 0 }) });
-    const request = forecasting.meter.requestSent(0);
-    forecasting.meter.firstByte(request, 0.05);
-    forecasting.meter.received(request, 0.3, 2e6);
-    return forecasting.latest({ nowSeconds: 0.3 }) as QuantileForecast;
-  };
-  const { fluctuation, ...live } = forecastOf(resolveLiveOptions);
-  expect(fluctuation?.levels.length).toBeGreaterThan(0);
-  expect(live).toEqual(forecastOf(resolveOptions));
-});
+/** What the forecaster says half a second after a session's first request; `act`: before it. */
+function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}, resolve = resolveLiveOptions) {
+  const [events, session] = [new Events({ logger: null }), new Session(() => new LiveStream())];
+  act(events, session);
+  const surroundings = { events, session, port: { manifestUrl: () => null } };
+  const forecasting = resolve({ prior: false, ...options }).newForecasting!(surroundings);
+  forecasting.start({ read: () => ({ nowSeconds: 0 }) });
+  const request = forecasting.meter.requestSent(0);
+  forecasting.meter.firstByte(request, 0.05);
+  forecasting.meter.received(request, 0.3, 2e6);
+  return forecasting.latest({ nowSeconds: 0.5 }) as QuantileForecast;
+}
 
 test('on demand, the position in the epoch is followed only for CMCD and for those who watch decisions', () => {
-  const follows = (options: LeoAbrOptions, act = (_: Events, __: Session) => {}) => {
-    const [events, session] = [new Events({ logger: null }), new Session(() => new LiveStream())];
-    act(events, session);
-    const forecasting = resolveLiveOptions(options).newForecasting!({
-      events,
-      session,
-      port: { manifestUrl: () => null },
-    });
-    forecasting.start({ read: () => ({ nowSeconds: 0 }) });
-    const request = forecasting.meter.requestSent(0);
-    forecasting.meter.firstByte(request, 0.05);
-    forecasting.meter.received(request, 0.3, 2e6);
-    return 'fluctuation' in forecasting.latest({ nowSeconds: 0.5 })!;
-  };
+  const follows = (...options: Parameters<typeof forecastOf>) => 'fluctuation' in forecastOf(...options);
   const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
-  expect(follows({})).toBe(false);
   expect(follows({}, (events) => events.on('fault', () => {}))).toBe(false);
   expect(follows({}, (events) => events.on('decision', () => {}))).toBe(true);
   expect(follows({}, (_, session) => session.record.live!.requested(media, true, 0))).toBe(true);
-  expect(follows({ cmcd: true })).toBe(true);
+  const { fluctuation, ...live } = forecastOf({ cmcd: true });
+  expect(fluctuation?.levels.length).toBeGreaterThan(0);
+  expect(live).toEqual(forecastOf({ cmcd: true }, undefined, resolveOptions));
 });
 
 test.each([
