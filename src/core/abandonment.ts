@@ -27,8 +27,9 @@ export class Abandonment implements Ticking {
     const { port, session, forecasting, decisions } = this.parts;
     if (forecasting?.hasPages) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
+    if (download === undefined || atSeconds < download.keptUntilSeconds!) return;
     // A chunk that does not exist yet cannot be late.
-    if (download === undefined || download.link?.isWaiting(atSeconds)) return;
+    if (download.link?.isWaiting(atSeconds)) return;
     const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
     download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;

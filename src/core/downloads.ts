@@ -67,14 +67,16 @@ export class Downloads {
     this.#downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
   }
 
-  /**
-   * More of the body has arrived. `isInterim`: a report of `totalBits` will follow before the end, so that this one may be
-   * left out. Default false.
-   */
-  received(request: object, arrived: Arrived, isInterim = false): void {
+  /** Whether to leave out a report of bits, because another one of all bits will follow before the end. */
+  leavesOut(request: object): boolean {
+    return this.#downloads.get(request)?.link?.leavesOut() === true;
+  }
+
+  /** More of the body has arrived. */
+  received(request: object, arrived: Arrived): void {
     const download = this.#downloads.get(request);
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
-    if (download === undefined || !isNews || (isInterim && download.link?.leavesOut())) return;
+    if (download === undefined || !isNews) return;
     const { clock, ticker } = this.parts;
     const atSeconds = clock.nowSeconds();
     download.received(atSeconds, arrived);

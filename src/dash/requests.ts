@@ -28,8 +28,10 @@ export class Requests {
         live: isMedia ? live?.media(request) : undefined,
       });
     },
-    loadingProgress: ({ request }: RequestEvent) =>
-      this.adaptation.downloads.received(request, arrivedOf(request), true),
+    loadingProgress: ({ request }: RequestEvent) => {
+      const { downloads } = this.adaptation;
+      if (!downloads.leavesOut(request)) downloads.received(request, arrivedOf(request));
+    },
     fragmentLoadingCompleted: (event: RequestEvent) => this.#ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => this.#ended(event, 'abandoned'),
   };
