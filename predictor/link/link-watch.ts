@@ -7,7 +7,10 @@ import type { ObservationMeter } from './observation-meter.ts';
 /** The known throughput is that of the newest downloads. */
 const DOWNLOADS_OF_THROUGHPUT = 5;
 
-/** Players report bits 15 times a second and more; on demand a third of these is enough. */
+/**
+ * Players report bits 15 times a second and more; on demand a third of these is enough. Two are then 0.2 s apart, so the
+ * meter, which waits for 0.15 s, may count bits up to 50 ms late.
+ */
 const MOST_LEFT_OUT = 2;
 
 /** Throughput of the newest downloads in bit/s; 0 without any. */

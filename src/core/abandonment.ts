@@ -12,7 +12,7 @@ const ANSWER_WITHIN_SECONDS = 1;
 interface Parts {
   port: Pick<PlayerPort, 'abandon'>;
   session: Session;
-  forecasting: Pick<Forecasting, 'hasPages' | 'meter'> | undefined;
+  forecasting: Pick<Forecasting, 'hasPageForecasters' | 'meter'> | undefined;
   decisions: Pick<Decisions, 'reconsider'>;
 }
 
@@ -25,7 +25,7 @@ export class Abandonment implements Ticking {
 
   tick(atSeconds: number): void {
     const { port, session, forecasting, decisions } = this.parts;
-    if (forecasting?.hasPages) forecasting.meter.advance(atSeconds);
+    if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
     if (download === undefined || atSeconds < download.keptUntilSeconds!) return;
     // A chunk that does not exist yet cannot be late.

@@ -12,7 +12,7 @@ function started(changes: Partial<Forecaster> = {}, clock: { read(): object } = 
   const second = Object.assign(new Steady(), { name: 'second' });
   const first = Object.assign(new Steady(), { name: 'first' }, changes);
   const events = new Events({ logger: null });
-  const forecasting = new Forecasting({ seed: 3, events, forecasters: [first, second], hasPages: true });
+  const forecasting = new Forecasting({ seed: 3, events, forecasters: [first, second], hasPageForecasters: true });
   forecasting.start(clock as typeof AT_START);
   return { forecasting, events, first, second };
 }

@@ -13,7 +13,7 @@ export interface ForecastingOptions {
   /** In the order in which they are asked. */
   forecasters: readonly Forecaster[];
   /** Some are the page's. */
-  hasPages: boolean;
+  hasPageForecasters: boolean;
   /** Seed of the forecasters' random numbers. */
   seed: number;
   /** Asked at the start of each session. Default: nothing is known. */
@@ -41,8 +41,8 @@ export class Forecasting {
   }
 
   /** The page has forecasters of its own, which may work between two calls of `latest`. */
-  get hasPages(): boolean {
-    return this.options.hasPages;
+  get hasPageForecasters(): boolean {
+    return this.options.hasPageForecasters;
   }
 
   /** The session's meter: it passes its observations to the forecasters. */

@@ -131,7 +131,7 @@ export function resolveOptions(
       ...mpcDController({ ...options, controller }, newLivePlan),
       newForecasting:
         forecasters.length > 0
-          ? ({ events }) => new Forecasting({ events, forecasters, hasPages: true, seed })
+          ? ({ events }) => new Forecasting({ events, forecasters, hasPageForecasters: true, seed })
           : undefined,
     };
   }
@@ -151,7 +151,7 @@ export function resolveOptions(
       return new Forecasting({
         events,
         forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
-        hasPages: forecasters.length > 0,
+        hasPageForecasters: forecasters.length > 0,
         seed,
         pageLoad: options.pageLoad ? () => pageLoad(performance) : undefined,
         onStop: () => statistics?.save(),
