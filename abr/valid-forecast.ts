@@ -80,8 +80,9 @@ const QUANTILE_RULES: Rules = {
   quantilesBps(value, field, { stepEndsSeconds, levels }) {
     const steps = (stepEndsSeconds as unknown[]).length;
     let highest = 0;
-    for (const [step, row] of requireArray(value, field, steps, steps).entries()) {
-      highest = requireRow(row, `${field}[${step}]`, levels, GREATEST_RATE_BPS);
+    const rows = requireArray(value, field, steps, steps);
+    for (let step = 0; step < steps; step++) {
+      highest = requireRow(rows[step], `${field}[${step}]`, levels, GREATEST_RATE_BPS);
     }
     // Without a rate above 0 in the last step, no plan would end.
     check(highest > 0, `${field}[${steps - 1}]`, 'a rate above 0', highest);
@@ -118,7 +119,7 @@ export function validForecast(value: unknown): ValidForecast {
 }
 
 function checkFields(owner: Record<string, unknown>, rules: Rules, prefix = ''): void {
-  for (const [name, rule] of Object.entries(rules)) rule(owner[name], prefix + name, owner);
+  for (const name in rules) rules[name]!(owner[name], prefix + name, owner);
 }
 
 /** Requires a quantile at each level that does not cross the one before; returns the highest. */

@@ -40,7 +40,7 @@ const SAMPLE_MICROS = 200;
 const PLUGIN = `leo-abr${flags.live ? '.live' : ''}.js`;
 const DASH = 'dash.all.min.js';
 /** The wrapper of the body's reader (src/dash/live-support.ts): its time is the browser's in `read`, which dash.js calls. */
-const READ = /\.read$/;
+const READ = /^read$/;
 const FILES = {
   [DASH]: createRequire(import.meta.url)
     .resolve('dashjs')

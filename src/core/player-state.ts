@@ -27,7 +27,6 @@ interface StateParts {
 export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
   const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
-  const { segmentSeconds } = playback;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
@@ -42,17 +41,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     segmentIndex: period.firstIndex + indexInPeriod,
     segmentsRemaining,
     ladderBps,
-    upcomingSizesBits: Array.from({ length: rows }, (_, k) =>
-      ladder.map((representation) =>
-        sizes.sizeBits({
-          period,
-          representation,
-          index: indexInPeriod + k,
-          segmentSeconds,
-          indexedBits: situation.indexedBits(representation.id, indexInPeriod + k),
-        }),
-      ),
-    ),
+    upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],
     weights: bitrateWeights(options.qoe, ladderBps),

@@ -1,7 +1,7 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
 import { check } from '../../abr/errors.ts';
-import type { SegmentRequest } from './player-port.ts';
+import type { SegmentRequest, Situation } from './player-port.ts';
 
 /** The learnt ratio is the mean over this many latest segments of a representation. */
 const RATIOS_KEPT = 16;
@@ -50,9 +50,13 @@ export class SegmentSizes {
   /** Mean of the learnt ratios, and by representation. */
   #ratio = 1;
   #ratios = new Map<string, number>();
+  /** The latest answer of `upcoming`, and what it depends on but the sizes. */
+  #upcoming: readonly (readonly number[])[] = [];
+  #upcomingOf: string | undefined;
 
   useFile(file: SizesFile): void {
     this.#file = file.representations;
+    this.#upcomingOf = undefined;
   }
 
   /** Forgets the learnt ratios, for another stream. */
@@ -60,6 +64,7 @@ export class SegmentSizes {
     this.#learnt.clear();
     this.#ratios.clear();
     this.#ratio = 1;
+    this.#upcomingOf = undefined;
   }
 
   /** A downloaded segment has `sizeBits`. */
@@ -75,6 +80,30 @@ export class SegmentSizes {
     this.#ratio = mean([...this.#learnt.values()].flat());
     // The mean over all representations counts as one segment.
     this.#ratios = new Map([...this.#learnt].map(([one, own]) => [one, mean([this.#ratio, ...own])]));
+    this.#upcomingOf = undefined;
+  }
+
+  /**
+   * `[segment][representation]`: sizes of `count` segments of the period from `index` on, in bits. The last answer is
+   * given again until a size is learnt: a download is reconsidered often.
+   */
+  upcoming(
+    { period, ladder, playback: { segmentSeconds }, indexedBits }: Situation,
+    index: number,
+    count: number,
+  ): readonly (readonly number[])[] {
+    const question = [period.id, index, count, segmentSeconds, ...ladder.map(({ id }) => id)].join();
+    if (question !== this.#upcomingOf) {
+      this.#upcomingOf = question;
+      this.#upcoming = Array.from({ length: count }, (_, k) =>
+        ladder.map((representation) => {
+          const at = index + k;
+          const bits = indexedBits(representation.id, at);
+          return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits });
+        }),
+      );
+    }
+    return this.#upcoming;
   }
 
   /** Size in bits; > 0. */

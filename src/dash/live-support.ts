@@ -119,16 +119,17 @@ function watchReader(customData: CustomData, received: (bytes: number) => void):
     configurable: true,
     get: () => reader,
     set(original: ReadableStreamDefaultReader<Uint8Array>) {
-      const read = original.read.bind(original);
-      original.read = () => {
-        const part = read();
-        part.then(
-          ({ value }) => received(value?.length ?? 0),
-          () => {},
-        );
-        return part;
-      };
-      reader = original;
+      const nativeRead = original.read.bind(original);
+      reader = Object.assign(original, {
+        read() {
+          const part = nativeRead();
+          part.then(
+            ({ value }) => received(value?.length ?? 0),
+            () => {},
+          );
+          return part;
+        },
+      });
     },
   });
 }
