@@ -81,7 +81,7 @@ export class HlsInstallation implements Installation {
 
   /** The player is destroyed; another one may follow. */
   playerEnded(): void {
-    this.adaptation.sourceEnded();
+    this.adaptation.guard(() => this.adaptation.sourceEnded());
     this.#disconnect();
     this.#port.connection = undefined;
     this.#hasSource = false;
