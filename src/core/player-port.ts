@@ -66,7 +66,7 @@ export interface LiveMedia extends LiveTime {
 export interface LivePosition
   extends LiveTime,
     Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds' | 'offRateShare'> {
-  /** The rate may be set: the player would catch up by itself, or an option allows it. */
+  /** The rate may be set: player, stream or an option allows a catch-up. */
   isPaceable: boolean;
 }
 
