@@ -58,7 +58,7 @@ test('writes the model with its card, for programs and for people', async () => 
   const { args, rows } = JSON.parse(readFileSync(at('called.json'), 'utf8'));
   expect(args.slice(0, 2)).toEqual(['-m', 'leo_abr_training']);
   expect(args).toEqual(expect.arrayContaining(['--name', 'mine', '--seed', '3', '--jobs', '1']));
-  expect(rows).toMatchObject({ groups: ['roof-1', 'roof-2', 'roof-3'], datasets: ['own'], leftOut: [] });
+  expect(rows).toMatchObject({ modelVersion: SHIPPED_FILE.version, groups: ['roof-1', 'roof-2', 'roof-3'] });
   expect(rows.rows).toBeGreaterThan(100);
 
   const model = JSON.parse(readFileSync(out, 'utf8'));

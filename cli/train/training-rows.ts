@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
 import { seededRandom, seedOf } from '../../abr/random.ts';
+import { MODEL_VERSION } from '../../predictor/forecast/model-file.ts';
 import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
@@ -153,6 +154,7 @@ export async function writeRows(options: WriteRowsOptions): Promise<void> {
     format: ROWS_FORMAT,
     version: ROWS_VERSION,
     rows: count,
+    modelVersion: MODEL_VERSION,
     features: FEATURES,
     stepEndsSeconds: STEP_ENDS_SECONDS,
     groups,

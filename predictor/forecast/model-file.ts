@@ -22,7 +22,7 @@ export interface ModelOutline {
 }
 
 const MODEL_FORMAT = 'leo-abr quantile network';
-const MODEL_VERSION = 4;
+export const MODEL_VERSION = 4;
 
 /** Digits are from base64. The last two inputs of a layer are always 1: their weights add up to the biases. */
 interface LayerFile {

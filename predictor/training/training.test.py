@@ -33,6 +33,7 @@ def synthetic_rows(count: int = 3000) -> Rows:
         apart=[[], [], [], []],
         datasets=["one", "two"],
         is_left_out=dataset == 1,
+        model_version=1,
     )
 
 

@@ -7,7 +7,6 @@ from .network import Parameters
 from .rows import Rows
 
 FORMAT = "leo-abr quantile network"
-VERSION = 3
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 MIDDLE = 31
@@ -26,7 +25,7 @@ def layers_of(parameters: Parameters) -> list[dict]:
 def model_file(fitted: Fitted, rows: Rows, name: str, rank_correlation: float) -> dict:
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": rows.model_version,
         "name": name,
         "features": rows.feature_names,
         "stepEndsSeconds": [float(end) if end % 1 else int(end) for end in rows.step_ends],

@@ -27,6 +27,7 @@ class Rows:
     apart: list[list[int]]  # [group] others that share viewers or days with it
     datasets: list[str]
     is_left_out: np.ndarray  # [row] bool: of a data set that is only evaluated
+    model_version: int  # of the model file to write
 
     def training(self, without_group: int | None) -> np.ndarray:
         """Indices of the training rows."""
@@ -67,4 +68,5 @@ def read_rows(folder: Path) -> Rows:
         apart=header["apart"],
         datasets=header["datasets"],
         is_left_out=np.isin(dataset, left_out),
+        model_version=header["modelVersion"],
     )
