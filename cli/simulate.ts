@@ -3,11 +3,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { ALGORITHM_NAMES } from '../abr/index.ts';
 import type { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
+import { SIMULATED_NAMES, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
 import { runSessions } from '../replay/simulator/run-sessions.ts';
 import {
   addBenchmarkOptions,
@@ -32,7 +31,7 @@ export function simulateCommand(io: CommandIo): Command {
     .option('--jobs <n>', 'threads; results do not depend on it', String(io.defaultJobs))
     .addHelpText(
       'after',
-      `\nAlgorithms: ${ALGORITHM_NAMES.join(', ')}; <controller>@oracle knows the future,` +
+      `\nAlgorithms: ${SIMULATED_NAMES.join(', ')}; <controller>@oracle knows the future,` +
         ' @onnx and @onnx:<file> forecast by an ONNX model; of live streams <name>:lolp-catch-up follows LoL+.',
     )
     .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)

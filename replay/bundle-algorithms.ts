@@ -40,6 +40,13 @@ async function bundled(name: string): Promise<OwnAlgorithm> {
     // Stack traces name the file, but with lines of the bundle.
     return { name, source: `${library!.output[0].code}\n//# sourceURL=${encodeURI(name)}?bundled` };
   } catch (error) {
-    throw new InputError(name, 'a module that vite can bundle', error, stripVTControlCharacters(String(error)));
+    const message = stripVTControlCharacters(String(error));
+    const isMissing = message.includes("package 'vite'");
+    throw new InputError(
+      name,
+      isMissing ? 'npm install vite, to bundle it' : 'a module that vite can bundle',
+      error,
+      message,
+    );
   }
 }

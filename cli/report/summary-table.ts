@@ -9,7 +9,7 @@ import { rowNames, shownRows, summaryFigures } from './figures.ts';
 import { cellText } from './format.ts';
 
 /** A line per data set and algorithm, then the notes; empty for an empty summary. */
-export function summaryTable({ summary, scenario }: Pick<Results, 'summary' | 'scenario'>): string {
+export function summaryTable({ summary, scenario, tool: { baseline } }: Omit<Results, 'sessions'>): string {
   if (summary.length === 0) return '';
   const { means, differences } = summaryFigures(scenario);
   const names = rowNames(summary);
@@ -18,7 +18,9 @@ export function summaryTable({ summary, scenario }: Pick<Results, 'summary' | 's
   const verdict = tooFewSessions(summary);
   const lines = [
     ...textTable([columns.map(({ title }) => title), ...cells], names.length),
-    intervalsText(summary),
+    summary.some(({ algorithm }) => algorithm === baseline)
+      ? intervalsText(summary)
+      : `No session of ${baseline} (--baseline), so no differences.`,
     ...summary.filter(({ dataset }) => dataset !== ALL_DATASETS).flatMap(earlyEnds),
     verdict ?? '',
   ];

@@ -68,8 +68,8 @@ describe('parseResults', () => {
   test('parses written results, and names the line of broken JSON', () => {
     expect(resultsJson(parseResults(json, 'r.json'))).toBe(json);
     expect(() => parseResults('', 'r.json')).toThrow('r.json:1: expected results JSON, got an empty file');
-    const half = json.slice(0, -200);
-    expect(() => parseResults(half, 'r.json')).toThrow(/^r.json:\d+: expected results JSON, got invalid/);
+    expect(() => parseResults('x,y\n1,2', 'r.json')).toThrow('r.json:1: expected results JSON, got invalid JSON');
+    expect(() => parseResults(json.slice(0, -200), 'r.json')).toThrow(/^r.json:\d+: expected results JSON, got invalid/);
   });
 
   test.each([

@@ -78,12 +78,14 @@ function jsonValue(text: string, file: string, line = 1): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
+    const { message } = error as Error;
+    // A short text's message has no position.
+    const position = Number(/at position (\d+)/.exec(message)?.[1] ?? (/end of/.test(message) ? text.length : 0));
     throw new InputError(
       placeOf({ file, line: line + text.slice(0, position).split('\n').length - 1 }),
       'results JSON',
       undefined,
-      text.trim() === '' ? 'an empty file' : `invalid JSON (${(error as Error).message})`,
+      text.trim() === '' ? 'an empty file' : `invalid JSON (${message})`,
     );
   }
 }

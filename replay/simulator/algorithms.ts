@@ -87,7 +87,7 @@ const DASHJS_OWN: ReadonlyMap<string, () => Controller> = new Map([
 /** Rules of dash.js that are not rebuilt. */
 const BROWSER_ONLY: readonly string[] = ['l2a', 'lolp'];
 
-const NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
+export const SIMULATED_NAMES: readonly string[] = [...ALGORITHM_NAMES, ...DASHJS_OWN.keys()];
 
 /** The algorithm of a name (`splitAlgorithm`), or one of `own`. @throws {InputError} with the known names. */
 export function simulatedAlgorithm(
@@ -98,7 +98,7 @@ export function simulatedAlgorithm(
   if (BROWSER_ONLY.includes(name)) {
     throw new InputError(
       field,
-      `an algorithm of the simulator (${NAMES.join(', ')})`,
+      `an algorithm of the simulator (${SIMULATED_NAMES.join(', ')})`,
       undefined,
       `${describeValue(name)}, a rule of dash.js, which only a browser runs: leo-abr bench`,
     );
@@ -106,7 +106,7 @@ export function simulatedAlgorithm(
   const { controller, forecaster, catchUp, player } = splitAlgorithm(name, field);
   const create = own.get(controller) ?? DASHJS_OWN.get(controller);
   if (player !== undefined || (create === undefined && !ALGORITHM_NAMES.includes(controller))) {
-    throw new InputError(field, `one of ${NAMES.join(', ')}, or a file (./mine.ts)`, name);
+    throw new InputError(field, `one of ${SIMULATED_NAMES.join(', ')}, or a file (./mine.ts)`, name);
   }
   if (forecaster === 'service') {
     const why = 'the service is a program beside the link, which counts in real time: leo-abr bench';
