@@ -41,7 +41,7 @@ export function requireInteger(value: unknown, field: string, { min, max }: { mi
 
 export function requirePositive(value: unknown, field: string): number {
   check(isPositive(value), field, 'a finite number > 0', value);
-  return value as number;
+  return value;
 }
 
 export function requireFrom(value: unknown, field: string, min: number, max: number): number {
@@ -103,6 +103,6 @@ export function isFrom(value: unknown, min: number, max: number): value is numbe
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-export function isPositive(value: unknown): boolean {
+export function isPositive(value: unknown): value is number {
   return Number.isFinite(value) && (value as number) > 0;
 }

@@ -40,14 +40,14 @@ export function accessOf({ host, port, allowHost, allowOrigin, trustProxy, token
   return {
     host,
     port: portOption(port),
-    allowedHosts: allowHost,
+    allowedHosts: allowHost.map(hostOption),
     allowedOrigins: allowOrigin.map(originOption),
     trustedProxies: trustProxy.map(proxyOption),
     token: tokenFile === undefined ? undefined : tokenOption(tokenFile),
   };
 }
 
-/** Starts a server. Throws an `InputError` of `--port` for an address or port that it cannot listen on. */
+/** Starts a server. Throws an `InputError` of `--host` or `--port` for what it cannot listen on. */
 export async function listening<Options extends { host?: string; port: number }, Running>(
   options: Options,
   start: (options: Options) => Promise<Running>,
@@ -56,17 +56,17 @@ export async function listening<Options extends { host?: string; port: number },
     return await start(options);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const expected = LISTEN_ERRORS[code ?? ''];
-    if (expected === undefined) throw error;
-    throw new InputError('--port', expected, undefined, `${options.host ?? ''} ${options.port} (${code})`);
+    const [field, expected] = LISTEN_ERRORS[code ?? ''] ?? [];
+    if (field === undefined || expected === undefined) throw error;
+    throw new InputError(field, expected, undefined, `${options.host ?? ''} ${options.port} (${code})`);
   }
 }
 
-const LISTEN_ERRORS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'a port that is free',
-  EACCES: 'a port that this user may listen on',
-  EADDRNOTAVAIL: 'an address of this machine',
-  ENOTFOUND: 'an address of this machine',
+const LISTEN_ERRORS: Readonly<Record<string, readonly [field: string, expected: string]>> = {
+  EADDRINUSE: ['--port', 'a port that is free'],
+  EACCES: ['--port', 'a port that this user may listen on'],
+  EADDRNOTAVAIL: ['--host', 'an address of this machine'],
+  ENOTFOUND: ['--host', 'an address of this machine'],
 };
 
 /** Resolves at Ctrl-C or SIGTERM. */
@@ -90,6 +90,12 @@ export async function closed(running: { close(): Promise<void> }, io: CommandIo)
 
 export function portOption(text: string): number {
   return wholeNumber(text, '--port', { max: 65535 });
+}
+
+function hostOption(text: string): string {
+  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : undefined;
+  if (url?.hostname === text.toLowerCase()) return url.hostname;
+  throw new InputError('--allow-host', 'a host name like service.example, without a scheme or port', text);
 }
 
 function originOption(text: string): string {

@@ -159,8 +159,9 @@ function tlsOption({ tlsCert, tlsKey }: ServeFlags): { cert: string; key: string
   return tls;
 }
 
+/** Errors never show the text, which may be a key or a token. */
 function pemIn(file: string, field: string): string {
   const text = readInput(file, field, MOST_BYTES);
   if (text.includes('-----BEGIN ')) return text;
-  throw new InputError(placeOf({ file, field }), 'a PEM file', text.slice(0, 20));
+  throw new InputError(placeOf({ file, field }), 'a PEM file', undefined, `${text.length} characters`);
 }

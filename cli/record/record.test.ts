@@ -60,12 +60,10 @@ test('makes recordings from the files of a service, and train accepts them', asy
   await writeRows({ traces, seed: 1, folder: at('rows') });
   expect(JSON.parse(readFileSync(at('rows', 'rows.json'), 'utf8')).rows).toBeGreaterThan(50);
   // The data is accepted; only Python is missing.
-  const train = ['train', '--out', at('m.json'), '--environment', at('env'), '--python', '/nowhere/python'];
-  expect((await run([...train, '--data', at('mine')])).stderr).toContain('--python: expected an interpreter');
+  const train = ['train', '--out', at('m.json'), '--environment', at('env'), '--python', '/nowhere/python', '--data'];
+  expect((await run([...train, at('mine')])).stderr).toContain('--python: expected an interpreter');
   // The files of the service hold pieces of 2 s.
-  expect((await run([...train, '--data', at('kept')])).stderr).toContain(
-    '--data: expected a recording of at least 30 s',
-  );
+  expect((await run([...train, at('kept')])).stderr).toContain('--data: expected a recording of at least 30 s');
   expect(existsSync(at('m.json'))).toBe(false);
 });
 
@@ -89,6 +87,7 @@ test.each<[string[], string]>([
   [['--from', 'kept', '--bridge', '-1'], '--bridge: expected a number of seconds, got "-1"'],
   [['--from', 'kept', '--shortest', 'x'], '--shortest: expected a number of seconds, got "x"'],
   [['--from', 'kept', '--place', ' '], '--place: expected a place, got " "'],
+  [['--from', 'kept'], '--from: expected measurements by players, got none: no player reported to the service'],
   [['--from', 'bad'], 'bad.csv:2: throughput_mbps: expected a rate in Mbit/s, >= 0 (blank = unknown), got "x"'],
   [[], '--from: expected what leo-abr serve --record has recorded'],
 ])('refuses %j with status 2 and writes no recording', async (flags, message) => {

@@ -66,6 +66,9 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   const pieces = files.flatMap((file) => readTraces([file], { onNote }));
   const all = runsOf(pieces, longestPauseSeconds);
   const runs = all.filter(({ trace }) => trace.durationSeconds >= shortestSeconds);
+  if (all.length === 0 && from !== undefined) {
+    throw new InputError('--from', 'measurements by players', undefined, 'none: no player reported to the service');
+  }
   if (runs.length === 0) {
     const longest = Math.max(0, ...all.map(({ trace }) => trace.durationSeconds));
     const got = all.length === 0 ? 'no measurement of the link' : `${whole(longest)} s at most`;

@@ -80,10 +80,10 @@ export class ModelSession {
   observe(observation: Observation): void {
     this.#followIfNeeded();
     this.handoverClock?.observe(observation);
-    const { observedSeconds } = this.#history;
+    const { downloadedSeconds } = this.#history;
     if (!this.#history.observe(observation)) return;
     // It falls after a change of link: the errors of forecasts for the previous one say nothing about this one.
-    if (this.#history.observedSeconds < observedSeconds) this.#recalibration = new Recalibration(this.#outline!);
+    if (this.#history.downloadedSeconds < downloadedSeconds) this.#recalibration = new Recalibration(this.#outline!);
     const { startSeconds, endSeconds, bits } = observation;
     this.#recalibration?.observe(startSeconds, endSeconds, bits);
     if (this.#subSecond === undefined) return;

@@ -112,7 +112,7 @@ test('begins anew 4 s after a change to another link, up or down', () => {
   for (const after of [10e6, 50e6]) {
     const before = 60e6 - after;
     const history = historyOf(34.1, (second) => (second < 30 ? before : after));
-    expect(history.observedSeconds).toBeLessThan(5);
+    expect(history.downloadedSeconds).toBeLessThan(5);
     expect(history.referenceBps()).toBeCloseTo(after, 0);
     const alone = historyOf(4, () => after);
     const expected = featuresOf(alone, 4);
@@ -128,7 +128,7 @@ test.each<[string, (second: number) => number]>([
   ['a change of less than half', (second) => (second < 30 ? 50e6 : 26e6)],
   ['a change in the first epoch', (second) => (second < 15 ? 50e6 : 10e6)],
 ])('keeps its past after %s', (_, rateAt) => {
-  expect(historyOf(60, rateAt).observedSeconds).toBeCloseTo(60, 6);
+  expect(historyOf(60, rateAt).downloadedSeconds).toBeCloseTo(60, 6);
 });
 
 test('ignores an observation of an earlier time', () => {

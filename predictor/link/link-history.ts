@@ -59,7 +59,7 @@ export class LinkHistory {
    * Downloading so far on this link. What was before a change of link is forgotten: forecasts from it would be wrong for a
    * minute.
    */
-  observedSeconds = 0;
+  downloadedSeconds = 0;
 
   /** Returns whether the observation is a possible one of throughput; others are ignored. */
   observe(observation: Observation): observation is Extract<Observation, { kind: 'throughput' }> {
@@ -71,7 +71,7 @@ export class LinkHistory {
     if (startSeconds < this.#lastSeenSeconds - SLACK_SECONDS) return false;
     this.#average(bits, duration);
     this.#silence = bits > SILENT_SHARE * duration * this.#rate(2) ? 0 : this.#silence + duration;
-    this.observedSeconds += duration;
+    this.downloadedSeconds += duration;
     this.#lastSeenSeconds = endSeconds;
     this.#openBits += bits;
     this.#openBusy += duration;
@@ -106,7 +106,7 @@ export class LinkHistory {
     this.#bits.fill(0);
     this.#busy.fill(0);
     for (const log of logs) this.#average(Math.exp(log) * BIN_SECONDS, BIN_SECONDS);
-    this.observedSeconds = CHANGED_BINS * BIN_SECONDS;
+    this.downloadedSeconds = CHANGED_BINS * BIN_SECONDS;
   }
 
   /** The reference rate; undefined before the first bits. */
@@ -130,7 +130,7 @@ export class LinkHistory {
       ...this.#binFeatures(nowSeconds, logReference),
       Math.min(6, this.#silence) / 3,
       Math.min(8, Math.max(0, nowSeconds - this.#lastSeenSeconds)) / 4,
-      Math.log1p(Math.min(120, this.observedSeconds)) / 2,
+      Math.log1p(Math.min(120, this.downloadedSeconds)) / 2,
     ]);
     return true;
   }

@@ -4,6 +4,7 @@
  * for the caller, and no request stays open, because a browser has only six connections to an origin over HTTP/1.1.
  */
 
+import { isFrom } from '../../abr/errors.ts';
 import { disagreement, PROTOCOL, type ProtocolRange } from './protocol.ts';
 import { ServerClock } from './server-clock.ts';
 
@@ -13,7 +14,8 @@ export type ConnectionState = 'off' | 'connecting' | 'connected' | 'waiting' | '
 export interface ConnectionOptions {
   /** Of the service, without a trailing slash. */
   url: string;
-  token: string | undefined;
+  /** Empty: none. */
+  token: string;
   /** Receives a `ForecastReply` that has not been validated. */
   onForecast(reply: unknown): void;
   /** What to report now: whether the player has been downloading since its observations. */
@@ -93,7 +95,7 @@ export class ServiceConnection {
       } catch (error) {
         if (signal.aborted) return;
         const isRefused = error instanceof Refused;
-        this.#enter(isRefused ? 'refused' : 'waiting', error instanceof Error ? error.message : String(error));
+        this.#enter(isRefused ? 'refused' : 'waiting', (error as Error).message);
         pauseMs = isRefused ? RARE_RETRY_MS : this.#backoffMs(++failures);
       }
       this.#isResting = failures === 0;
@@ -128,7 +130,7 @@ export class ServiceConnection {
     this.#reportedMs = performance.now();
     const reply = (await this.#request(signal, 'POST', '/v1/observations', body)) as { share?: unknown } | null;
     const share = reply?.share;
-    if (typeof share === 'number' && share > 0 && share <= 1) onShare(share);
+    if (isFrom(share, 0, 1) && share > 0) onShare(share);
     return true;
   }
 
@@ -141,7 +143,7 @@ export class ServiceConnection {
     const timer = setTimeout(abort, REQUEST_TIMEOUT_MS);
     const headers = {
       ...(body && { 'content-type': 'application/json' }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(token && { authorization: `Bearer ${token}` }),
     };
     try {
       const sentMs = performance.now();

@@ -4,7 +4,7 @@
  * waits: without a recent and trusted forecast `latest` gives undefined, and the chain uses the next forecaster.
  */
 
-import { InputError, requirePositive } from '../../abr/errors.ts';
+import { check, InputError, isPositive, requireObject } from '../../abr/errors.ts';
 import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastGate, type Verdict } from '../forecast/forecast-gate.ts';
@@ -58,7 +58,7 @@ export function createServiceForecaster(url: string, options: ServiceForecasterO
 
 class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
-  readonly #url: URL;
+  readonly #url: string;
   readonly #connection: ServiceConnection;
   readonly #gate: ForecastGate;
   #waiting: Observation[] = [];
@@ -80,13 +80,16 @@ class RemoteForecaster implements ServiceForecaster {
   #isClosed = false;
   #fault: string | undefined;
 
-  constructor(url: URL, options: ServiceForecasterOptions) {
-    const { staleSeconds = STALE_SECONDS, token } = options;
-    this.#gate = new ForecastGate({ staleSeconds: requirePositive(staleSeconds, 'options.staleSeconds') });
+  constructor(url: string, options: unknown) {
+    const { staleSeconds = STALE_SECONDS, token = '', ...others } = requireObject(options, 'options');
+    for (const name in others) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
+    check(typeof token === 'string', 'options.token', 'a string', token);
+    check(isPositive(staleSeconds), 'options.staleSeconds', 'a finite number > 0', staleSeconds);
+    this.#gate = new ForecastGate({ staleSeconds });
     this.#url = url;
-    const player = `page-${Math.floor(Math.random() * 2 ** 52).toString(36)}`;
+    const player = `page-${Math.random().toString(36).slice(2)}`;
     this.#connection = new ServiceConnection({
-      ...{ url: url.href.replace(/\/$/, ''), token },
+      ...{ url: url.replace(/\/$/, ''), token },
       onForecast: (reply) => this.#receive(reply),
       report: () => ({ player, observations: this.#report(), isDownloading: this.#isDownloading }),
       onShare: (share) => {
@@ -94,7 +97,7 @@ class RemoteForecaster implements ServiceForecaster {
         if (share < 1) this.#gate.compareAnew();
       },
       onFault: (message) => {
-        this.#fault = `${url.href}: ${message}`;
+        this.#fault = `${url}: ${message}`;
       },
     });
   }
@@ -119,8 +122,8 @@ class RemoteForecaster implements ServiceForecaster {
     this.#isClosed = needsTls(this.#url, globalThis.location?.href);
     if (this.#isClosed) {
       throw new Error(
-        `${this.#url.href}: a page from https may not use http to another machine; expected https (leo-abr serve ` +
-          '--tls-cert, --tls-key) or a service on the same machine (http://127.0.0.1)',
+        `${this.#url}: a page from https may not use http to another machine; expected https (leo-abr serve --tls-cert) or ` +
+          'http://127.0.0.1',
       );
     }
     this.#use();
@@ -145,11 +148,9 @@ class RemoteForecaster implements ServiceForecaster {
   latest(nowSeconds: number): QuantileForecast | undefined {
     this.#startMs = performance.now() - nowSeconds * 1000;
     this.#use();
-    if (this.#fault !== undefined) {
-      const fault = this.#fault;
-      this.#fault = undefined;
-      throw new Error(fault);
-    }
+    const fault = this.#fault;
+    this.#fault = undefined;
+    if (fault !== undefined) throw new Error(fault);
     const forecast = this.#ofLink();
     return forecast && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
   }
@@ -179,10 +180,10 @@ class RemoteForecaster implements ServiceForecaster {
     if (forecast === null || forecast === undefined) return;
     try {
       const valid = validForecast(forecast);
-      if (valid.kind === 'path') throw new InputError('kind', 'quantiles', valid.kind, valid.kind);
+      check(valid.kind !== 'path', 'kind', 'quantiles', valid.kind);
       this.#newest = valid;
     } catch (error) {
-      this.#fault = `${this.#url.href}: ${(error as InputError).message}`;
+      this.#fault = `${this.#url}: ${(error as InputError).message}`;
       return;
     }
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
@@ -245,10 +246,11 @@ class RemoteForecaster implements ServiceForecaster {
   }
 }
 
-function serviceUrl(url: unknown): URL {
+/** Its normalized text. */
+function serviceUrl(url: unknown): string {
   try {
-    const parsed = new URL(url as string);
-    if (/^https?:$/.test(parsed.protocol) && parsed.search === '' && parsed.hash === '') return parsed;
+    const { href } = new URL(url as string);
+    if (/^https?:[^?#]+$/.test(href)) return href;
   } catch {
     // Thrown below.
   }

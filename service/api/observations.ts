@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
-import type { Verdict } from '../link/shared-link.ts';
+import { MOST_BPS, type Verdict } from '../link/shared-link.ts';
 import { validationMessage } from './refusals.ts';
 import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireObservation } from './wire.ts';
 
@@ -44,7 +44,9 @@ export class ReportReader {
       const expected = {
         late: `${field}: expected a time shortly before serverUtcMs (${serverUtcMs}), got ${ms}`,
         ahead: `${field}: expected a time no later than serverUtcMs (${serverUtcMs}), got ${ms}`,
-        impossible: `${field}: expected a time after startMs by at most 10 s, got ${ms}`,
+        impossible: isTooFast(observation)
+          ? `bits: expected at most ${MOST_BPS / 1e9} Gbit/s from startMs to endMs, got ${observation.bits}`
+          : `${field}: expected a time after startMs by at most 10 s, got ${ms}`,
       };
       this.#reject(verdict, `${this.#places[i]}.${expected[verdict]}`);
     });
@@ -56,4 +58,10 @@ export class ReportReader {
     if (known === undefined) this.#rejected.set(reason, { reason, count: 1, message });
     else known.count++;
   }
+}
+
+function isTooFast(observation: WireObservation): observation is Extract<WireObservation, { bits: number }> {
+  if (observation.kind !== 'throughput') return false;
+  const { startMs, endMs, bits } = observation;
+  return endMs > startMs && bits / (endMs - startMs) > MOST_BPS / 1000;
 }

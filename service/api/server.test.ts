@@ -153,10 +153,7 @@ describe('the API', () => {
     const now = clock.utcMs();
     const good = downloaded(now, 1);
     const observations = [
-      { kind: 'tea' },
-      { kind: 'constructor' },
-      5,
-      null,
+      ...[{ kind: 'tea' }, { kind: 'constructor' }, 5, null],
       { kind: 'throughput', startMs: now - 100, endMs: now },
       { kind: 'idle', startMs: '1e12', endMs: now },
       { kind: 'idle', startMs: 5e6, endMs: 5e6 + 100 },
@@ -184,6 +181,10 @@ describe('the API', () => {
     });
     // Listeners receive the valid observations without unknown properties.
     expect(reports).toEqual([{ player: 'p1', observations: [...observations.slice(6, 10), ...good] }]);
+    const tooFast = report([{ kind: 'throughput', startMs: now - 50, endMs: now, bits: 1e12 }]);
+    const message = 'body.observations[0].bits: expected at most 100 Gbit/s from startMs to endMs, got 1000000000000';
+    const rejected = [{ reason: 'impossible', count: 1, message }];
+    expect(await (await fetch(`${url}/v1/observations`, tooFast)).json()).toMatchObject({ accepted: 0, rejected });
   });
 
   test.each(['/v1/((', '/*x', '/:a(', '/v1/state/:x', '//', 'http://a/b', '*', '/__proto__', '/v1/state'])(

@@ -86,7 +86,7 @@ const rejection = reply({
   reason: Type.Enum(['unknown-kind', 'malformed', 'late', 'ahead', 'impossible'], {
     description:
       '`unknown-kind`, `malformed`: not an `Observation`. `late`: older than the time that the forecasts start from. ' +
-      '`ahead`: it ends after `serverUtcMs`. `impossible`: it is reversed or longer than 10 s',
+      '`ahead`: it ends after `serverUtcMs`. `impossible`: it is reversed, longer than 10 s or above 100 Gbit/s',
   }),
   count: Type.Integer({ minimum: 1, description: 'Observations of the report rejected for this reason' }),
   message: text('Path, expectation and received value of the first of them'),

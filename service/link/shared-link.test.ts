@@ -123,8 +123,9 @@ test('gives a verdict on each observation', () => {
   link.advance(14);
   const latency = (atSeconds: number) => ({ kind: 'request-latency', atSeconds, latencySeconds: 0.1 }) as const;
   const early = [throughput(10, 10.5, 1), throughput(20, 21, 1), throughput(13.9, 13.8, 1)];
-  const taken = report('a', [...early, ...[99, 4.1, 3.9].map(latency), throughput(13.5, 13.9, 1)], 14);
-  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted']);
+  const rates = [3.9e10, 4.1e10].map((bits) => throughput(13.5, 13.9, bits));
+  const taken = report('a', [...early, ...[99, 4.1, 3.9].map(latency), ...rates], 14);
+  expect(taken).toEqual(['late', 'ahead', 'impossible', 'ahead', 'accepted', 'late', 'accepted', 'impossible']);
 });
 
 test('divides the link equally until shares are known', () => {

@@ -5,7 +5,7 @@ import type { Observation } from '../../abr/forecast.ts';
 /** An observation of one player, on the session clock. */
 export type Reported = Observation;
 
-/** `late`: older than all open bins. `ahead`: ends in the future. `impossible`: reversed or over 10 s. */
+/** `late`: older than all open bins. `ahead`: ends in the future. `impossible`: reversed, over 10 s or above `MOST_BPS`. */
 export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
 const BIN_SECONDS = 0.1;
@@ -19,6 +19,8 @@ const GONE_SECONDS = 10;
 /** An observation may end this far ahead of the clock, because players estimate the offset of theirs. */
 const FUTURE_SLACK_SECONDS = 0.3;
 const LONGEST_SECONDS = 10;
+/** Above this rate the measurement is wrong: no link behind a dish comes near. */
+export const MOST_BPS = 100e9;
 /** Window of shares: 8 s. */
 const SHARE_BINS = 80;
 /** Busy bins in the window that a player needs for a share of its own. */
@@ -192,6 +194,7 @@ function verdictOn(observation: Reported, { nowSeconds, first }: { nowSeconds: n
   if (!isLatency) {
     const seconds = endSeconds - observation.startSeconds;
     if (!(seconds > 0 && seconds <= LONGEST_SECONDS)) return 'impossible';
+    if (observation.kind === 'throughput' && observation.bits / seconds > MOST_BPS) return 'impossible';
   }
   if (!(endSeconds <= nowSeconds + FUTURE_SLACK_SECONDS)) return 'ahead';
   const isLate = isLatency ? endSeconds < nowSeconds - LONGEST_SECONDS : endSeconds <= first * BIN_SECONDS;
