@@ -60,12 +60,13 @@ for (const name of readdirSync(join(root, 'dist')).filter((one) => one.endsWith(
   if (foreign) found(`dist/${name}: expected this project's sources only, got ${foreign}`);
 }
 const [, internal] = /INTERNAL =\s*\/\^\((.+)\)\$\//.exec(read('vite.config.ts'));
-const [inMessages, inClient] = ['service/api/openapi.json', 'predictor/service-client/service-forecaster.ts'].map(
-  (path) => new Set(read(path).match(/\w+/g)),
-);
+const wordsOf = (path) => new Set(read(path).match(/\w+/g));
+const inTypes = wordsOf('docs/api.txt');
+const inMessages = wordsOf('service/api/openapi.json');
+const inClient = wordsOf('predictor/service-client/service-forecaster.ts');
 for (const name of internal.split('|')) {
-  if (inMessages.has(name) && inClient.has(name))
-    found(`vite.config.ts: INTERNAL: the service's messages have ${name}`);
+  if (inTypes.has(name) || (inMessages.has(name) && inClient.has(name)))
+    found(`vite.config.ts: INTERNAL: the public types or the service's messages have ${name}`);
 }
 for (const page of ['cli/dist/demo', 'cli/dist/bench-page']) {
   const path = `${page}/LICENSES.md`;
