@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { parsedJson } from './errors.ts';
 import { hostileLines, testReport } from './session-report.fixture.ts';
 import { MAX_REPORT_BYTES, SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from './session-report.ts';
 
@@ -27,6 +28,11 @@ test.each<[Record<string, unknown>, string]>([
   [{ stallSeconds: -1 }, 'report.stallSeconds: expected a number from 0 to 86400, got -1'],
   [{ cluster: 1.5 }, 'report.cluster: expected a whole number from 0 to 999, got 1.5'],
   [{ qoe: null }, 'report.qoe: expected a number from -1000000 to 1000, got null'],
+  [{ qoe: 4.3 }, 'report.qoe: expected a number from -102.912 to 4.20042, got 4.3'],
+  [{ qoe: -1e6, watchedSeconds: 1e5 }, 'report.qoe: expected a number from -0.3216 to'],
+  [{ day: '2026-02-29' }, 'report.day: expected a day of the calendar, got "2026-02-29"'],
+  [{ observations: '123456789', observedFromMs: 2e12 }, 'report.observations: expected text like'],
+  [{ observations: ',,,', observedFromMs: 2e12 }, 'report.observations: expected text like'],
   [{ player: 'vlc' }, 'report.player: expected dash.js or hls.js or shaka, got "vlc"'],
   [{ started: 1 }, 'report.started: expected true or false, got 1'],
   [{ faults: ['a'] }, 'report.faults: expected text like'],
@@ -42,21 +48,8 @@ test('fields that belong together are there together', () => {
 });
 
 test('10,000 hostile reports are refused with a reason', () => {
-  const accepted = hostileLines(10_000).filter((line) => {
-    let report: unknown;
-    try {
-      report = JSON.parse(line);
-    } catch {
-      return false;
-    }
-    try {
-      validSessionReport(report);
-      return true;
-    } catch (error) {
-      expect((error as Error).name).toBe('InputError');
-      expect((error as Error).message.length).toBeLessThan(400);
-      return false;
-    }
-  });
-  expect(accepted).toEqual([]);
+  const refusal = expect.objectContaining({ name: 'InputError', message: expect.stringMatching(/^.{1,399}$/s) });
+  for (const line of hostileLines(10_000)) {
+    expect(() => validSessionReport(parsedJson(line, 'line'))).toThrow(refusal as never);
+  }
 });

@@ -8,8 +8,8 @@ export const CLUSTER_COUNT = 1000;
 export const MAX_REPORT_BYTES = 4096;
 export const MAX_OBSERVATIONS = 2000;
 
-/** `optional`: may be absent; `with`: is there if and only if that field is; `atMost`: not above it, where both are. */
-export type FieldRule = { optional?: true; with?: string; atMost?: string } & (
+/** `with`: there if and only if it is; `atMost`: not above it, as rounded; `qoeSeconds`: a QoE of at most so many seconds. */
+export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }
   | { values: readonly (string | boolean)[] }
@@ -27,15 +27,15 @@ const share = { min: 0, max: 1, optional } as const;
 const below = { ...share, with: 'below50Share' } as const;
 const played = { optional, with: 'qoe' } as const;
 const bitrate = { min: 0, max: 1e9, ...played } as const;
-const qoe = { min: -1e6, max: 1e3, ...played } as const;
+const qoe = { min: -1e6, max: 1e3, ...played, atMost: 'topBitrateBps' } as const;
 const throughput = { min: 0, max: 1e11, optional, with: 'throughput50Bps' } as const;
 const flag = { values: [true, false] } as const;
 
-/** For pages, collectors and queries; docs/trials.md says what each field means. */
+/** For pages, collectors and queries; docs/trials.md says what each field means. Any day: a viewer's clock may be wrong. */
 export const SESSION_REPORT_FIELDS = {
   version: { min: SESSION_REPORT_VERSION, max: SESSION_REPORT_VERSION, whole: true },
   id: { pattern: /^[0-9a-f]{16}$/ },
-  day: { pattern: /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/ },
+  day: { pattern: /^20\d\d-\d\d-\d\d$/ },
   leoAbr: name,
   player: { values: ['dash.js', 'hls.js', 'shaka'] },
   playerVersion: name,
@@ -56,9 +56,9 @@ export const SESSION_REPORT_FIELDS = {
   meanBitrateBps: { ...bitrate, atMost: 'topBitrateBps' },
   topBitrateBps: bitrate,
   switches: count,
-  qoe,
-  qoeFirst30Seconds: qoe,
-  qoeFirst60Seconds: qoe,
+  qoe: { ...qoe, atMost: 'meanBitrateBps', qoeSeconds: 604_800 },
+  qoeFirst30Seconds: { ...qoe, qoeSeconds: 30 },
+  qoeFirst60Seconds: { ...qoe, qoeSeconds: 60 },
   latencySeconds: { ...seconds, optional },
   offRateShare: share,
   requestedBits: bits,
@@ -72,7 +72,7 @@ export const SESSION_REPORT_FIELDS = {
   below50Share: { ...below, atMost: 'below90Share' },
   below90Share: below,
   faults: { pattern: /^[a-z-]{1,32}(,[a-z-]{1,32}){0,15}$/, optional },
-  observations: { pattern: /^[\d,]{1,1000}[\d,]{0,1000}$/, optional, with: 'observedFromMs' },
+  observations: { pattern: /^,*\d{1,8}(,+\d{1,8})*$/, optional, with: 'observedFromMs' },
   observedFromMs: { min: 1.5e12, max: 5e12, whole: true, optional, with: 'observations' },
 } as const satisfies Record<string, FieldRule>;
 
@@ -95,8 +95,7 @@ export function reportable(values: Record<string, unknown>): SessionReport {
       return [[name, rule.whole ? Math.round(within) : Number(within.toPrecision(6))]];
     }
     if (!('pattern' in rule) || rule.pattern !== REPORT_NAME) return [[name, value]];
-    const letters = String(value).replace(/[^\w .:+-]/g, '_');
-    return [[name, letters.slice(0, 64) || 'unknown']];
+    return [[name, `${value}`.slice(0, 64).replace(/[^\w .:+-]/g, '_') || 'unknown']];
   });
   return Object.fromEntries(known);
 }
@@ -108,16 +107,23 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
   const unknown = Object.keys(report).find((name) => !Object.hasOwn(SESSION_REPORT_FIELDS, name));
   check(unknown === undefined, `${path}.${unknown}`, 'a field of the report', report[unknown!]);
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
-    const { optional, with: beside = name, atMost = name } = rule;
+    const { optional, with: mate = name, atMost = name, qoeSeconds } = rule;
     const { [name]: own, [atMost]: limit } = report;
     if (has(name) || !optional) checkValue(own, `${path}.${name}`, rule);
-    check(has(name) || !has(beside), `${path}.${name}`, `a value beside ${beside}`, undefined);
-    check(has(beside) || !has(name), `${path}.${beside}`, `a value beside ${name}`, undefined);
+    const [given, absent] = has(name) ? [name, mate] : [mate, name];
+    check(has(absent) || !has(given), `${path}.${absent}`, `a value beside ${given}`, undefined);
     if (typeof limit !== 'number') continue;
-    check(!((own as number) > limit), `${path}.${name}`, `at most ${atMost} (${limit})`, own);
+    if (qoeSeconds) requireFrom(own, `${path}.${name}`, leastQoe(report as never, qoeSeconds), 1.0001e-6 * limit);
+    else check(!((own as number) > limit), `${path}.${name}`, `at most ${atMost} (${limit})`, own);
   }
+  const { day } = value as SessionReport;
+  check(new Date(Date.parse(day) || 0).toISOString().startsWith(day), `${path}.day`, 'a day of the calendar', day);
   return value as SessionReport;
 }
+
+/** A second of waiting, or a switch, costs 4 s at the top Mbit/s or less; of 1 % of what was watched, the bitrate is known. */
+const leastQoe = ({ topBitrateBps = 0, watchedSeconds: watched, ...of }: SessionReport, seconds: number) =>
+  (-4e-6 * topBitrateBps * (1 + of.startupSeconds + of.stallSeconds + of.switches)) / Math.min(watched / 100, seconds);
 
 /** The report in a line of JSON. Throws an `InputError` for another text. */
 export function parseSessionReport(line: string, path = 'report'): SessionReport {
@@ -128,7 +134,8 @@ export function parseSessionReport(line: string, path = 'report'): SessionReport
 function checkValue(value: unknown, path: string, rule: FieldRule): void {
   if ('values' in rule) check(rule.values.includes(value as string), path, rule.values.join(' or '), value);
   else if ('pattern' in rule) {
-    check(typeof value === 'string' && rule.pattern.test(value), path, `text like ${rule.pattern.source}`, value);
+    const isLike = typeof value === 'string' && value.length <= MAX_OBSERVATIONS && rule.pattern.test(value);
+    check(isLike, path, `text like ${rule.pattern.source}`, value);
   } else if (rule.whole) requireInteger(value, path, rule);
   else requireFrom(value, path, rule.min, rule.max);
 }

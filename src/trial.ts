@@ -20,9 +20,8 @@ export type ObservablePlayer =
 
 /**
  * Observes a player's sessions and reports each at its end: its source changed, `stop()`, the plugin was detached, or the
- * page went away. Call it before the player loads. It sets nothing in the player, and playback never breaks because of it.
- * Throws an `InputError` for an invalid option, for another player, and for an arm that does not fit: `leoAbr` is the
- * plugin's handle in arms with the plugin, and absent in the player's own arm.
+ * page went away. Call it before the player loads. It sets nothing in the player, and never breaks playback. Throws an
+ * `InputError` for an invalid option, another player, or an arm that `leoAbr` (the plugin's handle, if any) does not fit.
  */
 export function reportSessions(player: ObservablePlayer, options: ReportOptions = {}): SessionReports {
   const isDash = has(player, 'getVersion', 'getVideoElement', 'on', 'off');

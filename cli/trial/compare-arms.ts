@@ -40,9 +40,8 @@ function compareArms({ arms, kinds }: TrialSums, name: string | undefined) {
   return { control, arms: compared, warnings: shareWarnings(enough) };
 }
 
-function isEnough({ sessions, perCluster }: ArmSums): boolean {
-  return sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
-}
+const isEnough = ({ sessions, perCluster }: ArmSums) =>
+  sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 
 /** `difference`: at a single look. `always`: at any number of looks, for all arms together. */
 function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
@@ -63,7 +62,6 @@ function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums
     );
     return one && other ? [{ name, one, other }] : [];
   });
-  // Bonferroni.
   const once = 0.05 / (DECISIVE.length * found.length);
   return found.map(({ name, one, other }) => ({
     ...{ name, sessions: one.sessions + other.sessions },

@@ -114,13 +114,15 @@ describe('sums of reports', () => {
   test('count a repeated report once, and name what does not count', async () => {
     const [first, second, third, ...others] = reports(50);
     put('1.ndjson', [first!, second!, first!, ...others, { ...third!, trial: 'other' }]);
-    put('2.ndjson', [second!, 'no report']);
+    const forged = [{ qoe: 999 }, { qoe: -1e6 }, { day: '2026-02-31' }, { observations: ',', observedFromMs: 2e12 }];
+    put('2.ndjson', [second!, 'no report', ...forged.map((change) => ({ ...first!, ...change }))]);
     const sums = await read([at('')], { trial: 'pilot' });
     expect(total(sums.arms.map(({ sessions }) => sessions))).toBe(49);
     expect(Object.fromEntries(sums.notCounted.map(({ reason, rows }) => [reason, rows]))).toEqual({
       'repeated: a report with the same id was read before': 2,
       'of another trial, or of none': 1,
       'not a line of JSON with fields of a report': 1,
+      ...{ 'wrong qoe': 2, 'wrong day': 1, 'wrong observations': 1 },
     });
   });
 });

@@ -37,8 +37,7 @@ export async function readSums({ paths, areSums, trial, threads }: ReadOptions):
     await query(`create table ${table} as ${source}`).catch((error) => {
       throw new InputError('files', `files that DuckDB can read${areSums ? ', with the columns of --sql' : ''}`, error);
     });
-    const dropped = areSums ? [] : await sumReports(query, files);
-    return await trialSums(query, trial, dropped);
+    return await trialSums(query, trial, areSums ? [] : await sumReports(query, files));
   } finally {
     connection.closeSync();
     database.closeSync();
@@ -81,15 +80,14 @@ async function trialSums(query: Query, wanted: string | undefined, dropped: read
   const found = await query('select trial from cells where trial is not null group by 1 order by sum(sessions) desc');
   const names = found.map((row) => String(row['trial']));
   const trial = wanted ?? (names.length === 1 ? names[0]! : '');
-  if (!names.includes(trial)) {
-    const expected = names.length > 0 ? `one of ${names.slice(0, 10).join(', ')}` : 'reports of a trial';
-    throw new InputError('--name', expected, wanted);
-  }
   const others = `select 'of another trial, or of none' as reason, sum(sessions) as rows from cells
     where trial is distinct from ${sql.quoted(trial)}`;
   const reasons = `select reason, rows::double as rows from (${[...dropped, others].join(' union all ')})`;
   const left = await query(`${reasons} where rows > 0 order by 2 desc, 1`);
   const notCounted = left as { reason: string; rows: number }[];
+  const counts = notCounted.map(({ reason, rows }) => `${rows} not counted: ${reason}`).join('; ') || 'none';
+  if (names.length === 0) throw new InputError('files', 'valid reports of a trial', wanted, counts);
+  if (!names.includes(trial)) throw new InputError('--name', `one of ${names.slice(0, 10).join(', ')}`, wanted);
   const rows = await query(sql.sumsByKind('cells', trial));
   const clusters = [...new Set(rows.map(({ cluster }) => cluster))];
   const [all, ...kinds] = [...groupBy(rows, ({ kind }) => String(kind))].map(([name, of]) => ({

@@ -1,6 +1,6 @@
 /** The SQL of a trial: what arms are compared in, the check of reports by abr/session-report.ts, and their sums. */
 
-import { type FieldRule, SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
+import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
 
 /** sum(y) / sum(x) over the sessions in which x is not null. */
 export type Metric = ReturnType<typeof metric>;
@@ -73,14 +73,19 @@ function hasRightValue(field: string, rule: FieldRule): string {
   const whole = 'whole' in rule ? ` and ${value} = floor(${value})` : '';
   if ('min' in rule) return `${value} between ${rule.min} and ${rule.max}${whole}`;
   if ('values' in rule) return `"${field}" in (${rule.values.map((one) => quoted(JSON.stringify(one))).join(', ')})`;
-  return `regexp_full_match("${field}", ${quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`)})`;
+  const pattern = quoted(`"(?:${rule.pattern.source.replace(/^\^|\$$/g, '')})"`);
+  return `length("${field}") <= ${MAX_OBSERVATIONS + 2} and regexp_full_match("${field}", ${pattern})`;
 }
 
 function isRight(field: string, rule: FieldRule): string {
-  const { optional, with: beside, atMost } = rule;
+  const { optional, with: beside, atMost = field, qoeSeconds } = rule;
+  const of = (name: string) => typed(name, rule);
   const value = `coalesce(${hasRightValue(field, rule)}, ${optional ? `"${field}" is null` : false})`;
   const isBeside = beside ? ` and ("${field}" is null) = ("${beside}" is null)` : '';
-  return value + isBeside + (atMost ? ` and coalesce(${typed(field, rule)} <= ${typed(atMost, rule)}, true)` : '');
+  const costs = `${of('topBitrateBps')} * (1 + ${of('startupSeconds')} + ${of('stallSeconds')} + ${of('switches')})`;
+  const least = `-4e-6 * ${costs} / least(${of('watchedSeconds')} / 100, ${qoeSeconds})`;
+  const range = qoeSeconds ? `between ${least} and 1.0001e-6 * ${of(atMost)}` : `<= ${of(atMost)}`;
+  return value + isBeside + (atMost === field ? '' : ` and coalesce(${of(field)} ${range}, true)`);
 }
 
 const KEYS = ['trial', 'arm', 'cluster'];
@@ -93,8 +98,8 @@ export function typedReports(files: readonly string[]): string {
   const values = columns.map(([field, rule]) => `${typed(field, rule)} as "${field}"`);
   const none = `when coalesce(${FIELDS.map(([field]) => `"${field}"`).join(', ')}) is null`;
   return `select case ${none} then 'not a line of JSON with fields of a report'
-    ${reasons.join('\n')} end as reason, try_cast('0x' || trim(id, '"') as ubigint) as key, ${values.join(', ')}
-    from (${rawReports(files)})`;
+    ${reasons.join('\n')} when try_cast(trim(day, '"') as date) is null then 'wrong day' end as reason,
+    try_cast('0x' || trim(id, '"') as ubigint) as key, ${values.join(', ')} from (${rawReports(files)})`;
 }
 
 const SUMS: readonly (readonly [column: string, sql: string])[] = [
@@ -103,8 +108,7 @@ const SUMS: readonly (readonly [column: string, sql: string])[] = [
   ['planned', 'sum(armShare)'],
   ...METRICS.flatMap(({ id, x, y }) => [[`sum_x_${id}`, `sum(${x})`] as const, [`sum_y_${id}`, `sum(${y})`] as const]),
 ];
-const KIND_COLUMNS = Object.keys(KINDS).map((id) => `${id}_kind`);
-const ALL_KEYS = [...KEYS, ...KIND_COLUMNS];
+const ALL_KEYS = [...KEYS, ...Object.keys(KINDS).map((id) => `${id}_kind`)];
 
 /** Sums of the valid reports of a table; plain SQL, which warehouses run, too. */
 export function sumsOf(table: string): string {
@@ -122,7 +126,7 @@ export function typedSums(file: string): string {
 /** Sums by arm, cluster, and `kind`: one kind of session at a time, or '' for all sessions. */
 export function sumsByKind(table: string, trial: string): string {
   const kinds = Object.keys(KINDS).map((id) => `when grouping(${id}_kind) = 0 then '${id}: ' || ${id}_kind`);
-  const sets = ['', ...KIND_COLUMNS.map((kind) => `, ${kind}`)].map((kind) => `(arm, cluster${kind})`);
+  const sets = ['', ...Object.keys(KINDS).map((id) => `, ${id}_kind`)].map((kind) => `(arm, cluster${kind})`);
   const sums = SUMS.map(([column]) => `sum(${column})::double as ${column}`);
   return `select arm, cluster, case ${kinds.join(' ')} else '' end as kind, ${sums.join(', ')}
     from ${table} where trial = ${quoted(trial)} group by grouping sets (${sets.join(', ')})

@@ -85,6 +85,7 @@ test('prints the SQL of the sums, which it reads', async () => {
 test.each<[string[], string]>([
   [[], 'files: expected files, folders or globs of reports, got none'],
   [['nowhere/*.ndjson'], 'files: expected files of reports (.ndjson, .jsonl, .parquet), got "nowhere/*.ndjson"'],
+  [['reports/notes.txt'], 'files: expected valid reports of a trial, got 1 not counted: not a line of JSON'],
   [['--name', 'other', 'reports'], '--name: expected one of pilot, got "other"'],
   [
     ['--control', 'theirs', 'reports'],
@@ -92,5 +93,5 @@ test.each<[string[], string]>([
   ],
 ])('rejects %j with status 2', async (flags, message) => {
   const folder = putReports(40);
-  await refused(trial(...flags.map((flag) => (flag === 'reports' ? folder : flag))), message);
+  await refused(trial(...flags.map((flag) => flag.replace(/^reports/, folder))), message);
 });

@@ -28,10 +28,7 @@ export function trialCommand(io: CommandIo): Command {
 
 async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<void> {
   const { name: trial, control, out, sql, sums: areSums = false } = flags;
-  if (sql !== undefined) {
-    io.stdout.write(`${sumsOf(sql)}\n`);
-    return;
-  }
+  if (sql !== undefined) return void io.stdout.write(`${sumsOf(sql)}\n`);
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');
   if (out !== undefined) requireWritableFolder(out);
   const document = trialDocument(await readSums({ paths, areSums, trial, threads: io.defaultJobs }), control);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testReport } from '../../abr/session-report.fixture.ts';
 import { isTrace, parseTraces } from './trace-format.ts';
 
-const OBSERVED = { observations: '5000,6000,,,9000,0,,,,,,4000,', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) };
+const OBSERVED = { observations: '5000,6000,,,9000,0,,,,,,4000', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) };
 const REPORT = testReport({ day: '2026-03-02', cluster: 7, ...OBSERVED });
 
 function parse(reports: readonly object[]) {
@@ -41,7 +41,7 @@ test('a fold has all sessions of its viewers and days; outside a trial viewers a
 
 test('repeated and invalid reports, and those without throughput, are left out', () => {
   const { observations, observedFromMs, ...without } = REPORT;
-  const other = { ...REPORT, id: 'ffffffffffffffff', observations: ',0,0,' };
+  const other = { ...REPORT, id: 'ffffffffffffffff', observations: ',0,0' };
   const live = { ...REPORT, id: 'eeeeeeeeeeeeeeee', live: true };
   const lines = [REPORT, REPORT, without, other, live, { ...REPORT, id: 'x' }, new String('{')];
   const { traces, notes } = parse(lines);

@@ -79,10 +79,9 @@ function validLines(body = ''): string[] {
 }
 
 function refusalOf(error: Error): Omit<Refusal, 'address'> {
-  const { message } = error;
-  if (error instanceof InputError) return { status: 400, code: 'invalid-report', message };
-  if (error instanceof FolderFullError) return { status: 507, code: 'full', message };
-  return { status: 503, code: 'not-written', message: `the disk did not take it: ${message}` };
+  if (error instanceof InputError) return { status: 400, code: 'invalid-report', message: error.message };
+  if (error instanceof FolderFullError) return { status: 507, code: 'full', message: error.message };
+  return { status: 503, code: 'not-written', message: `the disk did not take it: ${error.message}` };
 }
 
 class FolderFullError extends Error {}
@@ -112,9 +111,8 @@ class ReportFiles {
     if (this.#file.day !== day || this.#file.bytes >= FILE_BYTES) {
       this.#file = { path: join(directory, `reports-${day}_${randomUUID()}.ndjson`), day, bytes: 0 };
     }
-    const file = this.#file;
-    await appendWhole(files, file.path, bytes, file.bytes);
-    file.bytes += bytes.length;
+    await appendWhole(files, this.#file.path, bytes, this.#file.bytes);
+    this.#file.bytes += bytes.length;
     this.#folderBytes += bytes.length;
   }
 

@@ -97,8 +97,10 @@ test('a viewer without a storage, or with one that keeps nothing, is a session',
   expect(repeated('viewer')).toBeGreaterThan(20);
 });
 
-test.each<[object, string]>([
-  [{ name: '' }, 'trial.name'],
+test.each<[object | undefined, string]>([
+  [undefined, 'trial.name'],
+  [{ name: 1 }, 'trial.name'],
+  [{ name: 'a', shares: 0.1 }, 'trial.shares'],
   [{ name: 'a/b' }, 'trial.name'],
   [{ name: 'a', share: 1.1 }, 'trial.share'],
   [{ name: 'a', share: 0.5, arms: { a: {}, b: {} } }, 'trial.share'],

@@ -29,14 +29,16 @@ export interface Arm<O extends object = object>
 }
 
 const VIEWER_KEY = 'leo-abr-viewer';
-const MOST_ARMS = 10;
 
 /** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
-  const { name, arms, share, unit = 'viewer', key } = trial;
-  check(REPORT_NAME.test(name), 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
-  check(share === undefined || isFrom(share, 0, 1), 'trial.share', 'a number from 0 to 1', share);
-  check(share === undefined || arms === undefined, 'trial.share', 'no share beside arms', share);
+  const { name, arms, share, unit = 'viewer', key, ...others } = trial ?? {};
+  const [other] = Object.keys(others);
+  check(other === undefined, `trial.${other}`, 'a known field', others[other as never]);
+  const isName = typeof name === 'string' && REPORT_NAME.test(name);
+  check(isName, 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
+  const isShare = share === undefined || (isFrom(share, 0, 1) && !arms);
+  check(isShare, 'trial.share', 'a number from 0 to 1, not beside arms', share);
   check(unit === 'viewer' || unit === 'session', 'trial.unit', 'viewer or session', unit);
   check(key === undefined || (typeof key === 'string' && key !== ''), 'trial.key', 'text', key);
   const choices = choicesOf(arms, share);
@@ -54,7 +56,7 @@ export function assignArm<O extends object = object>(trial: TrialOptions<O>): Ar
 /** In the order of their names, so that the order in the page's source does not matter. */
 function choicesOf<O extends object>(arms: TrialOptions<O>['arms'], share = 0.5) {
   const given = Object.entries(requireObject(arms ?? { 'leo-abr': {}, [PLAYER]: PLAYER }, 'trial.arms')).sort();
-  check(given.length >= 2 && given.length <= MOST_ARMS, 'trial.arms', `2 to ${MOST_ARMS} arms`, given.length);
+  check(given.length >= 2 && given.length <= 10, 'trial.arms', '2 to 10 arms', given.length);
   const choices = given.map(([arm, own]) => {
     check(REPORT_NAME.test(arm), 'trial.arms', 'names of letters, digits, spaces or .:+_-', arm);
     const armShare = arms ? 1 / given.length : arm === PLAYER ? 1 - share : share;
@@ -69,6 +71,5 @@ function viewerNumber(): string | undefined {
   return localStorage.getItem(VIEWER_KEY) || undefined;
 }
 
-export function randomDigits(): string {
-  return Array.from({ length: 16 }, () => Math.floor(16 * Math.random()).toString(16)).join('');
-}
+export const randomDigits = () =>
+  Array.from({ length: 16 }, () => Math.floor(16 * Math.random()).toString(16)).join('');

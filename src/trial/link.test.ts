@@ -72,6 +72,7 @@ test('observations are bounded', () => {
   expect(observations!.length).toBeLessThanOrEqual(2000);
   expect(observations).toMatch(/^\d+(,\d+)+$/);
   expect(observations!.split(',').length).toBeGreaterThan(280);
+  expect(downloaded(() => 1e12, 2).figures(2, true).observations).toBe('99999999,99999999');
 });
 
 test('the first hour counts', () => {

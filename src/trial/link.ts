@@ -87,7 +87,6 @@ export class LinkRecord {
 }
 
 function observationsOf(ratesBps: readonly number[]): string {
-  const text = ratesBps.map((bps) => (bps >= 0 ? Math.round(bps / 1000) : '')).join();
-  const fitting = text.length > MAX_OBSERVATIONS ? text.slice(0, MAX_OBSERVATIONS + 1).replace(/,\d*$/, '') : text;
-  return fitting.replace(/,+$/, '');
+  const text = ratesBps.map((bps) => (bps >= 0 ? Math.min(Math.round(bps / 1000), 99_999_999) : '')).join();
+  return `${text},`.slice(0, MAX_OBSERVATIONS + 1).replace(/,+\d*$/, '');
 }
