@@ -24,7 +24,7 @@ set, mpc-l: 1 cut off.
 "
 `);
   expect(summaryTable(testResults([]))).toBe('');
-  expect(summaryTable(testResults(sessions.slice(9)))).toContain('No session of mpc-d (--baseline), so no differences.');
+  expect(summaryTable(testResults(sessions.slice(9)))).toContain('No session of mpc-d (--baseline), so');
 });
 
 test('several data sets have a column, and those with too few sessions are named', () => {
