@@ -45,9 +45,9 @@ const leaveUrls: Plugin = {
 };
 
 /**
- * As a file's first line, lets Chromium (from 136) compile all functions while it loads, beside the main thread, instead
- * of each there at its first call: https://v8.dev/blog/explicit-compile-hints. Nearly all are called by the second
- * segment. Minifiers drop the comment, so this comes last.
+ * As a file's first line, lets Chromium (from 136) compile all functions beside the main thread while the file loads,
+ * instead of each on the main thread at its first call: https://v8.dev/blog/explicit-compile-hints. Nearly all are called
+ * by the second segment. Minifiers drop the comment, so this comes last.
  */
 const compileHint: Plugin = {
   name: 'compile-hint',

@@ -8,7 +8,7 @@ export const CLUSTER_COUNT = 1000;
 export const MAX_REPORT_BYTES = 4096;
 export const MAX_OBSERVATIONS = 2000;
 
-/** `with`: there if and only if it is; `atMost`: not above it, as rounded; `qoeSeconds`: a QoE of at most so many seconds. */
+/** `with`: there if and only if that field is. `atMost`: not above it. `qoeSeconds`: the QoE of so many first seconds. */
 export type FieldRule = { optional?: true; with?: string; atMost?: string; qoeSeconds?: number } & (
   | { min: number; max: number; whole?: true }
   | { pattern: RegExp }
@@ -107,10 +107,10 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
   const unknown = Object.keys(report).find((name) => !Object.hasOwn(SESSION_REPORT_FIELDS, name));
   check(unknown === undefined, `${path}.${unknown}`, 'a field of the report', report[unknown!]);
   for (const [name, rule] of Object.entries<FieldRule>(SESSION_REPORT_FIELDS)) {
-    const { optional, with: mate = name, atMost = name, qoeSeconds } = rule;
+    const { optional, with: partner = name, atMost = name, qoeSeconds } = rule;
     const { [name]: own, [atMost]: limit } = report;
     if (has(name) || !optional) checkValue(own, `${path}.${name}`, rule);
-    const [given, absent] = has(name) ? [name, mate] : [mate, name];
+    const [given, absent] = has(name) ? [name, partner] : [partner, name];
     check(has(absent) || !has(given), `${path}.${absent}`, `a value beside ${given}`, undefined);
     if (typeof limit !== 'number') continue;
     if (qoeSeconds) requireFrom(own, `${path}.${name}`, leastQoe(report as never, qoeSeconds), 1.0001e-6 * limit);
@@ -121,7 +121,7 @@ export function validSessionReport(value: unknown, path = 'report'): SessionRepo
   return value as SessionReport;
 }
 
-/** A second of waiting, or a switch, costs 4 s at the top Mbit/s or less; of 1 % of what was watched, the bitrate is known. */
+/** Waiting (per second) and switches cost 4 s at the top bitrate, at most; the QoE is of 1 % of what was watched, at least. */
 const leastQoe = ({ topBitrateBps = 0, watchedSeconds: watched, ...of }: SessionReport, seconds: number) =>
   (-4e-6 * topBitrateBps * (1 + of.startupSeconds + of.stallSeconds + of.switches)) / Math.min(watched / 100, seconds);
 

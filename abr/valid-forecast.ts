@@ -119,7 +119,7 @@ export function validForecast(value: unknown): ValidForecast {
 }
 
 function checkFields(owner: Record<string, unknown>, rules: Rules, prefix = ''): void {
-  for (const name in rules) rules[name]!(owner[name], prefix + name, owner);
+  for (const name of Object.keys(rules)) rules[name]!(owner[name], prefix + name, owner);
 }
 
 /** Requires a quantile at each level that does not cross the one before; returns the highest. */

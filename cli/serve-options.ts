@@ -56,9 +56,9 @@ export async function listening<Options extends { host?: string; port: number },
     return await start(options);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const [field, expected] = LISTEN_ERRORS[code ?? ''] ?? [];
-    if (field === undefined || expected === undefined) throw error;
-    throw new InputError(field, expected, undefined, `${options.host ?? ''} ${options.port} (${code})`);
+    const refusal = LISTEN_ERRORS[code ?? ''];
+    if (refusal === undefined) throw error;
+    throw new InputError(...refusal, undefined, `${options.host ?? ''} ${options.port} (${code})`);
   }
 }
 

@@ -42,11 +42,7 @@ async function bundled(name: string): Promise<OwnAlgorithm> {
   } catch (error) {
     const message = stripVTControlCharacters(String(error));
     const isMissing = message.includes("package 'vite'");
-    throw new InputError(
-      name,
-      isMissing ? 'npm install vite, to bundle it' : 'a module that vite can bundle',
-      error,
-      message,
-    );
+    const expected = isMissing ? 'npm install vite, to bundle it' : 'a module that vite can bundle';
+    throw new InputError(name, expected, error, message);
   }
 }

@@ -62,7 +62,7 @@ function comparedKinds(kinds: TrialSums['kinds'], arm: ArmSums, control: ArmSums
     );
     return one && other ? [{ name, one, other }] : [];
   });
-  const once = 0.05 / (DECISIVE.length * found.length);
+  const once = 0.05 / (DECISIVE.length * found.length); // Bonferroni
   return found.map(({ name, one, other }) => ({
     ...{ name, sessions: one.sessions + other.sessions },
     comparisons: DECISIVE.map((metric) => comparisonOf(metric, one, other, { once })),

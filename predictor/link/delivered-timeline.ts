@@ -24,39 +24,33 @@ export class DeliveredTimeline {
     }
     this.#newest = Math.max(this.#newest, last);
     const rate = bits / (endSeconds - startSeconds);
-    for (let cell = this.#cellAt(startSeconds); this.#begins(cell, endSeconds); cell++) {
-      const at = cell % cells;
-      const seconds = this.#secondsIn(cell, startSeconds, endSeconds);
+    this.#visit(startSeconds, endSeconds, (at, seconds) => {
       this.#bits[at]! += rate * seconds;
       // Downloads may run beside each other.
       this.#busy[at] = Math.min(this.#cellSeconds, this.#busy[at]! + seconds);
-    }
+    });
   }
 
   /** Mean rate while in use between two seconds of the session; NaN if used for less than `leastShare` of the time. */
   rateBps(fromSeconds: number, toSeconds: number, leastShare: number): number {
     let bits = 0;
     let busy = 0;
-    const cells = this.#bits.length;
-    for (let cell = this.#cellAt(fromSeconds); this.#begins(cell, toSeconds); cell++) {
-      const seconds = this.#secondsIn(cell, fromSeconds, toSeconds);
-      bits += seconds * this.#bits[cell % cells]!;
-      busy += seconds * this.#busy[cell % cells]!;
-    }
+    this.#visit(fromSeconds, toSeconds, (at, seconds) => {
+      bits += seconds * this.#bits[at]!;
+      busy += seconds * this.#busy[at]!;
+    });
     const least = leastShare * (toSeconds - fromSeconds) * this.#cellSeconds;
     return busy > 0 && busy >= least ? bits / busy : Number.NaN;
   }
 
-  /** The first kept cell at a second or after it. */
-  #cellAt(seconds: number): number {
-    return Math.max(Math.floor(seconds / this.#cellSeconds), this.#newest - this.#bits.length + 1, 0);
-  }
-
-  #begins(cell: number, beforeSeconds: number): boolean {
-    return cell <= this.#newest && cell * this.#cellSeconds < beforeSeconds;
-  }
-
-  #secondsIn(cell: number, fromSeconds: number, toSeconds: number): number {
-    return Math.min(toSeconds, (cell + 1) * this.#cellSeconds) - Math.max(fromSeconds, cell * this.#cellSeconds);
+  /** The kept cells between two seconds, with the seconds that they have of this time. */
+  #visit(fromSeconds: number, toSeconds: number, visit: (at: number, seconds: number) => void): void {
+    const cells = this.#bits.length;
+    const cellSeconds = this.#cellSeconds;
+    let cell = Math.max(Math.floor(fromSeconds / cellSeconds), this.#newest - cells + 1, 0);
+    for (; cell <= this.#newest && cell * cellSeconds < toSeconds; cell++) {
+      const seconds = Math.min(toSeconds, (cell + 1) * cellSeconds) - Math.max(fromSeconds, cell * cellSeconds);
+      visit(cell % cells, seconds);
+    }
   }
 }

@@ -82,7 +82,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   constructor(url: string, options: unknown) {
     const { staleSeconds = STALE_SECONDS, token = '', ...others } = requireObject(options, 'options');
-    for (const name in others) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
+    for (const name of Object.keys(others)) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
     check(typeof token === 'string', 'options.token', 'a string', token);
     check(isPositive(staleSeconds), 'options.staleSeconds', 'a finite number > 0', staleSeconds);
     this.#gate = new ForecastGate({ staleSeconds });

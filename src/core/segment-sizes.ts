@@ -50,7 +50,7 @@ export class SegmentSizes {
   /** Mean of the learnt ratios, and by representation. */
   #ratio = 1;
   #ratios = new Map<string, number>();
-  /** The latest answer of `upcoming`, and what it depends on but the sizes. */
+  /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
   #upcoming: readonly (readonly number[])[] = [];
   #upcomingOf: string | undefined;
 
@@ -84,8 +84,8 @@ export class SegmentSizes {
   }
 
   /**
-   * `[segment][representation]`: sizes of `count` segments of the period from `index` on, in bits. The last answer is
-   * given again until a size is learnt: a download is reconsidered often.
+   * `[segment][representation]`: sizes of `count` segments of the period from `index` on, in bits. The same question
+   * has the same answer until a size is learnt, because a download is reconsidered often.
    */
   upcoming(
     { period, ladder, playback: { segmentSeconds }, indexedBits }: Situation,

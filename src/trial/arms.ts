@@ -33,8 +33,7 @@ const VIEWER_KEY = 'leo-abr-viewer';
 /** Of this page's viewer or session. The same name, arms and key give the same arm. Throws an `InputError` for others. */
 export function assignArm<O extends object = object>(trial: TrialOptions<O>): Arm<O> {
   const { name, arms, share, unit = 'viewer', key, ...others } = trial ?? {};
-  const [other] = Object.keys(others);
-  check(other === undefined, `trial.${other}`, 'a known field', others[other as never]);
+  for (const other of Object.keys(others)) check(false, `trial.${other}`, 'a known field', others[other as never]);
   const isName = typeof name === 'string' && REPORT_NAME.test(name);
   check(isName, 'trial.name', 'a name of 1 to 64 letters, digits, spaces or .:+_-', name);
   const isShare = share === undefined || (isFrom(share, 0, 1) && !arms);

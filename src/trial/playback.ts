@@ -80,7 +80,7 @@ export class Playback {
     const whole = this.#score(topBitrateBps);
     return {
       ...{ started: this.started, ...this.#sums, switches: this.#pieces.filter(({ change }) => change > 0).length },
-      ...(this.#pieces.length > 0 && {
+      ...(whole.media > this.#sums.watchedSeconds / 100 && {
         ...{ meanBitrateBps: 1e6 * whole.mbps, topBitrateBps, qoe: whole.qoe },
         qoeFirst30Seconds: this.#score(topBitrateBps, 30).qoe,
         qoeFirst60Seconds: this.#score(topBitrateBps, 60).qoe,
@@ -90,7 +90,7 @@ export class Playback {
     } satisfies Partial<SessionReport>;
   }
 
-  /** QoE-linear (abr/qoe.ts) of the first `limitSeconds` of the media. */
+  /** QoE-linear (abr/qoe.ts) of the first `limitSeconds` of the media whose bitrate is known: `media` seconds. */
   #score(topBitrateBps: number, limitSeconds = Number.POSITIVE_INFINITY) {
     const topMbps = topBitrateBps / 1e6;
     let [media, quality, cost] = [0, 0, topMbps * this.#sums.startupSeconds];
@@ -102,7 +102,7 @@ export class Playback {
       cost += topMbps * waitedSeconds + change;
     }
     if (media < limitSeconds) cost += topMbps * this.#waitedSeconds;
-    return { mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
+    return { media, mbps: quality / media, qoe: (quality - QOE_UNIT_SECONDS * cost) / media };
   }
 
   #startUp(seconds: number, media: number, element: ObservedElement | undefined): void {
