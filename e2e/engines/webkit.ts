@@ -1,5 +1,7 @@
 /** WebKitGTK's MiniBrowser on a display of its own, driven by WebKitWebDriver (https://www.w3.org/TR/webdriver2/). */
 
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect } from '@playwright/test';
 import { type EngineBrowser, findProgram, fromText, inPage, startProgram, toText } from './engine.ts';
 
@@ -14,43 +16,44 @@ export function findWebKit(): WebKitPrograms | undefined {
   return driver && display ? { driver, display } : undefined;
 }
 
-/** Longer than any test. */
-const SCRIPT_TIMEOUT_MS = 300_000;
-
-type Answer<Value> = { value: Value };
-
 export async function startWebKit({ driver, display }: WebKitPrograms): Promise<EngineBrowser> {
   const screen = startProgram(display, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']);
   const number = await screen.match(/^(\d+)\s/m);
-  const port = await freePort();
-  const program = startProgram(driver, [`--port=${port}`], { env: { DISPLAY: `:${number}` } });
+  let port: number;
+  let program: ReturnType<typeof startProgram>;
   const send = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
     // The driver drops idle connections without notice.
     const headers = { 'content-type': 'application/json', connection: 'close' };
-    const given = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const signal = path === '/session' ? AbortSignal.timeout(20_000) : null;
+    const given = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, given);
-    const { value } = (await response.json()) as Answer<Value>;
+    const { value } = (await response.json()) as { value: Value };
     if (response.ok) return value;
     const { error, message } = value as { error: string; message: string };
     throw new Error(`${error}: ${message}`);
   };
-  // Until the driver listens, connections are refused.
-  await expect(() => send('GET', '/status')).toPass({ intervals: [100], timeout: 10_000 });
+  const startDriver = async () => {
+    port = await freePort();
+    program = startProgram(driver, [`--port=${port}`], { env: { DISPLAY: `:${number}` } });
+    // Until the driver listens, connections are refused.
+    await expect(() => send('GET', '/status')).toPass({ intervals: [100], timeout: 10_000 });
+  };
   const open = () =>
     send<{ sessionId: string; capabilities: { browserVersion: string } }>('POST', '/session', {
-      capabilities: { alwaysMatch: { timeouts: { script: SCRIPT_TIMEOUT_MS } } },
+      // Longer than any test.
+      capabilities: { alwaysMatch: { timeouts: { script: 300_000 } } },
     });
+  await startDriver();
   // A session is a browser of its own; the driver has one at a time.
   let session = await open();
-  const name = `WebKit ${session.capabilities.browserVersion}`;
   let isFresh = true;
   const ofSession = <Value>(method: string, path: string, body?: object) =>
     send<Value>(method, `/session/${session.sessionId}${path}`, body);
   return {
-    name,
+    name: `WebKit ${session.capabilities.browserVersion}`,
     async newContext() {
-      // The driver may fail to start a browser so soon after it ended one.
-      if (!isFresh) session = await open().catch(open);
+      // The driver may fail, or wait for ever, to start a browser so soon after it ended one.
+      if (!isFresh) session = await open().catch(() => program.end().then(startDriver).then(open));
       isFresh = false;
       return {
         newPage: async () => ({
@@ -79,10 +82,9 @@ export async function startWebKit({ driver, display }: WebKitPrograms): Promise<
 }
 
 async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
   return port;
 }
