@@ -19,13 +19,7 @@ import { isOnnx, splitAlgorithm } from '../replay/forecasters.ts';
 import { placeOf } from '../replay/formats/place.ts';
 import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import {
-  BROWSER_HOUSEHOLDS,
-  HOUSEHOLDS,
-  type Household,
-  householdNamed,
-  parseHousehold,
-} from '../replay/households.ts';
+import { HOUSEHOLDS, type Household, householdNamed, parseHousehold } from '../replay/households.ts';
 import type { OnnxModels } from '../replay/onnx-model.ts';
 import {
   importOwnAlgorithms,
@@ -126,7 +120,7 @@ export async function prepareBenchmark(
   const { nameOf = (name: string) => name, stderr } = surroundings;
   const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
   const baseline = nameOf(flags.baseline);
-  const household = flags.household === undefined ? undefined : householdOption(flags.household, command);
+  const household = flags.household === undefined ? undefined : householdOption(flags.household);
   const { scenario, own, onnx } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
@@ -309,9 +303,9 @@ function scenarioOf({ scenario: named, segments, playbackRate: rate = '1', targe
 }
 
 /** A value that ends in `.json` or contains a `/` is a file. */
-function householdOption(value: string, command: 'simulate' | 'bench'): Household {
+function householdOption(value: string): Household {
   if (/\.json$|\//.test(value)) return parseHousehold(readInput(value, '--household'), value);
-  return householdNamed(value, command === 'bench' ? BROWSER_HOUSEHOLDS : HOUSEHOLDS);
+  return householdNamed(value);
 }
 
 /** Starts left out that are named. */

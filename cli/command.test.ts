@@ -251,8 +251,8 @@ describe('simulate', () => {
     const whole = (await simulate(flags)).stdout;
     const results = parseResults(whole, 'whole');
     expect(results.sessions.map(({ algorithm }) => algorithm).slice(0, 8)).toEqual([
-      ...['mpc-d', 'mpc-d', 'bola', 'throughput'],
-      ...['throughput', 'throughput', 'bola', 'throughput'],
+      ...['mpc-d', 'mpc-d', 'dynamic', 'dynamic'],
+      ...['throughput', 'throughput', 'dynamic', 'dynamic'],
     ]);
     const four = ['mpc-d', 'throughput', 'mpc-d', 'throughput'].map((algorithm) => ({ algorithm, players: 4 }));
     expect(results.households).toMatchObject(four);

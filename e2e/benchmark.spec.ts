@@ -13,7 +13,7 @@ import { type BenchOptions, runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import type { PlannedSession } from '../replay/evaluation/plan.ts';
-import { BROWSER_HOUSEHOLDS, householdNamed, parseHousehold } from '../replay/households.ts';
+import { householdNamed, parseHousehold } from '../replay/households.ts';
 import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, SeatInHousehold } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
@@ -204,7 +204,7 @@ for (const [kind, algorithm] of [
     const segmentCount = kind === 'live' ? 11 : 7;
     const own = liveScenario(segmentCount, 0.5);
     if (kind === 'on demand') delete own.live;
-    const household = householdNamed('two', BROWSER_HOUSEHOLDS);
+    const household = householdNamed('two');
     // 6 Mbit/s throughout.
     const sessions = await play([algorithm], { startSeconds: 15, segmentCount, household }, { scenario: own });
     expect(sessions.map(({ rejected }) => rejected)).toEqual(sessions.map(() => undefined));

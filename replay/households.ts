@@ -31,22 +31,13 @@ const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
 /** Joins are apart by no multiple of a segment: players that begin together stay together. */
 const TWO = [given(0), given(5.3)];
 
-/** The simulator has no Dynamic of dash.js, which is BOLA with a full buffer and a rate rule with a low one. */
-const mixed = (third: string, fourth: string): Household => ({
-  name: 'mixed',
-  players: [...TWO, given(9.1, third), given(14.7, fourth)],
-  traffic: [],
-});
-
 export const HOUSEHOLDS: Readonly<Record<string, Household>> = {
   two: { name: 'two', players: TWO, traffic: [] },
   four: { name: 'four', players: [...TWO, given(9.1), given(14.7)], traffic: [] },
-  mixed: mixed('bola', 'throughput'),
+  mixed: { name: 'mixed', players: [...TWO, given(9.1, 'dynamic'), given(14.7, 'dynamic')], traffic: [] },
   'late-joiner': { name: 'late-joiner', players: [...TWO, given(62.3)], traffic: [] },
   download: { name: 'download', players: TWO, traffic: [{ fromSeconds: 60, toSeconds: 120 }] },
 };
-
-export const BROWSER_HOUSEHOLDS: typeof HOUSEHOLDS = { ...HOUSEHOLDS, mixed: mixed('dynamic', 'dynamic') };
 
 /** Segments of a player's session in a household whose sessions have `segmentCount`; below 1: it joins too late. */
 export function segmentsOfPlayer(
@@ -60,8 +51,8 @@ export function segmentsOfPlayer(
 }
 
 /** @throws {InputError} with the known names. */
-export function householdNamed(name: string, households = HOUSEHOLDS): Household {
-  const household = Object.hasOwn(households, name) ? households[name] : undefined;
+export function householdNamed(name: string): Household {
+  const household = Object.hasOwn(HOUSEHOLDS, name) ? HOUSEHOLDS[name] : undefined;
   if (household !== undefined) return household;
   throw new InputError('--household', `one of ${Object.keys(HOUSEHOLDS).join(', ')}, or a .json file`, name);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { testSession, testTrace } from '../evaluation/test-sessions.fixture.ts';
-import { BROWSER_HOUSEHOLDS } from '../households.ts';
+import { HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
@@ -11,7 +11,7 @@ import type { PlayedSession } from './session-record.ts';
 const scenario = resolveScenario(SCENARIOS['hd-16']!);
 const place = { trace: testTrace('t', 45), startSeconds: 30, segmentCount: 48 };
 const alone: PlannedSession = { ...place, algorithm: 'mpc-l', seed: 2 ** 32 - 1 };
-const [mixed, late] = ['mixed', 'late-joiner'].map((name) => BROWSER_HOUSEHOLDS[name]!) as [never, never];
+const [mixed, late] = ['mixed', 'late-joiner'].map((name) => HOUSEHOLDS[name]!) as [never, never];
 
 describe('seats', () => {
   test('a session alone has one, as planned', () => {

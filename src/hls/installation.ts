@@ -59,7 +59,7 @@ export class HlsInstallation implements Installation {
       // Otherwise a page's `startLevel: -1` makes hls.js load the first segment twice.
       override(false, () => config.testBandwidth, setTest),
       installCmcd(config, adaptation),
-      keepPartEnds(hls),
+      keepPartEnds(hls, adaptation.guard),
       listen(hls, EMITTER_METHODS, this.#handlers(hls), adaptation.guard),
     );
     return true;

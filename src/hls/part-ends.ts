@@ -2,6 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { BufferAppendingData, Fragment, FragParsedData } from 'hls.js';
+import type { Guard } from '../core/events.ts';
+import { EMITTER_METHODS, listen } from '../core/hooks.ts';
 import { classOf } from './player.ts';
 
 /**
@@ -11,20 +13,21 @@ import { classOf } from './player.ts';
  * loads the segment again from its last independent part, and the new key frame removes the rest from the buffer: the
  * player stalls. This writes `endDTS` for parts; returns a function that ends it.
  */
-export function keepPartEnds(hls: Hls): () => void {
+export function keepPartEnds(hls: Hls, guard: Guard): () => void {
   const { Events } = classOf(hls);
   /** What hls.js looks at in its next choice; a later update of the playlist makes another object of the segment. */
   let appended: Fragment | undefined;
-  const onAppending = (_: unknown, { frag }: BufferAppendingData) => {
-    if (frag.type === 'main') appended = frag;
-  };
-  const onParsed = (_: unknown, { frag, part }: FragParsedData) => {
-    if (part && appended && frag.type === 'main' && appended.sn === frag.sn) appended.endDTS = part.end;
-  };
-  hls.on(Events.BUFFER_APPENDING, onAppending);
-  hls.on(Events.FRAG_PARSED, onParsed);
-  return () => {
-    hls.off(Events.BUFFER_APPENDING, onAppending);
-    hls.off(Events.FRAG_PARSED, onParsed);
-  };
+  return listen(
+    hls,
+    EMITTER_METHODS,
+    {
+      [Events.BUFFER_APPENDING]: ({ frag }: BufferAppendingData) => {
+        if (frag.type === 'main') appended = frag;
+      },
+      [Events.FRAG_PARSED]: ({ frag, part }: FragParsedData) => {
+        if (part && appended && frag.type === 'main' && appended.sn === frag.sn) appended.endDTS = part.end;
+      },
+    },
+    guard,
+  );
 }

@@ -70,7 +70,7 @@ export function hlsPlayer(context: PlayerContext): TestPlayer {
         // Its own ABR begins, like dash.js's, at the lowest level.
         hls = new Hls({ ...settings, startLevel: 0 });
         // As the plugin does: sessions compare ABRs, not a flaw of hls.js.
-        keepPartEnds(hls);
+        keepPartEnds(hls, (action, event) => action(event!));
       }
       record(hls, context);
       hls.loadSource(`${sessionUrl}master.m3u8`);
