@@ -80,6 +80,7 @@ function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRo
     'best rival': best.algorithm,
     'its QoE': best.qoeMean,
     'difference to it': cell({ value: -value, ci95: ci95 && [-ci95[1], -ci95[0]] }),
+    'its worst 5 %, s': best.stallSecondsWorst5pct,
     'shortest worst 5 %, s': Math.min(...rivals.map(({ stallSecondsWorst5pct }) => stallSecondsWorst5pct)),
   };
 }
