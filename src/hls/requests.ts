@@ -69,7 +69,7 @@ export class Requests {
     }
     if (!part || this.#isComplete(request)) this.#end(request, 'whole');
     // hls.js now requests the next part that is listed, without an event.
-    else queueMicrotask(() => this.#follow(request));
+    else queueMicrotask(() => this.adaptation.guard(() => this.#follow(request)));
   };
 
   readonly failed = ({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void => {
