@@ -123,8 +123,7 @@ test('how long something lasts stays true when UTC leaps', () => {
   clock.leap(7200);
   service.tick();
   const { startedMs, serverUtcMs, dish, problems } = service.state();
-  expect(serverUtcMs - startedMs).toBe(60_000);
-  expect(serverUtcMs - dish.sinceMs).toBe(60_000);
+  expect([serverUtcMs - startedMs, serverUtcMs - dish.sinceMs]).toEqual([60_000, 60_000]);
   expect(problems.map(({ part, sinceMs }) => [part, serverUtcMs - sinceMs])).toEqual([
     ['dish', 60_000],
     ['clock', 0],

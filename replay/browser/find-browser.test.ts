@@ -7,8 +7,7 @@ const at = temporaryFolder('file');
 
 test('prefers CHROME_PATH and passes the environment on', async () => {
   const found = await findBrowser({ env: { CHROME_PATH: process.execPath, HELLO: 'there' } });
-  expect(found.source).toBe('CHROME_PATH');
-  expect(found.executablePath).toBe(process.execPath);
+  expect([found.source, found.executablePath]).toEqual(['CHROME_PATH', process.execPath]);
   expect(found.env).toEqual({ CHROME_PATH: process.execPath, HELLO: 'there' });
   expect(found.args).toContain('--disable-background-networking');
 });

@@ -52,13 +52,14 @@ test('decide asks for the situation of a first segment, whose ladder the page ma
 });
 
 test('decide asks the controller once per segment on demand, if the player asks again and again', () => {
-  const { port, decisions, asked, requests } = scripted(Object.assign(new FakePort(), { isPolled: true }));
+  const { controller, port, decisions, asked, requests } = scripted(Object.assign(new FakePort(), { isPolled: true }));
   asked();
   port.play({ bufferLevelSeconds: 1 });
-  expect(decisions.decide()).toEqual(CHOICE);
-  expect(asked()).toBe(1);
+  expect([decisions.decide(), asked()]).toEqual([CHOICE, 1]);
   requests(0);
   expect(asked()).toBe(2);
+  controller.instead = 1;
+  expect([decisions.reconsider(0)?.representationId, decisions.decide()]).toEqual(['v1', CHOICE]);
 });
 
 test('decide asks the controller once per segment of a live stream, unless something new is known', () => {

@@ -18,8 +18,7 @@ test('applies the needed settings and restores the previous ones', () => {
   });
   expect(streaming.abr.hybridSwitchBufferTime).toBe(Number.POSITIVE_INFINITY);
   expect(streaming.abr.throughput.useResourceTimingApi).toBe(false);
-  expect(streaming.cacheInitSegments).toBe(true);
-  expect(streaming.buffer.fastSwitchEnabled).toBe(false);
+  expect([streaming.cacheInitSegments, streaming.buffer.fastSwitchEnabled]).toEqual([true, false]);
   restore();
   expect(player.settings).toEqual(before);
 });
