@@ -48,8 +48,7 @@ test.each([
 
 test('a retry by the player starts again at the first bit', () => {
   const { downloads, request, receivedAfter, record, bits } = requested();
-  receivedAfter(0.25, 1e6);
-  receivedAfter(0.25, 2e6);
+  for (const totalBits of [1e6, 2e6]) receivedAfter(0.25, totalBits);
   downloads.restarted(request);
   receivedAfter(0.25, 0.5e6);
   receivedAfter(0.25, 4e6);
@@ -63,8 +62,9 @@ test('the meter gets all bits of abandoned downloads', () => {
   const { downloads, request, receivedAfter, record, bits } = requested();
   receivedAfter(0.5, 1e6);
   wait(0.25);
-  downloads.ended(request, 'abandoned', 0.75);
-  expect(record()).toMatchObject({ requestedBits: 4e6, wastedBits: 1e6, wholeDownloads: 0 });
+  downloads.ended(request, 'abandoned');
+  const measured = [{ downloadSeconds: 0.75 }];
+  expect(record()).toMatchObject({ requestedBits: 4e6, wastedBits: 1e6, wholeDownloads: 0, measured });
   expect(bits()).toBeCloseTo(1e6);
 });
 

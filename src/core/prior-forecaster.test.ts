@@ -79,9 +79,7 @@ test('outages, idle times and latencies leave the statistics finite', () => {
   forecaster.observe({ kind: 'idle', startSeconds: 0, endSeconds: 5 });
   forecaster.observe({ kind: 'request-latency', atSeconds: 5, latencySeconds: 0.1 });
   watch(forecaster, [8e6, 0, 8e6, 0, 8e6]);
-  const [medianBps, spread] = storage.stored()[ORIGIN];
-  expect(medianBps).toBe(8e6);
-  expect(spread).toBeLessThan(3);
+  expect(storage.stored()[ORIGIN].slice(0, 3)).toEqual([8e6, 1.895, 1]);
   const dead = memory();
   watch(forecasterOn(dead), Array(10).fill(0));
   expect(dead.stored()).toEqual({});
@@ -109,8 +107,10 @@ describe('the stored statistics', () => {
   test('are forgotten after a month; of more than 20 origins, the oldest', () => {
     const storage = memory();
     play(storage);
-    jest.setSystemTime(20_030 * DAY_MS);
-    expect(forecasterOn(storage).latest(0)).toBeDefined();
+    for (const day of [19_999, 20_030]) {
+      jest.setSystemTime(day * DAY_MS);
+      expect(forecasterOn(storage).latest(0)).toBeDefined();
+    }
     for (let i = 0; i < 20; i++) play(storage, `https://${i}.example`);
     expect(Object.keys(storage.stored())).toHaveLength(20);
     expect(storage.stored()).not.toHaveProperty([ORIGIN]);
@@ -120,7 +120,7 @@ describe('the stored statistics', () => {
   });
 
   const INVALID = ['1', '[1, 2, 3]', '[-1, 0, 1, 20000]', '[1e6, null, 1, 20000]', '[1e6, 99, 1, 20000]'];
-  test.each([...INVALID, '[1e6, 0, 1, 99999]'])('of the form %s are ignored and replaced', (value) => {
+  test.each([...INVALID, '[1e6, 0, 1, 20002]'])('of the form %s are ignored and replaced', (value) => {
     const storage = memory(`{"${ORIGIN}": ${value}}`);
     expect(forecasterOn(storage).latest(0)).toBeUndefined();
     play(storage);

@@ -11,8 +11,8 @@ const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuesti
   ...more,
 });
 
-function upcomingBits(sizes: SegmentSizes, indexedBits?: number) {
-  const { representation, segmentSeconds, period } = question();
+function upcomingBits(sizes: SegmentSizes, indexedBits?: number, segmentSeconds = 4) {
+  const { representation, period } = question();
   const situation = { period, ladder: [representation], playback: { segmentSeconds }, indexedBits: () => indexedBits };
   return sizes.upcoming(situation as unknown as Situation, 1, 2).flat();
 }
@@ -37,7 +37,7 @@ test('a list over all periods is indexed by the presentation, a list of one peri
 
 test("learns each representation's ratio; an unseen representation gets the mean", () => {
   const sizes = new SegmentSizes();
-  expect(upcomingBits(sizes)).toEqual([4e6, 4e6]);
+  expect([2, 4].flatMap((seconds) => upcomingBits(sizes, undefined, seconds))).toEqual([2e6, 2e6, 4e6, 4e6]);
   sizes.learn(question(), 2e6);
   expect(upcomingBits(sizes)).toEqual([2e6, 2e6]);
   expect(sizes.sizeBits(question({}, 'v1'))).toBe(2e6);

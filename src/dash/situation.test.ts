@@ -19,15 +19,15 @@ function started(options = {}) {
   return { ...seen, asked };
 }
 
-test('after a seek, the next segment follows what is buffered there', () => {
+test('after a seek or a loss of buffered media, the next segment follows what is buffered there', () => {
   const { player, asked } = started();
-  asked();
-  player.download(0, 3e6, 1);
+  player.download(0, 3e6, 1, 0);
   player.plays();
   player.seeks(21);
   expect(asked({}, { buffered: ranges([[20, 28]]) })).toMatchObject({ segmentIndex: 7, segmentsRemaining: 3 });
   player.send(7, 1);
   expect(asked({ bufferLevelSeconds: 11 })).toMatchObject({ segmentIndex: 8, previousBitrateBps: 2e6 });
+  expect(asked({ bufferLevelSeconds: 2 }, { buffered: ranges([[20, 23]]) })).toMatchObject({ segmentIndex: 5 });
 });
 
 test('a live stream has no end and short buffer targets count without the segment', () => {

@@ -26,7 +26,6 @@ function liveState(changes: Partial<PlayerState> = {}): PlayerState {
 }
 
 const forecastOf = (path: CapacityPath) => alongPath(path, 16);
-const pathOf = (bps: number) => forecastOf(new ConstantPath(bps));
 
 test('MPC-D a second behind the edge plays what the link carries, because playback begins with the first chunk', () => {
   const state = liveState({ previousBitrateBps: 5e6 });
@@ -52,8 +51,7 @@ test('MPC-D a second behind the edge abandons a dead download, and keeps one tha
   const controller = createController('mpc-d:abandon');
   const state = liveState();
   const inFlight = inFlightOf(state, 6, 1 / 44, 2.5);
-  const decision = controller.reconsider!(state, inFlight);
-  expect(decision).toMatchObject({ representation: 0 });
+  expect(controller.reconsider!(state, inFlight)).toMatchObject({ representation: 0 });
   expect(controller.reconsider!(state, { ...inFlight, receivedBits: 25e6 })).toBe('keep');
 });
 
@@ -61,21 +59,23 @@ const controller = createController('mpc-o');
 
 test.each([6e6, 14e6, 25e6])('at the live edge MPC-O plays what the true path of %d bit/s carries', (bps) => {
   const state = liveState({ previousBitrateBps: undefined });
-  const { representation, forecastSource } = controller.decide(state, pathOf(bps));
+  const { representation, forecastSource } = controller.decide(state, forecastOf(new ConstantPath(bps)));
   const carried = LADDER_BPS.filter((one) => one <= bps).pop();
   expect([LADDER_BPS[representation], forecastSource]).toEqual([carried, 'oracle']);
 });
 
-test('at the live edge MPC-O slows down before an outage on its path, and keeps the rate on a steady one', () => {
-  const outage = forecastOf(new PiecewisePath({ stepEndsSeconds: [4, 4.6, 60], ratesBps: [25e6, 0, 25e6] }));
-  const state = liveState({ previousBitrateBps: 16e6 });
-  expect(controller.pace!(state, undefined, outage).playbackRate).toBeLessThan(1);
-  expect(controller.pace!(state, undefined, pathOf(25e6)).playbackRate).toBe(1);
+test('at the live edge MPC-O slows down before an outage on its path, at rate 2 sooner, and never on a steady one', () => {
+  const rateOn = (path: CapacityPath, state = liveState()) =>
+    controller.pace!(state, undefined, forecastOf(path)).playbackRate;
+  const ratesBps = [25e6, 0, 25e6];
+  const outage = (...ends: number[]) => new PiecewisePath({ stepEndsSeconds: [...ends, 60], ratesBps });
+  expect(rateOn(outage(4, 4.6))).toBeLessThan(1);
+  expect(rateOn(outage(9.5, 11.5), liveState({ playbackRate: 2, bufferLevelSeconds: 4 }))).toBeLessThan(1);
+  expect(rateOn(new ConstantPath(25e6))).toBe(1);
 });
 
 test('at the live edge MPC-O returns to the target without a path', () => {
-  const state = liveState();
-  const late = { ...state, live: { ...state.live!, latencySeconds: 1.5 } };
+  const late = liveState({ live: { ...liveState().live!, latencySeconds: 1.5 } });
   expect(controller.pace!(late, undefined).playbackRate).toBeGreaterThan(1);
-  expect(controller.decide(state).reason).toMatch(/^no path: mpc-d/);
+  expect(controller.decide(late).reason).toMatch(/^no path: mpc-d/);
 });
