@@ -60,7 +60,7 @@ for (const [playerName, reported] of PLAYERS) {
           ...{ controller: one.arm === 'player' ? 'player' : 'mpc-l', started: true, ended: 'end' },
         });
         expect(one.watchedSeconds).toBeGreaterThan(SECONDS - 1);
-        expect(one.watchedSeconds).toBeLessThan(SECONDS + 0.5);
+        expect(one.watchedSeconds).toBeLessThan(SECONDS + 1.5);
         expect(one.topBitrateBps! / 5e6).toBeCloseTo(1, 1);
         expect(one.requestedBits).toBeGreaterThan(SECONDS * 0.2e6);
       }
@@ -96,7 +96,7 @@ for (const [playerName, reported] of PLAYERS) {
       expect(report!.stallCount).toBeGreaterThanOrEqual(1);
       expect(Math.abs(report!.stallSeconds - seen.stallSeconds), JSON.stringify({ seen, report })).toBeLessThan(0.6);
       expect(Math.abs(report!.startupSeconds - seen.startupSeconds)).toBeLessThan(0.6);
-      expect(Math.abs(report!.watchedSeconds - 5)).toBeLessThan(0.6);
+      expect(Math.abs(report!.watchedSeconds - 5)).toBeLessThan(1.5); // With its stalls it would be above 8.
       expect(report!.meanBitrateBps! / 1e6).toBeCloseTo(1, 0);
     });
 
