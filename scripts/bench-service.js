@@ -88,7 +88,7 @@ function openStream(url) {
 /** Sends request `n`; resolves with its duration in ms, and what failed. */
 function ask(url, agent, n) {
   const endMs = Date.now();
-  const observations = [{ kind: 'throughput', startMs: endMs - 500, endMs, bits: 2e6 * (1 + Math.random()) }];
+  const observations = [{ kind: 'throughput', startMs: endMs - 500, endMs, bits: 2e6 + 1e3 * (n % 1000) }];
   const body = n % 2 === 0 ? JSON.stringify({ player: `player-${(n >> 1) % 20}`, observations }) : undefined;
   const path = body ? 'observations' : ['forecast', 'handovers', 'state'][(n >> 1) % 3];
   const headers = body ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {};
