@@ -22,7 +22,8 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
   for (const { playbackRate } of seen.paces) expect(Math.abs(playbackRate - 1)).toBeLessThan(0.051);
   // One decision for all parts of a segment.
   expect(seen.decisions.filter(({ state }) => state.segmentIndex === segmentIndex)).toHaveLength(1);
-  expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size + 5);
+  // Parts; a player that is late loads whole segments.
+  expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size);
 });
 
 // The benchmark and the plugin's tests play the origin's other playlists.

@@ -46,12 +46,11 @@ test.use({ playerName: 'dash live' });
 
 /** Runs in the page. */
 function installLivePage(): void {
-  const CLOSE_SECONDS = 0.1;
-  /** After a pause of the encoder MPC-L expects an outage, and closes the last half second by 1 % only. */
-  const CAUTIOUS_SECONDS = 0.6;
+  /** MPC-L expects outages after pauses of encoder, link or host, and closes the last part of the distance by 1 % only. */
+  const closeSeconds = (event: Event, i: number) => (i > 0 ? 0.1 : event === 'paused encoder' ? 0.6 : 0.4);
   const lateBySeconds = ({ player }: LabPlayer) => player.getCurrentLiveLatency() - player.getTargetLiveDelay();
   /** A second of media has been played, and latency is close to the target. */
-  const atTarget = (lab: LabPlayer, closeSeconds = CLOSE_SECONDS) => {
+  const atTarget = (lab: LabPlayer, closeSeconds: number) => {
     const { video } = lab;
     let at = video.currentTime;
     let playedSeconds = 0;
@@ -106,10 +105,10 @@ function installLivePage(): void {
     const errors: string[] = [];
     player.on('error', ({ error }: { error?: unknown }) => errors.push(JSON.stringify(error)));
     player.initialize(video, manifest, true);
-    await atTarget(lab);
+    await atTarget(lab, closeSeconds(event, i));
     const before = decisions.length;
     await acts[event](lab, i);
-    await atTarget(lab, event === 'paused encoder' && i === 0 ? CAUTIOUS_SECONDS : CLOSE_SECONDS);
+    await atTarget(lab, closeSeconds(event, i));
     return { targetSeconds: player.getTargetLiveDelay(), errors, decisions: decisions.length - before };
   };
   window.viewers = (event, manifests) => Promise.all(manifests.map((manifest, i) => view(event, manifest, i)));

@@ -94,8 +94,8 @@ for (const [playerName, reported] of PLAYERS) {
       const [report] = await collector.reports(1);
       expect(seen.stallSeconds).toBeGreaterThan(3);
       expect(report!.stallCount).toBeGreaterThanOrEqual(1);
-      expect(Math.abs(report!.stallSeconds - seen.stallSeconds), JSON.stringify({ seen, report })).toBeLessThan(0.6);
-      expect(Math.abs(report!.startupSeconds - seen.startupSeconds)).toBeLessThan(0.6);
+      expect(Math.abs(report!.stallSeconds - seen.stallSeconds), JSON.stringify({ seen, report })).toBeLessThan(1);
+      expect(Math.abs(report!.startupSeconds - seen.startupSeconds)).toBeLessThan(1);
       expect(Math.abs(report!.watchedSeconds - 5)).toBeLessThan(1.5); // With its stalls it would be above 8.
       expect(report!.meanBitrateBps! / 1e6).toBeCloseTo(1, 0);
     });
