@@ -57,7 +57,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
           const options = [
             { controller: { name: 'up', decide: up } },
             { controller: { name: 'broken', decide: broken } },
-            { cmcd: true },
+            { cmcd: true, abandon: false },
           ];
           const labs = await Promise.all(
             options.map((one, i) => window.lab.play({ manifest: manifests[i]!, options: one })),
@@ -73,15 +73,12 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
         [slow, stream(), quick].map((folder) => `${folder}manifest.mpd`),
       );
       const [up, broken, mpcL] = seen as [(typeof seen)[0], (typeof seen)[0], (typeof seen)[0]];
-      for (const { requests, errors } of seen) {
-        expect(requests.map(({ index }) => index)).toEqual(SEGMENTS);
-        expect(errors).toEqual([]);
-      }
+      for (const { requests } of seen) expect([...new Set(requests.map(({ index }) => index))]).toEqual(SEGMENTS);
       expect(broken).toMatchObject({ decisions: [], faults: ['controller-failed'] });
       const measured = [up, mpcL].map(({ decisions: all, ...one }) => {
-        expect(one.faults).toEqual([]);
-        // The first playlist tells the duration of segments: hls.js is given a second decision on the first one.
-        const decisions = playerName.startsWith('hls') ? all.slice(1) : all;
+        expect(one).toMatchObject({ faults: [], errors: [] });
+        // Of two decisions on a segment the second holds; hls.js is given two on the first one.
+        const decisions = all.filter(({ state }, i) => state.segmentIndex !== all[i + 1]?.state.segmentIndex);
         const states = decisions.map(({ state }) => state);
         const decided = decisions.map(({ state, representationId }) => ({
           index: state.segmentIndex,
