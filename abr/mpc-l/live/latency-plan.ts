@@ -152,9 +152,6 @@ function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Flo
   const costs = new Float64Array(slots * cells);
   const futures = needed.length / chunks;
   const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
-  // A stall costs the same in each cell up to `before`, and falls from there to `need`: two lines, which are summed up
-  // from their last cells downwards.
-  const falling = new Float64Array(costs.length);
   for (let f = 0; f < futures; f++) {
     for (let i = 0; i < chunks; i++) {
       const need = needed[f * chunks + i]!;
@@ -163,22 +160,11 @@ function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Flo
       for (let j = Math.max(0, i - reach); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
       if (need <= before) continue;
       const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
-      const last = slot * cells + Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS)) - 1;
-      const flat = Math.min(last, slot * cells + Math.floor((before - lowest) / GRID_SECONDS));
-      costs[last]! += need - lowest + stallSeconds;
-      falling[last]!++;
-      costs[flat]! -= before - lowest;
-      falling[flat]!--;
-    }
-  }
-  for (let slot = 0; slot < slots; slot++) {
-    let sum = 0;
-    let fall = 0;
-    for (let cell = cells - 1; cell >= 0; cell--) {
-      const at = slot * cells + cell;
-      sum += costs[at]!;
-      fall += falling[at]!;
-      costs[at] = (sum - fall * cell * GRID_SECONDS) / futures;
+      const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
+      for (let cell = 0; cell < end; cell++) {
+        const latency = Math.max(before, lowest + cell * GRID_SECONDS);
+        costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
+      }
     }
   }
   return costs;
