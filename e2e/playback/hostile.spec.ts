@@ -81,9 +81,8 @@ test('pages that sleep, and clocks that jump', async ({ browser, origin, stream 
     const context = page.context();
     const devtools = await context.newCDPSession(page);
     const freeze = (state: 'frozen' | 'active') => devtools.send('Page.setWebLifecycleState', { state });
-    // Where the host stands still, too, the second of four bitrates may be more than its stalls are worth.
-    const folder = stream({ segmentCount: 11, ladderBps: [300e3, 1e6] });
-    await expectPlayback(`${folder}manifest.mpd`, page, async () => {
+    // Two bitrates: a stall costs little, so that a host that stands still does not keep the player at the lowest.
+    await expectPlayback(`${stream({ segmentCount: 11, ladderBps: [300e3, 1e6] })}manifest.mpd`, page, async () => {
       if (wallSeconds > 0) await freeze('frozen');
       if (isOffline) await context.setOffline(true);
       await new Promise((resolve) => setTimeout(resolve, 1000));
