@@ -9,7 +9,7 @@ const TOLD_MS = 20_000;
 /** A shorter standstill of the playhead between two samples is jitter. */
 const LEAST_STALL_SECONDS = 0.1;
 /** A host that stands still in one attempt spoils it, but hardly all of them. */
-const ATTEMPTS_MS = 150_000;
+const ATTEMPTS_MS = 300_000;
 
 interface Playhead {
   atSeconds: number;
