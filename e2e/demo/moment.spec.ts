@@ -71,7 +71,7 @@ test('MPC-L plays slower ahead of the handover, the other one stalls, and the pa
     const lost = (of: readonly Playhead[]) =>
       standstills(of).reduce((sum, one) => sum + (inDip(one) ? one.seconds : 0), 0);
     expect(lost(own)).toBeLessThan(lost(other));
-    // The score of this moment; a page that stands still stalls all lanes, whose score then is anybody's.
+    // The score of this moment. A page that stands still stalls all lanes, and then any of them may lead.
     const stoodStill = own.some(({ atSeconds }, i) => i > 0 && atSeconds - own[i - 1]!.atSeconds > 0.5);
     const lane = stoodStill ? page.getByRole('article') : page.getByRole('article', { name: 'MPC-L' });
     await expect(lane.locator('.lead:visible')).toHaveText(/^ahead by /, { timeout: 8000 });

@@ -46,7 +46,7 @@ test.use({ playerName: 'dash live' });
 
 /** Runs in the page. */
 function installLivePage(): void {
-  /** MPC-L expects outages after pauses of encoder, link or host, and closes the last part of the distance by 1 % only. */
+  /** Close enough. MPC-L expects outages after a pause of encoder, link or host, and then catches up by 1 % only. */
   const closeSeconds = (event: Event, i: number) => (i > 0 ? 0.1 : event === 'paused encoder' ? 0.6 : 0.4);
   const lateBySeconds = ({ player }: LabPlayer) => player.getCurrentLiveLatency() - player.getTargetLiveDelay();
   /** A second of media has been played, and latency is close to the target. */

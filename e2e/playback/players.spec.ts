@@ -114,6 +114,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
         again.decide({ ...state, weights: bitrateWeights('linear', state.ladderBps) }, forecast),
       );
       expect(decidedAgain.map(({ representation }) => representation)).toEqual(chosen);
+      expect(Math.max(...chosen)).toBeGreaterThan(0);
       expect(mpcL.widths.at(-1)).toBe(PICTURE_WIDTHS[chosen.at(-1)!]);
       expect(mpcL.decisions.map(({ decision }) => decision.forecastSource)).toContain('built-in');
       const cmcd = await cmcdOf(labPage, quick);

@@ -105,7 +105,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     for (let f = 0; f < this.#link.count; f++) {
       let best: Played | undefined;
       for (const steps of LATER_STEPS) {
-        if (steps > request.representation || (steps > 0 && segments === 1)) break;
+        if (steps > (segments > 1 ? request.representation : 0)) break;
         const played = this.#play(f, request, { count, later: request.representation - steps });
         if (best === undefined || played.score > best.score) best = played;
       }
