@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Declared, ladderOf, withBitrates } from './ladder.ts';
+
+const picture = (id: string, bitrateBps: number, height?: number, more: Partial<Declared> = {}): Declared => ({
+  ...{ id, bitrateBps },
+  ...(height !== undefined && { width: (height * 16) / 9, height }),
+  ...more,
+});
+
+describe('ladderOf', () => {
+  test('sorts by bitrate, and keeps the best picture of equal bitrates', () => {
+    const all = [
+      picture('c', 2e6, 720),
+      picture('a', 1e6, 360),
+      picture('b', 1e6, 540),
+      picture('d', 2e6, 720, { frameRate: 50 }),
+      picture('e', 3e6, 720, { score: 2 }),
+      picture('f', 3e6, 1080, { score: 1 }),
+    ];
+    expect(ladderOf(all).map(({ id }) => id)).toEqual(['b', 'd', 'e']);
+    expect(ladderOf([picture('x', 1e6), picture('y', 1e6)]).map(({ id }) => id)).toEqual(['y']);
+  });
+});
+
+describe('withBitrates', () => {
+  const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
+
+  test('leaves declared bitrates as they are', () => {
+    const all = [picture('a', 1e6), picture('b', 2e6)];
+    expect(withBitrates(all)).toBe(all);
+  });
+
+  test('estimates missing ones from pictures, in the order of the pictures', () => {
+    expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
+    expect(bitratesOf([picture('a', Number.NaN, 360), picture('b', Number.NaN, 720)])).toEqual([707, 2000]);
+  });
+
+  test('without pictures, takes the one that is missing for the lowest', () => {
+    expect(bitratesOf([picture('a', 0), picture('b', 1e6), picture('c', 2e6)])).toEqual([500, 1000, 2000]);
+    expect(bitratesOf([picture('a', 0), picture('b', 0)])).toBeUndefined();
+  });
+});
