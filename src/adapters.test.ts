@@ -1,8 +1,15 @@
 /** The adapters for all players do the same: each test runs with a stand-in for each of them. */
 
 import { describe, expect, test } from '@jest/globals';
-import { bitsOf, ScriptedAbandoning, ScriptedPacing, Steady, useManualClock, wait } from './core/scripted.fixture.ts';
-import type { heard, StandIn } from './core/stand-in.fixture.ts';
+import {
+  bitsOf,
+  ScriptedAbandoning,
+  ScriptedPacing,
+  Steady,
+  useManualClock,
+  wait,
+} from '../session/scripted.fixture.ts';
+import type { heard, StandIn } from '../session/stand-in.fixture.ts';
 import * as dash from './dash/fake-player.fixture.ts';
 import * as hls from './hls/fake-player.fixture.ts';
 import type { LeoAbrOptions } from './index.ts';

@@ -1,11 +1,11 @@
 /** The entry `leo-abr/hls`: `createLeoAbrController()` for hls.js and its types. */
 
-import type { LeoAbrOptions } from './core/mpc-l-options.ts';
-import { resolveLiveOptions } from './core/mpc-l-options.ts';
+import type { LeoAbrOptions } from '../session/page/mpc-l-options.ts';
+import { resolveLiveOptions } from '../session/page/mpc-l-options.ts';
 import { createController, type LeoAbrController } from './hls/abr.ts';
 
-export * from './core/exports.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
+export * from '../session/page/exports.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/mpc-l-options.ts';
 export type { LeoAbrController } from './hls/abr.ts';
 
 /**

@@ -1,12 +1,12 @@
 /** The main entry: `attachLeoAbr(player)` and its types. */
 
-import type { LeoAbrHandle } from './core/handle.ts';
-import { type LeoAbrOptions, resolveOptions } from './core/mpc-l-options.ts';
+import type { LeoAbrHandle } from '../session/page/handle.ts';
+import { type LeoAbrOptions, resolveOptions } from '../session/page/mpc-l-options.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 
-export * from './core/exports.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
+export * from '../session/page/exports.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/mpc-l-options.ts';
 export type { DashPlayer } from './dash/player.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The entry `leo-abr/live`: the main one with MPC-L's plan for the live edge, and the pace of live streams. */
 
-import type { LeoAbrHandle } from './core/handle.ts';
-import { resolveLiveOptions } from './core/mpc-l-options.ts';
+import type { LeoAbrHandle } from '../session/page/handle.ts';
+import { resolveLiveOptions } from '../session/page/mpc-l-options.ts';
 import { attach } from './dash/installation.ts';
 import { LiveSupport } from './dash/live-support.ts';
 import type { DashPlayer } from './dash/player.ts';

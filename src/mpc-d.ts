@@ -1,11 +1,16 @@
 /** The small entry `leo-abr/mpc-d`: the plugin with MPC-D only and without forecasts. */
 
-import type { LeoAbrHandle } from './core/handle.ts';
-import { MPC_D_NAMES, type MpcDEntryOptions, type MpcDName, resolveMpcDOptions } from './core/resolved-options.ts';
+import type { LeoAbrHandle } from '../session/page/handle.ts';
+import {
+  MPC_D_NAMES,
+  type MpcDEntryOptions,
+  type MpcDName,
+  resolveMpcDOptions,
+} from '../session/page/resolved-options.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 
-export * from './core/exports.ts';
+export * from '../session/page/exports.ts';
 export type { DashPlayer } from './dash/player.ts';
 export type ControllerName = MpcDName;
 export type LeoAbrOptions = MpcDEntryOptions;

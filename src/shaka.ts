@@ -1,12 +1,12 @@
 /** The entry `leo-abr/shaka`: the plugin for Shaka Player, with what the entry `leo-abr/live` has for dash.js. */
 
-import type { LeoAbrOptions } from './core/mpc-l-options.ts';
-import { resolveLiveOptions } from './core/mpc-l-options.ts';
+import type { LeoAbrOptions } from '../session/page/mpc-l-options.ts';
+import { resolveLiveOptions } from '../session/page/mpc-l-options.ts';
 import { createFactory, type LeoAbrFactory } from './shaka/installation.ts';
 import type { ShakaPlayer } from './shaka/player.ts';
 
-export * from './core/exports.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from './core/mpc-l-options.ts';
+export * from '../session/page/exports.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/mpc-l-options.ts';
 export type { LeoAbrFactory } from './shaka/installation.ts';
 export type { ShakaPlayer } from './shaka/player.ts';
 

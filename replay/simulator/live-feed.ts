@@ -1,4 +1,4 @@
-/** Observes live flights as the plugin does (src/core/downloads.ts): link or encoder limits them. */
+/** Observes live flights as the plugin does (session/requests/downloads.ts): link or encoder limits them. */
 
 import type { Download, Forecaster, InFlight } from '../../abr/index.ts';
 import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';

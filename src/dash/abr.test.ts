@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attached, fakeVideo } from './fake-player.fixture.ts';
 
 useManualClock();

@@ -1,7 +1,7 @@
 /** Where dash.js asks: the plugin as one of its quality switch rules. */
 
 import type { RulesContext } from 'dashjs';
-import type { Adaptation } from '../core/adaptation.ts';
+import type { Adaptation } from '../../session/adaptation.ts';
 import type { DashPort } from './port.ts';
 
 export const SWITCH_RULE = 'LeoAbrRule';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ScriptedPacing, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { attachLeoAbr as attachSmall } from '../mpc-d.ts';
 import { type FakePlayer, fakeVideo, playLive } from './fake-player.fixture.ts';

@@ -1,7 +1,7 @@
 /** A stand-in for dash.js: its settings, custom rules, and the context of a rule's call; and the plugin attached to it. */
 
-import type { LeoAbrHandle } from '../core/handle.ts';
-import { wait } from '../core/scripted.fixture.ts';
+import type { LeoAbrHandle } from '../../session/page/handle.ts';
+import { wait } from '../../session/scripted.fixture.ts';
 import {
   heard,
   LADDER_BPS,
@@ -12,7 +12,7 @@ import {
   SEGMENTS,
   type Sent,
   StandIn,
-} from '../core/stand-in.fixture.ts';
+} from '../../session/stand-in.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import type { DashPlayer } from './player.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
-import { Scripted, Steady, useManualClock } from '../core/scripted.fixture.ts';
+import { Scripted, Steady, useManualClock } from '../../session/scripted.fixture.ts';
 import { attachLeoAbr, type ChangeableOptions, type DashPlayer } from '../index.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 

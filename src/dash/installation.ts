@@ -1,10 +1,10 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
-import { Adaptation } from '../core/adaptation.ts';
-import type { Events } from '../core/events.ts';
-import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import { EMITTER_METHODS, listen, UndoList } from '../core/hooks.ts';
-import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { Adaptation } from '../../session/adaptation.ts';
+import type { Events } from '../../session/page/events.ts';
+import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
+import { EMITTER_METHODS, listen, UndoList } from '../../session/page/hooks.ts';
+import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
 import { type DashPlayer, whyUnsupported } from './player.ts';

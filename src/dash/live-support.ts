@@ -1,9 +1,9 @@
 /** Live streams in dash.js: their time and pace, and what their requests tell. Only in the entry for live streams. */
 
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
-import type { Downloads } from '../core/downloads.ts';
-import type { LiveOptions } from '../core/options.ts';
-import type { LiveMedia, LivePosition, Period } from '../core/player-port.ts';
+import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveMedia, LivePosition, Period } from '../../session/player-port.ts';
+import type { Downloads } from '../../session/requests/downloads.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveClock, type TimeOffsetEvent } from './live.ts';

@@ -1,7 +1,7 @@
 /** Live streams, through the stand-in: a segment of 2 s in chunks of 0.25 s exists from 0.55 s after its start on. */
 
 import { describe, expect, test } from '@jest/globals';
-import { ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 

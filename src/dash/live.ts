@@ -1,7 +1,7 @@
 /** The time of a live stream. */
 
 import type { Representation, StreamInfo } from 'dashjs';
-import type { LiveTime } from '../core/player-port.ts';
+import type { LiveTime } from '../../session/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { DashPlayer } from './player.ts';
 

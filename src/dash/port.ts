@@ -1,9 +1,9 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
-import type { Events } from '../core/events.ts';
-import type { LiveOptions } from '../core/options.ts';
-import type { Choice, PlayerPort, RatePort, Situation } from '../core/player-port.ts';
+import type { Events } from '../../session/page/events.ts';
+import type { LiveOptions } from '../../session/page/options.ts';
+import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { bitsOf, ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { bitsOf, ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 

@@ -1,8 +1,8 @@
 /** Reports dash.js's segment requests to the core: milliseconds, bytes and dates become seconds and bits here. */
 
 import type { FragmentRequest } from 'dashjs';
-import type { Adaptation } from '../core/adaptation.ts';
-import type { SegmentRequest } from '../core/player-port.ts';
+import type { Adaptation } from '../../session/adaptation.ts';
+import type { SegmentRequest } from '../../session/player-port.ts';
 import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
 import { rangeBits } from './player.ts';
 import { periodOf } from './situation.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { Scripted, useManualClock } from '../core/scripted.fixture.ts';
-import { ranges } from '../core/stand-in.fixture.ts';
+import { Scripted, useManualClock } from '../../session/scripted.fixture.ts';
+import { ranges } from '../../session/stand-in.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FakePlayer, fakeVideo } from './fake-player.fixture.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HlsConfig } from 'hls.js';
-import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
-import { SEGMENTS } from '../core/stand-in.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
+import { SEGMENTS } from '../../session/stand-in.fixture.ts';
 import { attached, FakePlayer, playlists, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();

@@ -2,8 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';
-import { createHandle, type LeoAbrHandle } from '../core/handle.ts';
-import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { createHandle, type LeoAbrHandle } from '../../session/page/handle.ts';
+import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
 import { HlsInstallation } from './installation.ts';
 import { abrControllerOf } from './player.ts';
 

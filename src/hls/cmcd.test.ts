@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HlsConfig } from 'hls.js';
-import { Scripted, Steady, useManualClock } from '../core/scripted.fixture.ts';
+import { Scripted, Steady, useManualClock } from '../../session/scripted.fixture.ts';
 import { attached, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();

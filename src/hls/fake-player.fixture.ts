@@ -16,7 +16,7 @@ import type {
 } from 'hls.js';
 import Hls from 'hls.js';
 import Hls16 from 'hls.js-1.6';
-import { wait } from '../core/scripted.fixture.ts';
+import { wait } from '../../session/scripted.fixture.ts';
 import {
   heard,
   LADDER_BPS,
@@ -25,7 +25,7 @@ import {
   SEGMENTS,
   type Sent,
   StandIn,
-} from '../core/stand-in.fixture.ts';
+} from '../../session/stand-in.fixture.ts';
 import { createLeoAbrController, type LeoAbrOptions } from '../hls.ts';
 
 // Private members make the classes' types differ.

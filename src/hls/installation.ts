@@ -2,11 +2,11 @@
 
 import type Hls from 'hls.js';
 import type { HlsListeners, LevelLoadedData, MediaAttachedData } from 'hls.js';
-import { Adaptation } from '../core/adaptation.ts';
-import type { Events } from '../core/events.ts';
-import type { Installation } from '../core/handle.ts';
-import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../core/hooks.ts';
-import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { Adaptation } from '../../session/adaptation.ts';
+import type { Events } from '../../session/page/events.ts';
+import type { Installation } from '../../session/page/handle.ts';
+import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../../session/page/hooks.ts';
+import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
 import { keepPartEnds } from './part-ends.ts';
 import { classOf, whyUnsupported } from './player.ts';
 import { HlsPort } from './port.ts';

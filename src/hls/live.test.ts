@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import type { Part } from 'hls.js';
-import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedAbandoning, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { playLive, useWindow } from './fake-player.fixture.ts';
 
 useManualClock();

@@ -2,7 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { LevelDetails } from 'hls.js';
-import type { LiveTime } from '../core/player-port.ts';
+import type { LiveTime } from '../../session/player-port.ts';
 
 /** Apple's recommendation for authors, until a media playlist is loaded. */
 const USUAL_SEGMENT_SECONDS = 6;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BufferAppendingData, FragParsedData, MediaFragment, Part } from 'hls.js';
-import { Scripted, useManualClock } from '../core/scripted.fixture.ts';
+import { Scripted, useManualClock } from '../../session/scripted.fixture.ts';
 import { attached, livePlaylists, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
 useManualClock();

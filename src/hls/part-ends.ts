@@ -2,8 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { BufferAppendingData, Fragment, FragParsedData } from 'hls.js';
-import type { Guard } from '../core/events.ts';
-import { EMITTER_METHODS, listen } from '../core/hooks.ts';
+import type { Guard } from '../../session/page/events.ts';
+import { EMITTER_METHODS, listen } from '../../session/page/hooks.ts';
 import { classOf } from './player.ts';
 
 /**

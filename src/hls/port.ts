@@ -2,8 +2,8 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, Level } from 'hls.js';
-import type { LiveOptions } from '../core/options.ts';
-import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
+import type { LiveOptions } from '../../session/page/options.ts';
+import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { classOf } from './player.ts';
 import { allowedLevels, readSituation, representationOf } from './situation.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { MediaFragment } from 'hls.js';
-import { bitsOf, Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { bitsOf, Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attached, useWindow } from './fake-player.fixture.ts';
 
 useManualClock();

@@ -13,7 +13,7 @@ import type {
   LoaderContext,
   LoaderStats,
 } from 'hls.js';
-import type { Adaptation } from '../core/adaptation.ts';
+import type { Adaptation } from '../../session/adaptation.ts';
 import { liveTime } from './live.ts';
 import { segmentOf, wholeSeconds } from './situation.ts';
 

@@ -2,7 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails } from 'hls.js';
-import type { LivePosition, Period, Representation, SegmentRequest, Situation } from '../core/player-port.ts';
+import type { LivePosition, Period, Representation, SegmentRequest, Situation } from '../../session/player-port.ts';
 import type { CatchUp } from './catch-up.ts';
 import { liveTime, segmentDuration } from './live.ts';
 

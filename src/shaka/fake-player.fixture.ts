@@ -1,6 +1,6 @@
 /** A stand-in for Shaka Player with its own manager, and the plugin attached to it. */
 
-import { wait } from '../core/scripted.fixture.ts';
+import { wait } from '../../session/scripted.fixture.ts';
 import {
   heard,
   LADDER_BPS,
@@ -10,7 +10,7 @@ import {
   SEGMENTS,
   type Sent,
   StandIn,
-} from '../core/stand-in.fixture.ts';
+} from '../../session/stand-in.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import {
   MEDIA_SEGMENT,

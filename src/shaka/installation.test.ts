@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import { attached, FakePlayer } from './fake-player.fixture.ts';
 

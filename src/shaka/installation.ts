@@ -1,12 +1,12 @@
 /** Makes the factory for Shaka's `abrFactory`: it wraps Shaka's own manager in one that asks the core. */
 
 import { InputError } from '../../abr/errors.ts';
-import { Adaptation } from '../core/adaptation.ts';
-import type { Events } from '../core/events.ts';
-import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import { override, UndoList } from '../core/hooks.ts';
-import { has } from '../core/options.ts';
-import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { Adaptation } from '../../session/adaptation.ts';
+import type { Events } from '../../session/page/events.ts';
+import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
+import { override, UndoList } from '../../session/page/hooks.ts';
+import { has } from '../../session/page/options.ts';
+import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
 import { PluginManager } from './abr.ts';
 import { type AbrManager, type ShakaPlayer, whyUnsupported } from './player.ts';
 import { ShakaPort } from './port.ts';

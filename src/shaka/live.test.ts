@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Scripted, ScriptedPacing, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { Scripted, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, type FakePlayer, livePlayer, playLive } from './fake-player.fixture.ts';
 

@@ -1,6 +1,6 @@
 /** The time of a live stream. */
 
-import type { LiveTime } from '../core/player-port.ts';
+import type { LiveTime } from '../../session/player-port.ts';
 import type { ShakaPlayer } from './player.ts';
 
 export class LiveStream {

@@ -1,7 +1,7 @@
 /** Implements the core's port for Shaka Player: what may be chosen, and how to switch. */
 
-import type { LiveOptions } from '../core/options.ts';
-import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
+import type { LiveOptions } from '../../session/page/options.ts';
+import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveStream } from './live.ts';
 import type { ShakaPlayer, Stream, Variant } from './player.ts';

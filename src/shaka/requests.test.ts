@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { attached, FakePlayer, segmentAt } from './fake-player.fixture.ts';
 import { INIT_SEGMENT, OPERATION_ABORTED } from './player.ts';
 

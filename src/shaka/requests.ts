@@ -1,7 +1,7 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
-import type { Adaptation } from '../core/adaptation.ts';
-import type { Choice } from '../core/player-port.ts';
+import type { Adaptation } from '../../session/adaptation.ts';
+import type { Choice } from '../../session/player-port.ts';
 import type { Request, RequestContext, Stream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';

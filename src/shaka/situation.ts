@@ -1,6 +1,6 @@
 /** Reads the inputs of a decision from Shaka Player, in the core's types. Shaka counts in seconds and bytes. */
 
-import type { LivePosition, Period, SegmentRequest, Situation } from '../core/player-port.ts';
+import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
 import type { LiveStream } from './live.ts';
 import type { SegmentReference, ShakaPlayer, Stream, Variant } from './player.ts';
 

@@ -3,7 +3,7 @@
 import { check, isFrom, requireObject } from '../../abr/errors.ts';
 import { seededRandom, seedOf } from '../../abr/random.ts';
 import { CLUSTER_COUNT, REPORT_NAME, type SessionReport } from '../../abr/session-report.ts';
-import { attempt } from '../core/attempt.ts';
+import { attempt } from '../../session/page/attempt.ts';
 
 /** The player's own algorithm, untouched: as an arm, and as what decides. */
 export const PLAYER = 'player';

@@ -1,8 +1,8 @@
 /** The stand-ins of all players without the plugin, and a session in them. */
 
 import Hls from 'hls.js';
-import { wait } from '../core/scripted.fixture.ts';
-import { LADDER_BPS, SEGMENT_SECONDS, type StandIn } from '../core/stand-in.fixture.ts';
+import { wait } from '../../session/scripted.fixture.ts';
+import { LADDER_BPS, SEGMENT_SECONDS, type StandIn } from '../../session/stand-in.fixture.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';
 import * as shaka from '../shaka/fake-player.fixture.ts';

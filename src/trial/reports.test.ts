@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
-import { ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';
 import { type Arm, assignArm, type ReportOptions, reportSessions } from '../trial.ts';

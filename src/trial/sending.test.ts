@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
-import { useManualClock, wait } from '../core/scripted.fixture.ts';
+import { useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { reportSessions } from '../trial.ts';
 import { PLAIN, play, playSession } from './observed-session.fixture.ts';
 

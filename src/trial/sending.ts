@@ -1,7 +1,7 @@
 /** Sends reports, and keeps those that failed for the page's next visit. */
 
 import type { SessionReport } from '../../abr/session-report.ts';
-import { attempt } from '../core/attempt.ts';
+import { attempt } from '../../session/page/attempt.ts';
 
 const STORAGE_KEY = 'leo-abr-reports';
 const MOST_KEPT = 8;

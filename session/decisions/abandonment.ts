@@ -1,0 +1,38 @@
+/** Reconsiders the video download in flight at every tick. */
+
+import type { Forecasting } from '../forecasting/forecasting.ts';
+import type { PlayerPort } from '../player-port.ts';
+import type { Session } from '../requests/session.ts';
+import type { Decisions } from './decisions.ts';
+import type { Ticking } from './ticker.ts';
+
+/** A player that has not requested the segment again within this time will not do so. */
+const ANSWER_WITHIN_SECONDS = 1;
+
+interface Parts {
+  port: Pick<PlayerPort, 'abandon'>;
+  session: Session;
+  forecasting: Pick<Forecasting, 'hasPageForecasters' | 'meter'> | undefined;
+  decisions: Pick<Decisions, 'reconsider'>;
+}
+
+export class Abandonment implements Ticking {
+  constructor(private readonly parts: Parts) {}
+
+  isNeeded(): boolean {
+    return this.parts.session.record.active !== undefined;
+  }
+
+  tick(atSeconds: number): void {
+    const { port, session, forecasting, decisions } = this.parts;
+    if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
+    const { active: download } = session.record;
+    if (download === undefined || atSeconds < download.keptUntilSeconds!) return;
+    // A chunk that does not exist yet cannot be late.
+    if (download.link?.isWaiting(atSeconds)) return;
+    const choice = decisions.reconsider(atSeconds);
+    if (choice === undefined || choice.representationId === download.segment.representation.id) return;
+    download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;
+    port.abandon(choice);
+  }
+}

@@ -1,0 +1,158 @@
+import { expect, test } from '@jest/globals';
+import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../scripted.fixture.ts';
+
+useManualClock();
+
+const CHOICE = { representationId: 'v0', message: 'scripted: scripted' };
+
+/** `asked`: how often the controller has been asked after another decision; `requests`: a segment of the port. */
+function scripted(port = new FakePort(), controller = new ScriptedAbandoning()) {
+  const core = adapted({ controller }, port);
+  const asked = () => {
+    core.decisions.decide();
+    return controller.states.length;
+  };
+  const requests = (index: number, representation?: number) => {
+    const request = {};
+    core.downloads.requested(request, { isMedia: true, segment: port.segment(index, representation) });
+    return request;
+  };
+  return { ...core, asked, requests, messages: () => core.events.faults.map(({ message }) => message) };
+}
+
+test('decide returns the representation and the reason, and emits the decision with its inputs', () => {
+  const { controller, port, decisions, emitted, session } = scripted();
+  controller.next = 1;
+  expect(decisions.decide()).toEqual({ ...CHOICE, representationId: 'v1' });
+  expect(emitted).toEqual([
+    {
+      kind: 'decide',
+      session: 1,
+      decision: { representation: 1, controller: 'scripted', reason: 'scripted' },
+      state: controller.states[0],
+      forecast: undefined,
+      inFlight: undefined,
+      representationId: 'v1',
+      streamId: 'p0',
+    },
+  ]);
+  expect(session.record.decision).toBe(emitted[0]!.decision);
+  expect(port.firsts).toEqual([true]);
+});
+
+test('decide asks for the situation of a first segment, whose ladder the page may restrict', () => {
+  const { port, asked, requests, sourceEnded } = scripted();
+  asked();
+  requests(0);
+  asked();
+  sourceEnded();
+  asked();
+  expect(port.firsts).toEqual([true, false, true]);
+});
+
+test('decide asks the controller once per segment on demand, if the player asks again and again', () => {
+  const { controller, port, decisions, asked, requests } = scripted(Object.assign(new FakePort(), { isPolled: true }));
+  asked();
+  port.play({ bufferLevelSeconds: 1 });
+  expect([decisions.decide(), asked()]).toEqual([CHOICE, 1]);
+  requests(0);
+  expect(asked()).toBe(2);
+  controller.instead = 1;
+  expect([decisions.reconsider(0)?.representationId, decisions.decide()]).toEqual(['v1', CHOICE]);
+});
+
+test('decide asks the controller once per segment of a live stream, unless something new is known', () => {
+  const core = scripted(livePort({ latencySeconds: 8, targetLatencySeconds: 8, nowSeconds: 8, firstChunkSeconds: 4 }));
+  const { port, asked, requests, downloads, session, planner, decisions, emitted } = core;
+  port.play({ bufferLevelSeconds: 0 });
+  expect(asked()).toBe(1);
+  port.play({ bufferLevelSeconds: 1, playbackRate: 1.05 });
+  expect([asked(), asked(), emitted.length]).toEqual([1, 1, 1]);
+  expect(decisions.decide()).toEqual(CHOICE);
+  const changes = [{ bufferLevelSeconds: 7 }, { bufferCapSeconds: 1 }, { playbackRate: 2 }, { isPaused: true }];
+  for (const [i, change] of changes.entries()) {
+    port.play(change);
+    expect(asked()).toBe(2 + i);
+  }
+  port.now = { ...port.now!, ladder: port.now!.ladder.slice(1) };
+  expect(asked()).toBe(6);
+  port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1' } };
+  expect(asked()).toBe(7);
+  const request = requests(0);
+  expect([asked(), asked()]).toEqual([8, 8]);
+  downloads.ended(request, 'failed', 1);
+  expect(asked()).toBe(9);
+  session.playing();
+  session.seeked();
+  expect(asked()).toBe(10);
+  planner.renew();
+  expect(asked()).toBe(11);
+});
+
+test('decide leaves the segment to the player if the controller fails or leaves the ladder, with one fault', () => {
+  const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
+  expect(silent.decisions.decide()).toBeUndefined();
+  expect(silent.events.faults[0]?.message).toBe('the controller failed: there is no representation undefined');
+  const { controller, decisions, messages, emitted, session } = scripted();
+  const broken = () => {
+    throw new Error('broken');
+  };
+  for (const next of [3, broken]) {
+    controller.next = next;
+    expect(decisions.decide()).toBeUndefined();
+  }
+  expect(messages()).toEqual(['the controller failed: there is no representation 3']);
+  expect([emitted, session.record.decision]).toEqual([[], undefined]);
+});
+
+test('decide leaves segments to the player while no download can be measured', () => {
+  const { decisions, downloads, requests, messages } = scripted(new FakePort(), new Scripted() as ScriptedAbandoning);
+  for (const index of [0, 1, 2]) downloads.ended(requests(index), 'whole', 1);
+  expect(decisions.decide()).toBeUndefined();
+  expect(messages()).toEqual(['no download could be measured: the player decides']);
+});
+
+test('reconsider passes the download in flight; undefined if the controller keeps it', () => {
+  const { controller, port, decisions, requests, emitted } = scripted();
+  expect(decisions.reconsider(0)).toBeUndefined();
+  requests(3, 2);
+  expect(decisions.reconsider(0)).toBeUndefined();
+  expect(controller.inFlights).toMatchObject([{ segmentIndex: 3, bitrateBps: 4e6, sizeBits: 16e6 }]);
+  expect(controller.states[0]).toMatchObject({ segmentIndex: 3, segmentsRemaining: 7 });
+  expect(emitted).toEqual([]);
+  controller.instead = 0;
+  expect(decisions.reconsider(0.1)).toEqual({ representationId: 'v0', message: 'scripted: slow' });
+  expect(emitted).toMatchObject([{ kind: 'abandon', inFlight: { segmentIndex: 3 }, representationId: 'v0' }]);
+  expect(port.firsts).toEqual([false, false]);
+});
+
+test('reconsider asks a controller that keeps the download for certain after that time, and anew for another download', () => {
+  const { controller, port, requests } = scripted();
+  let keeps = 1;
+  Object.assign(controller, { keepsForSeconds: () => keeps });
+  const asked = (ticks: number) => {
+    const before = controller.inFlights.length;
+    wait(ticks / 10);
+    return controller.inFlights.length - before;
+  };
+  requests(3, 2);
+  expect(asked(25)).toBe(3);
+  expect(port.firsts).toHaveLength(3);
+  keeps = 0.15;
+  requests(3, 2);
+  expect(asked(4)).toBe(2);
+  keeps = 0;
+  expect(asked(4)).toBe(4);
+  Object.assign(controller, { settleSeconds: 0.25 });
+  requests(3, 2);
+  expect(asked(4)).toBe(2);
+});
+
+test('reconsider is undefined for a download of a period that the player has left', () => {
+  const { controller, port, decisions, requests } = scripted();
+  requests(9);
+  port.now = { ...port.now!, period: { ...port.now!.period, id: 'p1', startSeconds: 40, firstIndex: 10 } };
+  expect(decisions.reconsider(0)).toBeUndefined();
+  expect(controller.inFlights).toEqual([]);
+});

@@ -1,0 +1,80 @@
+/** Passes the state to the controller, checks its decision, and emits it to the listeners. */
+
+import type { Decision, InFlight } from '../../abr/controller.ts';
+import type { Forecasting } from '../forecasting/forecasting.ts';
+import type { Events } from '../page/events.ts';
+import type { Choice, PlayerPort } from '../player-port.ts';
+import type { Session } from '../requests/session.ts';
+import type { SessionClock } from '../requests/session-clock.ts';
+import type { Planner } from './planner.ts';
+
+interface Parts {
+  port: Pick<PlayerPort, 'name' | 'isPolled'>;
+  session: Session;
+  clock: SessionClock;
+  forecasting: Forecasting | undefined;
+  planner: Planner;
+  events: Events;
+}
+
+export class Decisions {
+  constructor(private readonly parts: Parts) {}
+
+  /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
+  decide(): Choice | undefined {
+    const { port, session, clock, forecasting, events } = this.parts;
+    forecasting?.start(clock);
+    if (!session.record.isBlind) return this.#ask();
+    events.fault('nothing-measured', `no download could be measured: ${port.name} decides`);
+    return undefined;
+  }
+
+  /**
+   * The representation to repeat the video segment in flight at, now on the session's clock; undefined to let it finish.
+   */
+  reconsider(nowSeconds: number): Choice | undefined {
+    const { record } = this.parts.session;
+    const { active } = record;
+    const { reconsider, settleSeconds } = this.parts.planner.controller;
+    const isAsked =
+      active && reconsider && !(nowSeconds < (active.keptUntilSeconds ?? active.requestedAtSeconds + settleSeconds!));
+    return isAsked ? this.#ask(record.inFlight(nowSeconds)) : undefined;
+  }
+
+  /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
+  #ask(inFlight?: InFlight): Choice | undefined {
+    const { port, session, planner, events } = this.parts;
+    const { choice, active, number, live } = session.record;
+    const situation = planner.situation();
+    if (situation === undefined) return undefined;
+    const { period, ladder } = situation;
+    // While a live segment does not exist yet, all players ask again and again.
+    const isRepeated = !inFlight && choice && (situation.live || port.isPolled);
+    if (isRepeated && live?.isSame(choice.situation, situation)) return choice.made;
+    // The player has moved on to another period.
+    if (inFlight && period.id !== active?.segment.period.id) return undefined;
+    const { controller } = planner;
+    const input = planner.input(situation, inFlight);
+    const { state, forecast } = input;
+    return events.attempt('controller-failed', 'the controller failed', () => {
+      const decision = inFlight
+        ? controller.reconsider!(state, inFlight, forecast)
+        : controller.decide(state, forecast);
+      if (decision === 'keep') {
+        planner.kept = { situation, inFlight: inFlight!, input };
+        active!.keptUntilSeconds = state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight!) ?? 0);
+        return undefined;
+      }
+      // A controller of the page may return anything.
+      const index = (decision as Decision | undefined)?.representation;
+      const representationId = ladder[index!]?.id;
+      if (representationId === undefined) throw new Error(`there is no representation ${index}`);
+      const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
+      session.decided(decision, inFlight ? undefined : { made, situation });
+      const kind = inFlight ? 'abandon' : 'decide';
+      const event = { kind, session: number, decision, state, forecast, inFlight, representationId } as const;
+      events.emit('decision', { ...event, streamId: period.id });
+      return made;
+    });
+  }
+}

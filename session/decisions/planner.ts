@@ -1,0 +1,76 @@
+/** The session's controller and its input. */
+
+import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
+import type { Forecasting } from '../forecasting/forecasting.ts';
+import type { PlayerPort, Situation } from '../player-port.ts';
+import type { SegmentSizes } from '../requests/segment-sizes.ts';
+import type { Session } from '../requests/session.ts';
+import type { SessionClock } from '../requests/session-clock.ts';
+import { playerState, type StateOptions } from './player-state.ts';
+
+export interface PlannerOptions extends StateOptions {
+  newController: () => Controller;
+}
+
+/** The controller's input. */
+interface Input {
+  state: PlayerState;
+  forecast: ValidForecast | undefined;
+}
+
+/** What a download in flight was reconsidered on. */
+interface Moment {
+  situation: Situation;
+  inFlight: InFlight;
+  input: Input;
+}
+
+export class Planner {
+  readonly parts;
+  #controller: Controller;
+  /** Of a download that was reconsidered and kept: at the same tick, the rate of a live stream is set on the same. */
+  kept: Moment | undefined;
+
+  /** `options` may change: they count from the next `renew` or `input` on. */
+  constructor(parts: {
+    port: Pick<PlayerPort, 'situation'>;
+    session: Session;
+    clock: SessionClock;
+    sizes: SegmentSizes;
+    forecasting: Forecasting | undefined;
+    options: PlannerOptions;
+  }) {
+    this.parts = parts;
+    this.#controller = parts.options.newController();
+  }
+
+  get controller(): Controller {
+    return this.#controller;
+  }
+
+  /** Makes a new controller, for a new session or changed options; the session's measurements stay. */
+  renew(): void {
+    const { session, options } = this.parts;
+    this.#controller = options.newController();
+    session.forgetChoice();
+  }
+
+  /** What the player shows now. */
+  situation(): Situation | undefined {
+    const { port, session, clock } = this.parts;
+    const situation = port.situation(!clock.isRunning);
+    return situation && (session.record.live?.atEdge(situation) ?? situation);
+  }
+
+  /** `inFlight`: the download to reconsider; undefined for the next segment. */
+  input(situation: Situation, inFlight: InFlight | undefined): Input {
+    const { session, clock, forecasting, sizes, options } = this.parts;
+    if (situation.playback.bufferLevelSeconds > 0) session.playing();
+    const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
+    const newest = forecasting?.latest(state);
+    const forecast = session.record.isOutdated ? undefined : newest;
+    session.forecast(forecast);
+    return { state, forecast };
+  }
+}

@@ -1,0 +1,63 @@
+/** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
+
+import type { InFlight, PlayerState } from '../../abr/controller.ts';
+import { bitrateWeights } from '../../abr/qoe.ts';
+import type { CommonOptions } from '../page/options.ts';
+import type { SegmentRequest, Situation } from '../player-port.ts';
+import type { SegmentSizes } from '../requests/segment-sizes.ts';
+import type { SessionRecord } from '../requests/session.ts';
+import type { Clocks } from '../requests/session-clock.ts';
+
+/** A controller gets the sizes of at least this many segments, whatever its horizon. */
+const UPCOMING_SEGMENTS = 10;
+
+export type StateOptions = Required<Pick<CommonOptions, 'qoe' | 'horizon'>>;
+
+interface StateParts {
+  situation: Situation;
+  /** The download to reconsider; undefined for a decision on the next segment. */
+  inFlight: InFlight | undefined;
+  record: SessionRecord;
+  clocks: Clocks;
+  sizes: SegmentSizes;
+  options: StateOptions;
+}
+
+/** Returns a copy that is not changed later. */
+export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
+  const { started, last, beforeLastBps } = record;
+  const { period, ladder, playback } = situation;
+  const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
+  const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
+  const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
+  const live = record.live?.state(situation, indexInPeriod, clocks.nowSeconds);
+  const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
+  return {
+    ...clocks,
+    ...playback,
+    started,
+    // Before the first picture, a paused element waits for data.
+    isPaused: started && playback.isPaused,
+    segmentIndex: period.firstIndex + indexInPeriod,
+    segmentsRemaining,
+    ladderBps,
+    upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
+    previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
+    downloads: [...record.downloads],
+    weights: bitrateWeights(options.qoe, ladderBps),
+    ...(live && { live }),
+  };
+}
+
+/** Index in the period of the segment that the player will request next. */
+function nextIndex(situation: Situation, last: SegmentRequest | undefined): number {
+  const { period, playback, bufferedUntilSeconds, playableUntilSeconds } = situation;
+  const { segmentSeconds } = playback;
+  const isInPeriod = last?.period.id === period.id;
+  // A track switch has discarded buffered media.
+  const isReplaced = isInPeriod && bufferedUntilSeconds! < last.endSeconds - 1.5 * segmentSeconds;
+  if (isInPeriod && !isReplaced) return last.index + 1;
+  // The first segment of a period; after a seek or a track switch, the one at the end of the buffer.
+  const skippedSeconds = last && !isReplaced ? 0 : playableUntilSeconds - period.startSeconds;
+  return Math.max(0, Math.floor(skippedSeconds / segmentSeconds));
+}

@@ -1,0 +1,112 @@
+/** The forecasts of an attachment: the chain of forecasters, their observations and their clock. */
+
+import type { Forecaster, SessionContext, ValidForecast } from '../../abr/forecast.ts';
+import { ForecastChain } from '../../predictor/forecast/chain.ts';
+import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
+import type { Events } from '../page/events.ts';
+import type { Session } from '../requests/session.ts';
+import type { Clocks, SessionClock } from '../requests/session-clock.ts';
+import { withCmcd } from './cmcd.ts';
+
+export interface ForecastingOptions {
+  events: Events;
+  /** In the order in which they are asked. */
+  forecasters: readonly Forecaster[];
+  /** Some are the page's. */
+  hasPageForecasters: boolean;
+  /** Seed of the forecasters' random numbers. */
+  seed: number;
+  /** Asked at the start of each session. Default: nothing is known. */
+  pageLoad?: (() => SessionContext['pageLoad']) | undefined;
+  /** Called when the plugin is detached. */
+  onStop?: (() => void) | undefined;
+}
+
+/** A change of UTC against the session's clock up to this much is not reported to the forecasters. */
+const LEAP_SECONDS = 0.1;
+
+export class Forecasting {
+  readonly #chain: ForecastChain;
+  #meter = this.#newMeter();
+  #isStarted = false;
+  /** UTC at second 0 of the session, as it was reported to the forecasters. */
+  #utc: { utcMsAtStart: number; utcUncertaintySeconds: number } | undefined;
+
+  constructor(private readonly options: ForecastingOptions) {
+    this.#chain = new ForecastChain(options.forecasters, {
+      onFault({ forecaster, message, cause }) {
+        options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause ?? message);
+      },
+    });
+  }
+
+  /** The page has forecasters of its own, which may work between two calls of `latest`. */
+  get hasPageForecasters(): boolean {
+    return this.options.hasPageForecasters;
+  }
+
+  /** The session's meter: it passes its observations to the forecasters. */
+  get meter(): ObservationMeter {
+    return this.#meter;
+  }
+
+  /** Begins a session, at its first media request or the decision on it. Later calls do nothing. */
+  start(clock: Pick<SessionClock, 'read'>): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#meter = this.#newMeter();
+    this.#utc = utcAtStart(clock.read());
+    this.#chain.start({ seed: this.options.seed, pageLoad: this.options.pageLoad?.(), ...this.#utc });
+  }
+
+  /** The session is over. */
+  sourceEnded(): void {
+    this.#isStarted = false;
+  }
+
+  /** The plugin is detached. */
+  stop(): void {
+    this.options.onStop?.();
+  }
+
+  /** With the option `cmcd`, adds the plugin's keys to a request of the player: to `headers`, and to the URL, which it returns. */
+  withCmcd(
+    { options, session, clock }: { options: { cmcd: boolean }; session: Session; clock: SessionClock },
+    url: string,
+    headers?: Record<string, string> | null,
+  ): string {
+    const { forecast } = session.record;
+    return options.cmcd && forecast ? withCmcd(forecast, clock.read().utcMs, url, headers) : url;
+  }
+
+  /** The newest forecast, if any. */
+  latest(clocks: Clocks): ValidForecast | undefined {
+    const { nowSeconds, utcMs } = clocks;
+    this.#meter.advance(nowSeconds);
+    const utc = utcAtStart(clocks);
+    // The session's clock stands until its first request.
+    if (utc && nowSeconds > 0 && !this.#isKnown(utc)) {
+      this.#utc = utc;
+      this.#chain.tellTime(nowSeconds, utcMs!, utc.utcUncertaintySeconds);
+    }
+    return this.#chain.latest(nowSeconds);
+  }
+
+  /** Neither a leap nor a better source has changed UTC. */
+  #isKnown({ utcMsAtStart, utcUncertaintySeconds }: NonNullable<ReturnType<typeof utcAtStart>>): boolean {
+    const known = this.#utc;
+    return (
+      known !== undefined &&
+      Math.abs(utcMsAtStart - known.utcMsAtStart) < LEAP_SECONDS * 1000 &&
+      utcUncertaintySeconds > known.utcUncertaintySeconds / 2
+    );
+  }
+
+  #newMeter(): ObservationMeter {
+    return new ObservationMeter((observation) => this.#chain.observe(observation));
+  }
+}
+
+function utcAtStart({ nowSeconds, utcMs, utcUncertaintySeconds = Number.POSITIVE_INFINITY }: Clocks) {
+  return utcMs === undefined ? undefined : { utcMsAtStart: utcMs - nowSeconds * 1000, utcUncertaintySeconds };
+}

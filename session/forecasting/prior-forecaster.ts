@@ -1,0 +1,153 @@
+/**
+ * Forecasts the start of a session from the throughput of earlier ones, until this session has observed its own; stores
+ * this session's throughput for the next, per origin of the stream. Last in the chain. A storage that is full, blocked
+ * or has foreign content is no error.
+ */
+
+import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { attempt } from '../page/attempt.ts';
+import type { PlayerPort } from '../player-port.ts';
+
+/** Throughput is averaged over this much download time. */
+const BIN_SECONDS = 1;
+/** Sessions with less download time are not stored. */
+const MIN_BINS = 5;
+/** One-second rates kept for the session's median. */
+const BINS_KEPT = 128;
+/** Lower rates count as this share of the median, to limit how much an outage widens the spread. */
+const FLOOR_SHARE = 0.05;
+/** After this much download time, the session's own observations replace the prior. */
+const EVIDENCE_SECONDS = 0.5;
+
+/** Quantile levels, and their z-scores in a normal distribution. */
+const LEVELS = [0.1, 0.3, 0.5, 0.7, 0.9];
+const LEVEL_SCORES = [-1.2816, -0.5244, 0, 0.5244, 1.2816];
+/** The outer quantiles differ from the median at least by this factor: place and hour may have changed. */
+const LEAST_FACTOR = 2;
+const STEP_ENDS_SECONDS = [2, 4, 8, 16, 32, 64];
+const RANK_CORRELATION = 0.9;
+
+export const STORAGE_KEY = 'leo-abr';
+const MAX_ORIGINS = 20;
+/** Older statistics may be of another link. */
+const MAX_AGE_DAYS = 30;
+/** The past counts for at most this many sessions, so that new ones still matter. */
+const MAX_WEIGHT = 4;
+const MS_PER_DAY = 86_400_000;
+
+/**
+ * What earlier sessions predict: the median throughput, the standard deviation of ln(throughput) within and between
+ * sessions, their number, and the UTC day of the last, counted from 1970.
+ */
+export type Statistics = [medianBps: number, spread: number, sessions: number, day: number];
+
+export interface PriorForecasterOptions {
+  /** The player, whose stream's origin is asked at the start of each session. */
+  port: Pick<PlayerPort, 'manifestUrl'>;
+  /** Returns the page's storage; throws if it is blocked. */
+  storage: () => Pick<Storage, 'getItem' | 'setItem'> | undefined;
+}
+
+export class PriorForecaster implements Forecaster {
+  readonly name = 'prior';
+  #origin: string | undefined;
+  #past: Statistics | undefined;
+  // `start` sets them.
+  #ratesBps!: number[];
+  #binCount!: number;
+  #bits!: number;
+  #seconds!: number;
+
+  constructor(private readonly options: PriorForecasterOptions) {}
+
+  start(): void {
+    this.save();
+    this.#origin = originOf(this.options.port);
+    this.#past = this.#origin === undefined ? undefined : this.#stored()[this.#origin];
+    this.#ratesBps = [];
+    this.#binCount = 0;
+    this.#bits = 0;
+    this.#seconds = 0;
+  }
+
+  observe(observation: Observation): void {
+    if (observation.kind !== 'throughput') return;
+    this.#bits += observation.bits;
+    this.#seconds += observation.endSeconds - observation.startSeconds;
+    if (this.#seconds < BIN_SECONDS) return;
+    this.#ratesBps[this.#binCount++ % BINS_KEPT] = this.#bits / this.#seconds;
+    this.#bits = 0;
+    this.#seconds = 0;
+    // Pages close without notice: save after 5, 10, 20, 40 ... seconds.
+    if (Number.isInteger(Math.log2(this.#binCount / MIN_BINS))) this.save();
+  }
+
+  latest(nowSeconds: number): QuantileForecast | undefined {
+    if (this.#past === undefined || this.#binCount > 0 || this.#seconds > EVIDENCE_SECONDS) return undefined;
+    const [medianBps, spread, sessions] = this.#past;
+    // Fewer sessions give a wider forecast.
+    const least = Math.log(LEAST_FACTOR) * (1 + 1 / sessions);
+    const deviation = Math.max(spread, least / LEVEL_SCORES.at(-1)!);
+    const quantiles = LEVEL_SCORES.map((score) => medianBps * Math.exp(score * deviation));
+    return {
+      issuedAtMs: nowSeconds * 1000,
+      source: this.name,
+      stepEndsSeconds: STEP_ENDS_SECONDS,
+      levels: LEVELS,
+      quantilesBps: STEP_ENDS_SECONDS.map(() => quantiles),
+      rankCorrelation: RANK_CORRELATION,
+      handovers: [],
+    };
+  }
+
+  /** Stores the statistics so far; safe to call at any time and often. */
+  save(): void {
+    if (this.#origin === undefined || this.#binCount < MIN_BINS) return;
+    const rates = [...this.#ratesBps].sort((a, b) => a - b);
+    const medianBps = rates[rates.length >> 1]!;
+    if (!(medianBps > 0)) return;
+    const squares = rates.map((rate) => Math.log(Math.max(rate / medianBps, FLOOR_SHARE)) ** 2);
+    const spread = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
+    const all = { ...this.#stored(), [this.#origin]: withSession(this.#past, medianBps, spread) };
+    const newest = Object.entries(all).sort(([, a], [, b]) => b[3] - a[3]);
+    attempt(() => {
+      const text = JSON.stringify(Object.fromEntries(newest.slice(0, MAX_ORIGINS)));
+      this.options.storage()?.setItem(STORAGE_KEY, text);
+    });
+  }
+
+  /** By origin. */
+  #stored(): Record<string, Statistics> {
+    const stored: unknown = attempt(() => JSON.parse(this.options.storage()?.getItem(STORAGE_KEY) ?? '{}'));
+    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value)));
+  }
+}
+
+/** Statistics after one more session; a difference from the past widens the spread. */
+export function withSession(past: Statistics | undefined, medianBps: number, spread: number): Statistics {
+  const [pastBps, pastSpread, sessions] = past ?? [medianBps, spread, 0];
+  const share = 1 / (Math.min(sessions, MAX_WEIGHT) + 1);
+  const change = Math.log(medianBps / pastBps);
+  const variance = (1 - share) * pastSpread ** 2 + share * spread ** 2 + share * (1 - share) * change ** 2;
+  const rounded = Math.round(1000 * Math.sqrt(variance)) / 1000;
+  return [Math.round(pastBps * Math.exp(share * change)), rounded, sessions + 1, today()];
+}
+
+function isRecent(value: unknown): value is Statistics {
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(Number.isFinite)) return false;
+  const [medianBps, spread, sessions, day] = value as Statistics;
+  const ageDays = today() - day;
+  return medianBps > 0 && spread >= 0 && spread < 10 && sessions >= 1 && ageDays >= -1 && ageDays <= MAX_AGE_DAYS;
+}
+
+function today(): number {
+  return Math.floor(Date.now() / MS_PER_DAY);
+}
+
+/** `https://host:port` of the manifest; undefined if it has no URL. */
+function originOf(port: Pick<PlayerPort, 'manifestUrl'>): string | undefined {
+  return attempt(() => {
+    const url = port.manifestUrl();
+    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
+  });
+}

@@ -1,0 +1,93 @@
+/** The playback rate of a live stream: its bounds, and the element's rate in place of the player's own catch-up. */
+
+import { isPositive } from '../../abr/errors.ts';
+import { type Checks, isFrom, type LiveOptions } from '../page/options.ts';
+import type { LivePosition, RatePort } from '../player-port.ts';
+
+export const LIVE_CHECKS: Checks<LiveOptions> = {
+  minPlaybackRate: isFrom(0.5, 1),
+  maxPlaybackRate: isFrom(1, 2),
+  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
+  maxLatencySeconds: ['a number > 0', isPositive],
+};
+
+/** Smaller changes of the rate cause glitches in Safari's audio (WebKit bug 208142). */
+const SAFARI_STEP = 0.25;
+
+/** Smallest change of the rate in this browser, which is told apart as dash.js does. */
+function browserRateStep(): number | undefined {
+  const agent = globalThis.navigator?.userAgent ?? '';
+  const isSafari = /safari/i.test(agent) && !/edg|opr|opios|chrome|crios|firefox|fxios/i.test(agent);
+  return isSafari ? SAFARI_STEP : undefined;
+}
+
+/** The rate of a whole number of steps from 1 that is nearest towards 1. */
+export const onStep = (rate: number, step: number | undefined) =>
+  step === undefined ? rate : 1 + Math.trunc((rate - 1) / step) * step;
+
+/** The bounds of the rate and the latency, and whether the plugin may set the rate. */
+export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isTargetFree' | 'isPaceable'>;
+
+/** The player's bounds, and its present target. */
+interface PlayerLimits extends Omit<LiveLimits, 'isTargetFree'> {
+  targetSeconds: number;
+  /** The viewer has chosen the target. Default false. */
+  isTargetChosen?: boolean;
+}
+
+/** The element's rate in place of the player's own catch-up; an adapter adds what its player needs. */
+export abstract class ElementRate implements RatePort {
+  readonly rateStep = browserRateStep();
+  /** The rate that was set; undefined while the player sets it. */
+  #rate: number | undefined;
+
+  constructor(protected readonly options: { readonly live: LiveOptions }) {}
+
+  protected abstract element(): HTMLMediaElement | undefined;
+
+  /** Position in the presentation of what is captured now. */
+  protected abstract nowSeconds(): number | undefined;
+
+  /** Keeps the player from setting the rate, because the plugin sets this one; called at each change. */
+  protected abstract turnOff(rate: number): void;
+
+  /** Lets the player set the rate as before; called after `turnOff`. */
+  protected abstract restore(): void;
+
+  setPlaybackRate(rate: number | undefined): void {
+    const media = this.element();
+    if (rate !== undefined) this.turnOff(rate);
+    else if (this.#rate !== undefined) this.restore();
+    // Players keep playback in a stall by a rate of 0. A rate of the viewer's stays when the plugin's ends.
+    if (media && (rate === undefined ? media.playbackRate === this.#rate : media.playbackRate > 0)) {
+      media.playbackRate = rate ?? 1;
+    }
+    this.#rate = rate;
+  }
+
+  jumpToLive(latencySeconds: number): void {
+    const media = this.element();
+    const nowSeconds = this.nowSeconds();
+    if (media && nowSeconds !== undefined) media.currentTime = nowSeconds - latencySeconds;
+  }
+
+  /** The player's bounds within those of the options. */
+  protected within({
+    playbackRates: { min, max },
+    targetSeconds,
+    isTargetChosen,
+    ...player
+  }: PlayerLimits): LiveLimits {
+    const { minPlaybackRate, maxPlaybackRate, maxLatencySeconds = 0, targetLatencySeconds } = this.options.live;
+    return {
+      isPaceable: player.isPaceable,
+      playbackRates: {
+        min: onStep(minPlaybackRate ?? min, this.rateStep),
+        max: onStep(maxPlaybackRate ?? max, this.rateStep),
+      },
+      // The viewer may have chosen a later target.
+      maxLatencySeconds: maxLatencySeconds > targetSeconds ? maxLatencySeconds : player.maxLatencySeconds,
+      ...(targetLatencySeconds === 'auto' && !isTargetChosen && { isTargetFree: true }),
+    };
+  }
+}

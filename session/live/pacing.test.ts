@@ -1,0 +1,237 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { Controller } from '../../abr/controller.ts';
+import { adapted, FakePort, livePort } from '../fake-port.fixture.ts';
+import type { PaceEvent } from '../page/events.ts';
+import { Scripted, ScriptedPacing, useManualClock, wait } from '../scripted.fixture.ts';
+
+useManualClock();
+
+/** The first segment of a live stream is requested; nothing plays yet. */
+function requested(controller: Controller = new ScriptedPacing(), port = livePort()) {
+  const core = adapted({ controller }, port);
+  const paces: PaceEvent[] = [];
+  core.events.on('pace', (event) => paces.push(event));
+  const request = {};
+  const live = { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 };
+  core.downloads.requested(request, { isMedia: true, segment: port.segment(0), live });
+  return { ...core, request, paces, controller: controller as ScriptedPacing };
+}
+
+/** It plays, and the controller has been asked once. */
+function playing(...given: Parameters<typeof requested>) {
+  const core = requested(...given);
+  core.session.playing();
+  wait(0.1);
+  return core;
+}
+
+type Playing = ReturnType<typeof playing>;
+const paces = (rate: number) => (core: Playing) => {
+  core.controller.rate = rate;
+};
+const plays =
+  (...changes: Parameters<FakePort['play']>) =>
+  ({ port }: Playing) =>
+    port.play(...changes);
+const broken = () => {
+  throw new Error('broken');
+};
+
+describe('the rate of a live stream', () => {
+  test('is the one that the controller asks for, ten times a second, between downloads too', () => {
+    const { port, controller, downloads, request, pacing } = playing();
+    expect(port.rates).toEqual([0.95]);
+    downloads.ended(request, 'whole', 0.1);
+    wait(1);
+    expect(controller.states).toHaveLength(11);
+    expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 1, live: { latencySeconds: 3 } });
+    expect(port.rates).toEqual([0.95]);
+    expect(pacing!.pace).toMatchObject({ playbackRate: 0.95, reason: 'scripted' });
+  });
+
+  test('is asked for on the state of each tick, which a download reconsidered there shares', () => {
+    const keeping = { reconsider: () => 'keep' as const, settleSeconds: 0, keepsForSeconds: () => 1 };
+    const { port, controller } = playing(Object.assign(new ScriptedPacing(), keeping));
+    expect(port.firsts).toHaveLength(1);
+    wait(0.3);
+    expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.2, 0.3, 0.4]);
+  });
+
+  type Step = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
+  test.each<[string, ...Step[]]>([
+    ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],
+    [
+      'changes at once to 1',
+      [paces(1), 0.1, 1],
+      [paces(0.9), 0.9],
+      [plays({ bufferLevelSeconds: 0.2 }), 0],
+      [() => {}, 0.1, 0.9],
+    ],
+    ['stays for smaller differences than can be seen', [paces(0.953), 2]],
+    ['keeps to the bounds', [() => {}, 1], [paces(0.899), 0.1, 0.9]],
+    ['stays in a pause', [plays({ isPaused: true }), 0], [paces(1.05), 5], [plays({ isPaused: false }), 0.1, 1.05]],
+    [
+      'is left alone while the viewer or the page has chosen another one than 1',
+      [plays({ playbackRate: 1.5 }), 0],
+      [paces(1.05), 5],
+      [plays({ playbackRate: 1 }), 0.1, 1.05],
+    ],
+    ['is set again where the player has set 1 for reasons of its own', [plays({ playbackRate: 1 }), 1, 0.95]],
+  ])('%s', (_, ...steps) => {
+    const core = playing();
+    const expected = [0.95];
+    for (const [change, seconds, ...rates] of steps) {
+      change(core);
+      wait(seconds);
+      expect(core.port.rates).toEqual([...expected, ...rates]);
+      expected.push(...rates);
+    }
+    expect(core.events.faults).toEqual([]);
+  });
+
+  test('is whole steps from 1 where the player plays others badly', () => {
+    const port = livePort({ playbackRates: { min: 0.5, max: 1.6 } });
+    port.rate.rateStep = 0.25;
+    const { controller } = playing(new ScriptedPacing(0.7), port);
+    controller.rate = 1.2;
+    wait(1.1);
+    expect(port.rates).toEqual([0.75, 1]);
+  });
+
+  test.each([
+    ['no live stream', new ScriptedPacing(), new FakePort()],
+    ['no catch-up', new ScriptedPacing(), livePort({ isPaceable: false })],
+    ['no pace', new Scripted(), livePort()],
+  ])("is the player's where there is %s", (_, controller, port) => {
+    port.play({ bufferLevelSeconds: 1 });
+    playing(controller, port);
+    wait(1);
+    expect(port.rates).toEqual([]);
+  });
+
+  test('is not asked for before the first picture, nor while the player has moved on to another period', () => {
+    const { controller, session, port } = requested();
+    wait(1);
+    session.playing();
+    const { period } = port.now!;
+    port.now = { ...port.now!, period: { ...period, id: 'p1' } };
+    wait(1);
+    expect(controller.states).toHaveLength(0);
+    port.now = { ...port.now!, period };
+    wait(0.1);
+    expect(port.rates).toEqual([0.95]);
+  });
+});
+
+describe("the player's catch-up goes on", () => {
+  test.each<[string, (core: Playing) => void]>([
+    [
+      'the controller has no pace any more',
+      ({ controller, downloads, request }) => {
+        Object.assign(controller, { pace: undefined });
+        downloads.ended(request, 'whole', 0.1);
+      },
+    ],
+    ['the page switches catch-up off', plays({}, { isPaceable: false })],
+    ['the player gives no situation', ({ port }) => void Object.assign(port, { situation: broken })],
+  ])('when %s', (_, end) => {
+    const core = playing();
+    end(core);
+    wait(0.1);
+    expect(core.port.rates).toEqual([0.95, undefined]);
+    expect(core.pacing!.pace).toBeUndefined();
+    wait(2);
+    expect(core.port.rates).toHaveLength(2);
+  });
+
+  test.each([
+    ['throws', broken, 'broken'],
+    ['returns nothing', () => undefined, 'a rate from 0.9 to 1.1 and a latency, got undefined and undefined s'],
+    ['is too slow', () => ({ playbackRate: 0.89, jump: false, targetLatencySeconds: 3 }), 'got 0.89 and 3 s'],
+    ['is no number', () => ({ playbackRate: Number.NaN, jump: false, targetLatencySeconds: 3 }), 'got NaN and 3 s'],
+    ['has no target', () => ({ playbackRate: 1, jump: true, targetLatencySeconds: Infinity }), 'got 1 and Infinity s'],
+  ])('after one fault, when the pace %s', (_, pace, message) => {
+    const { port, controller, events, decisions } = playing();
+    controller.pace = pace as unknown as ScriptedPacing['pace'];
+    wait(1);
+    expect(port.rates).toEqual([0.95, undefined]);
+    expect(port.jumps).toEqual([]);
+    expect(events.faults).toMatchObject([{ code: 'controller-failed', message: expect.stringContaining(message) }]);
+    controller.pace = ScriptedPacing.prototype.pace;
+    wait(1);
+    expect(port.rates).toHaveLength(2);
+    // Its decisions still count.
+    expect(decisions.decide()).toBeDefined();
+  });
+
+  test('until the page switches catch-up on again', () => {
+    const { port, paces } = playing();
+    port.play({}, { isPaceable: false });
+    wait(0.1);
+    port.play({}, { isPaceable: true });
+    wait(0.1);
+    expect(port.rates).toEqual([0.95, undefined, 0.95]);
+    expect(paces).toHaveLength(2);
+  });
+});
+
+test('a jump goes to the latency of the pace at rate 1, and not again until the player has had time', () => {
+  const { port, controller, paces } = playing();
+  controller.more = { jump: true, targetLatencySeconds: 2.5 };
+  wait(4.9);
+  expect(port.jumps).toEqual([2.5]);
+  expect(port.rates).toEqual([0.95, 1]);
+  expect(paces.map(({ pace }) => pace.jump)).toEqual([false, true]);
+  wait(0.2);
+  expect(port.jumps).toEqual([2.5, 2.5]);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  Reflect.deleteProperty(globalThis, 'document');
+});
+
+test('in a hidden tab the rate is 1 unless playback is late, and progress events replace the timer', async () => {
+  const { port, controller, downloads, request } = playing();
+  Object.assign(globalThis, { document: { hidden: true } });
+  wait(0.1);
+  expect(port.rates).toEqual([0.95, 1]);
+  controller.rate = 1.1;
+  wait(2);
+  expect(port.rates).toEqual([0.95, 1]);
+  port.play({}, { latencySeconds: 4.1 });
+  // A throttled timer: time passes, and nothing runs.
+  const asked = controller.states.length;
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000);
+  downloads.received(request, { totalBits: 1000 });
+  await Promise.resolve();
+  expect(controller.states).toHaveLength(asked + 1);
+  expect(port.rates).toEqual([0.95, 1, 1.1]);
+});
+
+test('the event has all inputs, and comes when the rate or, once a second, the target changes', () => {
+  const { controller, paces, downloads, request } = playing();
+  expect(paces[0]).toEqual({
+    session: 1,
+    pace: { playbackRate: 0.95, jump: false, targetLatencySeconds: 3, reason: 'scripted' },
+    playbackRate: 0.95,
+    state: controller.states[0],
+    inFlight: expect.objectContaining({ segmentIndex: 0, bitrateBps: 1e6, receivedBits: 0 }),
+    forecast: undefined,
+  });
+  downloads.ended(request, 'whole', 0.1);
+  for (let tick = 1; tick <= 30; tick++) {
+    controller.more = { targetLatencySeconds: 3 + tick / 100 };
+    wait(0.1);
+  }
+  expect(paces).toHaveLength(4);
+  controller.rate = 1;
+  wait(0.1);
+  expect(paces.at(-1)).toMatchObject({ playbackRate: 1 });
+  controller.rate = 1.05;
+  wait(0.5);
+  expect(paces).toHaveLength(5);
+  wait(0.6);
+  expect(paces.at(-1)).toMatchObject({ playbackRate: 1.05, inFlight: undefined });
+  expect(paces).toHaveLength(6);
+});

@@ -1,0 +1,136 @@
+/** Asks a controller that has `pace` for the playback rate of a live stream, ten times a second, and sets it. */
+
+import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
+import type { Planner } from '../decisions/planner.ts';
+import type { Ticking } from '../decisions/ticker.ts';
+import type { Events, Guard } from '../page/events.ts';
+import type { PlayerPort } from '../player-port.ts';
+import type { Session } from '../requests/session.ts';
+import { onStep } from './live-rate.ts';
+
+/** Smaller differences of rates, and of latencies in seconds, count as none. */
+const SAME = 0.005;
+/** The rate changes, and a new target is reported, at most once in this time. */
+const CHANGE_MS = 1000 * RATE_HELD_SECONDS;
+/** After a jump, the player loads a segment before it plays on. */
+const JUMP_MS = 5000;
+/** Timers are late in a hidden tab: there the rate is 1, unless playback is later than this. */
+const HIDDEN_LATE_SECONDS = 1;
+
+export interface PacingParts {
+  port: Pick<PlayerPort, 'rate'>;
+  session: Session;
+  planner: Planner;
+  guard: Guard;
+  events: Events;
+}
+
+export class Pacing implements Ticking {
+  /** The latest pace; undefined while the player sets the rate. */
+  #pace: Pace | undefined;
+  /** The rate that was set; undefined while the player sets it. */
+  #held: { rate: number; atMs: number } | undefined;
+  #emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
+  #jumpedMs = Number.NEGATIVE_INFINITY;
+  /** The controller that has set no usable pace: the rate stays the player's until there is another controller. */
+  #failed: Controller | undefined;
+
+  constructor(private readonly parts: PacingParts) {}
+
+  get pace(): Pace | undefined {
+    return this.#pace;
+  }
+
+  isNeeded(): boolean {
+    const { session, planner } = this.parts;
+    return (
+      this.#held !== undefined || (session.record.live?.isRequested === true && planner.controller.pace !== undefined)
+    );
+  }
+
+  tick(atSeconds: number): void {
+    if (!this.parts.guard(() => this.#hold(atSeconds))) this.release();
+  }
+
+  /** Gives the rate back to the player. */
+  release(): void {
+    this.#pace = undefined;
+    this.#emitted = undefined;
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    this.parts.port.rate!.setPlaybackRate(undefined);
+  }
+
+  /** Returns false where the rate is the player's. */
+  #hold(nowSeconds: number): boolean {
+    const { port, session, planner, events } = this.parts;
+    const { controller } = planner;
+    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
+    const { kept } = planner;
+    planner.kept = undefined;
+    const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
+    if (!situation?.live?.isPaceable) return false;
+    const { playback, period } = situation;
+    const inFlight = kept?.inFlight ?? session.record.inFlight(nowSeconds);
+    const held = this.#held;
+    const isViewers = held && !isSame(playback.playbackRate, held.rate) && playback.playbackRate !== 1;
+    const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
+    if (playback.isPaused || isViewers || isInOtherPeriod) return true;
+
+    session.record.live!.played(nowSeconds, playback.playbackRate);
+    const { state, forecast } = kept?.input ?? planner.input(situation, inFlight);
+    const live = state.live!;
+    const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
+      checked(controller.pace!(state, inFlight, forecast), live),
+    );
+    if (pace === undefined) {
+      this.#failed = controller;
+      return false;
+    }
+    this.#pace = pace;
+    const nowMs = performance.now();
+    const isJump = pace.jump && nowMs - this.#jumpedMs >= JUMP_MS;
+    this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
+    if (isJump) {
+      this.#jumpedMs = nowMs;
+      port.rate!.jumpToLive(pace.targetLatencySeconds);
+    }
+    if (isJump || this.#isNews(pace, nowMs)) {
+      const { rate } = this.#held!;
+      this.#emitted = { rate, targetSeconds: pace.targetLatencySeconds, atMs: nowMs };
+      events.emit('pace', { session: session.record.number, pace, playbackRate: rate, state, inFlight, forecast });
+    }
+    return true;
+  }
+
+  /** Sets the rate, at most once in `CHANGE_MS` except to 1. `presentRate`: the one that the player has now. */
+  #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): void {
+    const player = this.parts.port.rate!;
+    const held = this.#held;
+    const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
+    const isTimely = !globalThis.document?.hidden || isLate;
+    const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
+    const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
+    const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);
+    if (!isDue || isKept) return;
+    this.#held = { rate, atMs: nowMs };
+    player.setPlaybackRate(rate);
+  }
+
+  /** The rate or the target differs from the last event's. */
+  #isNews({ targetLatencySeconds }: Pace, nowMs: number): boolean {
+    const emitted = this.#emitted;
+    if (!emitted || !isSame(this.#held!.rate, emitted.rate)) return true;
+    return !isSame(targetLatencySeconds, emitted.targetSeconds) && nowMs - emitted.atMs >= CHANGE_MS;
+  }
+}
+
+const isSame = (a: number, b: number) => Math.abs(a - b) < SAME;
+
+/** A controller of the page may return anything. */
+function checked(pace: Pace, { playbackRates: { min, max } }: LiveState): Pace {
+  const { playbackRate: rate, targetLatencySeconds: target }: Partial<Pace> = pace ?? {};
+  const isValid = rate! >= min - SAME && rate! <= max + SAME && target! > 0 && target! < Number.POSITIVE_INFINITY;
+  if (!isValid) throw new Error(`expected a rate from ${min} to ${max} and a latency, got ${rate} and ${target} s`);
+  return { ...pace, playbackRate: Math.max(min, Math.min(max, rate!)) };
+}

@@ -1,0 +1,27 @@
+/** What all entries export besides their own functions. */
+
+export type {
+  CandidateOutlook,
+  Controller,
+  Decision,
+  Download,
+  InFlight,
+  LiveState,
+  Pace,
+  PlayerState,
+} from '../../abr/controller.ts';
+export { InputError } from '../../abr/errors.ts';
+export type {
+  ExpectedHandover,
+  Forecast,
+  Forecaster,
+  Observation,
+  PathForecast,
+  QuantileForecast,
+  SessionContext,
+  ValidForecast,
+} from '../../abr/forecast.ts';
+export { parseSizes, type SizesFile } from '../requests/segment-sizes.ts';
+export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './events.ts';
+export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './handle.ts';
+export type { LiveOptions, TimeSource } from './options.ts';

@@ -1,0 +1,118 @@
+/** The handle of an attachment, for any player. */
+
+import type { Decision, Pace } from '../../abr/controller.ts';
+import { check } from '../../abr/errors.ts';
+import type { Forecast } from '../../abr/forecast.ts';
+import type { Adaptation } from '../adaptation.ts';
+import type { SessionRecord } from '../requests/session.ts';
+import { writeLines } from './debug.ts';
+import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
+import type { LeoAbrOptions } from './mpc-l-options.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
+
+/** The state of an attachment. */
+export interface LeoAbrState {
+  /** `inactive`: there is no player, or it is not supported (see `faults`); `detached`: after `detach()`. */
+  status: 'attached' | 'inactive' | 'detached';
+  /** Name of the controller. */
+  controller: string;
+  /** Number of the current source since the attachment, from 1. */
+  session: number;
+  /** Seconds since the session's first media request; 0 before it. */
+  nowSeconds: number;
+  /** The latest decision. */
+  decision: Decision | undefined;
+  /** The latest pace of a live stream; undefined while the player sets the rate. */
+  pace: Pace | undefined;
+  /** The latest forecast that the controller got, whether or not it decided. */
+  forecast: Forecast | undefined;
+  /** Bits of video requested in this session, and the received bits of abandoned downloads. */
+  requestedBits: number;
+  wastedBits: number;
+  /** The faults so far. */
+  faults: readonly FaultEvent[];
+}
+
+/** The options that `handle.set` changes. */
+const CHANGEABLE = ['risk', 'watchSeconds', 'abandon', 'maxWastedShare', 'horizon', 'qoe', 'live'] as const;
+export type ChangeableOptions = Pick<LeoAbrOptions, (typeof CHANGEABLE)[number]>;
+
+/** What `attachLeoAbr` returns. */
+export interface LeoAbrHandle {
+  /**
+   * Changes options from the next decision on; measurements stay. `undefined` restores the default. Throws an
+   * `InputError` and changes nothing for an invalid value or an option that cannot change while attached.
+   */
+  set(change: ChangeableOptions): void;
+  /** Restores the player's own algorithm and the previous settings. Safe to call twice. */
+  detach(): void;
+  /** Calls `listener` for each event from now on; returns a function that ends this. */
+  on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
+  readonly state: LeoAbrState;
+}
+
+/** The core, installed in a player. */
+export interface Installation {
+  adaptation: Adaptation;
+  /** Whether it has a player now; absent where it always has. */
+  isActive?(): boolean;
+  /** The resolved options have changed. */
+  changed(): void;
+  /** Called once. */
+  detach(): void;
+}
+
+/** `install` installs the core in the player; it returns undefined after reporting a fault. */
+export function createHandle<O extends object>(
+  options: O | undefined,
+  resolve: (options: O | undefined) => ResolvedOptions,
+  install: (options: ResolvedOptions, events: Events) => Installation | undefined,
+): LeoAbrHandle {
+  const resolved = resolve(options);
+  const events = new Events(resolved);
+  const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
+    install(resolved, events),
+  );
+  if (installation && resolved.debug) writeLines(events, installation.adaptation.port.name, resolved.debug);
+  let isDetached = false;
+  return {
+    set(change) {
+      for (const [name, value] of Object.entries(change)) {
+        const isChangeable = (CHANGEABLE as readonly string[]).includes(name);
+        check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
+      }
+      const changed = { ...options, ...change } as O;
+      Object.assign(resolved, resolve(changed));
+      options = changed;
+      installation?.changed();
+    },
+    detach() {
+      if (!isDetached) installation?.detach();
+      isDetached = true;
+    },
+    on: (type, listener) => events.on(type, listener),
+    get state(): LeoAbrState {
+      events.isWatched = true;
+      const { session, clock, pacing } = installation?.adaptation ?? {};
+      const {
+        number = 0,
+        requestedBits = 0,
+        wastedBits = 0,
+        decision,
+        forecast,
+      }: Partial<SessionRecord> = session?.record ?? {};
+      return {
+        status: isDetached ? 'detached' : (installation?.isActive?.() ?? installation) ? 'attached' : 'inactive',
+        controller: resolved.controllerName,
+        session: number,
+        nowSeconds: clock?.nowSeconds() ?? 0,
+        decision,
+        pace: pacing?.pace,
+        forecast,
+        requestedBits,
+        wastedBits,
+        faults: [...events.faults],
+      };
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { LiveStream } from '../live/live-stream.ts';
+import { Session } from '../requests/session.ts';
+import { Events } from './events.ts';
+import { CONTROLLER_NAMES, type LeoAbrOptions, resolveLiveOptions, resolveOptions } from './mpc-l-options.ts';
+import { resolveMpcDOptions } from './resolved-options.ts';
+
+const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own', reason: 'none' }) };
+const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
+
+describe('resolveOptions', () => {
+  test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])('has all defaults: %j', (options) => {
+    const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
+    expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, qoe: 'linear', seed: 1, logger: console });
+    expect(resolved.sizes).toBeUndefined();
+    expect(newController().name).toBe('mpc-l');
+    expect(newForecasting).toBeDefined();
+    const { utcMs, uncertaintySeconds } = timeSource.now();
+    expect(Math.abs(utcMs - Date.now())).toBeLessThan(60_000);
+    expect(uncertaintySeconds).toBe(2);
+  });
+
+  test("makes a named controller anew for each session, and shares the page's own", () => {
+    for (const controller of [...CONTROLLER_NAMES, own]) {
+      const name = typeof controller === 'string' ? controller : 'own';
+      const { newController, controllerName } = resolveOptions({ controller });
+      const [one, other] = [newController(), newController()];
+      expect([one.name, controllerName]).toEqual([name, name]);
+      expect(one === other).toBe(controller === own);
+    }
+  });
+
+  test("only mpc-l has built-in forecasters; other controllers have the page's", () => {
+    for (const controller of ['mpc-d', own] as const) {
+      expect(resolveOptions({ controller }).newForecasting).toBeUndefined();
+      expect(resolveOptions({ controller, forecasters: [] }).newForecasting).toBeUndefined();
+      expect(resolveOptions({ controller, forecasters: [forecaster] }).newForecasting).toBeDefined();
+    }
+  });
+
+  test('accepts every option of mpc-l', () => {
+    const { newController, horizon, logger } = resolveOptions({
+      ...{ horizon: 7, risk: 1, abandon: false, maxWastedShare: 0, startup: false, handover: false, prior: false },
+      forecasters: [forecaster],
+      logger: null,
+      live: { minPlaybackRate: 0.5, maxPlaybackRate: 2, targetLatencySeconds: 'auto', maxLatencySeconds: 4 },
+    });
+    expect([horizon, newController().name, logger]).toEqual([7, 'mpc-l', null]);
+  });
+
+  test.each<[string, unknown]>([
+    ['options', 7],
+    ['options', null],
+    ['options.horison', { horison: 5 }],
+    // A name that objects have.
+    ['options.toString', { toString: 5 }],
+    ['options.controller', { controller: 'mpc-x' }],
+    ['options.controller', { controller: { name: 'x' } }],
+    ['options.horizon', { horizon: 0 }],
+    ['options.horizon', { horizon: 21 }],
+    ['options.horizon', { horizon: 2.5 }],
+    ['options.qoe', { qoe: 'hd' }],
+    ['options.risk', { risk: 1.1 }],
+    ['options.risk', { risk: Number.NaN }],
+    ['options.watchSeconds', { watchSeconds: 0 }],
+    ['options.abandon', { abandon: 0.5 }],
+    ['options.maxWastedShare', { maxWastedShare: -0.1 }],
+    ['options.handover', { handover: 15 }],
+    ['options.prior', { prior: { rate: 3 } }],
+    ['options.forecasters', { forecasters: forecaster }],
+    ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
+    ['options.risk', { controller: 'mpc-d', risk: 0.5 }],
+    ['options.prior', { controller: own, prior: false }],
+    ['options.timeSource', { timeSource: () => 0 }],
+    ['options.sizes', { sizes: 3 }],
+    ['sizes.representations', { sizes: { a: 1 } }],
+    ['options.live', { live: 'fast' }],
+    ['options.live.maxPlaybackRate', { live: { maxPlaybackRate: 0.9 } }],
+    ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: -1 } }],
+    ['options.live.targetLatencySeconds', { live: { targetLatencySeconds: 'low' } }],
+    ['options.live.maxLatencySeconds', { live: { maxLatencySeconds: Number.POSITIVE_INFINITY } }],
+    ['options.live.rate', { live: { rate: 1 } }],
+    ['options.seed', { seed: -1 }],
+    ['options.logger', { logger: {} }],
+  ])('names %s in the error of %j', (field, options) => {
+    const error = expect.objectContaining({ name: 'InputError', field });
+    expect(() => resolveLiveOptions(options as LeoAbrOptions)).toThrow(error);
+    // The main entry ignores the options of live streams.
+    if (!field.startsWith('options.live.')) expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
+    else expect(() => resolveOptions(options as LeoAbrOptions)).not.toThrow();
+  });
+});
+
+test('resolveLiveOptions has an MPC-L that paces, and pacing; the main entry has neither', () => {
+  for (const resolve of [resolveLiveOptions, resolveOptions]) {
+    const paces = resolve === resolveLiveOptions;
+    const { newController, newPacing } = resolve();
+    expect([newController().name, newController().pace !== undefined]).toEqual(['mpc-l', paces]);
+    expect(newPacing !== undefined).toBe(paces);
+  }
+});
+
+/** What the forecaster says half a second after a session's first request; `act`: before it. */
+function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}, resolve = resolveLiveOptions) {
+  const [events, session] = [new Events({ logger: null }), new Session(() => new LiveStream())];
+  act(events, session);
+  const surroundings = { events, session, port: { manifestUrl: () => null } };
+  const forecasting = resolve({ prior: false, ...options }).newForecasting!(surroundings);
+  forecasting.start({ read: () => ({ nowSeconds: 0 }) });
+  const request = forecasting.meter.requestSent(0);
+  forecasting.meter.firstByte(request, 0.05);
+  forecasting.meter.received(request, 0.3, 2e6);
+  return forecasting.latest({ nowSeconds: 0.5 }) as QuantileForecast;
+}
+
+test('on demand, the position in the epoch is followed only for CMCD and for those who watch decisions', () => {
+  const follows = (...options: Parameters<typeof forecastOf>) => 'fluctuation' in forecastOf(...options);
+  const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
+  expect(follows({}, (events) => events.on('fault', () => {}))).toBe(false);
+  expect(follows({}, (events) => events.on('decision', () => {}))).toBe(true);
+  expect(follows({}, (_, session) => session.record.live!.requested(media, true, 0))).toBe(true);
+  const { fluctuation, ...live } = forecastOf({ cmcd: true });
+  expect(fluctuation?.levels.length).toBeGreaterThan(0);
+  expect(live).toEqual(forecastOf({ cmcd: true }, undefined, resolveOptions));
+});
+
+test.each([
+  [{}, 'mpc-d', 5],
+  [{ controller: 'mpc-d:cap', horizon: 3 } as const, 'mpc-d:cap', 3],
+])('resolveMpcDOptions of %j has MPC-D, and no forecasts', (options, name, horizon) => {
+  const resolved = resolveMpcDOptions(options);
+  expect(resolved).toMatchObject({ controllerName: name, horizon });
+  expect(resolved.newController().name).toBe(name);
+  expect(resolved.newForecasting).toBeUndefined();
+});
+
+test.each([
+  ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
+  ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
+  ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
+])('resolveMpcDOptions refuses %s', (_, options, field) => {
+  expect(() => resolveMpcDOptions(options as object)).toThrow(expect.objectContaining({ field }));
+});

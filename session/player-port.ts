@@ -1,0 +1,130 @@
+/**
+ * The port between the core and a player: the reports of an adapter and the requests to it. Times are seconds and sizes
+ * are bits; adapters convert. `adaptation.ts` has the calls in the other direction.
+ */
+
+import type { LiveState, PlayerState } from '../abr/controller.ts';
+
+/** A part of the presentation with its own segments: a period in DASH, otherwise the whole presentation. */
+export interface Period {
+  id: string;
+  /** Start in the presentation. */
+  startSeconds: number;
+  /** Index of the first segment, counted from the start of the presentation; 0 in a live stream. */
+  firstIndex: number;
+  /** Segments in this period; `Infinity` in a live stream. */
+  segmentCount: number;
+  /** Segments in all later periods. */
+  segmentsAfter: number;
+}
+
+export interface Representation {
+  id: string;
+  bitrateBps: number;
+}
+
+/** The facts that a decision needs from the player, read at one moment. */
+export interface Situation {
+  /** The period that the player requests segments of. */
+  period: Period;
+  /** The representations that the page allows, ascending in bitrate, at least one. */
+  ladder: readonly Representation[];
+  /**
+   * The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. The core limits
+   * `bufferCapSeconds` at the live edge.
+   */
+  playback: Pick<
+    PlayerState,
+    'segmentSeconds' | 'bufferLevelSeconds' | 'bufferCapSeconds' | 'playbackRate' | 'isPaused' | 'setupSeconds'
+  >;
+  /** End of this period's buffer in the presentation; undefined while an earlier period plays. */
+  bufferedUntilSeconds: number | undefined;
+  /** Position in the presentation at which playback would stall without further data. */
+  playableUntilSeconds: number;
+  /** Undefined on demand, and until the player knows the stream's time. */
+  live: LivePosition | undefined;
+  /** Size by the stream's own index; undefined without one. `index` counts from the start of the period. */
+  indexedBits(representationId: string, index: number): number | undefined;
+}
+
+/** The time of a live stream. */
+export interface LiveTime {
+  /** Position in the presentation of what is captured now. */
+  nowSeconds: number;
+  /** From the capture of a segment's start to the existence of its first chunk. */
+  firstChunkSeconds: number;
+}
+
+/** Media of a live stream that are requested. */
+export interface LiveMedia extends LiveTime {
+  /** Position in the presentation. */
+  startSeconds: number;
+  segmentSeconds: number;
+}
+
+/** Where a player is in a live stream. */
+export interface LivePosition
+  extends LiveTime,
+    Omit<LiveState, 'chunkSeconds' | 'firstChunkAtSeconds' | 'offRateShare'> {
+  /** The rate may be set: player, stream or an option allows a catch-up. */
+  isPaceable: boolean;
+}
+
+/** A video segment that the player has requested. */
+export interface SegmentRequest {
+  period: Period;
+  representation: Representation;
+  /** Index from the start of the period. */
+  index: number;
+  segmentSeconds: number;
+  /** End of the segment in the presentation. */
+  endSeconds: number;
+  /** Size by the stream's own index; undefined without one. */
+  indexedBits: number | undefined;
+}
+
+/** A request of the player for audio or video. */
+export interface RequestReport {
+  /** Not an init segment. */
+  isMedia: boolean;
+  /** The video segment; undefined for audio and init segments. */
+  segment?: SegmentRequest | undefined;
+  /** In a live stream, the media that are requested. */
+  live?: LiveMedia | undefined;
+}
+
+/** A controller's choice. */
+export interface Choice {
+  representationId: string;
+  /** `controller: reason`, for the player's log. */
+  message: string;
+}
+
+/** What an adapter implements so that controllers can pace live streams. */
+export interface RatePort {
+  /** Smallest change of the rate that plays without glitches; undefined for any. */
+  readonly rateStep: number | undefined;
+  /** Plays at this rate, in place of the player's own catch-up; undefined gives the rate back to it. */
+  setPlaybackRate(rate: number | undefined): void;
+  /** Goes on at this live latency. The player's target stays. */
+  jumpToLive(latencySeconds: number): void;
+}
+
+/** What an adapter implements. */
+export interface PlayerPort {
+  /** Name of the player in fault messages. */
+  readonly name: string;
+  /** The player asks again and again before each request, on demand too. Default false. */
+  readonly isPolled?: boolean;
+  /** The manifest's URL, which may be relative to the page; null or undefined if it has none. May throw without a source. */
+  manifestUrl(): string | null | undefined;
+  /**
+   * Undefined while the player does not adapt video: nothing is loaded, or the page has turned adaptation off. For the
+   * first segment of a session, the page may restrict the ladder to an initial bitrate.
+   */
+  situation(isFirst: boolean): Situation | undefined;
+  /** Aborts the video download in flight and requests the segment again in the chosen representation. */
+  abandon(choice: Choice): void;
+  /** Absent where the player alone sets the playback rate. */
+  readonly rate?: RatePort | undefined;
+}

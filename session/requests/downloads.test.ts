@@ -1,0 +1,147 @@
+import { expect, jest, test } from '@jest/globals';
+import { adapted } from '../fake-port.fixture.ts';
+import type { RequestReport } from '../player-port.ts';
+import { bitsOf, Scripted, Steady, useManualClock, wait } from '../scripted.fixture.ts';
+
+useManualClock();
+
+/** A video segment is requested, or audio; `bits`: what the forecasters have got at the end. */
+function requested(isVideo = true, live?: RequestReport['live']) {
+  const steady = new Steady();
+  const core = adapted({ controller: new Scripted(), forecasters: [steady] });
+  const { downloads, port, session } = core;
+  const request = {};
+  downloads.requested(request, { isMedia: true, ...(isVideo && { segment: port.segment(0) }), live });
+  const receivedAfter = (seconds: number, totalBits: number, isInterim = false) => {
+    wait(seconds);
+    if (!isInterim || !downloads.leavesOut(request)) downloads.received(request, { totalBits });
+  };
+  const bits = () => {
+    wait(2);
+    core.forecasting!.meter.advance(core.clock.nowSeconds());
+    return bitsOf(steady);
+  };
+  return { ...core, steady, request, receivedAfter, bits, record: () => session.record };
+}
+
+test('downloads that were complete at their first report have no latency', () => {
+  const { downloads, request, receivedAfter, record, steady, bits } = requested();
+  receivedAfter(0.5, 4e6);
+  downloads.ended(request, 'whole', 0.5);
+  expect(record().measured[0]).not.toHaveProperty('latencySeconds');
+  expect(bits()).toBe(0);
+  expect(steady.observations.some(({ kind }) => kind === 'request-latency')).toBe(false);
+});
+
+test.each([
+  [-3599, 1],
+  [3601, 1],
+  [1.02, 1],
+  [Number.NaN, 1],
+  [1.005, 1.005],
+])("a duration of %d s by the player's clock, which may have been set meanwhile, counts as %d s", (given, counted) => {
+  const { downloads, request, receivedAfter, record } = requested();
+  receivedAfter(1, 4e6);
+  downloads.ended(request, 'whole', given);
+  expect(record().measured).toMatchObject([{ downloadSeconds: counted }]);
+});
+
+test('a retry by the player starts again at the first bit', () => {
+  const { downloads, request, receivedAfter, record, bits } = requested();
+  for (const totalBits of [1e6, 2e6]) receivedAfter(0.25, totalBits);
+  downloads.restarted(request);
+  receivedAfter(0.25, 0.5e6);
+  receivedAfter(0.25, 4e6);
+  downloads.ended(request, 'whole', 1);
+  expect(record().measured).toMatchObject([{ receivedBits: 4e6 }]);
+  // 2 Mbit of the first attempt and all bits of the second.
+  expect(bits()).toBeCloseTo(6e6);
+});
+
+test('the meter gets all bits of abandoned downloads', () => {
+  const { downloads, request, receivedAfter, record, bits } = requested();
+  receivedAfter(0.5, 1e6);
+  wait(0.25);
+  downloads.ended(request, 'abandoned');
+  const measured = [{ downloadSeconds: 0.75 }];
+  expect(record()).toMatchObject({ requestedBits: 4e6, wastedBits: 1e6, wholeDownloads: 0, measured });
+  expect(bits()).toBeCloseTo(1e6);
+});
+
+test.each([
+  ['failed', 0],
+  ['whole', 1],
+] as const)('downloads without a bit that are %s are not recorded', (outcome, wholeDownloads) => {
+  const { downloads, request, record } = requested();
+  downloads.ended(request, outcome, 0.5);
+  expect(record()).toMatchObject({ requestedBits: 0, measured: [], active: undefined, wholeDownloads });
+});
+
+test('audio reaches only the meter, and is not reconsidered', () => {
+  const { downloads, request, receivedAfter, record, bits } = requested(false);
+  expect(jest.getTimerCount()).toBe(0);
+  receivedAfter(0.5, 1e5);
+  receivedAfter(0.5, 3e5);
+  downloads.ended(request, 'whole', 1);
+  expect(bits()).toBeCloseTo(3e5);
+  expect(record()).toMatchObject({ requestedBits: 0, measured: [], wholeDownloads: 0 });
+});
+
+test('on demand one of three reports counts, and the last one; all of a live segment do', () => {
+  const { downloads, request, receivedAfter, record, steady, bits } = requested();
+  for (let n = 1; n <= 100; n++) {
+    receivedAfter(0.005, n * 40_000, n < 100);
+    expect(record().active!.receivedBits / 40_000).toBe(n < 100 ? n - ((n - 1) % 3) : n);
+  }
+  downloads.ended(request, 'whole', 0.5);
+  expect(bits()).toBeCloseTo(4e6);
+  // Even, as the bits came.
+  const rates = steady.observations.flatMap((one) =>
+    one.kind === 'throughput' && one.bits > 0 ? [one.bits / (one.endSeconds - one.startSeconds)] : [],
+  );
+  expect(Math.max(...rates) / Math.min(...rates)).toBeLessThan(1.3);
+  const live = requested(true, { nowSeconds: 100, firstChunkSeconds: 0.5, startSeconds: 98.5, segmentSeconds: 4 });
+  for (const all of [1e4, 2e4, 3e4]) {
+    live.receivedAfter(0.05, all, true);
+    expect(live.record().active!.receivedBits).toBe(all);
+  }
+});
+
+test('three fast downloads after slower ones end the forecasts from these', () => {
+  const { downloads, decisions, port, request, receivedAfter, record } = requested();
+  for (const bits of [2e6, 4e6]) receivedAfter(0.5, bits);
+  downloads.ended(request, 'whole', 1);
+  for (const index of [1, 2, 3]) {
+    decisions.decide();
+    expect(record().forecast?.source).toBe('steady');
+    downloads.requested(port, { isMedia: true, segment: port.segment(index) });
+    downloads.received(port, { totalBits: 4e6 });
+    downloads.ended(port, 'whole', 0.001);
+  }
+  decisions.decide();
+  expect(record().forecast).toBeUndefined();
+});
+
+test('downloads of an earlier session reach nothing', () => {
+  const { downloads, request, receivedAfter, record, sourceEnded } = requested();
+  sourceEnded();
+  receivedAfter(1, 1e6);
+  downloads.ended(request, 'whole', 1);
+  expect(record()).toMatchObject({ measured: [], wholeDownloads: 0 });
+});
+
+test('the time of a suspended page is not that of a download', () => {
+  const { downloads, request, receivedAfter, record, clock, steady } = requested();
+  receivedAfter(0.5, 1e6);
+  const nowMs = performance.now();
+  jest.spyOn(performance, 'now').mockReturnValue(nowMs + 3600_000);
+  downloads.received(request, { totalBits: 2e6 });
+  downloads.ended(request, 'whole', 3600.5);
+  expect(record().measured).toMatchObject([{ receivedBits: 2e6, downloadSeconds: 0.5 }]);
+  expect(clock.nowSeconds()).toBe(0.5);
+  // Without a download it is a pause like any other.
+  jest.spyOn(performance, 'now').mockReturnValue(nowMs + 7200_000);
+  expect(clock.nowSeconds()).toBe(3600.5);
+  expect(steady.observations.filter((one) => one.kind === 'throughput' && one.endSeconds > 1)).toEqual([]);
+  jest.restoreAllMocks();
+});

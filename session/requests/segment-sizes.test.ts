@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Situation } from '../player-port.ts';
+import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
+
+const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
+  representation: { id, bitrateBps: 1e6 },
+  index: 1,
+  period: { id: 'p0', startSeconds: 0, firstIndex: 0, segmentCount: 3, segmentsAfter: 0 },
+  segmentSeconds: 4,
+  indexedBits: undefined,
+  ...more,
+});
+
+function upcomingBits(sizes: SegmentSizes, indexedBits?: number, segmentSeconds = 4) {
+  const { representation, period } = question();
+  const situation = { period, ladder: [representation], playback: { segmentSeconds }, indexedBits: () => indexedBits };
+  return sizes.upcoming(situation as unknown as Situation, 1, 2).flat();
+}
+
+test('prefers the file, then the index, then bitrate x duration', () => {
+  const sizes = new SegmentSizes();
+  expect(sizes.sizeBits(question())).toBe(4e6);
+  expect(upcomingBits(sizes, 77)).toEqual([77, 77]);
+  sizes.useFile(parseSizes({ representations: { v0: [10, 20, 30] } }));
+  expect(upcomingBits(sizes, 77)).toEqual([160, 240]);
+  expect(sizes.sizeBits(question({ index: 3, indexedBits: 77 }))).toBe(77);
+  expect(sizes.sizeBits(question({}, 'v1'))).toBe(4e6);
+});
+
+test('a list over all periods is indexed by the presentation, a list of one period by the period', () => {
+  const sizes = new SegmentSizes();
+  sizes.useFile({ representations: { shared: [1, 2, 3, 4, 5], own: [6, 7] } });
+  const inSecond = { index: 1, period: { ...question().period, id: 'p1', firstIndex: 3, segmentCount: 2 } };
+  expect(sizes.sizeBits(question(inSecond, 'shared'))).toBe(40);
+  expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
+});
+
+describe('learnt sizes', () => {
+  /** Sizes of the next segment over declared ones, after segments with these ratios of representation v0. */
+  function ratiosAfter(...ratios: number[]): { own: number; other: number } {
+    const sizes = new SegmentSizes();
+    for (const ratio of ratios) sizes.learn(question(), 4e6 * ratio);
+    return { own: sizes.sizeBits(question()) / 4e6, other: sizes.sizeBits(question({}, 'v1')) / 4e6 };
+  }
+  const times = (count: number, ratio: number) => Array<number>(count).fill(ratio);
+
+  test('come closer to the real ones with each segment', () => {
+    for (const ratio of [0.3, 0.6, 1, 1.5, 2]) {
+      const estimates = [0, 4, 16, 160].map((count) => ratiosAfter(...times(count, ratio)).own);
+      expect(estimates[0]).toBe(1);
+      for (const [i, estimate] of estimates.entries()) {
+        const before = estimates[i - 1] ?? 1;
+        expect(estimate).toBeGreaterThanOrEqual(Math.min(before, ratio) - 1e-9);
+        expect(estimate).toBeLessThanOrEqual(Math.max(before, ratio) + 1e-9);
+      }
+      expect(Math.abs(estimates[3]! - ratio)).toBeLessThan(0.2);
+    }
+  });
+
+  test('of a black opening promise nothing for what follows, and one segment of motion is believed', () => {
+    for (const count of [1, 6, 15]) {
+      const black = ratiosAfter(...times(count, 0.002));
+      expect(black.own).toBeGreaterThan(0.5);
+      expect(black.other).toBeGreaterThan(0.8);
+      const motion = ratiosAfter(...times(count, 0.002), 1);
+      expect(motion.own).toBeGreaterThan(0.75);
+      expect(ratiosAfter(...times(count, 0.002), 1, 1, 1).own).toBeGreaterThan(0.95);
+      expect(ratiosAfter(...times(count, 0.002), 1.6, 1.6).own).toBeGreaterThan(1.3);
+    }
+  });
+
+  test('of one representation count less for another, and vary with the scenes', () => {
+    const high = ratiosAfter(...times(8, 1.5));
+    expect(high.other).toBeGreaterThan(1.1);
+    expect(high.other).toBeLessThan(high.own);
+    // The mean is the same.
+    expect(ratiosAfter(0.5, 1.5, 0.5, 1.5).own).toBeGreaterThan(ratiosAfter(1, 1, 1, 1).own + 0.3);
+  });
+
+  test('ignore what is no size, and are forgotten with the stream', () => {
+    const sizes = new SegmentSizes();
+    expect([2, 4].flatMap((seconds) => upcomingBits(sizes, undefined, seconds))).toEqual([2e6, 2e6, 4e6, 4e6]);
+    for (const bits of [0, Number.NaN]) sizes.learn(question(), bits);
+    expect(upcomingBits(sizes)).toEqual([4e6, 4e6]);
+    sizes.learn(question(), 8e6);
+    expect(upcomingBits(sizes)[0]).toBeGreaterThan(5e6);
+    sizes.forget();
+    expect(upcomingBits(sizes)).toEqual([4e6, 4e6]);
+  });
+});
+
+test.each([
+  ['nothing', undefined, 'sizes.representations'],
+  ['no representation', { representations: {} }, 'sizes.representations'],
+  ['a number for a list', { representations: { v0: 3 } }, 'sizes.representations.v0'],
+  ['a size of zero', { representations: { v0: [1, 0] } }, 'sizes.representations.v0[1]'],
+  ['a negative size', { representations: { v0: [-1] } }, 'sizes.representations.v0[0]'],
+  ['no number', { representations: { v0: ['1'] } }, 'sizes.representations.v0[0]'],
+  ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
+])('parseSizes refuses %s with the field', (_, value, field) => {
+  expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));
+});

@@ -1,0 +1,157 @@
+/** Sizes of future segments: from a file, from the stream's index, or learnt. */
+
+import { check } from '../../abr/errors.ts';
+import type { SegmentRequest, Situation } from '../player-port.ts';
+
+/** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
+const FORGETTING = 0.8;
+/** Older segments count for nothing. */
+const RATIOS_KEPT = 16;
+/** A segment of another representation counts this much: it shows the scene, but not how its own bitrate was declared. */
+const OTHERS_WEIGHT = 0.25;
+/** Segments that the declared bitrate counts as, before anything is measured; half of it after `SURE_SECONDS` of media. */
+const DECLARED_WEIGHT = 2;
+const SURE_SECONDS = 60;
+
+/**
+ * `sizes.json`: per representation id, the bytes of each segment in order. If periods share the id, their segments
+ * follow one another.
+ */
+export interface SizesFile {
+  representations: Record<string, readonly number[]>;
+}
+
+/** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
+export function parseSizes(value: unknown): SizesFile {
+  const file = value as Partial<SizesFile> | null | undefined;
+  const entries = Object.entries(file?.representations ?? {});
+  check(entries.length > 0, 'sizes.representations', 'arrays of bytes by id', file);
+  for (const [id, bytes] of entries) {
+    const field = `sizes.representations.${id}`;
+    check(Array.isArray(bytes), field, 'an array of bytes', bytes);
+    for (const [i, size] of bytes.entries())
+      check(Number.isFinite(size) && size > 0, `${field}[${i}]`, 'bytes > 0', size);
+  }
+  return file as SizesFile;
+}
+
+/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. Others are valid. */
+export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
+  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return sizes;
+  const response = await fetch(sizes);
+  if (!response.ok) throw new Error(`${sizes} answered ${response.status}`);
+  return parseSizes(await response.json());
+}
+
+export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
+
+/** A segment's declared bitrate and duration. */
+type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
+
+interface Ratio {
+  id: string;
+  /** Real size / declared size. */
+  ratio: number;
+}
+
+/**
+ * Gives the best known size: from the file, else the stream's index, else bitrate x duration x learnt ratio. The learnt
+ * ratio is one standard deviation above the mean, and the declared bitrate always counts: a scene of almost no bits, such
+ * as a black opening, does not promise that the next one has as few.
+ */
+export class SegmentSizes {
+  #file: SizesFile['representations'] = {};
+  /** The newest last. */
+  #learnt: Ratio[] = [];
+  #learntSeconds = 0;
+  /** By representation, for as long as nothing is learnt. */
+  readonly #ratios = new Map<string, number>();
+  /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
+  #upcoming: readonly (readonly number[])[] = [];
+  #upcomingOf: string | undefined;
+
+  useFile(file: SizesFile): void {
+    this.#file = file.representations;
+    this.#upcomingOf = undefined;
+  }
+
+  /** Forgets the learnt ratios, for another stream. */
+  forget(): void {
+    this.#learntSeconds = 0;
+    this.#learn([]);
+  }
+
+  /** A downloaded segment has `sizeBits`. */
+  learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
+    const declaredBits = bitrateBps * segmentSeconds;
+    if (!(sizeBits > 0 && declaredBits > 0)) return;
+    this.#learntSeconds += segmentSeconds;
+    this.#learn([...this.#learnt, { id, ratio: sizeBits / declaredBits }].slice(-RATIOS_KEPT));
+  }
+
+  #learn(ratios: Ratio[]): void {
+    this.#learnt = ratios;
+    this.#ratios.clear();
+    this.#upcomingOf = undefined;
+  }
+
+  #ratio(id: string): number {
+    let known = this.#ratios.get(id);
+    if (known === undefined) {
+      known = this.#highRatio(id);
+      this.#ratios.set(id, known);
+    }
+    return known;
+  }
+
+  /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
+  #highRatio(id: string): number {
+    const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this.#learntSeconds / SURE_SECONDS) };
+    const learnt = this.#learnt.map((one, i) => ({
+      ratio: one.ratio,
+      weight: FORGETTING ** (this.#learnt.length - 1 - i) * (one.id === id ? 1 : OTHERS_WEIGHT),
+    }));
+    const all = [declared, ...learnt];
+    const total = all.reduce((sum, { weight }) => sum + weight, 0);
+    const mean = all.reduce((sum, { ratio, weight }) => sum + ratio * weight, 0) / total;
+    const variance = all.reduce((sum, { ratio, weight }) => sum + (ratio - mean) ** 2 * weight, 0) / total;
+    return Math.min(mean + Math.sqrt(variance), Math.max(...all.map(({ ratio }) => ratio)));
+  }
+
+  /**
+   * `[segment][representation]`: sizes of `count` segments of the period from `index` on, in bits. The same question
+   * has the same answer until a size is learnt, because a download is reconsidered often.
+   */
+  upcoming(
+    { period, ladder, playback: { segmentSeconds }, indexedBits }: Situation,
+    index: number,
+    count: number,
+  ): readonly (readonly number[])[] {
+    const question = [period.id, index, count, segmentSeconds, ...ladder.map(({ id }) => id)].join();
+    if (question !== this.#upcomingOf) {
+      this.#upcomingOf = question;
+      this.#upcoming = Array.from({ length: count }, (_, k) =>
+        ladder.map((representation) => {
+          const at = index + k;
+          const bits = indexedBits(representation.id, at);
+          return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits });
+        }),
+      );
+    }
+    return this.#upcoming;
+  }
+
+  /** Size in bits; > 0. */
+  sizeBits({
+    representation: { id, bitrateBps },
+    index,
+    period,
+    segmentSeconds,
+    indexedBits,
+  }: SegmentQuestion): number {
+    const listed = this.#file[id];
+    const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
+    if (bytes !== undefined) return bytes * 8;
+    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(id);
+  }
+}

@@ -1,0 +1,58 @@
+/** The clock of a session, which starts with the first media request of any type, and UTC beside it. */
+
+import type { PlayerState } from '../../abr/controller.ts';
+import type { Events } from '../page/events.ts';
+import type { TimeSource } from '../page/options.ts';
+
+/** The clocks at a decision. */
+export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintySeconds'>;
+
+/**
+ * The clock is read more often than this during a download: timers of a hidden tab fire once a minute. After a longer
+ * time the page was suspended, which tells nothing of the link.
+ */
+const SUSPENDED_MS = 90_000;
+
+export class SessionClock {
+  /** The requests in flight. */
+  inFlight: { readonly size: number } | undefined;
+  #startMs: number | undefined;
+  #readMs = 0;
+
+  constructor(
+    private readonly timeSource: TimeSource,
+    private readonly events: Events,
+  ) {}
+
+  get isRunning(): boolean {
+    return this.#startMs !== undefined;
+  }
+
+  start(): void {
+    this.#startMs = this.#readMs = performance.now();
+  }
+
+  /** Another session begins. */
+  reset(): void {
+    this.#startMs = undefined;
+  }
+
+  /** Seconds since the first media request, without downloads' time in a suspended page; 0 before it. */
+  nowSeconds(): number {
+    if (this.#startMs === undefined) return 0;
+    const nowMs = performance.now();
+    if (this.inFlight?.size && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
+    this.#readMs = nowMs;
+    return (nowMs - this.#startMs) / 1000;
+  }
+
+  /** Without UTC where the time source does not know it. */
+  read(): Clocks {
+    const utc = this.events.attempt('time-source-failed', 'the time source failed', () => {
+      const { utcMs, uncertaintySeconds } = this.timeSource.now();
+      if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
+      return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
+    });
+    return { nowSeconds: this.nowSeconds(), ...utc };
+  }
+}

@@ -1,0 +1,127 @@
+import { expect, test } from '@jest/globals';
+import type { Outcome } from '../../predictor/link/segment-download.ts';
+import { FakePort } from '../fake-port.fixture.ts';
+import type { SegmentRequest } from '../player-port.ts';
+import { Session, VideoDownload } from './session.ts';
+
+const port = new FakePort();
+
+/** `begin` requests a segment of 4 s of a representation, at the second of its index; `end` ends the download. */
+function started() {
+  const session = new Session();
+  const begin = (index: number, representation = 0, asked: SegmentRequest = port.segment(index, representation)) => {
+    const download = new VideoDownload(asked, index, { sizeBits: asked.representation.bitrateBps * 4 });
+    session.begin(download);
+    return download;
+  };
+  const end = (download: VideoDownload, bits = 4e6, outcome: Outcome = 'whole', seconds = 1) => {
+    const atSeconds = download.requestedAtSeconds + 0.5;
+    for (const totalBits of [bits / 2, bits]) download.received(atSeconds, { totalBits });
+    download.ended(atSeconds, outcome);
+    session.end(download, outcome, seconds);
+  };
+  const record = () => session.record;
+  return { record, begin, end, inFlight: () => session.record.inFlight(9) };
+}
+
+test('records downloads, the last segment and the one before', () => {
+  const { record, begin, end, inFlight } = started();
+  const first = begin(0);
+  first.received(0.25, { totalBits: 1e6 });
+  first.received(0.5, { totalBits: 1e6 });
+  expect(inFlight()).toMatchObject({
+    segmentIndex: 0,
+    bitrateBps: 1e6,
+    sizeBits: 4e6,
+    requestedAtSeconds: 0,
+    receivedBits: 1e6,
+    firstByteAtSeconds: 0.25,
+    abandonments: 0,
+    sessionRequestedBits: 4e6,
+    sessionWastedBits: 0,
+  });
+  end(first, 3e6);
+  expect(inFlight()).toBeUndefined();
+  expect(record().requestedBits).toBe(3e6);
+  begin(1, 1);
+  expect(record().last).toEqual(port.segment(1, 1));
+  expect(record().beforeLastBps).toBe(1e6);
+  expect(record().measured).toMatchObject([
+    { segmentIndex: 0, bitrateBps: 1e6, latencySeconds: 0.25, receivedBits: 3e6, sizeBits: 3e6, downloadSeconds: 1 },
+  ]);
+});
+
+test('an abandoned segment that is requested again is the same segment, and its bits count as wasted', () => {
+  const { record, begin, end, inFlight } = started();
+  end(begin(0));
+  for (const [abandonments, representation] of [2, 1].entries()) {
+    const active = begin(1, representation);
+    expect(inFlight()?.abandonments).toBe(abandonments);
+    end(active, 1e6, 'abandoned');
+  }
+  begin(1);
+  expect(inFlight()).toMatchObject({ abandonments: 2, sessionWastedBits: 2e6 });
+  expect(record().beforeLastBps).toBe(1e6);
+  expect(record().measured.map(({ abandoned }) => abandoned)).toEqual([false, true, true]);
+  begin(2);
+  expect(inFlight()?.abandonments).toBe(0);
+});
+
+test('counts the abandonments of the current segment, not of the previous one', () => {
+  const { begin, end, inFlight } = started();
+  end(begin(4, 2), 1e6, 'abandoned');
+  end(begin(4), 0, 'failed');
+  end(begin(5), 0, 'failed');
+  begin(5);
+  expect(inFlight()?.abandonments).toBe(0);
+});
+
+test('counts segments from the start of the presentation', () => {
+  const { record, begin, inFlight } = started();
+  const { period } = port.now!;
+  begin(0, 0, { ...port.segment(2, 2), period: { ...period, id: '1', firstIndex: 10 } });
+  expect(inFlight()?.segmentIndex).toBe(12);
+  // The same index in another period is another segment.
+  begin(2);
+  expect(record().beforeLastBps).toBe(4e6);
+});
+
+test('keeps at most 32 downloads', () => {
+  const { record, begin, end } = started();
+  for (let i = 1; i <= 40; i++) end(begin(i));
+  expect(record().measured).toHaveLength(32);
+  expect(record().measured[0]!.segmentIndex).toBe(9);
+});
+
+test('a response complete within 10 ms is a lower bound of the throughput if no slower one is known', () => {
+  const { record, begin, end } = started();
+  const took = (index: number, downloadSeconds: number, outcome?: Outcome) =>
+    end(begin(index), 4e6, outcome, downloadSeconds);
+  const seen = () => record().downloads.map(({ segmentIndex, downloadSeconds }) => [segmentIndex, downloadSeconds]);
+  const bounds = (...indices: number[]) => indices.map((index) => [index, 0.01]);
+  took(0, 0.002);
+  took(0, 0.001, 'abandoned');
+  took(1, 0);
+  expect(seen()).toEqual(bounds(0, 1));
+  took(2, 0.5);
+  // Two fast responses may come from a cache.
+  took(3, 0.002);
+  took(4, 0.002);
+  expect([seen(), record().isOutdated]).toEqual([[[2, 0.5]], false]);
+  took(5, 0.002);
+  expect([seen(), record().isOutdated]).toEqual([bounds(3, 4, 5), true]);
+  took(6, 0.01);
+  expect([seen(), record().isOutdated]).toEqual([[[2, 0.5], ...bounds(6)], false]);
+  expect(record().requestedBits).toBe(32e6);
+});
+
+test('is blind after three downloads that could not be measured, until one can', () => {
+  const { record, begin, end } = started();
+  for (let index = 0; index < 3; index++) {
+    expect(record().isBlind).toBe(false);
+    end(begin(index), 0);
+  }
+  expect(record().isBlind).toBe(true);
+  end(begin(3));
+  expect(record().isBlind).toBe(false);
+});

@@ -1,0 +1,209 @@
+/** The record of the present playback session: its video downloads and what was chosen. Only its methods change it. */
+
+import type { Decision, Download, InFlight } from '../../abr/controller.ts';
+import type { ValidForecast } from '../../abr/forecast.ts';
+import { type DownloadContext, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
+import type { LiveStream } from '../live/live-stream.ts';
+import type { Choice, SegmentRequest, Situation } from '../player-port.ts';
+
+/** Controllers look back at most 16 downloads. */
+const DOWNLOADS_KEPT = 32;
+/**
+ * A response that was complete sooner came from a cache or over a fast link (dash.js uses the same limit): its size
+ * over this time is a lower bound of the throughput.
+ */
+const FAST_SECONDS = 0.01;
+/** One or two fast responses after slower ones came from a cache; more came over a link that became fast. */
+const BOUNDS_TO_COUNT = 3;
+/** After this many complete downloads, some throughput must have been measured. */
+const DOWNLOADS_TO_MEASURE = 3;
+
+/** The part of `InFlight` that a download knows without its session. */
+type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 'sessionWastedBits'>;
+
+/** The download of a video segment. */
+export class VideoDownload extends SegmentDownload {
+  /** Until then, on the session's clock, it is not reconsidered. */
+  keptUntilSeconds: number | undefined;
+
+  constructor(
+    readonly segment: SegmentRequest,
+    requestedAtSeconds: number,
+    context: DownloadContext,
+  ) {
+    super(requestedAtSeconds, context);
+  }
+
+  /** Counted from the start of the presentation. */
+  get segmentIndex(): number {
+    const { period, index } = this.segment;
+    return period.firstIndex + index;
+  }
+
+  /** A copy of its state, for a controller. */
+  state(nowSeconds: number): DownloadState {
+    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds } = this;
+    const { bitrateBps } = this.segment.representation;
+    const times = { requestedAtSeconds, firstByteAtSeconds };
+    return {
+      segmentIndex,
+      bitrateBps,
+      sizeBits,
+      receivedBits,
+      ...times,
+      ...this.link?.withoutWaits(times, nowSeconds),
+    };
+  }
+}
+
+class MutableRecord {
+  /** The player has had media to show. */
+  started = false;
+  /** Finished and abandoned video downloads that took `FAST_SECONDS` or more, oldest first. */
+  measured: readonly Download[] = [];
+  /** Faster ones since the last measured one, counted as `FAST_SECONDS` long: lower bounds of the throughput. */
+  bounds: readonly Download[] = [];
+  /** Complete video downloads. */
+  wholeDownloads = 0;
+  /** The video segment requested last; undefined at the start and after a seek. */
+  last: SegmentRequest | undefined;
+  /** Bitrate of the segment before it. */
+  beforeLastBps: number | undefined;
+  /** The video download in flight. */
+  active: VideoDownload | undefined;
+  /** Abandoned downloads of the segment requested last. */
+  abandonments = 0;
+  /** Sizes of the ended video downloads. */
+  endedBits = 0;
+  wastedBits = 0;
+  /** The latest decision. */
+  decision: Decision | undefined;
+  /** The choice for the next segment and what it was made for, until a request begins or ends. */
+  choice: { made: Choice; situation: Situation } | undefined;
+  /** The latest forecast that the controller got. */
+  forecast: ValidForecast | undefined;
+
+  /** Sessions are counted from 1, the player's first source. `live`: in entries for live streams. */
+  constructor(
+    readonly number: number,
+    readonly live: LiveStream | undefined,
+  ) {}
+
+  /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
+  get downloads(): readonly Download[] {
+    return this.measured.length === 0 || this.isOutdated ? this.bounds : this.measured;
+  }
+
+  /** Downloads complete, but none could be measured. */
+  get isBlind(): boolean {
+    return this.wholeDownloads >= DOWNLOADS_TO_MEASURE && this.downloads.length === 0;
+  }
+
+  /** Enough fast responses in a row to make earlier measurements, and forecasts from them, obsolete. */
+  get isOutdated(): boolean {
+    return this.measured.length > 0 && this.bounds.length >= BOUNDS_TO_COUNT;
+  }
+
+  /** Bits of video requested, without failed downloads. */
+  get requestedBits(): number {
+    return this.endedBits + (this.active?.sizeBits ?? 0);
+  }
+
+  /** A copy of the video download in flight, for a controller. */
+  inFlight(nowSeconds: number): InFlight | undefined {
+    const { active, abandonments, wastedBits, requestedBits } = this;
+    const totals = { abandonments, sessionRequestedBits: requestedBits, sessionWastedBits: wastedBits };
+    return active && { ...active.state(nowSeconds), ...totals };
+  }
+}
+
+export type SessionRecord = Readonly<MutableRecord>;
+
+export class Session {
+  #record: MutableRecord;
+
+  /** `newLiveStream`: in entries for live streams. */
+  constructor(private readonly newLiveStream?: () => LiveStream) {
+    this.#record = new MutableRecord(1, newLiveStream?.());
+  }
+
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  /** The player has another source: forgets everything. */
+  next(): void {
+    this.#record = new MutableRecord(this.#record.number + 1, this.newLiveStream?.());
+  }
+
+  /** The player has media to show. */
+  playing(): void {
+    this.#record.started = true;
+  }
+
+  /** A seek. Returns false before the first picture: the player only seeks to its start position. */
+  seeked(): boolean {
+    if (!this.#record.started) return false;
+    Object.assign(this.#record, { last: undefined, beforeLastBps: undefined, choice: undefined });
+    return true;
+  }
+
+  /** Audio, video or an init segment is requested; a video request for the last segment repeats it. */
+  begin(download: SegmentDownload): void {
+    const record = this.#record;
+    if (!(download instanceof VideoDownload)) return;
+    const { last } = record;
+    const { segment } = download;
+    record.choice = undefined;
+    if (last?.index !== segment.index || last.period.id !== segment.period.id) {
+      record.beforeLastBps = last?.representation.bitrateBps;
+      record.abandonments = 0;
+    }
+    record.last = segment;
+    record.active = download;
+  }
+
+  /** A video download has ended, `downloadSeconds` after its request. A failed or empty one is not recorded. */
+  end(download: VideoDownload, outcome: Outcome, downloadSeconds: number): void {
+    const record = this.#record;
+    const { segmentIndex, segment, receivedBits, sizeBits, requestedAtSeconds } = download;
+    const abandoned = outcome === 'abandoned';
+    if (record.active === download) record.active = undefined;
+    record.choice = undefined;
+    if (outcome === 'whole') record.wholeDownloads++;
+    if (!abandoned && (outcome === 'failed' || receivedBits === 0)) return;
+    record.endedBits += sizeBits;
+    if (abandoned) {
+      record.wastedBits += receivedBits;
+      record.abandonments++;
+    }
+    const linkSeconds = download.link ? download.link.linkSeconds(downloadSeconds) : downloadSeconds;
+    if (linkSeconds === undefined) return;
+    const { bitrateBps } = segment.representation;
+    const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
+    if (linkSeconds >= FAST_SECONDS) {
+      record.bounds = [];
+      const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
+      const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
+      record.measured = kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+    } else if (!abandoned) record.bounds = kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
+  }
+
+  /** The controller gets this forecast. */
+  forecast(forecast: ValidForecast | undefined): void {
+    this.#record.forecast = forecast;
+  }
+
+  /** The controller has decided; `choice`: on the next segment. */
+  decided(decision: Decision, choice?: SessionRecord['choice']): void {
+    this.#record.decision = decision;
+    this.#record.choice = choice ?? this.#record.choice;
+  }
+
+  /** The choice for the next segment has to be made anew. */
+  forgetChoice(): void {
+    this.#record.choice = undefined;
+  }
+}
+
+const kept = (downloads: readonly Download[], download: Download) => [...downloads, download].slice(-DOWNLOADS_KEPT);
