@@ -11,7 +11,7 @@ import { useManualClock, wait } from '../session/scripted.fixture.ts';
 import { LADDER_BPS, ranges } from '../session/stand-in.fixture.ts';
 import * as dash from '../src/dash/fake-player.fixture.ts';
 import * as hls from '../src/hls/fake-player.fixture.ts';
-import { attachLeoAbr as attachLive } from '../src/live.ts';
+import { attachLeoAbr } from '../src/index.ts';
 import * as shaka from '../src/shaka/fake-player.fixture.ts';
 
 // A busy host takes minutes for what takes seconds.
@@ -57,7 +57,7 @@ function channel() {
   const now = () => (Date.now() - startedMs) / 1000;
   player.getCurrentLiveLatency = () => now() - player.media.currentTime;
   Object.assign(player, { getSource: () => 'https://media.example/live.mpd' });
-  const handle = attachLive(dash.asPlayer(player), { logger: null });
+  const handle = attachLeoAbr(dash.asPlayer(player), { logger: null });
   player.instantiateRules();
   player.emit('updateTimeSyncOffset', { offset: 0 });
   player.plays();
@@ -132,7 +132,7 @@ const PLAYERS: Record<string, () => () => Cycle> = {
     const player = new dash.FakePlayer();
     // A record of the stand-in.
     const end = () => player.updates.splice(0);
-    return () => ({ ...dash.attached({}, player, attachLive), end });
+    return () => ({ ...dash.attached({}, player), end });
   },
   'hls.js': () => () => {
     const seen = hls.attached();

@@ -5,16 +5,15 @@ import { Decisions } from './decisions/decisions.ts';
 import { Planner } from './decisions/planner.ts';
 import { Ticker } from './decisions/ticker.ts';
 import type { Forecasting } from './forecasting/forecasting.ts';
-import type { Pacing } from './live/pacing.ts';
+import { Pacing } from './live/pacing.ts';
 import type { Events, Guard } from './page/events.ts';
-import type { ResolvedOptions } from './page/resolved-options.ts';
+import type { ResolvedOptions } from './page/options.ts';
 import type { PlayerPort } from './player-port.ts';
-import { Downloads } from './requests/downloads.ts';
+import { Downloads, type RequestsInFlight } from './requests/downloads.ts';
 import { loadSizes, SegmentSizes } from './requests/segment-sizes.ts';
 import { Session } from './requests/session.ts';
 import { SessionClock } from './requests/session-clock.ts';
 
-/** The type of each part's argument names the other parts that it uses. */
 export class Adaptation {
   readonly session: Session;
   readonly sizes = new SegmentSizes();
@@ -32,17 +31,28 @@ export class Adaptation {
     readonly options: ResolvedOptions,
     readonly events: Events,
   ) {
-    this.session = new Session(options.newLiveStream);
-    this.clock = new SessionClock(options.timeSource, events);
-    this.forecasting = options.newForecasting?.(this);
-    this.planner = new Planner(this);
-    this.decisions = new Decisions(this);
-    this.pacing = port.rate && options.newPacing?.(this);
-    this.ticker = new Ticker(this.clock, this.guard, [new Abandonment(this), ...(this.pacing ? [this.pacing] : [])]);
-    this.downloads = new Downloads(this);
+    const { host } = options;
+    const { guard, sizes } = this;
+    const inFlight: RequestsInFlight = new Map();
+    const session = new Session(options.downloadsKept);
+    const clock = new SessionClock(host, { timeSource: options.timeSource, events, inFlight });
+    const forecasting = options.newForecasting?.({ events, port, session });
+    const planner = new Planner({ port, session, clock, sizes, forecasting, options });
+    const decisions = new Decisions({ port, session, clock, forecasting, planner, events });
+    const abandonment = new Abandonment({ port, session, forecasting, decisions });
+    const pacing = port.rate && new Pacing({ rate: port.rate, session, planner, guard, events, host });
+    const ticker = new Ticker(host, { clock, guard, parts: [abandonment, ...(pacing ? [pacing] : [])] });
+    this.downloads = new Downloads(inFlight, { session, clock, sizes, forecasting, ticker });
+    this.session = session;
+    this.clock = clock;
+    this.forecasting = forecasting;
+    this.planner = planner;
+    this.decisions = decisions;
+    this.pacing = pacing;
+    this.ticker = ticker;
     if (options.sizes === undefined) return;
-    loadSizes(options.sizes).then(
-      (file) => this.sizes.useFile(file),
+    loadSizes(options.sizes, host).then(
+      (file) => sizes.useFile(file),
       (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
     );
   }

@@ -1,9 +1,10 @@
 /** A fake player behind the port: tests set its situation and read the calls it got. */
 
 import { Adaptation } from './adaptation.ts';
+import { HOST } from './host.fixture.ts';
 import { type DecisionEvent, Events } from './page/events.ts';
-import type { LeoAbrOptions } from './page/mpc-l-options.ts';
-import { resolveLiveOptions } from './page/mpc-l-options.ts';
+import type { LeoAbrOptions } from './page/option-types.ts';
+import { resolveOptions } from './page/options.ts';
 import type { Choice, LivePosition, PlayerPort, SegmentRequest, Situation } from './player-port.ts';
 import type { OptionsWith } from './stand-in.fixture.ts';
 
@@ -73,10 +74,10 @@ export function livePort(live: Partial<LivePosition> = {}): FakePort {
 }
 
 export function adapted<C extends LeoAbrOptions['controller']>(options: OptionsWith<C>, port = new FakePort()) {
-  const events = new Events({ logger: null });
+  const events = new Events({ logger: null, host: HOST });
   const emitted: DecisionEvent[] = [];
   events.on('decision', (event) => emitted.push(event));
-  const adaptation = new Adaptation(port, resolveLiveOptions(options), events);
+  const adaptation = new Adaptation(port, resolveOptions(options, HOST), events);
   const sourceEnded = () => adaptation.sourceEnded();
   const stop = () => adaptation.stop();
   const withCmcd: Adaptation['withCmcd'] = (...request) => adaptation.withCmcd(...request);

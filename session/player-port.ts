@@ -110,6 +110,10 @@ export interface RatePort {
   jumpToLive(latencySeconds: number): void;
 }
 
+/** The rate of a whole number of steps from 1 that is nearest towards 1. */
+export const onStep = (rate: number, step: number | undefined) =>
+  step === undefined ? rate : 1 + Math.trunc((rate - 1) / step) * step;
+
 /** What an adapter implements. */
 export interface PlayerPort {
   /** Name of the player in fault messages. */

@@ -2,7 +2,7 @@
 
 import type { DecisionEvent, FaultEvent } from './page/events.ts';
 import type { LeoAbrHandle } from './page/handle.ts';
-import type { LeoAbrOptions } from './page/mpc-l-options.ts';
+import type { LeoAbrOptions } from './page/option-types.ts';
 import { wait } from './scripted.fixture.ts';
 
 /** On demand: 10 segments of 4 s. */

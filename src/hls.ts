@@ -1,11 +1,10 @@
 /** The entry `leo-abr/hls`: `createLeoAbrController()` for hls.js and its types. */
 
-import type { LeoAbrOptions } from '../session/page/mpc-l-options.ts';
-import { resolveLiveOptions } from '../session/page/mpc-l-options.ts';
+import type { LeoAbrOptions } from '../session/page/option-types.ts';
 import { createController, type LeoAbrController } from './hls/abr.ts';
 
 export * from '../session/page/exports.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/mpc-l-options.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/option-types.ts';
 export type { LeoAbrController } from './hls/abr.ts';
 
 /**
@@ -21,5 +20,5 @@ export type { LeoAbrController } from './hls/abr.ts';
  * hls.js's own ABR; that is reported as one `fault` event.
  */
 export function createLeoAbrController(options?: LeoAbrOptions): LeoAbrController {
-  return createController(options, resolveLiveOptions);
+  return createController(options);
 }

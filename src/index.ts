@@ -1,12 +1,12 @@
-/** The main entry: `attachLeoAbr(player)` and its types. */
+/** The entry `leo-abr`: `attachLeoAbr(player)` for dash.js and its types. */
 
 import type { LeoAbrHandle } from '../session/page/handle.ts';
-import { type LeoAbrOptions, resolveOptions } from '../session/page/mpc-l-options.ts';
+import type { LeoAbrOptions } from '../session/page/option-types.ts';
 import { attach } from './dash/installation.ts';
 import type { DashPlayer } from './dash/player.ts';
 
 export * from '../session/page/exports.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/mpc-l-options.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/option-types.ts';
 export type { DashPlayer } from './dash/player.ts';
 
 /**
@@ -18,5 +18,5 @@ export type { DashPlayer } from './dash/player.ts';
  * that has the plugin already) is left unchanged and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
-  return attach(player, options, resolveOptions);
+  return attach(player, options);
 }

@@ -1,12 +1,11 @@
 /** The entry `leo-abr/shaka`: the plugin for Shaka Player, with what the entry `leo-abr/live` has for dash.js. */
 
-import type { LeoAbrOptions } from '../session/page/mpc-l-options.ts';
-import { resolveLiveOptions } from '../session/page/mpc-l-options.ts';
+import type { LeoAbrOptions } from '../session/page/option-types.ts';
 import { createFactory, type LeoAbrFactory } from './shaka/installation.ts';
 import type { ShakaPlayer } from './shaka/player.ts';
 
 export * from '../session/page/exports.ts';
-export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/mpc-l-options.ts';
+export { CONTROLLER_NAMES, type ControllerName, type LeoAbrOptions } from '../session/page/option-types.ts';
 export type { LeoAbrFactory } from './shaka/installation.ts';
 export type { ShakaPlayer } from './shaka/player.ts';
 
@@ -27,5 +26,5 @@ export type { ShakaPlayer } from './shaka/player.ts';
  * `fault` event.
  */
 export function createLeoAbrFactory(player: ShakaPlayer, options?: LeoAbrOptions): LeoAbrFactory {
-  return createFactory(player, options, resolveLiveOptions);
+  return createFactory(player, options);
 }

@@ -1,7 +1,7 @@
 /** The entry `leo-abr/trial`: assigns arms, and reports what viewers got, with the plugin and without. */
 
 import { check } from '../abr/errors.ts';
-import { has } from '../session/page/options.ts';
+import { has } from '../session/page/checks.ts';
 import { observedDash, observedHls, observedShaka } from './trial/players.ts';
 import { Reporter, type ReportOptions, type SessionReports } from './trial/reports.ts';
 

@@ -1,7 +1,6 @@
 /** Options of MPC-L, validated into a fully resolved object. */
 
-import { check, isFrom, requireFrom } from '../errors.ts';
-import { MAX_HORIZON } from '../planner.ts';
+import { requireFrom } from '../errors.ts';
 import { DEFAULT_WATCH_SECONDS } from '../watch-time.ts';
 
 export interface MpcLOptions {
@@ -105,7 +104,7 @@ export const MPC_L_TUNING: MpcLTuning = {
 
 export type ResolvedMpcLOptions = ReturnType<typeof resolveMpcLOptions>;
 
-/** Throws `InputError` for an invalid option. */
+/** Throws `InputError` for an invalid number, except for `horizon`, which whoever takes it from outside checks. */
 export function resolveMpcLOptions({
   horizon,
   risk = DEFAULT_RISK,
@@ -118,8 +117,6 @@ export function resolveMpcLOptions({
   name = 'mpc-l',
   tuning,
 }: MpcLOptions) {
-  const isHorizon = horizon === undefined || (Number.isInteger(horizon) && isFrom(horizon, 1, MAX_HORIZON));
-  check(isHorizon, 'options.horizon', `a whole number from 1 to ${MAX_HORIZON}`, horizon);
   requireFrom(risk, 'options.risk', 0, 1);
   requireFrom(watchSeconds, 'options.watchSeconds', 1, Number.POSITIVE_INFINITY);
   requireFrom(maxWastedShare, 'options.maxWastedShare', 0, 1);

@@ -18,8 +18,7 @@ export interface Arrived {
 export interface DownloadContext {
   /** Expected size of the response. Default 0: it does not matter. */
   sizeBits?: number;
-  /** In entries with forecasts or live streams. */
-  link?: LinkWatch | undefined;
+  link: LinkWatch;
 }
 
 /** Times are of the session's clock, in seconds. */
@@ -29,7 +28,7 @@ export class SegmentDownload {
   receivedBits = 0;
   firstByteAtSeconds: number | undefined;
   lastProgressAtSeconds: number | undefined;
-  readonly link: LinkWatch | undefined;
+  readonly link: LinkWatch;
   /** Bits whose time is known. The first ones may turn out to be all. */
   #timedBits = 0;
 
@@ -43,7 +42,7 @@ export class SegmentDownload {
 
   /** The server answered that a live segment does not exist yet; the player asks again. */
   refused(atSeconds: number): void {
-    if (this.receivedBits === 0) this.link?.refused(atSeconds);
+    if (this.receivedBits === 0) this.link.refused(atSeconds);
   }
 
   /** The player has begun the request again by itself: the body comes again from its first byte. */
@@ -51,14 +50,14 @@ export class SegmentDownload {
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
     this.#timedBits = 0;
-    this.link?.restarted();
+    this.link.restarted();
   }
 
   /** The response has begun; its body has not. */
   responded(atSeconds: number, sizeBits: number | undefined): void {
     if (sizeBits! > 0) this.sizeBits = sizeBits!;
     if (this.firstByteAtSeconds !== undefined) return;
-    this.link?.firstByte(atSeconds);
+    this.link.firstByte(atSeconds);
     this.firstByteAtSeconds = atSeconds;
     this.lastProgressAtSeconds = atSeconds;
   }
@@ -72,7 +71,7 @@ export class SegmentDownload {
     const isFirst = this.firstByteAtSeconds === undefined;
     this.receivedBits += bits;
     const restBits = this.receivedBits - this.#timedBits;
-    const isTimed = this.link?.received(atSeconds, bits, restBits, isFirst, chunks);
+    const isTimed = this.link.received(atSeconds, bits, restBits, isFirst, chunks);
     if (isTimed || (!isFirst && bits > 0)) this.#timedBits = this.receivedBits;
     this.firstByteAtSeconds ??= atSeconds;
     if (bits > 0) this.lastProgressAtSeconds = atSeconds;
@@ -82,7 +81,7 @@ export class SegmentDownload {
   /** The last bits have been reported before. If all bits came at once, the time of the first byte is not known. */
   ended(atSeconds: number, outcome: Outcome): void {
     const cameAtOnce = outcome !== 'abandoned' && this.#timedBits === 0;
-    this.link?.ended(atSeconds, outcome, { restBits: this.receivedBits - this.#timedBits, cameAtOnce });
+    this.link.ended(atSeconds, outcome, { restBits: this.receivedBits - this.#timedBits, cameAtOnce });
     if (outcome === 'whole') this.sizeBits = this.receivedBits;
     if (cameAtOnce) this.firstByteAtSeconds = undefined;
   }

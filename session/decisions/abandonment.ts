@@ -27,12 +27,12 @@ export class Abandonment implements Ticking {
     const { port, session, forecasting, decisions } = this.parts;
     if (forecasting?.hasPageForecasters) forecasting.meter.advance(atSeconds);
     const { active: download } = session.record;
-    if (download === undefined || atSeconds < download.keptUntilSeconds!) return;
+    if (download === undefined || atSeconds < (download.keptUntilSeconds ?? 0)) return;
     // A chunk that does not exist yet cannot be late.
-    if (download.link?.isWaiting(atSeconds)) return;
+    if (download.link.isWaiting(atSeconds)) return;
     const choice = decisions.reconsider(atSeconds);
     if (choice === undefined || choice.representationId === download.segment.representation.id) return;
-    download.keptUntilSeconds = atSeconds + ANSWER_WITHIN_SECONDS;
+    download.keep(atSeconds + ANSWER_WITHIN_SECONDS);
     port.abandon(choice);
   }
 }

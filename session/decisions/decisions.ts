@@ -35,10 +35,10 @@ export class Decisions {
   reconsider(nowSeconds: number): Choice | undefined {
     const { record } = this.parts.session;
     const { active } = record;
-    const { reconsider, settleSeconds } = this.parts.planner.controller;
-    const isAsked =
-      active && reconsider && !(nowSeconds < (active.keptUntilSeconds ?? active.requestedAtSeconds + settleSeconds!));
-    return isAsked ? this.#ask(record.inFlight(nowSeconds)) : undefined;
+    const { reconsider, settleSeconds = 0 } = this.parts.planner.controller;
+    if (!active || !reconsider) return undefined;
+    const { keptUntilSeconds = active.requestedAtSeconds + settleSeconds } = active;
+    return nowSeconds < keptUntilSeconds ? undefined : this.#ask(record.inFlight(nowSeconds));
   }
 
   /** Asks the controller; `inFlight` is the download to reconsider, if any. Undefined for no choice. */
@@ -50,19 +50,19 @@ export class Decisions {
     const { period, ladder } = situation;
     // While a live segment does not exist yet, all players ask again and again.
     const isRepeated = !inFlight && choice && (situation.live || port.isPolled);
-    if (isRepeated && live?.isSame(choice.situation, situation)) return choice.made;
+    if (isRepeated && live.isSame(choice.situation, situation)) return choice.made;
     // The player has moved on to another period.
     if (inFlight && period.id !== active?.segment.period.id) return undefined;
     const { controller } = planner;
-    const input = planner.input(situation, inFlight);
+    const input = planner.takeInput(situation, inFlight);
     const { state, forecast } = input;
     return events.attempt('controller-failed', 'the controller failed', () => {
       const decision = inFlight
         ? controller.reconsider!(state, inFlight, forecast)
         : controller.decide(state, forecast);
       if (decision === 'keep') {
-        planner.kept = { situation, inFlight: inFlight!, input };
-        active!.keptUntilSeconds = state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight!) ?? 0);
+        planner.keep({ situation, inFlight: inFlight!, input });
+        active!.keep(state.nowSeconds + (controller.keepsForSeconds?.(state, inFlight!) ?? 0));
         return undefined;
       }
       // A controller of the page may return anything.

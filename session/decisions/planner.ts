@@ -15,33 +15,32 @@ export interface PlannerOptions extends StateOptions {
 
 /** The controller's input. */
 interface Input {
-  state: PlayerState;
-  forecast: ValidForecast | undefined;
+  readonly state: PlayerState;
+  readonly forecast: ValidForecast | undefined;
 }
 
 /** What a download in flight was reconsidered on. */
-interface Moment {
+export interface Moment {
   situation: Situation;
   inFlight: InFlight;
   input: Input;
 }
 
-export class Planner {
-  readonly parts;
-  #controller: Controller;
-  /** Of a download that was reconsidered and kept: at the same tick, the rate of a live stream is set on the same. */
-  kept: Moment | undefined;
+interface Parts {
+  port: Pick<PlayerPort, 'situation'>;
+  session: Session;
+  clock: SessionClock;
+  sizes: SegmentSizes;
+  forecasting: Forecasting | undefined;
+  /** They may change, and count from the next `renew` or `takeInput` on. */
+  options: PlannerOptions;
+}
 
-  /** `options` may change: they count from the next `renew` or `input` on. */
-  constructor(parts: {
-    port: Pick<PlayerPort, 'situation'>;
-    session: Session;
-    clock: SessionClock;
-    sizes: SegmentSizes;
-    forecasting: Forecasting | undefined;
-    options: PlannerOptions;
-  }) {
-    this.parts = parts;
+export class Planner {
+  #controller: Controller;
+  #kept: Moment | undefined;
+
+  constructor(private readonly parts: Parts) {
     this.#controller = parts.options.newController();
   }
 
@@ -60,15 +59,30 @@ export class Planner {
   situation(): Situation | undefined {
     const { port, session, clock } = this.parts;
     const situation = port.situation(!clock.isRunning);
-    return situation && (session.record.live?.atEdge(situation) ?? situation);
+    return situation && session.record.live.atEdge(situation);
   }
 
-  /** `inFlight`: the download to reconsider; undefined for the next segment. */
-  input(situation: Situation, inFlight: InFlight | undefined): Input {
+  /** A download was reconsidered and kept: at the same tick, the rate of a live stream is set on the same input. */
+  keep(moment: Moment): void {
+    this.#kept = moment;
+  }
+
+  /** What was kept since the last call, if anything. */
+  takeKept(): Moment | undefined {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    return kept;
+  }
+
+  /**
+   * Assembles the controller's input, for which the forecasters get all that was observed; the session notes the
+   * forecast, and that playback has begun. `inFlight`: the download to reconsider; undefined for the next segment.
+   */
+  takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
     const { session, clock, forecasting, sizes, options } = this.parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
     const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
-    const newest = forecasting?.latest(state);
+    const newest = forecasting?.flushAndForecast(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);
     return { state, forecast };

@@ -1,17 +1,14 @@
 /** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
-import { bitrateWeights } from '../../abr/qoe.ts';
-import type { CommonOptions } from '../page/options.ts';
+import { LARGEST_HORIZON } from '../../abr/horizon.ts';
+import type { ResolvedOptions } from '../page/options.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';
 import type { SessionRecord } from '../requests/session.ts';
 import type { Clocks } from '../requests/session-clock.ts';
 
-/** A controller gets the sizes of at least this many segments, whatever its horizon. */
-const UPCOMING_SEGMENTS = 10;
-
-export type StateOptions = Required<Pick<CommonOptions, 'qoe' | 'horizon'>>;
+export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon'>;
 
 interface StateParts {
   situation: Situation;
@@ -29,8 +26,8 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
   const { period, ladder, playback } = situation;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
-  const rows = Math.min(segmentsRemaining, Math.max(UPCOMING_SEGMENTS, options.horizon));
-  const live = record.live?.state(situation, indexInPeriod, clocks.nowSeconds);
+  const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
+  const live = record.live.state(situation, indexInPeriod, clocks.nowSeconds);
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {
     ...clocks,
@@ -44,7 +41,7 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],
-    weights: bitrateWeights(options.qoe, ladderBps),
+    weights: options.weightsOf(ladderBps),
     ...(live && { live }),
   };
 }

@@ -4,6 +4,7 @@
  */
 
 import { PACE_PERIOD_SECONDS } from '../../abr/controller.ts';
+import type { Host } from '../host.ts';
 import type { Guard } from '../page/events.ts';
 import type { SessionClock } from '../requests/session-clock.ts';
 
@@ -18,40 +19,41 @@ export interface Ticking {
 }
 
 export class Ticker {
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopTimer: (() => void) | undefined;
   #tickedSeconds = 0;
 
   constructor(
-    private readonly clock: Pick<SessionClock, 'nowSeconds'>,
-    private readonly guard: Guard,
-    private readonly parts: readonly Ticking[],
+    private readonly host: Pick<Host, 'every' | 'soon'>,
+    private readonly run: { clock: Pick<SessionClock, 'nowSeconds'>; guard: Guard; parts: readonly Ticking[] },
   ) {}
 
   /** A download has begun or ended. */
   update(): void {
-    if (!this.parts.some((part) => part.isNeeded())) this.stop();
-    else if (this.#timer === undefined) {
-      this.#tickedSeconds = this.clock.nowSeconds();
-      this.#timer = setInterval(this.#tick, 1000 * PACE_PERIOD_SECONDS);
+    const { clock, parts } = this.run;
+    if (!parts.some((part) => part.isNeeded())) this.stop();
+    else if (this.#stopTimer === undefined) {
+      this.#tickedSeconds = clock.nowSeconds();
+      this.#stopTimer = this.host.every(1000 * PACE_PERIOD_SECONDS, this.#tick);
     }
   }
 
   /** Bits have arrived, at this time of the session's clock. */
   progressed(atSeconds: number): void {
-    if (this.#timer === undefined || atSeconds - this.#tickedSeconds < LATE_TICK_SECONDS) return;
+    if (this.#stopTimer === undefined || atSeconds - this.#tickedSeconds < LATE_TICK_SECONDS) return;
     this.#tickedSeconds = atSeconds;
     // The player finishes handling its own event first.
-    queueMicrotask(this.#tick);
+    this.host.soon(this.#tick);
   }
 
   stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   readonly #tick = () => {
-    const atSeconds = this.clock.nowSeconds();
+    const { clock, guard, parts } = this.run;
+    const atSeconds = clock.nowSeconds();
     this.#tickedSeconds = atSeconds;
-    for (const part of this.parts) this.guard(() => part.tick(atSeconds));
+    for (const part of parts) guard(() => part.tick(atSeconds));
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Forecaster } from '../../abr/forecast.ts';
+import { HOST } from '../host.fixture.ts';
 import { Events } from '../page/events.ts';
 import { Steady } from '../scripted.fixture.ts';
 import { Forecasting } from './forecasting.ts';
@@ -11,7 +12,7 @@ const AT_START = { read: () => ({ nowSeconds: 0 }) };
 function started(changes: Partial<Forecaster> = {}, clock: { read(): object } = AT_START) {
   const second = Object.assign(new Steady(), { name: 'second' });
   const first = Object.assign(new Steady(), { name: 'first' }, changes);
-  const events = new Events({ logger: null });
+  const events = new Events({ logger: null, host: HOST });
   const forecasting = new Forecasting({ seed: 3, events, forecasters: [first, second], hasPageForecasters: true });
   forecasting.start(clock as typeof AT_START);
   return { forecasting, events, first, second };
@@ -27,7 +28,7 @@ test("starts all forecasters, passes them the meter's observations, and asks the
     expect(one.contexts).toEqual([{ seed: 3 }]);
     expect(one.observations.map(({ kind }) => kind)).toEqual(['request-latency', ...Array(3).fill('throughput')]);
   }
-  expect(forecasting.latest({ nowSeconds: 0.6 })?.source).toBe('steady');
+  expect(forecasting.flushAndForecast({ nowSeconds: 0.6 })?.source).toBe('steady');
   // Complete observations are passed before.
   expect(second.observations.at(-1)).toMatchObject({ kind: 'throughput', bits: 0, endSeconds: 0.4 });
 });
@@ -49,7 +50,7 @@ test('forecasters get UTC again after a leap or from a better source', () => {
     read: () => ({ nowSeconds: 0, utcMs: 1e12, utcUncertaintySeconds: 2 }),
   });
   const at = (nowSeconds: number, utcMs: number, utcUncertaintySeconds = 2) =>
-    forecasting.latest({ nowSeconds, utcMs, utcUncertaintySeconds });
+    forecasting.flushAndForecast({ nowSeconds, utcMs, utcUncertaintySeconds });
   at(0, 1e12 + 5000);
   at(1, 1e12 + 1020);
   at(2, 1e12 + 2010);
@@ -58,7 +59,7 @@ test('forecasters get UTC again after a leap or from a better source', () => {
   at(4, 1e12 + 7000);
   at(5, 1e12 + 8000, 0.05);
   at(6, 1e12 + 9000, 0.05);
-  forecasting.latest({ nowSeconds: 7 });
+  forecasting.flushAndForecast({ nowSeconds: 7 });
   expect(times).toEqual([
     [3, 1e12 + 6000, 2],
     [5, 1e12 + 8000, 0.05],

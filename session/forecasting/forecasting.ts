@@ -40,7 +40,7 @@ export class Forecasting {
     });
   }
 
-  /** The page has forecasters of its own, which may work between two calls of `latest`. */
+  /** The page has forecasters of its own, which may work between two forecasts. */
   get hasPageForecasters(): boolean {
     return this.options.hasPageForecasters;
   }
@@ -79,8 +79,8 @@ export class Forecasting {
     return options.cmcd && forecast ? withCmcd(forecast, clock.read().utcMs, url, headers) : url;
   }
 
-  /** The newest forecast, if any. */
-  latest(clocks: Clocks): ValidForecast | undefined {
+  /** Passes all that was measured until now to the forecasters; returns the newest forecast, if any. */
+  flushAndForecast(clocks: Clocks): ValidForecast | undefined {
     const { nowSeconds, utcMs } = clocks;
     this.#meter.advance(nowSeconds);
     const utc = utcAtStart(clocks);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { HOST } from '../host.fixture.ts';
 import { PriorForecaster, STORAGE_KEY, type Statistics, withSession } from './prior-forecaster.ts';
 
 const ORIGIN = 'https://media.example';
@@ -14,7 +15,7 @@ function memory(text?: string) {
 const portOf = (origin: string | null) => ({ manifestUrl: () => origin && `${origin}/stream.mpd` });
 
 function forecasterOn(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined, origin: string | null = ORIGIN) {
-  const forecaster = new PriorForecaster({ port: portOf(origin), storage: () => storage });
+  const forecaster = new PriorForecaster({ port: portOf(origin), host: { ...HOST, storage: () => storage } });
   forecaster.start();
   return forecaster;
 }
@@ -136,7 +137,7 @@ describe('the stored statistics', () => {
       throw new DOMException('denied', 'SecurityError');
     };
     for (const storage of [blocked, () => ({ ...memory(), setItem: blocked })]) {
-      const forecaster = new PriorForecaster({ port: portOf(ORIGIN), storage });
+      const forecaster = new PriorForecaster({ port: portOf(ORIGIN), host: { ...HOST, storage } });
       forecaster.start();
       expect(() => watch(forecaster, Array(6).fill(20e6))).not.toThrow();
       expect(forecaster.latest(0)).toBeUndefined();
@@ -144,12 +145,13 @@ describe('the stored statistics', () => {
   });
 
   test('move towards the latest session, and widen if sessions differ', () => {
-    const next = (sessions: number, bps: number) => withSession([10e6, 0.2, sessions, 1], bps, 0.2);
+    const next = (sessions: number, bps: number) =>
+      withSession([10e6, 0.2, sessions, 1], { medianBps: bps, spread: 0.2, day: 20_000 });
     expect(next(5, 10e6)).toEqual([10e6, 0.2, 6, 20_000]);
     expect(next(1, 40e6)).toEqual([20e6, 0.721, 2, 20_000]);
     // A long past does not prevent learning a new place.
     let learnt: Statistics = [10e6, 0.2, 1000, 1];
-    for (let i = 0; i < 12; i++) learnt = withSession(learnt, 40e6, 0.2);
+    for (let i = 0; i < 12; i++) learnt = withSession(learnt, { medianBps: 40e6, spread: 0.2, day: 20_000 });
     expect(learnt[0]).toBeGreaterThan(35e6);
   });
 });

@@ -5,6 +5,7 @@
  */
 
 import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import type { Host } from '../host.ts';
 import { attempt } from '../page/attempt.ts';
 import type { PlayerPort } from '../player-port.ts';
 
@@ -44,8 +45,7 @@ export type Statistics = [medianBps: number, spread: number, sessions: number, d
 export interface PriorForecasterOptions {
   /** The player, whose stream's origin is asked at the start of each session. */
   port: Pick<PlayerPort, 'manifestUrl'>;
-  /** Returns the page's storage; throws if it is blocked. */
-  storage: () => Pick<Storage, 'getItem' | 'setItem'> | undefined;
+  host: Pick<Host, 'storage' | 'utcMs' | 'absoluteUrl'>;
 }
 
 export class PriorForecaster implements Forecaster {
@@ -62,7 +62,7 @@ export class PriorForecaster implements Forecaster {
 
   start(): void {
     this.save();
-    this.#origin = originOf(this.options.port);
+    this.#origin = this.#originOfStream();
     this.#past = this.#origin === undefined ? undefined : this.#stored()[this.#origin];
     this.#ratesBps = [];
     this.#binCount = 0;
@@ -108,46 +108,53 @@ export class PriorForecaster implements Forecaster {
     if (!(medianBps > 0)) return;
     const squares = rates.map((rate) => Math.log(Math.max(rate / medianBps, FLOOR_SHARE)) ** 2);
     const spread = Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
-    const all = { ...this.#stored(), [this.#origin]: withSession(this.#past, medianBps, spread) };
+    const all = {
+      ...this.#stored(),
+      [this.#origin]: withSession(this.#past, { medianBps, spread, day: this.#today() }),
+    };
     const newest = Object.entries(all).sort(([, a], [, b]) => b[3] - a[3]);
     attempt(() => {
       const text = JSON.stringify(Object.fromEntries(newest.slice(0, MAX_ORIGINS)));
-      this.options.storage()?.setItem(STORAGE_KEY, text);
+      this.options.host.storage()?.setItem(STORAGE_KEY, text);
     });
   }
 
   /** By origin. */
   #stored(): Record<string, Statistics> {
-    const stored: unknown = attempt(() => JSON.parse(this.options.storage()?.getItem(STORAGE_KEY) ?? '{}'));
-    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value)));
+    const stored: unknown = attempt(() => JSON.parse(this.options.host.storage()?.getItem(STORAGE_KEY) ?? '{}'));
+    return Object.fromEntries(Object.entries(stored ?? {}).filter(([, value]) => isRecent(value, this.#today())));
+  }
+
+  #today(): number {
+    return Math.floor(this.options.host.utcMs() / MS_PER_DAY);
+  }
+
+  /** `https://host:port` of the manifest; undefined if it has no URL. */
+  #originOfStream(): string | undefined {
+    const { port, host } = this.options;
+    return attempt(() => {
+      const url = port.manifestUrl();
+      return typeof url === 'string' ? host.absoluteUrl(url).origin : undefined;
+    });
   }
 }
 
 /** Statistics after one more session; a difference from the past widens the spread. */
-export function withSession(past: Statistics | undefined, medianBps: number, spread: number): Statistics {
+export function withSession(
+  past: Statistics | undefined,
+  { medianBps, spread, day }: { medianBps: number; spread: number; day: number },
+): Statistics {
   const [pastBps, pastSpread, sessions] = past ?? [medianBps, spread, 0];
   const share = 1 / (Math.min(sessions, MAX_WEIGHT) + 1);
   const change = Math.log(medianBps / pastBps);
   const variance = (1 - share) * pastSpread ** 2 + share * spread ** 2 + share * (1 - share) * change ** 2;
   const rounded = Math.round(1000 * Math.sqrt(variance)) / 1000;
-  return [Math.round(pastBps * Math.exp(share * change)), rounded, sessions + 1, today()];
+  return [Math.round(pastBps * Math.exp(share * change)), rounded, sessions + 1, day];
 }
 
-function isRecent(value: unknown): value is Statistics {
+function isRecent(value: unknown, today: number): value is Statistics {
   if (!Array.isArray(value) || value.length !== 4 || !value.every(Number.isFinite)) return false;
   const [medianBps, spread, sessions, day] = value as Statistics;
-  const ageDays = today() - day;
+  const ageDays = today - day;
   return medianBps > 0 && spread >= 0 && spread < 10 && sessions >= 1 && ageDays >= -1 && ageDays <= MAX_AGE_DAYS;
-}
-
-function today(): number {
-  return Math.floor(Date.now() / MS_PER_DAY);
-}
-
-/** `https://host:port` of the manifest; undefined if it has no URL. */
-function originOf(port: Pick<PlayerPort, 'manifestUrl'>): string | undefined {
-  return attempt(() => {
-    const url = port.manifestUrl();
-    return typeof url === 'string' ? new URL(url, globalThis.location?.href).origin : undefined;
-  });
 }

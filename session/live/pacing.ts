@@ -3,10 +3,10 @@
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Planner } from '../decisions/planner.ts';
 import type { Ticking } from '../decisions/ticker.ts';
+import type { Host } from '../host.ts';
 import type { Events, Guard } from '../page/events.ts';
-import type { PlayerPort } from '../player-port.ts';
+import { onStep, type RatePort } from '../player-port.ts';
 import type { Session } from '../requests/session.ts';
-import { onStep } from './live-rate.ts';
 
 /** Smaller differences of rates, and of latencies in seconds, count as none. */
 const SAME = 0.005;
@@ -18,11 +18,12 @@ const JUMP_MS = 5000;
 const HIDDEN_LATE_SECONDS = 1;
 
 export interface PacingParts {
-  port: Pick<PlayerPort, 'rate'>;
+  rate: RatePort;
   session: Session;
   planner: Planner;
   guard: Guard;
   events: Events;
+  host: Pick<Host, 'nowMs' | 'isHidden'>;
 }
 
 export class Pacing implements Ticking {
@@ -43,9 +44,7 @@ export class Pacing implements Ticking {
 
   isNeeded(): boolean {
     const { session, planner } = this.parts;
-    return (
-      this.#held !== undefined || (session.record.live?.isRequested === true && planner.controller.pace !== undefined)
-    );
+    return this.#held !== undefined || (session.record.live.isRequested && planner.controller.pace !== undefined);
   }
 
   tick(atSeconds: number): void {
@@ -58,16 +57,15 @@ export class Pacing implements Ticking {
     this.#emitted = undefined;
     if (this.#held === undefined) return;
     this.#held = undefined;
-    this.parts.port.rate!.setPlaybackRate(undefined);
+    this.parts.rate.setPlaybackRate(undefined);
   }
 
   /** Returns false where the rate is the player's. */
   #hold(nowSeconds: number): boolean {
-    const { port, session, planner, events } = this.parts;
+    const { rate: player, session, planner, events, host } = this.parts;
     const { controller } = planner;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
-    const { kept } = planner;
-    planner.kept = undefined;
+    const kept = planner.takeKept();
     const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
@@ -77,8 +75,8 @@ export class Pacing implements Ticking {
     const isInOtherPeriod = inFlight && period.id !== session.record.active?.segment.period.id;
     if (playback.isPaused || isViewers || isInOtherPeriod) return true;
 
-    session.record.live!.played(nowSeconds, playback.playbackRate);
-    const { state, forecast } = kept?.input ?? planner.input(situation, inFlight);
+    session.record.live.played(nowSeconds, playback.playbackRate);
+    const { state, forecast } = kept?.input ?? planner.takeInput(situation, inFlight);
     const live = state.live!;
     const pace = events.attempt('controller-failed', 'the controller set no pace', () =>
       checked(controller.pace!(state, inFlight, forecast), live),
@@ -88,12 +86,12 @@ export class Pacing implements Ticking {
       return false;
     }
     this.#pace = pace;
-    const nowMs = performance.now();
+    const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this.#jumpedMs >= JUMP_MS;
     this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
     if (isJump) {
       this.#jumpedMs = nowMs;
-      port.rate!.jumpToLive(pace.targetLatencySeconds);
+      player.jumpToLive(pace.targetLatencySeconds);
     }
     if (isJump || this.#isNews(pace, nowMs)) {
       const { rate } = this.#held!;
@@ -105,10 +103,10 @@ export class Pacing implements Ticking {
 
   /** Sets the rate, at most once in `CHANGE_MS` except to 1. `presentRate`: the one that the player has now. */
   #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): void {
-    const player = this.parts.port.rate!;
+    const { rate: player, host } = this.parts;
     const held = this.#held;
     const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
-    const isTimely = !globalThis.document?.hidden || isLate;
+    const isTimely = !host.isHidden() || isLate;
     const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
     const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
     const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);

@@ -1,12 +1,13 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { HOST } from '../host.fixture.ts';
 import { writeLines } from './debug.ts';
 import { type DecisionEvent, Events, type PaceEvent } from './events.ts';
 
 test('a decision and a pace are one line each, with the player and its number', () => {
   const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };
-  const emit = (name: string, debug: true | ((line: string) => void)) => {
-    const events = new Events({ logger: null });
-    writeLines(events, name, debug);
+  const emit = (name: string, print: (line: string) => void) => {
+    const events = new Events({ logger: null, host: HOST });
+    writeLines(events, name, print);
     const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
     events.emit('decision', { ...chosen, state } as DecisionEvent);
     events.emit('pace', { playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
@@ -15,9 +16,7 @@ test('a decision and a pace are one line each, with the player and its number', 
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   emit('dash.js', write);
-  const console = jest.spyOn(globalThis.console, 'debug').mockImplementation(write);
-  emit('hls.js', true);
-  console.mockRestore();
+  emit('hls.js', write);
   const texts = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'];
   expect(lines).toEqual(
     ['dash.js #1', 'hls.js #2'].flatMap((name) =>

@@ -7,9 +7,7 @@ import type { Events } from './events.ts';
 let writers = 0;
 
 /** Writes with the player's name and number, the session's time and the buffer level. */
-export function writeLines(events: Events, playerName: string, debug: true | ((line: string) => void)): void {
-  // biome-ignore lint/suspicious/noConsole: the page has asked for it.
-  const print = debug === true ? console.debug : debug;
+export function writeLines(events: Events, playerName: string, print: (line: string) => void): void {
   const label = `leo-abr ${playerName} #${++writers}`;
   const write = ({ nowSeconds, bufferLevelSeconds }: PlayerState, text: string) =>
     print(`${label}, ${nowSeconds.toFixed(1)} s, buffer ${bufferLevelSeconds.toFixed(1)} s: ${text}`);

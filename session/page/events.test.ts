@@ -1,13 +1,12 @@
 import { expect, test } from '@jest/globals';
+import { HOST } from '../host.fixture.ts';
 import { type DecisionEvent, Events, type FaultEvent } from './events.ts';
-import { createHandle } from './handle.ts';
-import { resolveMpcDOptions } from './resolved-options.ts';
 
 const decision = {} as DecisionEvent;
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 test('events reach their listeners until these unsubscribe', () => {
-  const events = new Events({ logger: null });
+  const events = new Events({ logger: null, host: HOST });
   const seen: string[] = [];
   events.on('fault', () => {});
   expect(events.isWatched).toBe(false);
@@ -22,23 +21,15 @@ test('events reach their listeners until these unsubscribe', () => {
   expect(seen).toEqual(['a', 'b', 'b']);
 });
 
-test('whoever reads the state of a handle watches', () => {
-  const made: Events[] = [];
-  const handle = createHandle({}, resolveMpcDOptions, (_, events) => void made.push(events));
-  expect(made).toMatchObject([{ isWatched: false }]);
-  expect(handle.state.status).toBe('inactive');
-  expect(made).toMatchObject([{ isWatched: true }]);
-});
-
 test('an unknown event is refused with the names of the events', () => {
-  const events = new Events({ logger: null });
+  const events = new Events({ logger: null, host: HOST });
   const listen = () => events.on('decisions' as 'decision', () => {});
   expect(listen).toThrow('event: expected decision, pace or fault, got "decisions"');
 });
 
 test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {
   const warnings: string[] = [];
-  const events = new Events({ logger: { warn: (text) => warnings.push(text) } });
+  const events = new Events({ logger: { warn: (text) => warnings.push(text) }, host: HOST });
   const cause = new Error('broken');
   events.fault('controller-failed', 'the controller failed', cause);
   events.fault('controller-failed', 'the controller failed', new Error('again'));
@@ -62,7 +53,7 @@ test('a fault is reported once per code and source, to listener and logger, afte
 });
 
 test('a listener that throws stops neither the others nor the caller', async () => {
-  const events = new Events({ logger: null });
+  const events = new Events({ logger: null, host: HOST });
   let heard = 0;
   events.on('decision', () => {
     throw 'oops';

@@ -3,6 +3,7 @@
 import type { Decision, InFlight, Pace, PlayerState } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
+import type { Host } from '../host.ts';
 
 /** A decision on a segment with all its inputs, so that it can be recomputed. */
 export interface DecisionEvent {
@@ -40,7 +41,7 @@ export interface PaceEvent {
 export type FaultCode =
   /** Not a player, or not a version of it, that the plugin supports: the plugin does nothing. */
   | 'unsupported-player'
-  /** A live stream, in an entry for streams on demand: the player's own algorithm decides. */
+  /** The stream declares no bitrates, and they cannot be estimated: the player's own algorithm decides. */
   | 'unsupported-stream'
   /** The player has the plugin already: this second attachment does nothing. */
   | 'already-attached'
@@ -97,7 +98,7 @@ export class Events {
     fault: new Set<Listener<'fault'>>(),
   };
 
-  constructor(private readonly options: { logger: Logger | null }) {}
+  constructor(private readonly options: { logger: Logger | null; host: Pick<Host, 'soon'> }) {}
 
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
@@ -108,13 +109,13 @@ export class Events {
     return () => set.delete(listener);
   }
 
-  /** Reports the first fault with this code and `what`, in a microtask: `attachLeoAbr` has then returned. */
+  /** Reports the first fault with this code and `what`, after the present call: `attachLeoAbr` has then returned. */
   fault(code: FaultCode, what: string, cause?: unknown): void {
     if (this.faults.some((known) => known.code === code && known.message.startsWith(what))) return;
     const message = cause === undefined ? what : `${what}: ${cause instanceof Error ? cause.message : cause}`;
     const event = { code, message, cause };
     this.faults.push(event);
-    queueMicrotask(() => {
+    this.options.host.soon(() => {
       this.options.logger?.warn(`leo-abr: ${message}`);
       this.emit('fault', event);
     });

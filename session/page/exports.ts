@@ -24,4 +24,4 @@ export type {
 export { parseSizes, type SizesFile } from '../requests/segment-sizes.ts';
 export type { DecisionEvent, FaultCode, FaultEvent, LeoAbrEvents, Listener, Logger, PaceEvent } from './events.ts';
 export type { ChangeableOptions, LeoAbrHandle, LeoAbrState } from './handle.ts';
-export type { LiveOptions, TimeSource } from './options.ts';
+export type { LiveOptions, TimeSource } from './option-types.ts';

@@ -4,11 +4,12 @@ import type { Decision, Pace } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from '../adaptation.ts';
+import type { Host } from '../host.ts';
 import type { SessionRecord } from '../requests/session.ts';
 import { writeLines } from './debug.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
-import type { LeoAbrOptions } from './mpc-l-options.ts';
-import type { ResolvedOptions } from './resolved-options.ts';
+import type { LeoAbrOptions } from './option-types.ts';
+import { type ResolvedOptions, resolveOptions } from './options.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
@@ -63,17 +64,21 @@ export interface Installation {
 }
 
 /** `install` installs the core in the player; it returns undefined after reporting a fault. */
-export function createHandle<O extends object>(
-  options: O | undefined,
-  resolve: (options: O | undefined) => ResolvedOptions,
+export function createHandle(
+  options: LeoAbrOptions | undefined,
+  host: Host,
   install: (options: ResolvedOptions, events: Events) => Installation | undefined,
 ): LeoAbrHandle {
-  const resolved = resolve(options);
+  const resolved = resolveOptions(options, host);
   const events = new Events(resolved);
   const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
     install(resolved, events),
   );
-  if (installation && resolved.debug) writeLines(events, installation.adaptation.port.name, resolved.debug);
+  const { debug } = resolved;
+  if (installation && debug) {
+    const print = debug === true ? (line: string) => host.console.debug(line) : debug;
+    writeLines(events, installation.adaptation.port.name, print);
+  }
   let isDetached = false;
   return {
     set(change) {
@@ -81,8 +86,8 @@ export function createHandle<O extends object>(
         const isChangeable = (CHANGEABLE as readonly string[]).includes(name);
         check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);
       }
-      const changed = { ...options, ...change } as O;
-      Object.assign(resolved, resolve(changed));
+      const changed = { ...options, ...change };
+      Object.assign(resolved, resolveOptions(changed, host));
       options = changed;
       installation?.changed();
     },
@@ -92,7 +97,6 @@ export function createHandle<O extends object>(
     },
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {
-      events.isWatched = true;
       const { session, clock, pacing } = installation?.adaptation ?? {};
       const {
         number = 0,

@@ -1,78 +1,81 @@
-/** The options that all entries share, their checks, and their resolved form. */
+/** The table of options with their checks and defaults, and the options of an attachment with all that follows from them. */
 
-import { check, isFrom as isBetween } from '../../abr/errors.ts';
-import { parseSizes, type SizesFile } from '../requests/segment-sizes.ts';
-import type { Logger } from './events.ts';
+import type { Controller } from '../../abr/controller.ts';
+import { check, isPositive } from '../../abr/errors.ts';
+import { LARGEST_HORIZON } from '../../abr/horizon.ts';
+import { createMpcD, DEFAULT_HORIZON } from '../../abr/mpc-d.ts';
+import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
+import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
+import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
+import { MAX_HORIZON } from '../../abr/planner.ts';
+import { bitrateWeights, type QoeWeights } from '../../abr/qoe.ts';
+import { BuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { SubSecond } from '../../predictor/link/sub-second.ts';
+import { Forecasting } from '../forecasting/forecasting.ts';
+import { PriorForecaster } from '../forecasting/prior-forecaster.ts';
+import type { Host } from '../host.ts';
+import type { PlayerPort } from '../player-port.ts';
+import { parseSizes } from '../requests/segment-sizes.ts';
+import type { Session } from '../requests/session.ts';
+import { type Check, type Checks, checkOptions, has, isFrom, isWhole, SWITCH } from './checks.ts';
+import type { Events } from './events.ts';
+import {
+  CONTROLLER_NAMES,
+  type InternalOptions,
+  type LeoAbrOptions,
+  type LiveOptions,
+  type TimeSource,
+} from './option-types.ts';
 
-/** UTC and its uncertainty. */
-export interface TimeSource {
-  now(): { utcMs: number; uncertaintySeconds: number };
+/** The parts of an attachment that forecasts need. */
+interface Surroundings {
+  events: Events;
+  port: Pick<PlayerPort, 'manifestUrl'>;
+  session: Session;
 }
 
-/** How a live stream may play. Defaults are the stream's and the player's. */
-export interface LiveOptions {
-  /** Slowest playback rate, 0.5 to 1. Default: the stream's or the player's; 0.95 where neither sets one. */
-  minPlaybackRate?: number;
-  /** Fastest playback rate, 1 to 2. Default: the stream's or the player's; 1.05 where neither sets one. */
-  maxPlaybackRate?: number;
-  /** Target latency in seconds; `auto` leaves it to a controller that can choose one. Default: the player's. */
-  targetLatencySeconds?: number | 'auto';
-  /**
-   * Playback that is later than this jumps to the target: a latency in seconds, larger than the target (a smaller one is
-   * ignored). Default: the player's.
-   */
-  maxLatencySeconds?: number;
-}
-
-export interface CommonOptions {
-  /** Segments that a named controller plans ahead, 1 to 20. Default: the controller's own. */
-  horizon?: number;
-  /** Quality that a controller maximises: `linear` in bitrate, or `log`. Default `linear`. */
-  qoe?: 'linear' | 'log';
-  /** Source of UTC, for handovers. Default: the device's clock, with an uncertainty of 2 s. */
-  timeSource?: TimeSource;
-  /**
-   * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. Default: the
-   * stream's own index if it has one, else estimates from earlier downloads.
-   */
-  sizes?: SizesFile | string | URL;
-  /** Playback rate and latency of live streams, in the entries for them; others ignore it. */
-  live?: LiveOptions;
-  /**
-   * Turn on the player's CMCD (CTA-5004), and add the plugin's keys to the value in its requests: forecast source,
-   * capacity, next handover. A page's own configuration of CMCD stays. Default false.
-   */
-  cmcd?: boolean;
-  /** Seed of all random numbers, a whole number from 0 to 4294967295. Default 1. */
-  seed?: number;
-  /** Faults are written here as well as emitted; `null` for nowhere. Default `console`. */
-  logger?: Logger | null;
-  /** One line per decision and pace: `true` for `console.debug`, or a function that gets it. Default false. */
-  debug?: boolean | ((line: string) => void);
-}
-
-/** The shared options with defaults. `sizes` and `horizon` have none. */
-export interface SharedOptions extends Required<Omit<CommonOptions, 'horizon' | 'sizes'>> {
-  sizes: SizesFile | string | URL | undefined;
+/** The options of an attachment, with defaults. */
+export interface ResolvedOptions
+  extends Required<Pick<LeoAbrOptions, 'seed' | 'debug' | 'logger' | 'timeSource' | 'live' | 'cmcd'>> {
+  host: Host;
+  sizes: LeoAbrOptions['sizes'];
+  /** The controller gets the sizes of at least this many segments, whatever it plans. */
+  horizon: number;
+  controllerName: string;
+  newController(): Controller;
+  weightsOf(ladderBps: readonly number[]): QoeWeights;
+  /** Makes the controller's forecasts; undefined without forecasters. */
+  newForecasting: ((surroundings: Surroundings) => Forecasting) | undefined;
+  /** Downloads in a controller's state. Default 32. */
+  downloadsKept?: number;
 }
 
 /** A clock synchronised by NTP is much better than this. */
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
+const LARGEST_SEED = 2 ** 32 - 1;
+const MPC_L = 'mpc-l';
 
-const DEVICE_CLOCK: TimeSource = {
-  now: () => ({ utcMs: Date.now(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }),
+/** Checked by `resolveMpcLOptions`, or by nobody. */
+const ANY: Check = ['any', () => true];
+
+/** What only `mpc-l` has. */
+const MPC_L_CHECKS = {
+  risk: ANY,
+  watchSeconds: ANY,
+  abandon: SWITCH,
+  maxWastedShare: ANY,
+  prior: SWITCH,
+  pageLoad: SWITCH,
 };
 
-const LARGEST_SEED = 2 ** 32 - 1;
-
-/** The check of an option's value, if given. */
-export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
-export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
-
-export const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
-
-export const COMMON_CHECKS: Checks<CommonOptions> = {
-  horizon: isWhole(1, 20),
+const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
+  ...MPC_L_CHECKS,
+  controller: [
+    `${CONTROLLER_NAMES.join(', ')} or an object with decide()`,
+    (value) => (CONTROLLER_NAMES as readonly unknown[]).includes(value) || has(value, 'decide'),
+  ],
+  forecasters: ['an array', Array.isArray],
+  horizon: isWhole(1, MAX_HORIZON),
   qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
   timeSource: ['now()', (value) => has(value, 'now')],
   sizes: ['a URL or an object', (value) => typeof value === 'string' || has(value)],
@@ -81,59 +84,88 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   seed: isWhole(0, LARGEST_SEED),
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
   logger: ['warn() or null', (value) => value === null || has(value, 'warn')],
+  weights: ANY,
+  observed: ANY,
 };
 
-/** The check of the option `controller`. */
-export function controllerCheck(names: readonly string[]): Check {
-  return [
-    `${names.join(', ')} or an object with decide()`,
-    (value) => names.includes(value as string) || has(value, 'decide'),
-  ];
-}
+const LIVE_CHECKS: Checks<LiveOptions> = {
+  minPlaybackRate: isFrom(0.5, 1),
+  maxPlaybackRate: isFrom(1, 2),
+  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
+  maxLatencySeconds: ['a number > 0', isPositive],
+};
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
-export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
-  check(has(options), path, 'an object', options);
-  for (const [name, value] of Object.entries(options)) {
-    const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
-    check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
-    const [expected, holds] = rule;
-    check(value === undefined || holds(value), `${path}.${name}`, expected, value);
-  }
-}
-
-/** The shared options with defaults; `options` have been checked, except the content of `sizes`. */
-export function resolveCommon(options: CommonOptions): SharedOptions {
-  const {
-    seed = 1,
-    qoe = 'linear',
-    logger = console,
-    debug = false,
-    timeSource = DEVICE_CLOCK,
-    sizes,
-    live = {},
-    cmcd = false,
-  } = options;
+export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host: Host): ResolvedOptions {
+  checkOptions(given, CHECKS);
+  const { controller = MPC_L, sizes, live = {}, qoe = 'linear', weights, observed = same } = given;
+  checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  return { seed, qoe, logger, debug, timeSource, sizes, live, cmcd };
+  given.forecasters?.forEach((one, i) => {
+    check(has(one, 'start', 'observe', 'latest'), `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
+  });
+  if (controller !== MPC_L) {
+    for (const name of Object.keys(MPC_L_CHECKS)) {
+      const isAbsent = given[name as keyof LeoAbrOptions] === undefined;
+      check(isAbsent, `options.${name}`, 'controller mpc-l beside it', controller);
+    }
+  }
+  const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON } = given;
+  const newController = controllerOf(given);
+  return {
+    host,
+    seed: given.seed ?? 1,
+    debug: given.debug ?? false,
+    logger: given.logger === undefined ? host.console : given.logger,
+    timeSource: given.timeSource ?? deviceClock(host),
+    cmcd: given.cmcd ?? false,
+    live,
+    sizes,
+    horizon,
+    controllerName: typeof controller === 'string' ? controller : controller.name,
+    newController: () => observed(newController()),
+    weightsOf: weights ? () => weights : (ladderBps) => bitrateWeights(qoe, ladderBps),
+    newForecasting: forecastingOf(given, host),
+  };
 }
 
-/** Whether `value` is an object with these methods. */
-export function has(value: unknown, ...methods: string[]): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
-  );
+const same = <T>(one: T) => one;
+
+function deviceClock(host: Host): TimeSource {
+  return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
 }
 
-export function isFrom(least: number, most: number): Check {
-  return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
+function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions): () => Controller {
+  if (typeof controller === 'object') return () => controller;
+  if (controller !== MPC_L) {
+    return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
+  }
+  const { risk, watchSeconds, abandon, maxWastedShare, seed } = options;
+  // The controller has a default for each that is undefined.
+  const given = { horizon, risk, watchSeconds, abandon, maxWastedShare, seed } as MpcLOptions;
+  resolveMpcLOptions(given);
+  return () => createLiveMpcL(given);
 }
 
-function isWhole(least: number, most: number): Check {
-  return [
-    `a whole number from ${least} to ${most}`,
-    (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
-  ];
+function forecastingOf(options: LeoAbrOptions, host: Host): ResolvedOptions['newForecasting'] {
+  const { controller = MPC_L, forecasters = [], prior = true, cmcd = false, seed = 1 } = options;
+  const hasPageForecasters = forecasters.length > 0;
+  if (controller !== MPC_L) {
+    if (!hasPageForecasters) return undefined;
+    return ({ events }) => new Forecasting({ events, forecasters, hasPageForecasters, seed });
+  }
+  return ({ events, port, session }) => {
+    // Choices on demand do not depend on handovers.
+    const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
+    const builtIn = new BuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
+    const statistics = prior ? new PriorForecaster({ port, host }) : undefined;
+    return new Forecasting({
+      events,
+      forecasters: [...forecasters, builtIn, ...(statistics ? [statistics] : [])],
+      hasPageForecasters,
+      seed,
+      pageLoad: options.pageLoad ? () => host.pageLoad() : undefined,
+      onStop: () => statistics?.save(),
+    });
+  };
 }

@@ -3,10 +3,10 @@
  * forecasts, and its size is learnt. Adapters only say that a request was sent, has received bits, or has ended.
  */
 
+import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
 import { type Arrived, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Ticker } from '../decisions/ticker.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
-import type { ResolvedOptions } from '../page/resolved-options.ts';
 import type { RequestReport } from '../player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { type Session, VideoDownload } from './session.ts';
@@ -20,21 +20,22 @@ interface Parts {
   clock: SessionClock;
   sizes: SegmentSizes;
   forecasting: Forecasting | undefined;
-  options: Pick<ResolvedOptions, 'newLinkWatch'>;
   ticker: Ticker;
 }
 
 /** A request is any object that the player keeps from the beginning of the request to its end. */
-export class Downloads {
-  readonly #downloads = new Map<object, SegmentDownload>();
+export type RequestsInFlight = Map<object, SegmentDownload>;
 
-  constructor(private readonly parts: Parts) {
-    parts.clock.inFlight = this.#downloads;
-  }
+export class Downloads {
+  /** `downloads`: those in flight, which only this class changes. */
+  constructor(
+    private readonly downloads: RequestsInFlight,
+    private readonly parts: Parts,
+  ) {}
 
   /** A request was sent. */
   requested(request: object, { isMedia, segment, live }: RequestReport): void {
-    const { session, clock, sizes, forecasting, options, ticker } = this.parts;
+    const { session, clock, sizes, forecasting, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
       if (!isMedia) return;
@@ -42,39 +43,43 @@ export class Downloads {
       forecasting?.start(clock);
     }
     const atSeconds = clock.nowSeconds();
-    const waits = live && session.record.live?.requested(live, segment !== undefined, atSeconds);
-    const link = options.newLinkWatch?.(atSeconds, session, { meter: forecasting?.meter, waits });
+    const waits = live && session.record.live.requested(live, segment !== undefined, atSeconds);
+    const link = new LinkWatch(atSeconds, {
+      meter: forecasting?.meter,
+      waits,
+      knownBps: () => knownBps(session.record.downloads),
+    });
     const download = segment
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
-    this.#downloads.set(request, download);
+    this.downloads.set(request, download);
     session.begin(download);
     ticker.update();
   }
 
   /** The player has sent the same request again. */
   restarted(request: object): void {
-    this.#downloads.get(request)?.restarted();
+    this.downloads.get(request)?.restarted();
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */
   refused(request: object): void {
-    this.#downloads.get(request)?.refused(this.parts.clock.nowSeconds());
+    this.downloads.get(request)?.refused(this.parts.clock.nowSeconds());
   }
 
   /** The response has begun; the size of its body may be known. */
   responded(request: object, sizeBits?: number): void {
-    this.#downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
+    this.downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
   }
 
   /** Whether to leave out a report of bits, because another one of all bits will follow before the end. */
   leavesOut(request: object): boolean {
-    return this.#downloads.get(request)?.link?.leavesOut() === true;
+    return this.downloads.get(request)?.link?.leavesOut() === true;
   }
 
   /** More of the body has arrived. */
   received(request: object, arrived: Arrived): void {
-    const download = this.#downloads.get(request);
+    const download = this.downloads.get(request);
     const isNews = (arrived.addedBits ?? arrived.totalBits!) > 0 || arrived.chunks! > 0;
     if (download === undefined || !isNews) return;
     const { clock, ticker } = this.parts;
@@ -89,10 +94,10 @@ export class Downloads {
    */
   ended(request: object, outcome: Outcome, downloadSeconds?: number): void {
     const { session, clock, sizes, ticker } = this.parts;
-    const download = this.#downloads.get(request);
+    const download = this.downloads.get(request);
     if (download === undefined) return;
     const nowSeconds = clock.nowSeconds();
-    this.#downloads.delete(request);
+    this.downloads.delete(request);
     download.ended(nowSeconds, outcome);
     if (download instanceof VideoDownload) {
       const { requestedAtSeconds, lastProgressAtSeconds = nowSeconds } = download;
@@ -109,6 +114,6 @@ export class Downloads {
 
   /** The session of these requests is over. */
   forget(): void {
-    this.#downloads.clear();
+    this.downloads.clear();
   }
 }

@@ -1,6 +1,7 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
 import { check } from '../../abr/errors.ts';
+import type { Host } from '../host.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 
 /** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
@@ -36,9 +37,9 @@ export function parseSizes(value: unknown): SizesFile {
 }
 
 /** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. Others are valid. */
-export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
+export async function loadSizes(sizes: SizesFile | string | URL, host: Pick<Host, 'fetch'>): Promise<SizesFile> {
   if (typeof sizes !== 'string' && !(sizes instanceof URL)) return sizes;
-  const response = await fetch(sizes);
+  const response = await host.fetch(sizes);
   if (!response.ok) throw new Error(`${sizes} answered ${response.status}`);
   return parseSizes(await response.json());
 }

@@ -1,8 +1,9 @@
 /** The clock of a session, which starts with the first media request of any type, and UTC beside it. */
 
 import type { PlayerState } from '../../abr/controller.ts';
+import type { Host } from '../host.ts';
 import type { Events } from '../page/events.ts';
-import type { TimeSource } from '../page/options.ts';
+import type { TimeSource } from '../page/option-types.ts';
 
 /** The clocks at a decision. */
 export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintySeconds'>;
@@ -14,14 +15,12 @@ export type Clocks = Pick<PlayerState, 'nowSeconds' | 'utcMs' | 'utcUncertaintyS
 const SUSPENDED_MS = 90_000;
 
 export class SessionClock {
-  /** The requests in flight. */
-  inFlight: { readonly size: number } | undefined;
   #startMs: number | undefined;
   #readMs = 0;
 
   constructor(
-    private readonly timeSource: TimeSource,
-    private readonly events: Events,
+    private readonly host: Pick<Host, 'nowMs'>,
+    private readonly parts: { timeSource: TimeSource; events: Events; inFlight: { readonly size: number } },
   ) {}
 
   get isRunning(): boolean {
@@ -29,7 +28,7 @@ export class SessionClock {
   }
 
   start(): void {
-    this.#startMs = this.#readMs = performance.now();
+    this.#startMs = this.#readMs = this.host.nowMs();
   }
 
   /** Another session begins. */
@@ -40,16 +39,17 @@ export class SessionClock {
   /** Seconds since the first media request, without downloads' time in a suspended page; 0 before it. */
   nowSeconds(): number {
     if (this.#startMs === undefined) return 0;
-    const nowMs = performance.now();
-    if (this.inFlight?.size && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
+    const nowMs = this.host.nowMs();
+    if (this.parts.inFlight.size && nowMs - this.#readMs > SUSPENDED_MS) this.#startMs += nowMs - this.#readMs;
     this.#readMs = nowMs;
     return (nowMs - this.#startMs) / 1000;
   }
 
   /** Without UTC where the time source does not know it. */
   read(): Clocks {
-    const utc = this.events.attempt('time-source-failed', 'the time source failed', () => {
-      const { utcMs, uncertaintySeconds } = this.timeSource.now();
+    const { events, timeSource } = this.parts;
+    const utc = events.attempt('time-source-failed', 'the time source failed', () => {
+      const { utcMs, uncertaintySeconds } = timeSource.now();
       if (!(Number.isFinite(utcMs) && uncertaintySeconds >= 0)) throw new Error(`${utcMs} +- ${uncertaintySeconds}`);
       return { utcMs, utcUncertaintySeconds: uncertaintySeconds };
     });

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { LinkWatch } from '../../predictor/link/link-watch.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
 import { FakePort } from '../fake-port.fixture.ts';
 import type { SegmentRequest } from '../player-port.ts';
@@ -10,7 +11,10 @@ const port = new FakePort();
 function started() {
   const session = new Session();
   const begin = (index: number, representation = 0, asked: SegmentRequest = port.segment(index, representation)) => {
-    const download = new VideoDownload(asked, index, { sizeBits: asked.representation.bitrateBps * 4 });
+    const download = new VideoDownload(asked, index, {
+      sizeBits: asked.representation.bitrateBps * 4,
+      link: new LinkWatch(index, { knownBps: () => 0 }),
+    });
     session.begin(download);
     return download;
   };

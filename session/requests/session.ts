@@ -3,10 +3,10 @@
 import type { Decision, Download, InFlight } from '../../abr/controller.ts';
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { type DownloadContext, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
-import type { LiveStream } from '../live/live-stream.ts';
+import { LiveStream } from '../live/live-stream.ts';
 import type { Choice, SegmentRequest, Situation } from '../player-port.ts';
 
-/** Controllers look back at most 16 downloads. */
+/** Controllers of pages look back at most 16 downloads. */
 const DOWNLOADS_KEPT = 32;
 /**
  * A response that was complete sooner came from a cache or over a fast link (dash.js uses the same limit): its size
@@ -23,8 +23,8 @@ type DownloadState = Omit<InFlight, 'abandonments' | 'sessionRequestedBits' | 's
 
 /** The download of a video segment. */
 export class VideoDownload extends SegmentDownload {
-  /** Until then, on the session's clock, it is not reconsidered. */
-  keptUntilSeconds: number | undefined;
+  /** Until then, on the session's clock, it is not reconsidered; undefined before the first time. */
+  #keptUntilSeconds: number | undefined;
 
   constructor(
     readonly segment: SegmentRequest,
@@ -40,6 +40,15 @@ export class VideoDownload extends SegmentDownload {
     return period.firstIndex + index;
   }
 
+  get keptUntilSeconds(): number | undefined {
+    return this.#keptUntilSeconds;
+  }
+
+  /** It goes on until then, on the session's clock. */
+  keep(untilSeconds: number): void {
+    this.#keptUntilSeconds = untilSeconds;
+  }
+
   /** A copy of its state, for a controller. */
   state(nowSeconds: number): DownloadState {
     const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds } = this;
@@ -51,7 +60,7 @@ export class VideoDownload extends SegmentDownload {
       sizeBits,
       receivedBits,
       ...times,
-      ...this.link?.withoutWaits(times, nowSeconds),
+      ...this.link.withoutWaits(times, nowSeconds),
     };
   }
 }
@@ -83,11 +92,10 @@ class MutableRecord {
   /** The latest forecast that the controller got. */
   forecast: ValidForecast | undefined;
 
-  /** Sessions are counted from 1, the player's first source. `live`: in entries for live streams. */
-  constructor(
-    readonly number: number,
-    readonly live: LiveStream | undefined,
-  ) {}
+  readonly live = new LiveStream();
+
+  /** Sessions are counted from 1, the player's first source. */
+  constructor(readonly number: number) {}
 
   /** The downloads that show the throughput, oldest first: lower bounds if none was measured or all are outdated. */
   get downloads(): readonly Download[] {
@@ -120,12 +128,10 @@ class MutableRecord {
 export type SessionRecord = Readonly<MutableRecord>;
 
 export class Session {
-  #record: MutableRecord;
+  #record = new MutableRecord(1);
 
-  /** `newLiveStream`: in entries for live streams. */
-  constructor(private readonly newLiveStream?: () => LiveStream) {
-    this.#record = new MutableRecord(1, newLiveStream?.());
-  }
+  /** `downloadsKept`: as many downloads are in a controller's state, at most. */
+  constructor(private readonly downloadsKept = DOWNLOADS_KEPT) {}
 
   get record(): SessionRecord {
     return this.#record;
@@ -133,7 +139,7 @@ export class Session {
 
   /** The player has another source: forgets everything. */
   next(): void {
-    this.#record = new MutableRecord(this.#record.number + 1, this.newLiveStream?.());
+    this.#record = new MutableRecord(this.#record.number + 1);
   }
 
   /** The player has media to show. */
@@ -177,7 +183,7 @@ export class Session {
       record.wastedBits += receivedBits;
       record.abandonments++;
     }
-    const linkSeconds = download.link ? download.link.linkSeconds(downloadSeconds) : downloadSeconds;
+    const linkSeconds = download.link.linkSeconds(downloadSeconds);
     if (linkSeconds === undefined) return;
     const { bitrateBps } = segment.representation;
     const ended = { segmentIndex, bitrateBps, requestedAtSeconds, abandoned, receivedBits, sizeBits };
@@ -185,8 +191,8 @@ export class Session {
       record.bounds = [];
       const { requestedAtSeconds: sent, firstByteAtSeconds } = download.state(requestedAtSeconds);
       const latency = firstByteAtSeconds === undefined ? undefined : { latencySeconds: firstByteAtSeconds - sent };
-      record.measured = kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
-    } else if (!abandoned) record.bounds = kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
+      record.measured = this.#kept(record.measured, { ...ended, downloadSeconds: linkSeconds, ...latency });
+    } else if (!abandoned) record.bounds = this.#kept(record.bounds, { ...ended, downloadSeconds: FAST_SECONDS });
   }
 
   /** The controller gets this forecast. */
@@ -204,6 +210,8 @@ export class Session {
   forgetChoice(): void {
     this.#record.choice = undefined;
   }
-}
 
-const kept = (downloads: readonly Download[], download: Download) => [...downloads, download].slice(-DOWNLOADS_KEPT);
+  #kept(downloads: readonly Download[], download: Download): readonly Download[] {
+    return [...downloads, download].slice(-this.downloadsKept);
+  }
+}

@@ -24,7 +24,7 @@ export function switchRule(adaptation: (Adaptation & { readonly port: DashPort }
           const opinion = adaptation?.guard(() => {
             const { port, decisions } = adaptation!;
             if (instance !== newest || context.getMediaType() !== 'video') return undefined;
-            port.context = context;
+            port.asked(context);
             const choice = decisions.decide();
             return choice && { representation: port.representation(choice), reason: { message: choice.message } };
           });

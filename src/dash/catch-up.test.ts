@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
-import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
-import { attachLeoAbr as attachSmall } from '../mpc-d.ts';
-import { type FakePlayer, fakeVideo, playLive } from './fake-player.fixture.ts';
+import type { LeoAbrOptions } from '../index.ts';
+import { type FakePlayer, playLive } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -53,23 +52,6 @@ describe("in the place of dash.js's catch-up", () => {
     expect(playing()).toEqual([0.95, false]);
     handle.detach();
     expect(catchUp()).toBe(true);
-  });
-
-  test.each([
-    ['main', attachLeoAbr],
-    ['small', attachSmall as typeof attachLeoAbr],
-  ])('the %s entry leaves live streams to dash.js, with one fault, and decides on demand', (_, attach) => {
-    const controller = new ScriptedPacing();
-    const seen = playLive({ controller, live: { targetLatencySeconds: 2 } }, undefined, attach);
-    const { player, handle } = seen;
-    wait(1);
-    expect([player.ask(), player.ask(), controller.states]).toEqual([undefined, undefined, []]);
-    expect([player.media.playbackRate, player.settings.streaming.delay.liveDelay]).toEqual([1, Number.NaN]);
-    const faults = [{ code: 'unsupported-stream', message: expect.stringContaining('leo-abr/live') }];
-    expect(handle.state).toMatchObject({ status: 'attached', nowSeconds: 0, requestedBits: 0, faults });
-    player.nextSource();
-    player.representations = fakeVideo();
-    expect([player.ask(), seen.decisions.length]).toEqual([0, 1]);
   });
 });
 

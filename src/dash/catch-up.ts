@@ -1,8 +1,8 @@
 /** dash.js's catch-up at the live edge: how it may play, and the plugin's rate in its place. */
 
 import type { PlaybackController, StreamInfo } from 'dashjs';
-import { ElementRate, type LiveLimits } from '../../session/live/live-rate.ts';
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
+import { ElementRate, type LiveLimits } from '../element-rate.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveClock } from './live.ts';
 import { type DashPlayer, setting } from './player.ts';

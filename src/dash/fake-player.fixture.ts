@@ -1,6 +1,5 @@
 /** A stand-in for dash.js: its settings, custom rules, and the context of a rule's call; and the plugin attached to it. */
 
-import type { LeoAbrHandle } from '../../session/page/handle.ts';
 import { wait } from '../../session/scripted.fixture.ts';
 import {
   heard,
@@ -14,7 +13,6 @@ import {
   StandIn,
 } from '../../session/stand-in.fixture.ts';
 import { attachLeoAbr, type LeoAbrOptions } from '../index.ts';
-import { attachLeoAbr as attachLive } from '../live.ts';
 import type { DashPlayer } from './player.ts';
 
 /** The part of dash.js 5.2.1's default settings that the plugin reads. */
@@ -293,13 +291,12 @@ export function livePlayer(more: { offsetMs?: number; lowLatency?: boolean } = {
 
 export const asPlayer = (fake: FakePlayer) => fake as unknown as DashPlayer;
 
-/** The plugin attached to a player, and its events. `attach`: of an entry, by default the main one. */
+/** The plugin attached to a player, and its events. */
 export function attached<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C> = {},
   player = new FakePlayer(),
-  attach: (player: DashPlayer, options?: LeoAbrOptions) => LeoAbrHandle = attachLeoAbr,
 ) {
-  const seen = heard(attach(asPlayer(player), { logger: null, ...options }));
+  const seen = heard(attachLeoAbr(asPlayer(player), { logger: null, ...options }));
   player.instantiateRules();
   return { ...seen, controller: options.controller as C, player };
 }
@@ -308,12 +305,11 @@ export function attached<C extends LeoAbrOptions['controller']>(
 export function playLive<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C>,
   prepare: (player: FakePlayer) => void = () => {},
-  attach: typeof attachLeoAbr = attachLive,
 ) {
   const player = livePlayer();
   prepare(player);
   const before = structuredClone(player.settings);
-  const seen = attached(options, player, attach);
+  const seen = attached(options, player);
   player.emit('updateTimeSyncOffset', { offset: 0 });
   player.plays();
   player.ask();

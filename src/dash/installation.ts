@@ -3,30 +3,24 @@
 import { Adaptation } from '../../session/adaptation.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
-import { EMITTER_METHODS, listen, UndoList } from '../../session/page/hooks.ts';
-import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
+import type { LeoAbrOptions } from '../../session/page/option-types.ts';
+import type { ResolvedOptions } from '../../session/page/options.ts';
+import { EMITTER_METHODS, listen, UndoList } from '../hooks.ts';
+import { PAGE } from '../page-host.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
 import { type DashPlayer, whyUnsupported } from './player.ts';
-import { DashPort, type NewLiveSupport } from './port.ts';
+import { DashPort } from './port.ts';
 import { Requests } from './requests.ts';
 import { applySettings } from './settings.ts';
 
-/**
- * Implements `attachLeoAbr` of all entries: `resolve` checks the options, now and at every change. Without `Live`, live
- * streams are left to dash.js.
- */
-export function attach<O extends object>(
-  player: DashPlayer,
-  options: O | undefined,
-  resolve: (options: O | undefined) => ResolvedOptions,
-  Live?: NewLiveSupport,
-): LeoAbrHandle {
-  return createHandle(options, resolve, (resolved, events) => {
+/** Implements `attachLeoAbr`. */
+export function attach(player: DashPlayer, options: LeoAbrOptions | undefined): LeoAbrHandle {
+  return createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isInstalled(player)) events.fault('already-attached', 'the player has the plugin already');
-    else return new DashInstallation(player, resolved, events, Live);
+    else return new DashInstallation(player, resolved, events);
     return undefined;
   });
 }
@@ -47,9 +41,8 @@ class DashInstallation implements Installation {
     private readonly player: DashPlayer,
     private readonly options: ResolvedOptions,
     events: Events,
-    Live: NewLiveSupport | undefined,
   ) {
-    this.#port = new DashPort(player, options, events, Live);
+    this.#port = new DashPort(player, options);
     this.adaptation = new Adaptation(this.#port, options, events) as typeof this.adaptation;
     this.#rule = switchRule(this.adaptation);
     const { live } = this.#port;
@@ -57,7 +50,7 @@ class DashInstallation implements Installation {
     const handlers = {
       ...this.#requests.handlers,
       ...this.#handlers,
-      ...live?.handlers(this.adaptation.downloads),
+      ...live.handlers(this.adaptation.downloads),
     };
     this.#undo.add(
       listen(player, EMITTER_METHODS, handlers, this.adaptation.guard),
@@ -65,14 +58,14 @@ class DashInstallation implements Installation {
       this.#rule.release,
       () => player.removeRequestInterceptor(this.#requests.intercept),
       () => this.#restoreSettings(),
-      () => live?.restoreTarget(),
+      () => live.restoreTarget(),
     );
     this.#addRule();
   }
 
   changed(): void {
     const { guard, planner } = this.adaptation;
-    guard(() => this.#port.live?.targetChanged());
+    guard(() => this.#port.live.targetChanged());
     planner.renew();
   }
 
@@ -107,6 +100,6 @@ class DashInstallation implements Installation {
     player.removeRequestInterceptor(this.#requests.intercept);
     player.addRequestInterceptor(this.#requests.intercept);
     this.#restoreSettings = applySettings(player, options.cmcd);
-    this.#port.live?.setTarget();
+    this.#port.live.setTarget();
   }
 }

@@ -1,7 +1,7 @@
 /** Live streams in dash.js: their time and pace, and what their requests tell. Only in the entry for live streams. */
 
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, Period } from '../../session/player-port.ts';
 import type { Downloads } from '../../session/requests/downloads.ts';
 import type { BufferGauge } from './buffer-gauge.ts';

@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from '@jest/globals';
 import { ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
-import { attachLeoAbr as attachLive } from '../live.ts';
 import { attached, FIRST_CHUNK_SECONDS, livePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
@@ -10,7 +9,7 @@ useManualClock();
 function start(live: Parameters<typeof livePlayer>[0] = {}) {
   const steady = new Steady();
   const controller = new ScriptedAbandoning();
-  const seen = attached({ controller, forecasters: [steady] }, livePlayer(live), attachLive);
+  const seen = attached({ controller, forecasters: [steady] }, livePlayer(live));
   const { player } = seen;
   player.emit('updateTimeSyncOffset', { offset: live.offsetMs ?? 0 });
   player.plays();

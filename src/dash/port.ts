@@ -1,40 +1,33 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
-import type { Events } from '../../session/page/events.ts';
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
 import { BufferGauge } from './buffer-gauge.ts';
-import type { LiveSupport } from './live-support.ts';
+import { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';
 import { allowedRepresentations, type Limits, limitsOf, readSituation } from './situation.ts';
-
-/** The class `LiveSupport`, in the entry that has it. */
-export type NewLiveSupport = new (...parameters: ConstructorParameters<typeof LiveSupport>) => LiveSupport;
 
 export class DashPort implements PlayerPort {
   readonly name = 'dash.js';
   readonly gauge: BufferGauge;
-  readonly live: LiveSupport | undefined;
-  readonly rate: RatePort | undefined;
+  readonly live: LiveSupport;
+  readonly rate: RatePort;
   #context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   #limits: Limits | undefined;
 
-  /** Without `Live`, live streams are left to dash.js. */
   constructor(
     private readonly player: DashPlayer,
     options: { readonly live: LiveOptions },
-    private readonly events: Events,
-    Live: NewLiveSupport | undefined,
   ) {
     this.gauge = new BufferGauge(player);
-    this.live = Live && new Live(options, player, this.gauge);
-    this.rate = this.live?.rate;
+    this.live = new LiveSupport(options, player, this.gauge);
+    this.rate = this.live.rate;
   }
 
-  /** Of the rule's latest call for video. */
-  set context(context: RulesContext | undefined) {
+  /** dash.js asks the rule for video; from now on, the port reads from this context. */
+  asked(context: RulesContext | undefined): void {
     this.#context = context;
     this.#limits = undefined;
   }
@@ -48,10 +41,6 @@ export class DashPort implements PlayerPort {
     const { player, gauge, live } = this;
     const context = this.#context;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-    if (!this.live && context.getStreamInfo().manifestInfo.isDynamic) {
-      this.events.fault('unsupported-stream', 'live streams need leo-abr/live');
-      return undefined;
-    }
     this.#limits ??= limitsOf(context);
     const situation = readSituation(player, context, { gauge, live, limits: this.#limits });
     if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
@@ -76,7 +65,7 @@ export class DashPort implements PlayerPort {
   sourceEnded(): void {
     this.gauge.forget();
     this.gauge.isQuotaExceeded = false;
-    this.live?.forget();
-    this.context = undefined;
+    this.live.forget();
+    this.asked(undefined);
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { bitsOf, ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
-import { attachLeoAbr as attachLive } from '../live.ts';
-import { attached, FakePlayer } from './fake-player.fixture.ts';
+import { attached } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -9,7 +8,7 @@ useManualClock();
 function sent(more: object = {}) {
   const steady = new Steady();
   const options = { controller: new ScriptedAbandoning(), forecasters: [steady] };
-  const seen = attached(options, new FakePlayer(), attachLive);
+  const seen = attached(options);
   const { player, controller } = seen;
   player.ask();
   const request = player.send(0, 0, more);

@@ -8,24 +8,22 @@ import { rangeBits } from './player.ts';
 import { periodOf } from './situation.ts';
 
 export class Requests {
-  /** `live`: in the entry for live streams; in others, a live stream's requests are not followed. */
   constructor(
     private readonly adaptation: Adaptation,
-    private readonly live: LiveSupport | undefined,
+    private readonly live: LiveSupport,
   ) {}
 
   readonly handlers = {
     fragmentLoadingStarted: ({ request }: RequestEvent) => {
-      const { type, mediaType, representation } = request;
+      const { type, mediaType } = request;
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
       const { live } = this;
-      if (isMedia && !live && representation!.mediaInfo!.streamInfo!.manifestInfo.isDynamic) return;
       this.adaptation.downloads.requested(request, {
         isMedia,
         segment: isMedia && isVideo ? segmentOf(request, live) : undefined,
-        live: isMedia ? live?.media(request) : undefined,
+        live: isMedia ? live.media(request) : undefined,
       });
     },
     loadingProgress: ({ request }: RequestEvent) => {
@@ -44,7 +42,7 @@ export class Requests {
     outgoing.url = adaptation.withCmcd(outgoing.url, outgoing.headers);
     if (request) {
       adaptation.guard(() => adaptation.downloads.restarted(request));
-      this.live?.watch(customData!, (bytes) =>
+      this.live.watch(customData!, (bytes) =>
         adaptation.guard(() => adaptation.downloads.received(request, { addedBits: bytes * 8 })),
       );
     }
@@ -63,14 +61,14 @@ function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
   return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 
-function segmentOf(request: FragmentRequest, live: LiveSupport | undefined): SegmentRequest {
+function segmentOf(request: FragmentRequest, live: LiveSupport): SegmentRequest {
   const { representation, index, startTime, duration, range } = request;
   const { id, bandwidth, mediaInfo } = representation!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);
   return {
     period,
     representation: { id, bitrateBps: bandwidth },
-    index: live?.indexOf(request, period) ?? index,
+    index: live.indexOf(request, period) ?? index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,
     indexedBits: rangeBits(range),

@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { Scripted, useManualClock } from '../../session/scripted.fixture.ts';
 import { ranges } from '../../session/stand-in.fixture.ts';
-import { attachLeoAbr as attachLive } from '../live.ts';
-import { attached, FakePlayer, fakeVideo } from './fake-player.fixture.ts';
+import { attached, fakeVideo } from './fake-player.fixture.ts';
 
 useManualClock();
 
 /** `asked`: the state in which the controller is asked, with these changes of the player or the media element. */
 function started(options = {}) {
-  const seen = attached({ controller: new Scripted(), ...options }, new FakePlayer(), attachLive);
+  const seen = attached({ controller: new Scripted(), ...options });
   const { player, controller } = seen;
   const asked = (changes: Partial<typeof player> = {}, media = {}) => {
     Object.assign(player, changes);
@@ -34,7 +33,7 @@ test('a live stream has no end and short buffer targets count without the segmen
   const manifestInfo = { isDynamic: true, duration: Number.NaN };
   const state = started().asked({ representations: fakeVideo(6, { start: 1000, manifestInfo }), bufferTarget: 3 });
   expect(state).toMatchObject({ segmentIndex: 0, segmentsRemaining: Number.POSITIVE_INFINITY, bufferCapSeconds: 7 });
-  expect(state.upcomingSizesBits).toHaveLength(10);
+  expect(state.upcomingSizesBits).toHaveLength(16);
 });
 
 test("dash.js's limits are those at each decision", () => {

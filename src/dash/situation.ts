@@ -32,11 +32,7 @@ export function limitsOf(context: RulesContext): Limits {
 export function readSituation(
   player: DashPlayer,
   context: RulesContext,
-  {
-    gauge,
-    live,
-    limits = limitsOf(context),
-  }: { gauge: BufferGauge; live: LiveSupport | undefined; limits?: Limits | undefined },
+  { gauge, live, limits = limitsOf(context) }: { gauge: BufferGauge; live: LiveSupport; limits?: Limits | undefined },
 ): Situation {
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
@@ -69,7 +65,7 @@ export function readSituation(
     },
     bufferedUntilSeconds: isActive ? playhead + bufferLevelSeconds : undefined,
     playableUntilSeconds: playhead + playableSeconds,
-    live: live?.position(streamInfo, current, playback),
+    live: live.position(streamInfo, current, playback),
     indexedBits(id, index) {
       // The ladder's representations have no segment index; those of the stream processor have one.
       indexed ??= streams

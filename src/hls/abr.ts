@@ -3,20 +3,18 @@
 import type Hls from 'hls.js';
 import type { AbrController, FragLoadingData } from 'hls.js';
 import { createHandle, type LeoAbrHandle } from '../../session/page/handle.ts';
-import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
+import type { LeoAbrOptions } from '../../session/page/option-types.ts';
+import { PAGE } from '../page-host.ts';
 import { HlsInstallation } from './installation.ts';
 import { abrControllerOf } from './player.ts';
 
 /** For the option `abrController` of hls.js. */
 export type LeoAbrController = typeof AbrController & { readonly handle: LeoAbrHandle };
 
-/** Implements `createLeoAbrController`: `resolve` checks the options, now and at every change. */
-export function createController<O extends object>(
-  options: O | undefined,
-  resolve: (options: O | undefined) => ResolvedOptions,
-): LeoAbrController {
+/** Implements `createLeoAbrController`. */
+export function createController(options: LeoAbrOptions | undefined): LeoAbrController {
   let installation!: HlsInstallation;
-  const handle = createHandle(options, resolve, (resolved, events) => {
+  const handle = createHandle(options, PAGE, (resolved, events) => {
     installation = new HlsInstallation(resolved, events);
     return installation;
   });

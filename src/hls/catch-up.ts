@@ -1,8 +1,8 @@
 /** hls.js's catch-up at the live edge: how it may play, and the plugin's rate in its place. */
 
 import type Hls from 'hls.js';
-import { ElementRate, type LiveLimits } from '../../session/live/live-rate.ts';
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
+import { ElementRate, type LiveLimits } from '../element-rate.ts';
 import { liveTime } from './live.ts';
 
 /** Rates that viewers do not notice. */

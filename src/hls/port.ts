@@ -2,7 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, Level } from 'hls.js';
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { classOf } from './player.ts';

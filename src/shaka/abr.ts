@@ -1,8 +1,8 @@
 /** Where Shaka asks: its own manager, inside one that asks the core. It keeps all that it knows, and goes on after `detach`. */
 
 import type { Adaptation } from '../../session/adaptation.ts';
-import { DOM_METHODS, listen, override, UndoList } from '../../session/page/hooks.ts';
 import type { Choice } from '../../session/player-port.ts';
+import { DOM_METHODS, listen, override, UndoList } from '../hooks.ts';
 import type { AbrManager, Request, RequestContext, ShakaPlayer, Stream, Variant } from './player.ts';
 import type { ShakaPort } from './port.ts';
 import type { Requests } from './requests.ts';

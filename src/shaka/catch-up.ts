@@ -1,8 +1,8 @@
 /** Shaka's synchronisation at the live edge: how it may play, and the plugin's rate in its place. */
 
-import { ElementRate } from '../../session/live/live-rate.ts';
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LivePosition } from '../../session/player-port.ts';
+import { ElementRate } from '../element-rate.ts';
 import type { LiveStream } from './live.ts';
 import type { ShakaPlayer } from './player.ts';
 

@@ -2,11 +2,13 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';
+import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
-import { override, UndoList } from '../../session/page/hooks.ts';
-import { has } from '../../session/page/options.ts';
-import type { ResolvedOptions } from '../../session/page/resolved-options.ts';
+import type { LeoAbrOptions } from '../../session/page/option-types.ts';
+import type { ResolvedOptions } from '../../session/page/options.ts';
+import { override, UndoList } from '../hooks.ts';
+import { PAGE } from '../page-host.ts';
 import { PluginManager } from './abr.ts';
 import { type AbrManager, type ShakaPlayer, whyUnsupported } from './player.ts';
 import { ShakaPort } from './port.ts';
@@ -23,19 +25,15 @@ export interface LeoAbrFactory {
 /** The factory that each of the plugin's replaces. */
 const REPLACED = new WeakMap<object, () => AbrManager>();
 
-/** Implements `createLeoAbrFactory`: `resolve` checks the options, now and at every change. */
-export function createFactory<O extends object>(
-  player: ShakaPlayer,
-  options: O | undefined,
-  resolve: (options: O | undefined) => ResolvedOptions,
-): LeoAbrFactory {
+/** Implements `createLeoAbrFactory`. */
+export function createFactory(player: ShakaPlayer, options: LeoAbrOptions | undefined): LeoAbrFactory {
   if (!has(player, 'getConfiguration')) throw new InputError('player', 'a Shaka Player', player);
   // Shaka's own, unless the page has set another one before.
   const present: Partial<LeoAbrFactory> & (() => AbrManager) = player.getConfiguration().abrFactory;
   const isLeft = present.handle?.state.status === 'detached';
   const shakasFactory = (isLeft && REPLACED.get(present)) || present;
   let newManager = shakasFactory;
-  const handle = createHandle(options, resolve, (resolved, events) => {
+  const handle = createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
     else if (isAttached(shakasFactory)) events.fault('already-attached', 'the player has the plugin already');

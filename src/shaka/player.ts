@@ -3,7 +3,7 @@
  * those. The page passes the player in; Shaka is never imported. Seconds, bytes and bit/s.
  */
 
-import { has } from '../../session/page/options.ts';
+import { has } from '../../session/page/checks.ts';
 
 export interface SegmentReference {
   getStartTime(): number;

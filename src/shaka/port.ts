@@ -1,6 +1,6 @@
 /** Implements the core's port for Shaka Player: what may be chosen, and how to switch. */
 
-import type { LiveOptions } from '../../session/page/options.ts';
+import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveStream } from './live.ts';

@@ -3,10 +3,10 @@
 import { check } from '../../abr/errors.ts';
 import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
+import { has } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
-import { DOM_METHODS, listen, UndoList } from '../../session/page/hooks.ts';
-import { has } from '../../session/page/options.ts';
+import { DOM_METHODS, listen, UndoList } from '../hooks.ts';
 import { type Arm, PLAYER, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';

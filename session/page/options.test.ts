@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { LiveStream } from '../live/live-stream.ts';
+import { HOST } from '../host.fixture.ts';
 import { Session } from '../requests/session.ts';
 import { Events } from './events.ts';
-import { CONTROLLER_NAMES, type LeoAbrOptions, resolveLiveOptions, resolveOptions } from './mpc-l-options.ts';
-import { resolveMpcDOptions } from './resolved-options.ts';
+import { CONTROLLER_NAMES, type LeoAbrOptions } from './option-types.ts';
+import { resolveOptions as resolveFor } from './options.ts';
+
+const resolveOptions = (options?: LeoAbrOptions) => resolveFor(options, HOST);
 
 const own = { name: 'own', decide: () => ({ representation: 0, controller: 'own', reason: 'none' }) };
 const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefined };
@@ -12,7 +14,7 @@ const forecaster = { name: 'own', start() {}, observe() {}, latest: () => undefi
 describe('resolveOptions', () => {
   test.each([{}, { horizon: undefined, seed: undefined, risk: undefined }])('has all defaults: %j', (options) => {
     const { timeSource, newController, newForecasting, ...resolved } = resolveOptions(options as LeoAbrOptions);
-    expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, qoe: 'linear', seed: 1, logger: console });
+    expect(resolved).toMatchObject({ controllerName: 'mpc-l', horizon: 16, seed: 1, logger: console });
     expect(resolved.sizes).toBeUndefined();
     expect(newController().name).toBe('mpc-l');
     expect(newForecasting).toBeDefined();
@@ -41,7 +43,7 @@ describe('resolveOptions', () => {
 
   test('accepts every option of mpc-l', () => {
     const { newController, horizon, logger } = resolveOptions({
-      ...{ horizon: 7, risk: 1, abandon: false, maxWastedShare: 0, startup: false, handover: false, prior: false },
+      ...{ horizon: 7, risk: 1, abandon: false, maxWastedShare: 0, pageLoad: true, prior: false },
       forecasters: [forecaster],
       logger: null,
       live: { minPlaybackRate: 0.5, maxPlaybackRate: 2, targetLatencySeconds: 'auto', maxLatencySeconds: 4 },
@@ -66,7 +68,8 @@ describe('resolveOptions', () => {
     ['options.watchSeconds', { watchSeconds: 0 }],
     ['options.abandon', { abandon: 0.5 }],
     ['options.maxWastedShare', { maxWastedShare: -0.1 }],
-    ['options.handover', { handover: 15 }],
+    ['options.handover', { handover: true }],
+    ['options.controller', { controller: 'mpc-d:cap' }],
     ['options.prior', { prior: { rate: 3 } }],
     ['options.forecasters', { forecasters: forecaster }],
     ['options.forecasters[0]', { forecasters: [{ start() {}, observe() {} }] }],
@@ -85,33 +88,21 @@ describe('resolveOptions', () => {
     ['options.logger', { logger: {} }],
   ])('names %s in the error of %j', (field, options) => {
     const error = expect.objectContaining({ name: 'InputError', field });
-    expect(() => resolveLiveOptions(options as LeoAbrOptions)).toThrow(error);
-    // The main entry ignores the options of live streams.
-    if (!field.startsWith('options.live.')) expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
-    else expect(() => resolveOptions(options as LeoAbrOptions)).not.toThrow();
+    expect(() => resolveOptions(options as LeoAbrOptions)).toThrow(error);
   });
 });
 
-test('resolveLiveOptions has an MPC-L that paces, and pacing; the main entry has neither', () => {
-  for (const resolve of [resolveLiveOptions, resolveOptions]) {
-    const paces = resolve === resolveLiveOptions;
-    const { newController, newPacing } = resolve();
-    expect([newController().name, newController().pace !== undefined]).toEqual(['mpc-l', paces]);
-    expect(newPacing !== undefined).toBe(paces);
-  }
-});
-
 /** What the forecaster says half a second after a session's first request; `act`: before it. */
-function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}, resolve = resolveLiveOptions) {
-  const [events, session] = [new Events({ logger: null }), new Session(() => new LiveStream())];
+function forecastOf(options: LeoAbrOptions, act = (_: Events, __: Session) => {}) {
+  const [events, session] = [new Events({ logger: null, host: HOST }), new Session()];
   act(events, session);
   const surroundings = { events, session, port: { manifestUrl: () => null } };
-  const forecasting = resolve({ prior: false, ...options }).newForecasting!(surroundings);
+  const forecasting = resolveOptions({ prior: false, ...options }).newForecasting!(surroundings);
   forecasting.start({ read: () => ({ nowSeconds: 0 }) });
   const request = forecasting.meter.requestSent(0);
   forecasting.meter.firstByte(request, 0.05);
   forecasting.meter.received(request, 0.3, 2e6);
-  return forecasting.latest({ nowSeconds: 0.5 }) as QuantileForecast;
+  return forecasting.flushAndForecast({ nowSeconds: 0.5 }) as QuantileForecast;
 }
 
 test('on demand, the position in the epoch is followed only for CMCD and for those who watch decisions', () => {
@@ -119,26 +110,6 @@ test('on demand, the position in the epoch is followed only for CMCD and for tho
   const media = { startSeconds: 0, segmentSeconds: 2, nowSeconds: 0, firstChunkSeconds: 0.5 };
   expect(follows({}, (events) => events.on('fault', () => {}))).toBe(false);
   expect(follows({}, (events) => events.on('decision', () => {}))).toBe(true);
-  expect(follows({}, (_, session) => session.record.live!.requested(media, true, 0))).toBe(true);
-  const { fluctuation, ...live } = forecastOf({ cmcd: true });
-  expect(fluctuation?.levels.length).toBeGreaterThan(0);
-  expect(live).toEqual(forecastOf({ cmcd: true }, undefined, resolveOptions));
-});
-
-test.each([
-  [{}, 'mpc-d', 5],
-  [{ controller: 'mpc-d:cap', horizon: 3 } as const, 'mpc-d:cap', 3],
-])('resolveMpcDOptions of %j has MPC-D, and no forecasts', (options, name, horizon) => {
-  const resolved = resolveMpcDOptions(options);
-  expect(resolved).toMatchObject({ controllerName: name, horizon });
-  expect(resolved.newController().name).toBe(name);
-  expect(resolved.newForecasting).toBeUndefined();
-});
-
-test.each([
-  ['mpc-l', { controller: 'mpc-l' }, 'options.controller'],
-  ['options of mpc-l', { risk: 0.5 }, 'options.risk'],
-  ['a horizon of 0', { horizon: 0 }, 'options.horizon'],
-])('resolveMpcDOptions refuses %s', (_, options, field) => {
-  expect(() => resolveMpcDOptions(options as object)).toThrow(expect.objectContaining({ field }));
+  expect(follows({}, (_, session) => session.record.live.requested(media, true, 0))).toBe(true);
+  expect(forecastOf({ cmcd: true }).fluctuation?.levels.length).toBeGreaterThan(0);
 });

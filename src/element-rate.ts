@@ -1,15 +1,7 @@
 /** The playback rate of a live stream: its bounds, and the element's rate in place of the player's own catch-up. */
 
-import { isPositive } from '../../abr/errors.ts';
-import { type Checks, isFrom, type LiveOptions } from '../page/options.ts';
-import type { LivePosition, RatePort } from '../player-port.ts';
-
-export const LIVE_CHECKS: Checks<LiveOptions> = {
-  minPlaybackRate: isFrom(0.5, 1),
-  maxPlaybackRate: isFrom(1, 2),
-  targetLatencySeconds: ['a number > 0 or auto', (value) => value === 'auto' || isPositive(value)],
-  maxLatencySeconds: ['a number > 0', isPositive],
-};
+import type { LiveOptions } from '../session/page/option-types.ts';
+import { type LivePosition, onStep, type RatePort } from '../session/player-port.ts';
 
 /** Smaller changes of the rate cause glitches in Safari's audio (WebKit bug 208142). */
 const SAFARI_STEP = 0.25;
@@ -20,10 +12,6 @@ function browserRateStep(): number | undefined {
   const isSafari = /safari/i.test(agent) && !/edg|opr|opios|chrome|crios|firefox|fxios/i.test(agent);
   return isSafari ? SAFARI_STEP : undefined;
 }
-
-/** The rate of a whole number of steps from 1 that is nearest towards 1. */
-export const onStep = (rate: number, step: number | undefined) =>
-  step === undefined ? rate : 1 + Math.trunc((rate - 1) / step) * step;
 
 /** The bounds of the rate and the latency, and whether the plugin may set the rate. */
 export type LiveLimits = Pick<LivePosition, 'playbackRates' | 'maxLatencySeconds' | 'isTargetFree' | 'isPaceable'>;

@@ -1,6 +1,6 @@
 /** How an adapter hooks into a player, and leaves it as it was. */
 
-import type { Guard } from './events.ts';
+import type { Guard } from '../session/page/events.ts';
 
 /** Handlers by the names of events. */
 export type Handlers = Record<string, (event: never) => void>;

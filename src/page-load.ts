@@ -1,6 +1,6 @@
 /** What the page itself has loaded before the first media request: evidence of the link, where the browser tells. */
 
-import type { SessionContext } from '../../abr/forecast.ts';
+import type { SessionContext } from '../abr/forecast.ts';
 
 /** A page that loaded less says nothing about throughput. */
 const LEAST_BITS = 1.6e6;

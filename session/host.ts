@@ -1,0 +1,26 @@
+/** What a session needs of the place where it runs: a page (`src/page-host.ts`), or the simulator. */
+
+import type { SessionContext } from '../abr/forecast.ts';
+
+/** Times are in milliseconds. */
+export interface Host {
+  /** A monotonic clock. */
+  nowMs(): number;
+  /** The device's UTC. */
+  utcMs(): number;
+  /** Calls `action` again and again; returns a function that ends this. */
+  every(periodMs: number, action: () => void): () => void;
+  /** Calls `action` once the present event has been handled. */
+  soon(action: () => void): void;
+  /** Nobody sees the page, so its timers are slow. */
+  isHidden(): boolean;
+  /** Keeps text from one session to the next. Undefined where there is none; may throw where it is blocked. */
+  storage(): Pick<Storage, 'getItem' | 'setItem'> | undefined;
+  fetch(url: string | URL): Promise<Response>;
+  /** Absolute form of an URL that the player names. */
+  absoluteUrl(url: string): URL;
+  /** What the page has loaded of late. */
+  pageLoad(): SessionContext['pageLoad'];
+  /** For faults, and for the lines of the option `debug`. */
+  console: Pick<Console, 'warn' | 'debug'>;
+}

@@ -1,0 +1,40 @@
+/** Checks of options. */
+
+import { check, isFrom as isBetween } from '../../abr/errors.ts';
+
+/** The check of an option's value, if given. */
+export type Check = readonly [expected: string, holds: (value: unknown) => boolean];
+export type Checks<O> = { readonly [K in keyof Required<O>]: Check };
+
+export const SWITCH: Check = ['true or false', (value) => typeof value === 'boolean'];
+
+/** Throws an `InputError` (field, expected, received) for the first invalid option. */
+export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
+  check(has(options), path, 'an object', options);
+  for (const [name, value] of Object.entries(options)) {
+    const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
+    check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
+    const [expected, holds] = rule;
+    check(value === undefined || holds(value), `${path}.${name}`, expected, value);
+  }
+}
+
+/** Whether `value` is an object with these methods. */
+export function has(value: unknown, ...methods: string[]): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+  );
+}
+
+export function isFrom(least: number, most: number): Check {
+  return [`a number from ${least} to ${most}`, (value) => isBetween(value, least, most)];
+}
+
+export function isWhole(least: number, most: number): Check {
+  return [
+    `a whole number from ${least} to ${most}`,
+    (value) => Number.isInteger(value) && isBetween(value, least, most),
+  ];
+}

@@ -1,0 +1,20 @@
+/** The page as the host of sessions. Nothing is read before a session needs it, so that servers may import the plugin. */
+
+import type { Host } from '../session/host.ts';
+import { pageLoad } from './page-load.ts';
+
+export const PAGE: Host = {
+  nowMs: () => performance.now(),
+  utcMs: () => Date.now(),
+  every(periodMs, action) {
+    const timer = setInterval(action, periodMs);
+    return () => clearInterval(timer);
+  },
+  soon: (action) => queueMicrotask(action),
+  isHidden: () => globalThis.document?.hidden === true,
+  storage: () => globalThis.localStorage,
+  fetch: (url) => fetch(url),
+  absoluteUrl: (url) => new URL(url, globalThis.location?.href),
+  pageLoad: () => pageLoad(performance),
+  console: globalThis.console,
+};
