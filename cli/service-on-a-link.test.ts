@@ -8,7 +8,7 @@ import { ForecastChain } from '../predictor/forecast/chain.ts';
 import { ForecastGate } from '../predictor/forecast/forecast-gate.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { SCENARIOS, traceScaleOf } from '../replay/scenarios.ts';
-import { simulateSession } from '../replay/simulator/simulate-session.ts';
+import { simulateSession } from '../replay/simulator/play.ts';
 import { linkSteps, meanRateBps, traceStartUtcMs } from '../replay/trace.ts';
 import type { ForecastReply, WireObservation } from '../service/api/wire.ts';
 import { type DishScript, syntheticDish } from '../service/index.ts';

@@ -13,10 +13,8 @@ import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/c
 import { type ForecasterName, isOnnx, type OnnxName, splitAlgorithm } from '../forecasters.ts';
 import { oracleForecaster, oracleForm } from '../oracle/oracle-forecaster.ts';
 import type { OwnControllers } from '../own-algorithm.ts';
-import type { ResolvedScenario, SessionResult } from '../results.ts';
-import type { Process } from './session.ts';
+import type { ResolvedScenario } from '../results.ts';
 import { linkOf } from './session-setup.ts';
-import { playSession } from './simulate-session.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 export interface SessionTask
@@ -28,26 +26,25 @@ export interface SessionTask
   onnx?: ReadonlyMap<string, EvaluatedModel> | undefined;
 }
 
-export type SimulatedAlgorithm = (task: SessionTask) => Process<SessionResult>;
+/** How an algorithm plays a session. */
+export type SimulatedAlgorithm = (task: SessionTask) => SimulationOptions;
 
-type NewForecaster = (task: SessionTask, controller: string) => Forecaster;
+interface Wanted {
+  task: SessionTask;
+  controller: string;
+  /** The trace's second at a second of the session's clock. */
+  traceSecondsAt(nowSeconds: number): number;
+}
+
+type NewForecaster = (wanted: Wanted) => Forecaster;
 
 const FORECASTERS: Readonly<Record<Exclude<ForecasterName, OnnxName | 'service'>, NewForecaster>> = {
-  oracle: ({ trace, scenario, startSeconds }, controller) =>
-    oracleForecaster({
-      link: linkOf(trace, scenario),
-      traceSecondsAt: (now) => startSeconds + now,
-      as: oracleForm(controller),
-    }),
-  'built-in': (task) => builtIn(task),
-  'built-in:no-handover': (task) => builtIn(task, { handover: false }),
-  'built-in:page-load': (task) => {
-    const forecaster = builtIn(task);
-    const start = forecaster.start.bind(forecaster);
-    const pageLoad = pageLoadOf(task);
-    return Object.assign(forecaster, { start: (context: SessionContext) => start({ ...context, pageLoad }) });
-  },
-  shipped: (task) => builtIn({ ...task, model: undefined }),
+  oracle: ({ task: { trace, scenario }, controller, traceSecondsAt }) =>
+    oracleForecaster({ link: linkOf(trace, scenario), traceSecondsAt, as: oracleForm(controller) }),
+  'built-in': ({ task }) => builtIn(task),
+  'built-in:no-handover': ({ task }) => builtIn(task, { handover: false }),
+  'built-in:page-load': ({ task }) => builtIn(task),
+  shipped: ({ task }) => builtIn({ ...task, model: undefined }),
 };
 
 const PAGE_BITS = 8e6;
@@ -72,10 +69,11 @@ function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions 
   return createBuiltInForecaster({ model: model ?? shipped, newSubSecond, ...options });
 }
 
-function newForecaster(name: Exclude<ForecasterName, 'service'>, task: SessionTask, controller: string): Forecaster {
-  if (!isOnnx(name)) return FORECASTERS[name](task, controller);
-  const newSubSecond = task.scenario.live && (() => new SubSecond());
-  return new EvaluatedForecaster(task.onnx!.get(name)!, { newSubSecond });
+function newForecaster(name: Exclude<ForecasterName, 'service'>, wanted: Wanted): Forecaster {
+  if (!isOnnx(name)) return FORECASTERS[name](wanted);
+  const { scenario, onnx } = wanted.task;
+  const newSubSecond = scenario.live && (() => new SubSecond());
+  return new EvaluatedForecaster(onnx!.get(name)!, { newSubSecond });
 }
 
 /** dash.js's own rules, rebuilt: not in the plugin. A browser plays these names with dash.js itself. */
@@ -112,12 +110,14 @@ export function simulatedAlgorithm(
     const why = 'the service is a program beside the link, which counts in real time: leo-abr bench';
     throw new InputError(field, 'a forecaster of the simulator', undefined, `${describeValue(name)}; ${why}`);
   }
-  return ({ model, onnx, ...task }) =>
-    playSession({
-      ...task,
-      algorithm: name,
-      catchUp,
-      controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
-      ...(forecaster && { forecaster: newForecaster(forecaster, { ...task, model, onnx }, controller) }),
-    });
+  return (task) => ({
+    ...task,
+    algorithm: name,
+    catchUp,
+    controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
+    // Rules of dash.js and own algorithms may look back further than the plugin's controllers.
+    downloadsKept: create && Number.POSITIVE_INFINITY,
+    forecaster: forecaster && ((traceSecondsAt) => newForecaster(forecaster, { task, controller, traceSecondsAt })),
+    pageLoad: forecaster === 'built-in:page-load' ? () => pageLoadOf(task) : undefined,
+  });
 }

@@ -11,7 +11,7 @@ import { parseScenario } from '../scenario-file.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { traceUntil } from './made-up.fixture.ts';
-import { simulateSession } from './simulate-session.ts';
+import { simulateSession } from './play.ts';
 
 /**
  * A session's way to a link behind a token bucket, which is full while the link is idle and fills at the link's rate;

@@ -1,7 +1,5 @@
-/** One request on the replayed link: the arrival of its bits, and a page's observations of them. */
+/** One request on the replayed link: the arrival of its bits. */
 
-import type { Forecaster } from '../../abr/index.ts';
-import { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import type { FlightLink, SharedFlight, Transfer } from '../link/shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
@@ -50,52 +48,5 @@ export class Flight implements SharedFlight {
     const bits = this.receivedBits(atSeconds);
     if (bits <= 0) return this.firstByteAtSeconds;
     return Math.min(atSeconds, this.requestedAtSeconds + this.link.transferSeconds(this.requestedAtSeconds, bits));
-  }
-}
-
-/** Reports flights to a forecaster as a page does: by progress events through the plugin's meter. */
-export class ProgressFeed {
-  private readonly meter: ObservationMeter;
-  private flight: Flight | undefined;
-  private hasFirstByte = false;
-  private reportedUntilSeconds = 0;
-  private reportedBits = 0;
-
-  /** Reports progress every `eventSeconds`, and at each `report`. */
-  constructor(
-    forecaster: Forecaster,
-    private readonly eventSeconds: number,
-  ) {
-    this.meter = new ObservationMeter((observation) => forecaster.observe(observation));
-  }
-
-  begin(flight: Flight): void {
-    this.flight = flight;
-    this.hasFirstByte = false;
-    this.meter.requestSent(flight.requestedAtSeconds, flight);
-    this.reportedBits = 0;
-  }
-
-  /** Reports the progress until `atSeconds`; `ended`: the flight is complete or abandoned. */
-  report(atSeconds: number, ended: boolean): void {
-    const { flight, meter } = this;
-    if (flight === undefined) return;
-    if (flight.firstByteAtSeconds <= atSeconds) {
-      if (!this.hasFirstByte) {
-        this.hasFirstByte = true;
-        meter.firstByte(flight, flight.firstByteAtSeconds);
-        this.reportedUntilSeconds = flight.firstByteAtSeconds;
-      }
-      while (this.reportedUntilSeconds < atSeconds) {
-        this.reportedUntilSeconds = Math.min(this.reportedUntilSeconds + this.eventSeconds, atSeconds);
-        const bits = flight.receivedBits(this.reportedUntilSeconds);
-        meter.received(flight, this.reportedUntilSeconds, bits - this.reportedBits);
-        this.reportedBits = bits;
-      }
-    }
-    if (ended) {
-      meter.requestEnded(flight, atSeconds);
-      this.flight = undefined;
-    } else meter.advance(atSeconds);
   }
 }

@@ -7,7 +7,8 @@ import { between, forAll, whole } from '../../abr/property.fixture.ts';
 import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import { follows, IDEAL_BROWSER, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
-import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
+import { simulateSession } from './play.ts';
+import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 const SEED = { seed: 20250101 };
 const SEGMENTS = 12;

@@ -9,8 +9,8 @@ import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { meanRateBps, type Trace } from '../trace.ts';
 import { traceUntil } from './made-up.fixture.ts';
+import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
-import { simulateSession } from './simulate-session.ts';
 
 const CHANGE_SECONDS = 60;
 /** The change is over for forecasts then. */

@@ -13,8 +13,9 @@ import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
-import { type SimulationOptions, simulateSession } from './simulate-session.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 const TYPICAL = readTraceFile('replay/traces/stationary-live-typical.csv');
 const COLLAPSING = readTraceFile('replay/traces/stationary-live-collapse.csv');

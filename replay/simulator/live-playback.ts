@@ -1,13 +1,6 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import { countRate, type OffRate, PACE_PERIOD_SECONDS, type Pace, RATE_HELD_SECONDS } from '../../abr/index.ts';
-import {
-  CATCH_UP_PERIOD_SECONDS,
-  type CatchUp,
-  catchUpRate,
-  DEFAULT_PLAYBACK_RATES,
-  shouldJumpToLive,
-} from '../catch-up.ts';
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../catch-up.ts';
 import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
 import type { Transfer } from '../link/shared-link.ts';
 import type { LiveStream } from '../scenarios.ts';
@@ -31,8 +24,8 @@ export interface LivePlaybackOptions {
   live: LiveStream;
   stallLevelSeconds: number;
   catchUp: CatchUp;
-  /** Asks the controller ten times a second, in place of `catchUp`. */
-  pace?: (() => Pace) | undefined;
+  /** The first picture is shown. */
+  begun(atSeconds: number): void;
 }
 
 export class LivePlayback {
@@ -41,8 +34,6 @@ export class LivePlayback {
   positionSeconds = 0;
   bufferedUntilSeconds = 0;
   playbackRate = 1;
-  /** Undefined before the first pace. */
-  offRate: OffRate | undefined;
   started = false;
   startupSeconds = 0;
   stallSeconds = 0;
@@ -51,9 +42,9 @@ export class LivePlayback {
   readonly history: PlaybackPiece[] = [];
   private isStalled = false;
   private appends: Append[] = [];
-  private nextTickSeconds = 0;
   private recordedJumps = 0;
-  private rateSetAtSeconds = Number.NEGATIVE_INFINITY;
+  /** The rate is not the catch-up's. */
+  private isRateSet = false;
 
   constructor(private readonly options: LivePlaybackOptions) {}
 
@@ -64,13 +55,6 @@ export class LivePlayback {
   /** From the capture of the picture to now. */
   get latencySeconds(): number {
     return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
-  }
-
-  /** There is no jump to the live edge before this second, which is later than now. */
-  get nextJumpSeconds(): number {
-    const { nextTickSeconds, nowSeconds, tickSeconds } = this;
-    if (!this.started) return this.nextAppendSeconds() + tickSeconds;
-    return nextTickSeconds > nowSeconds ? nextTickSeconds : nowSeconds + tickSeconds;
   }
 
   /** Moves playback to this latency, or to the stream's start, and empties the buffer. */
@@ -89,19 +73,21 @@ export class LivePlayback {
     this.appends = this.appends.filter((append) => atSeconds(append) <= seconds);
   }
 
-  /** False if playback jumped to the live edge before; then `nowSeconds` is the time of the jump. */
-  advanceTo(seconds: number): boolean {
+  advanceTo(seconds: number): void {
     while (this.nowSeconds < seconds) {
       const appendAt = this.nextAppendSeconds();
-      const tickAt = this.started ? this.nextTickSeconds : Number.POSITIVE_INFINITY;
       const stallAt = this.stallsAtSeconds();
-      const at = Math.min(seconds, appendAt, tickAt, stallAt);
+      const at = Math.min(seconds, appendAt, stallAt);
       this.move(at);
       if (at === appendAt) this.append(this.appends.shift()!);
       else if (at === stallAt) this.stall();
-      else if (at === tickAt && this.tick()) return false;
     }
-    return true;
+  }
+
+  /** Plays at this rate in place of the catch-up; undefined gives the rate back to it. */
+  setRate(rate: number | undefined): void {
+    this.playbackRate = rate ?? 1;
+    this.isRateSet = rate !== undefined;
   }
 
   private nextAppendSeconds(): number {
@@ -141,7 +127,7 @@ export class LivePlayback {
   private append({ untilMediaSeconds }: Append): void {
     this.bufferedUntilSeconds = Math.max(this.bufferedUntilSeconds, untilMediaSeconds);
     if (this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
-    if (!this.started) this.nextTickSeconds = this.nowSeconds + this.tickSeconds;
+    if (!this.started) this.options.begun(this.nowSeconds);
     this.started = true;
     this.isStalled = false;
   }
@@ -151,31 +137,17 @@ export class LivePlayback {
     this.stallCount++;
   }
 
-  private get tickSeconds(): number {
-    return this.options.pace ? PACE_PERIOD_SECONDS : CATCH_UP_PERIOD_SECONDS;
-  }
-
-  private jump(latencySeconds: number): void {
+  /** Goes on at this latency once there are media. */
+  jump(latencySeconds: number): void {
     this.jumps++;
     this.seekTo(latencySeconds);
     if (!this.isStalled) this.stall();
   }
 
-  /** The element's `timeupdate`, which leaves stalls out. True if playback jumped. */
-  private tick(): boolean {
-    this.nextTickSeconds += this.tickSeconds;
-    const { catchUp, live, pace } = this.options;
-    if (pace) {
-      this.offRate = countRate(this.nowSeconds, this.playbackRate, this.offRate);
-      const { playbackRate, jump, targetLatencySeconds } = pace();
-      if (jump) this.jump(targetLatencySeconds);
-      const isHeld = this.nowSeconds < this.rateSetAtSeconds + RATE_HELD_SECONDS && playbackRate !== 1;
-      if (!isHeld && playbackRate !== this.playbackRate) {
-        this.playbackRate = playbackRate;
-        this.rateSetAtSeconds = this.nowSeconds;
-      }
-      return jump;
-    }
+  /** At the element's `timeupdate`, which leaves stalls out. True if playback jumped. */
+  catchUp(): boolean {
+    if (this.isRateSet) return false;
+    const { catchUp, live } = this.options;
     const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
     const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
     const isTooLate = isStalled

@@ -3,9 +3,10 @@ import { createController, PiecewisePath } from '../../abr/index.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { LIVE_PAGE } from './live-session.ts';
+import { LIVE_PAGE } from './live-player.ts';
 import { always, EXACT, IDEAL_BROWSER, recorder, traceUntil } from './made-up.fixture.ts';
-import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
+import { simulateSession } from './play.ts';
+import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 

@@ -13,10 +13,9 @@ import { type SynthesizeOptions, synthesizeTrace } from '../link-model/synthesiz
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { handoverPhaseOf, type Trace, traceStartUtcMs } from '../trace.ts';
-import { LiveSession } from './live-session.ts';
-import { playAlone } from './session.ts';
+import { LivePlayer } from './live-player.ts';
+import { playedBy } from './play.ts';
 import { linkOf } from './session-setup.ts';
-import { simulateSession } from './simulate-session.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 /** For the script behind `npm run moments`. */
@@ -136,13 +135,11 @@ export function playScene(
     ...(forecaster && { forecaster }),
     onDecision: ({ state, forecast }) => moments.announce(handovers, forecast, state),
   };
-  if (live === undefined) {
-    const result = simulateSession(session);
-    return { played: playedOnDemand(result), handovers, result, qoe: result.qoe.linear };
-  }
-  const watched = new LiveSession(session, live);
-  const result = playAlone(watched.play());
-  return { played: playedLive(watched.playback.history, result), handovers, result, qoe: result.live!.qoe };
+  const player = playedBy(session);
+  const result = player.result();
+  return player instanceof LivePlayer
+    ? { played: playedLive(player.history, result), handovers, result, qoe: result.live!.qoe }
+    : { played: playedOnDemand(result), handovers, result, qoe: result.qoe.linear };
 }
 
 /** What is typical of a link: sessions of a minute from starts all over it, by algorithm. */

@@ -13,8 +13,7 @@ import type { ResolvedScenario, SessionResult } from '../results.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { evaluatedModels } from './onnx-evaluator.ts';
-import { playHousehold } from './play-household.ts';
-import { playAlone } from './session.ts';
+import { playHousehold, simulateSession } from './play.ts';
 import { roundedSession } from './session-result.ts';
 
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
@@ -83,7 +82,7 @@ export function sessionPlayer({
     const task = { ...start, scenario, timings, model, onnx };
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
-      : [playAlone(algorithmOf(algorithm)(task))];
+      : [simulateSession(algorithmOf(algorithm)(task))];
     return played.map((session) => roundedSession(withTraceEnd(session, start.trace, scenario)));
   };
 }

@@ -5,8 +5,9 @@ import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates } from './made-up.fixture.ts';
+import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
-import { type DecisionRecord, type SimulationOptions, simulateSession } from './simulate-session.ts';
+import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 /** A rate per 10 s. */
 const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>

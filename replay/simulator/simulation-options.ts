@@ -1,6 +1,7 @@
 /** What a simulated session is played with, and what an observer gets of it. */
 
 import type { Controller, Decision, Forecaster, InFlight, PlayerState, ValidForecast } from '../../abr/index.ts';
+import type { Host } from '../../session/host.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { Sender } from '../link/shared-link.ts';
 import type { ResolvedScenario } from '../results.ts';
@@ -13,7 +14,7 @@ export interface SimulationOptions {
   /** Plays its `segmentSizesBits` if it has any, else seeded sizes. */
   scenario: Scenario | ResolvedScenario;
   controller: Controller;
-  /** Second of the trace at the first media request. Default 0. */
+  /** Second of the trace at the first media request; in a live stream, at the join. Default 0. */
   startSeconds?: number;
   /** At most the scenario's. Default: the scenario's. */
   segmentCount?: number;
@@ -21,8 +22,13 @@ export interface SimulationOptions {
   seed?: number;
   /** Name in the result. Default: the controller's. */
   algorithm?: string;
-  forecaster?: Forecaster;
-  /** Of a live stream in chunks. Default: dash.js's own. */
+  /** Or a function that makes it; `traceSecondsAt`: the trace's second at a second of the session's clock. */
+  forecaster?: Forecaster | ((traceSecondsAt: (nowSeconds: number) => number) => Forecaster) | undefined;
+  /** What the page loaded before the session. Default: nothing. */
+  pageLoad?: Host['pageLoad'] | undefined;
+  /** Downloads in the controller's state. Default: a page's. */
+  downloadsKept?: number | undefined;
+  /** Of a live stream in chunks. Default: the controller's pace, else dash.js's own. */
   catchUp?: CatchUp | undefined;
   /** On demand the session ends with `endedBy: cutoff` after this much waiting. Default `CUTOFF_SECONDS`. */
   cutoffSeconds?: number;
@@ -32,7 +38,7 @@ export interface SimulationOptions {
   timings?: boolean;
   /** To a link that others use, too. Default: the session has the link for itself. */
   access?: Sender;
-  /** Receives a snapshot of every call of `decide` and `reconsider`. */
+  /** Receives every call of `decide` and `reconsider`. */
   onDecision?(record: DecisionRecord): void;
 }
 

@@ -10,10 +10,8 @@ import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
 import { follows, partsUpTo, traceOfParts } from './made-up.fixture.ts';
-import { playHousehold } from './play-household.ts';
-import { playAlone } from './session.ts';
+import { playHousehold, simulateSession } from './play.ts';
 import { roundedSession } from './session-result.ts';
-import { playSession } from './simulate-session.ts';
 
 const SEED = { seed: 20260301, numRuns: 50, endOnFailure: true };
 const ENDLESS: Traffic = { fromSeconds: 0, toSeconds: 1e6 };
@@ -53,7 +51,7 @@ type Played = { parts: { seconds: number; mbps: number }[]; scenario: ResolvedSc
 const algorithmOf = (name: string): SimulatedAlgorithm => {
   const { plan, patience }: Behaviour = JSON.parse(name);
   const controller = () => follows(plan, patience);
-  return (task) => playSession({ ...task, algorithm: 'plan', controller: controller(), cutoffSeconds: 60 });
+  return (task) => ({ ...task, algorithm: 'plan', controller: controller(), cutoffSeconds: 60 });
 };
 const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({
   ...{ trace: traceOf(parts, factor), scenario, startSeconds, seed: 1, timings: false },
@@ -75,7 +73,7 @@ const coarse = (session: SessionResult) =>
 
 test('a household of one equals the session alone, to the byte', () => {
   forAll([fc.record({ ...place, one: behaviour })], SEED, ({ one, ...where }) => {
-    const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where)));
+    const alone = simulateSession(algorithmOf(JSON.stringify(one))(taskOf(where)));
     expect(JSON.stringify(withoutSeat(play(where, [seat(one)])[0]!))).toBe(JSON.stringify(alone));
   });
 });
@@ -86,7 +84,7 @@ test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
   const task = taskOf({ parts, scenario, startSeconds: 7 });
   const household: Household = { name: 'one', players: [{ joinSeconds: 0 }], traffic: [] };
   const [together] = playHousehold(household, task, { algorithm: 'mpc-l', algorithmOf: simulatedAlgorithm });
-  const alone = playAlone(simulatedAlgorithm('mpc-l')(task));
+  const alone = simulateSession(simulatedAlgorithm('mpc-l')(task));
   expect(JSON.stringify(roundedSession(withoutSeat(together!)))).toBe(JSON.stringify(roundedSession(alone)));
   expect(together!.segments.length).toBeGreaterThan(10);
 });
@@ -94,7 +92,7 @@ test.each(['uhd-8', 'live-hd-3'])('so does one of MPC-L in %s', (name) => {
 test('beside downloads a player has its share of the link and no more', () => {
   const others = fc.constantFrom(1, 2, 3);
   forAll([fc.record({ ...place, one: behaviour, others })], SEED, ({ one, others, ...where }) => {
-    const alone = playAlone(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
+    const alone = simulateSession(algorithmOf(JSON.stringify(one))(taskOf(where, 1 / (1 + others))));
     const [beside] = play(where, [seat(one)], Array(others).fill(ENDLESS));
     expect(coarse(beside!)).toEqual(coarse(alone));
   });

@@ -1,0 +1,68 @@
+/** Plays sessions, those of a household together on one link: always what happens first. */
+
+import { type Household, segmentsOfPlayer } from '../households.ts';
+import { SharedLink } from '../link/shared-link.ts';
+import type { SessionResult } from '../results.ts';
+import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
+import { EventQueue } from './event-queue.ts';
+import { LivePlayer } from './live-player.ts';
+import { OnDemandPlayer } from './on-demand-player.ts';
+import { pageLinkOf } from './session-setup.ts';
+import type { SimulationOptions } from './simulation-options.ts';
+
+function newPlayer(options: SimulationOptions, queue: EventQueue): LivePlayer | OnDemandPlayer {
+  const { live } = options.scenario;
+  const player = live ? new LivePlayer(options, live, queue) : new OnDemandPlayer(options, queue);
+  player.start();
+  return player;
+}
+
+/** A player that has played its session to the end. @throws {RangeError} */
+export function playedBy(options: SimulationOptions): LivePlayer | OnDemandPlayer {
+  const queue = new EventQueue();
+  const player = newPlayer(options, queue);
+  while (!player.isOver) queue.runNext();
+  return player;
+}
+
+/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
+export function simulateSession(options: SimulationOptions): SessionResult {
+  return playedBy(options).result();
+}
+
+/** A result per player; player n has the seed + n. */
+export function playHousehold(
+  { players, traffic, name }: Household,
+  task: Omit<SessionTask, 'access'>,
+  { algorithm, algorithmOf }: { algorithm: string; algorithmOf(name: string): SimulatedAlgorithm },
+): SessionResult[] {
+  const { trace, scenario, startSeconds } = task;
+  const shared = new SharedLink();
+  const queue = new EventQueue();
+  const link = pageLinkOf(trace, scenario).from(startSeconds);
+  for (const one of traffic) shared.addTraffic(link, one);
+  const seated = players.map((player, index) => {
+    const options = algorithmOf(player.algorithm ?? algorithm)({
+      ...task,
+      startSeconds: startSeconds + player.joinSeconds,
+      segmentCount: segmentsOfPlayer(player, task),
+      seed: (task.seed + index) >>> 0,
+      access: shared.access(player.joinSeconds),
+    });
+    return newPlayer(options, queue);
+  });
+  while (seated.some((player) => !player.isOver)) {
+    const dueSeconds = queue.nextSeconds;
+    const changeSeconds = shared.nextChangeSeconds();
+    shared.advanceTo(Math.min(changeSeconds, dueSeconds));
+    // A change may move the ends of flights.
+    if (changeSeconds <= dueSeconds) for (const player of seated) player.linkChanged();
+    else queue.runNext();
+  }
+  const linkUtilisation = shared.utilisation(link, shared.nowSeconds);
+  return seated.map((player, i) => ({
+    ...player.result(),
+    startSeconds,
+    household: { name, algorithm, player: i, joinSeconds: players[i]!.joinSeconds, linkUtilisation },
+  }));
+}

@@ -1,0 +1,49 @@
+/** The options of a session in the simulator. */
+
+import { LARGEST_HORIZON } from '../../abr/horizon.ts';
+import type { Controller, Forecaster, QoeWeights } from '../../abr/index.ts';
+import { Forecasting } from '../../session/forecasting/forecasting.ts';
+import type { Host } from '../../session/host.ts';
+import type { ResolvedOptions } from '../../session/page/options.ts';
+
+/** Uncertainty of the player's UTC: that of a device's clock. */
+const UTC_UNCERTAINTY_SECONDS = 2;
+
+interface Given {
+  host: Host;
+  controller: Controller;
+  weights: QoeWeights;
+  forecaster: Forecaster | undefined;
+  seed: number;
+  downloadsKept: number | undefined;
+  utcMs(): number;
+}
+
+export function sessionOptions(given: Given): ResolvedOptions {
+  const { host, controller, weights, forecaster, seed, downloadsKept } = given;
+  return {
+    host,
+    seed,
+    debug: false,
+    logger: null,
+    timeSource: { now: () => ({ utcMs: given.utcMs(), uncertaintySeconds: UTC_UNCERTAINTY_SECONDS }) },
+    live: {},
+    cmcd: false,
+    sizes: undefined,
+    horizon: LARGEST_HORIZON,
+    controllerName: controller.name,
+    newController: () => controller,
+    weightsOf: () => weights,
+    newForecasting:
+      forecaster &&
+      (({ events }) =>
+        new Forecasting({
+          events,
+          forecasters: [forecaster],
+          hasPageForecasters: false,
+          seed,
+          pageLoad: () => host.pageLoad(),
+        })),
+    ...(downloadsKept !== undefined && { downloadsKept }),
+  };
+}

@@ -1,0 +1,31 @@
+/** The simulator as the host of sessions: a clock that jumps from event to event, and a page that has nothing else. */
+
+import type { Host } from '../../session/host.ts';
+import type { EventQueue } from './event-queue.ts';
+
+/** `run` runs an action of a timer, with the player's state of now. */
+export function virtualHost(
+  queue: EventQueue,
+  { run, pageLoad = () => undefined }: { run(action: () => void): void; pageLoad?: Host['pageLoad'] | undefined },
+): Host {
+  return {
+    nowMs: () => queue.nowSeconds * 1000,
+    utcMs: () => queue.nowSeconds * 1000,
+    every(periodMs, action) {
+      const tick = () => {
+        event = next();
+        run(action);
+      };
+      const next = () => queue.at(queue.nowSeconds + periodMs / 1000, tick);
+      let event = next();
+      return () => queue.cancel(event);
+    },
+    soon: (action) => queue.soon(action),
+    isHidden: () => false,
+    storage: () => undefined,
+    fetch: () => Promise.reject(new Error('the simulator has no network')),
+    absoluteUrl: (url) => new URL(url),
+    pageLoad,
+    console: { warn() {}, debug() {} },
+  };
+}
