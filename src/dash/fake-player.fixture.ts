@@ -189,6 +189,7 @@ export class FakePlayer extends StandIn {
       }),
       getAbrController: () => ({
         // dash.js sorts by quality, not by bitrate.
+        getPossibleVoRepresentations: () => [...representations].reverse(),
         getPossibleVoRepresentationsFilteredBySettings: () => [...representations].reverse(),
         setPlaybackQuality: (_: string, __: object, { id }: { id: string }, reason: object) =>
           this.qualitySet.push({ id, reason }),
