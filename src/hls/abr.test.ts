@@ -285,6 +285,18 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
   });
 });
 
+test("hls.js 1.7's players for I-frames have the controller without a fault", () => {
+  const files = playlists();
+  files['main.m3u8'] += '\n#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=100000,RESOLUTION=320x180,URI="v0.m3u8"';
+  const { controller, hls, handle } = attached({ controller: new Scripted() }, { files });
+  const asked = controller.states.length;
+  const iframes = hls.createIFramePlayer()!;
+  expect(iframes.config.primarySessionId).toBe(hls.sessionId);
+  expect([iframes.firstAutoLevel, controller.states.length, handle.state.faults]).toEqual([0, asked, []]);
+  iframes.destroy();
+  expect(handle.state.status).toBe('attached');
+});
+
 test('hls.js 1.7 forgives a level after a while', () => {
   const config = { errorPenaltyExpireMs: 60_000 };
   const { controller, hls, player } = attached({ controller: new Scripted() }, { config });
