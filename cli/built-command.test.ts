@@ -148,7 +148,10 @@ describe('the built command', () => {
   });
 
   test('--out - reaches a pipe completely', () => {
-    const { status, stdout } = spawnSync(process.execPath, simulate(), { encoding: 'utf8', maxBuffer: 2 ** 28 });
+    const { status, stdout } = spawnSync(process.execPath, simulate('--out', '-'), {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    });
     expect(status).toBe(0);
     expect(parseResults(stdout, 'stdout').sessions.length).toBe(94);
   });
