@@ -32,7 +32,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const simulate = (...flags: string[]) => [
   command,
   'simulate',
-  ...['--traces', TRACE, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--starts', 'every:0.5', ...flags],
+  ...[
+    '--traces',
+    TRACE,
+    '--algorithms',
+    'mpc-d,mpc-o',
+    '--scenario',
+    'uhd-8',
+    '--starts',
+    'every:0.5',
+    '--out',
+    '-',
+    ...flags,
+  ],
 ];
 
 describe('the built command', () => {
