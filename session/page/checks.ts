@@ -10,7 +10,7 @@ export const SWITCH: Check = ['true or false', (value) => typeof value === 'bool
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
-  check(has(options), path, 'an object', options);
+  check(isPlain(options), path, 'an object', options);
   for (const [name, value] of Object.entries(options)) {
     const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
     check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
@@ -26,6 +26,15 @@ export function has(value: unknown, ...methods: string[]): boolean {
     value !== null &&
     methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
   );
+}
+
+/** Whether `value` is an object of fields: no array, element, map, date or the like. */
+export function isPlain(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
+
+export function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 export function isFrom(least: number, most: number): Check {

@@ -6,6 +6,7 @@ import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from '../adaptation.ts';
 import type { Host } from '../host.ts';
 import type { SessionRecord } from '../requests/session.ts';
+import { isPlain } from './checks.ts';
 import { writeLines } from './debug.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './option-types.ts';
@@ -13,7 +14,7 @@ import { type ResolvedOptions, resolveOptions } from './options.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
-  /** `inactive`: there is no player, or it is not supported (see `faults`); `detached`: after `detach()`. */
+  /** `inactive`: hls.js has not made the player yet, or it is not supported (see `faults`); `detached`: after `detach()`. */
   status: 'attached' | 'inactive' | 'detached';
   /** Name of the controller. */
   controller: string;
@@ -47,7 +48,7 @@ export interface LeoAbrHandle {
   set(change: ChangeableOptions): void;
   /** Restores the player's own algorithm and the previous settings. Safe to call twice. */
   detach(): void;
-  /** Calls `listener` for each event from now on; returns a function that ends this. */
+  /** Calls `listener` for each event from now on; returns a function that ends this. Throws an `InputError` for others. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   readonly state: LeoAbrState;
 }
@@ -82,6 +83,7 @@ export function createHandle(
   let isDetached = false;
   return {
     set(change) {
+      check(isPlain(change), 'change', 'an object', change);
       for (const [name, value] of Object.entries(change)) {
         const isChangeable = (CHANGEABLE as readonly string[]).includes(name);
         check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);

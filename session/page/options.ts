@@ -17,7 +17,7 @@ import type { Host } from '../host.ts';
 import type { PlayerPort } from '../player-port.ts';
 import { parseSizes } from '../requests/segment-sizes.ts';
 import type { Session } from '../requests/session.ts';
-import { type Check, type Checks, checkOptions, has, isFrom, isWhole, SWITCH } from './checks.ts';
+import { type Check, type Checks, checkOptions, has, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
 import type { Events } from './events.ts';
 import {
   CONTROLLER_NAMES,
@@ -78,8 +78,8 @@ const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
   horizon: isWhole(1, MAX_HORIZON),
   qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
   timeSource: ['now()', (value) => has(value, 'now')],
-  sizes: ['a URL or an object', (value) => typeof value === 'string' || has(value)],
-  live: ['an object', (value) => has(value)],
+  sizes: ['a URL or an object', (value) => value instanceof URL || isText(value) || isPlain(value)],
+  live: ['an object', isPlain],
   cmcd: SWITCH,
   seed: isWhole(0, LARGEST_SEED),
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],

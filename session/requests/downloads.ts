@@ -34,7 +34,7 @@ export class Downloads {
   ) {}
 
   /** A request was sent. */
-  requested(request: object, { isMedia, segment, live }: RequestReport): void {
+  requested(request: object, { isMedia, isOpaque, segment, live }: RequestReport): void {
     const { session, clock, sizes, forecasting, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
@@ -45,13 +45,14 @@ export class Downloads {
     const atSeconds = clock.nowSeconds();
     const waits = live && session.record.live.requested(live, segment !== undefined, atSeconds);
     const link = new LinkWatch(atSeconds, {
-      meter: forecasting?.meter,
+      meter: isOpaque ? undefined : forecasting?.meter,
       waits,
       knownBps: () => knownBps(session.record.downloads),
     });
     const download = segment
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
+    if (isOpaque && download instanceof VideoDownload) download.keep(Number.POSITIVE_INFINITY);
     this.downloads.set(request, download);
     session.begin(download);
     ticker.update();

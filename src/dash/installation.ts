@@ -1,6 +1,8 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
+import { check } from '../../abr/errors.ts';
 import { Adaptation } from '../../session/adaptation.ts';
+import { has } from '../../session/page/checks.ts';
 import type { Events } from '../../session/page/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../../session/page/handle.ts';
 import type { LeoAbrOptions } from '../../session/page/option-types.ts';
@@ -16,6 +18,8 @@ import { applySettings } from './settings.ts';
 
 /** Implements `attachLeoAbr`. */
 export function attach(player: DashPlayer, options: LeoAbrOptions | undefined): LeoAbrHandle {
+  // All versions of dash.js have these; an unsupported version is a fault.
+  check(has(player, 'getVersion', 'on', 'off'), 'player', 'a dash.js MediaPlayer', player);
   return createHandle(options, PAGE, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);
@@ -42,11 +46,11 @@ class DashInstallation implements Installation {
     private readonly options: ResolvedOptions,
     events: Events,
   ) {
-    this.#port = new DashPort(player, options);
+    this.#port = new DashPort(player, options, events);
     this.adaptation = new Adaptation(this.#port, options, events) as typeof this.adaptation;
     this.#rule = switchRule(this.adaptation);
-    const { live } = this.#port;
-    this.#requests = new Requests(this.adaptation, live);
+    const { live, bitrates } = this.#port;
+    this.#requests = new Requests(this.adaptation, live, bitrates);
     const handlers = {
       ...this.#requests.handlers,
       ...this.#handlers,

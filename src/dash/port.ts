@@ -1,18 +1,20 @@
 /** Implements the core's port for dash.js. Only rules get dash.js's objects, so the port keeps the latest context. */
 
 import type { Representation, RulesContext } from 'dashjs';
+import type { Events } from '../../session/page/events.ts';
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, RatePort, Situation } from '../../session/player-port.ts';
 import { BufferGauge } from './buffer-gauge.ts';
 import { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';
-import { allowedRepresentations, type Limits, limitsOf, readSituation } from './situation.ts';
+import { allowedRepresentations, Bitrates, type Limits, readSituation } from './situation.ts';
 
 export class DashPort implements PlayerPort {
   readonly name = 'dash.js';
   readonly gauge: BufferGauge;
   readonly live: LiveSupport;
   readonly rate: RatePort;
+  readonly bitrates = new Bitrates();
   #context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   #limits: Limits | undefined;
@@ -20,6 +22,7 @@ export class DashPort implements PlayerPort {
   constructor(
     private readonly player: DashPlayer,
     options: { readonly live: LiveOptions },
+    private readonly events: Pick<Events, 'fault'>,
   ) {
     this.gauge = new BufferGauge(player);
     this.live = new LiveSupport(options, player, this.gauge);
@@ -41,11 +44,22 @@ export class DashPort implements PlayerPort {
     const { player, gauge, live } = this;
     const context = this.#context;
     if (!context || setting(player, 'abr.autoSwitchBitrate.video') !== true) return undefined;
-    this.#limits ??= limitsOf(context);
-    const situation = readSituation(player, context, { gauge, live, limits: this.#limits });
-    if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
-    const current = context.getRepresentation();
-    return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
+    this.#limits ??= this.#limitsOf(context);
+    if (!this.#limits) {
+      this.events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
+      return undefined;
+    }
+    const limits = { ...this.#limits };
+    if (isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0) {
+      const current = context.getRepresentation();
+      limits.allowed = limits.allowed.filter(({ id }) => id === current.id);
+    }
+    return readSituation(player, context, { gauge, live, limits });
+  }
+
+  #limitsOf(context: RulesContext): Limits | undefined {
+    const allowed = this.bitrates.describe(context, allowedRepresentations(context));
+    return allowed && { allowed, bufferTargetSeconds: context.getScheduleController().getBufferTarget() };
   }
 
   abandon(choice: Choice): void {

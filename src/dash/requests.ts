@@ -5,12 +5,13 @@ import type { Adaptation } from '../../session/adaptation.ts';
 import type { SegmentRequest } from '../../session/player-port.ts';
 import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
 import { rangeBits } from './player.ts';
-import { periodOf } from './situation.ts';
+import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
   constructor(
     private readonly adaptation: Adaptation,
     private readonly live: LiveSupport,
+    private readonly bitrates: Bitrates,
   ) {}
 
   readonly handlers = {
@@ -19,10 +20,10 @@ export class Requests {
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      const { live } = this;
+      const { live, bitrates } = this;
       this.adaptation.downloads.requested(request, {
         isMedia,
-        segment: isMedia && isVideo ? segmentOf(request, live) : undefined,
+        segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
         live: isMedia ? live.media(request) : undefined,
       });
     },
@@ -61,13 +62,13 @@ function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
   return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 
-function segmentOf(request: FragmentRequest, live: LiveSupport): SegmentRequest {
+function segmentOf(request: FragmentRequest, live: LiveSupport, bitrates: Bitrates): SegmentRequest {
   const { representation, index, startTime, duration, range } = request;
-  const { id, bandwidth, mediaInfo } = representation!;
+  const { id, mediaInfo } = representation!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);
   return {
     period,
-    representation: { id, bitrateBps: bandwidth },
+    representation: { id, bitrateBps: bitrates.of(representation!) },
     index: live.indexOf(request, period) ?? index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,

@@ -3,7 +3,7 @@
 import { check } from '../../abr/errors.ts';
 import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
-import { has } from '../../session/page/checks.ts';
+import { has, isPlain } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';
 import type { LeoAbrHandle } from '../../session/page/handle.ts';
 import { DOM_METHODS, listen, UndoList } from '../hooks.ts';
@@ -84,6 +84,7 @@ export class Reporter implements SessionReports {
     private readonly player: ObservedPlayer,
     private readonly options: ReportOptions,
   ) {
+    check(isPlain(options), 'options', 'an object', options);
     const { leoAbr, arm, report } = options;
     const isUrl = typeof report !== 'object' || report instanceof URL;
     const { url, observations = false } = isUrl ? { url: report } : report;
@@ -105,6 +106,7 @@ export class Reporter implements SessionReports {
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
     check(type === 'session', 'event', 'session', type);
+    check(typeof listener === 'function', 'listener', 'a function', listener);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
