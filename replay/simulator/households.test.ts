@@ -30,7 +30,10 @@ const scenarios = fc
 /** A plan of representations, and the seconds after which a download is abandoned for the lowest. */
 const behaviour = fc.record({
   plan: fc.array(whole(0, 5), { minLength: 25, maxLength: 25 }),
-  patience: fc.option(between(0.1, 8), { nil: undefined }),
+  patience: fc.option(
+    whole(1, 79).map((tenths) => tenths / 10 + 0.05),
+    { nil: undefined },
+  ),
 });
 type Behaviour = { plan: number[]; patience: number | undefined };
 const place = {

@@ -10,7 +10,7 @@ import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionS
 import type { EventQueue } from './event-queue.ts';
 import { LivePlayback } from './live-playback.ts';
 import { linkOf } from './session-setup.ts';
-import { SimulatedPlayer } from './simulated-player.ts';
+import { nextStep, ROUNDING_SECONDS, SimulatedPlayer } from './simulated-player.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 /** What a page adds at the live edge, beside `BrowserModel`; README.md says where the values come from. */
@@ -25,8 +25,6 @@ export const LIVE_PAGE = {
   readChunksSeconds: 0.004,
   readWholeSeconds: 0.05,
 };
-
-const ROUNDING_SECONDS = 1e-9;
 
 export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
   protected readonly playback: LivePlayback;
@@ -146,9 +144,11 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
       const transfer = flight.transfers.find(({ endSeconds }) => endSeconds > nowSeconds + ROUNDING_SECONDS);
       if (transfer === undefined) this.soon(flight.endsAtSeconds, () => this.complete());
       else if (transfer.endSeconds < Number.POSITIVE_INFINITY || transfer.startSeconds <= nowSeconds) {
-        const at = Math.min(Math.max(nowSeconds, transfer.startSeconds) + period, transfer.endSeconds);
+        const { startSeconds, endSeconds } = transfer;
+        const step = Math.max(1, nextStep(nowSeconds - startSeconds, period));
+        const at = Math.min(startSeconds + step * period, endSeconds);
         this.soon(at, () => {
-          const chunks = this.#hasChunks ? Number(at >= transfer.endSeconds) : undefined;
+          const chunks = this.#hasChunks ? Number(at >= endSeconds) : undefined;
           downloads.received(flight, { totalBits: flight.deliveredBits(at), ...(chunks !== undefined && { chunks }) });
           next();
         });

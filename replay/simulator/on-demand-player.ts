@@ -4,7 +4,7 @@ import { CUTOFF_SECONDS } from '../scenarios.ts';
 import type { EventQueue } from './event-queue.ts';
 import { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
-import { SimulatedPlayer } from './simulated-player.ts';
+import { nextStep, SimulatedPlayer } from './simulated-player.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
 /** Progress events are 50 ms apart; the session counts one of three (`LinkWatch.leavesOut`). */
@@ -59,13 +59,14 @@ export class OnDemandPlayer extends SimulatedPlayer<Flight> {
   protected read(flight: Flight): void {
     const { downloads } = this.adaptation;
     const { firstByteAtSeconds, endsAtSeconds, sizeBits } = flight;
-    const reportAt = (seconds: number) => {
-      this.soon(seconds, () => {
-        downloads.received(flight, { totalBits: flight.receivedBits(seconds), sizeBits });
-        reportAt(seconds + PROGRESS_SECONDS);
+    const report = (event: number) => {
+      const atSeconds = firstByteAtSeconds + event * PROGRESS_SECONDS;
+      this.soon(atSeconds, () => {
+        downloads.received(flight, { totalBits: flight.receivedBits(atSeconds), sizeBits });
+        report(event + 1);
       });
     };
-    reportAt(this.nowSeconds < firstByteAtSeconds ? firstByteAtSeconds : this.nowSeconds + PROGRESS_SECONDS);
+    report(nextStep(this.nowSeconds - firstByteAtSeconds, PROGRESS_SECONDS));
     this.soon(endsAtSeconds, () => {
       downloads.received(flight, { totalBits: sizeBits, sizeBits });
       this.complete();

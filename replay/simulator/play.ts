@@ -55,9 +55,9 @@ export function playHousehold(
     const dueSeconds = queue.nextSeconds;
     const changeSeconds = shared.nextChangeSeconds();
     shared.advanceTo(Math.min(changeSeconds, dueSeconds));
-    // A change may move the ends of flights.
-    if (changeSeconds <= dueSeconds) for (const player of seated) player.linkChanged();
-    else queue.runNext();
+    if (dueSeconds < changeSeconds) queue.runNext();
+    // Both may move the ends of flights.
+    for (const player of seated) player.followLink();
   }
   const linkUtilisation = shared.utilisation(link, shared.nowSeconds);
   return seated.map((player, i) => ({

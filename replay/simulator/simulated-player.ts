@@ -43,8 +43,8 @@ interface Playback {
 }
 
 /** A request in flight. */
-interface Attempt<F> {
-  flight: F;
+interface Attempt {
+  flight: Airborne;
   /** Undefined for an initialisation segment. */
   representation: number | undefined;
   /** Schedules what comes of it from now on. */
@@ -63,6 +63,13 @@ interface Loading {
   reason: string;
 }
 
+/** The times of a player are differences of the queue's, and so rounded. */
+export const ROUNDING_SECONDS = 1e-9;
+
+/** Steps of a period until after these seconds; 0 for less than 0. */
+export const nextStep = (seconds: number, period: number) =>
+  Math.max(0, Math.floor((seconds + ROUNDING_SECONDS) / period) + 1);
+
 export const idOf = (representation: number) => `video-${representation}`;
 
 /** Seconds are of the player's clock, which begins at its join. */
@@ -75,7 +82,8 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   protected readonly scenario: Scenario | ResolvedScenario;
   protected readonly link: PiecewisePath;
   protected readonly access: Sender;
-  protected attempt: Attempt<Airborne> | undefined;
+  protected attempt: Attempt | undefined;
+  private followedEndSeconds = 0;
   protected adaptation!: Adaptation;
   private readonly controller: ObservedController;
   private readonly offsetSeconds: number;
@@ -201,10 +209,16 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   /** What is in flight may end at another time, because the link is shared otherwise. */
-  linkChanged(): void {
-    if (this.attempt === undefined || this.isOver) return;
+  followLink(): void {
+    const { attempt } = this;
+    if (attempt === undefined || attempt.flight.endsAtSeconds === this.followedEndSeconds || this.isOver) return;
     this.forgetEvents();
-    this.attempt.follow();
+    this.follow(attempt);
+  }
+
+  private follow(attempt: Attempt): void {
+    this.followedEndSeconds = attempt.flight.endsAtSeconds;
+    attempt.follow();
   }
 
   /** Runs `action` at a second that is not before now, if the session is not over then. */
@@ -288,7 +302,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   private fly(flight: Airborne, representation: number | undefined, follow: () => void): void {
     this.access.begin(flight);
     this.attempt = { flight, representation, follow };
-    follow();
+    this.follow(this.attempt);
   }
 
   private send(representation: number): void {
@@ -355,13 +369,10 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
 
   protected finish(end: Pick<SessionResult, 'endedBy' | 'fault'>): void {
     if (this.isOver) return;
-    this.forgetEvents();
-    const { attempt } = this;
-    if (attempt) this.access.end(this.nowSeconds);
+    const { wastedBits } = this;
+    this.giveUp();
     // A stream's end wastes nothing.
-    const isWaste = attempt?.representation !== undefined && end.endedBy !== 'end';
-    if (isWaste) this.wastedBits += attempt.flight.receivedBits(this.nowSeconds);
-    this.attempt = undefined;
+    if (end.endedBy === 'end') this.wastedBits = wastedBits;
     this.ended = end;
     this.adaptation.stop();
   }

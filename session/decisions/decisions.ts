@@ -68,7 +68,9 @@ export class Decisions {
       // A controller of the page may return anything.
       const index = (decision as Decision | undefined)?.representation;
       const representationId = ladder[index!]?.id;
-      if (representationId === undefined) throw new Error(`there is no representation ${index}`);
+      if (representationId === undefined) {
+        throw new Error(`expected a representation from 0 to ${ladder.length - 1}, got ${index}`);
+      }
       const made = { representationId, message: `${decision.controller}: ${decision.reason}` };
       session.decided(decision, inFlight ? undefined : { made, situation });
       const kind = inFlight ? 'abandon' : 'decide';

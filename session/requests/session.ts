@@ -51,7 +51,7 @@ export class VideoDownload extends SegmentDownload {
 
   /** A copy of its state, for a controller. */
   state(nowSeconds: number): DownloadState {
-    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds } = this;
+    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds, lastProgressAtSeconds } = this;
     const { bitrateBps } = this.segment.representation;
     const times = { requestedAtSeconds, firstByteAtSeconds };
     return {
@@ -59,6 +59,7 @@ export class VideoDownload extends SegmentDownload {
       bitrateBps,
       sizeBits,
       receivedBits,
+      ...(lastProgressAtSeconds !== undefined && { lastBitsAtSeconds: lastProgressAtSeconds }),
       ...times,
       ...this.link.withoutWaits(times, nowSeconds),
     };
