@@ -102,7 +102,7 @@ test('decide leaves the segment to the player if the controller fails or leaves 
     controller.next = next;
     expect(decisions.decide()).toBeUndefined();
   }
-  expect(messages()).toEqual(['the controller failed: there is no representation 3']);
+  expect(messages()).toEqual(['the controller failed: expected a representation from 0 to 2, got 3']);
   expect([emitted, session.record.decision]).toEqual([[], undefined]);
 });
 
