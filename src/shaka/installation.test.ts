@@ -143,8 +143,6 @@ describe("Shaka's own manager", () => {
 
   test('gets everything, also what the adapter does not know', () => {
     const { player, manager, own } = loaded();
-    own.switchTo!(player.variants[2]!);
-    expect(player.switches).toEqual([]);
     manager().segmentDownloaded(100, 5, true);
     manager().ofTomorrow();
     player.destroy();
@@ -210,8 +208,12 @@ describe('another manager', () => {
   });
 
   test("of a second player with the same factory is Shaka's, and a second plugin in one player stays out", async () => {
-    const { player, factory, faults } = loaded();
-    expect(factory()).toBe(player.own[1]);
+    const { player, decisions, faults } = loaded();
+    const other = new FakePlayer();
+    other.config.abrFactory = player.config.abrFactory;
+    other.load();
+    expect(other.active).toBe(other.variants[1]);
+    expect([player.active, decisions.length]).toEqual([player.variants[0], 1]);
     const second = attached({}, player);
     await Promise.resolve();
     expect([...faults, ...second.faults].map(({ code }) => code)).toEqual(['already-attached', 'already-attached']);

@@ -1,0 +1,101 @@
+/** The plugin with Shaka Player, of both versions: kinds of streams, and what the page does with them. */
+
+import type shaka5 from 'shaka-player';
+import { CORE, expect, liveStream, test } from './playback-test.ts';
+
+test.describe.configure({ mode: 'parallel' });
+
+/** Each version loads only its own. */
+type Preload = shaka5.media.PreloadManager & string;
+
+for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
+  test.describe(playerName, () => {
+    test.use({ playerName });
+    const engines = playerName === 'Shaka 5' ? CORE : {};
+
+    test('decides for HLS, then DASH, then HLS', engines, async ({ onStream }) => {
+      const seen = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {
+        const hls = dash.replace('manifest.mpd', 'master.m3u8');
+        const lab = await window.lab.startShaka({ manifest: hls });
+        const { player, video, decisions, handle, requests } = lab;
+        const seen: unknown[] = [];
+        for (const next of [dash, hls, undefined]) {
+          const { session } = handle.state;
+          const isDecided = () => decisions.filter((event) => event.session === session).length >= 3;
+          await window.lab.until('three decisions and playback', () => isDecided() && video.currentTime > 1, lab);
+          const [first, second] = decisions.filter((event) => event.session === session);
+          const ladder = first!.state.ladderBps.length;
+          const indices = [first!.state.segmentIndex, second!.state.segmentIndex];
+          seen.push({ ladder, indices, remaining: second!.state.segmentsRemaining, status: handle.state.status });
+          if (next) await player.load(next);
+        }
+        await player.destroy();
+        return { seen, loaded: requests.slice(0, 3), chosen: decisions.slice(0, 3) };
+      });
+      const each = { ladder: 4, indices: [0, 1], remaining: 7, status: 'attached' };
+      expect(seen.seen).toEqual([each, each, each]);
+      // What the plugin chose is loaded, from the first segment on.
+      expect(seen.loaded.map(({ index, rung }) => [index, rung])).toEqual(
+        seen.chosen.map(({ state, decision }) => [state.segmentIndex, decision.representation]),
+      );
+    });
+
+    test('decides for a preload that follows another source, again and again', async ({ onStream }) => {
+      const sessions = await onStream({ segmentCount: 8, media: { audio: true } }, async (dash) => {
+        const hls = dash.replace('manifest.mpd', 'master.m3u8');
+        const lab = await window.lab.startShaka({ manifest: hls });
+        const { player, video, decisions, handle } = lab;
+        const seen: { status: string; decided: number }[] = [];
+        for (let i = 0; i < 5; i++) {
+          const next = i % 2 ? dash : hls;
+          const preload = (await player.preload(next)) as Preload;
+          const isPlaying = () => {
+            const { session } = handle.state;
+            return video.currentTime > 1.2 && decisions.filter((event) => event.session === session).length >= 2;
+          };
+          await window.lab.until('playback', isPlaying, lab);
+          await player.load(i === 2 ? dash : preload);
+          await window.lab.until('playback of the next source', isPlaying, lab);
+          const { session, status } = handle.state;
+          seen.push({ status, decided: decisions.filter((event) => event.session === session).length });
+          if (i === 2) await preload.destroy();
+        }
+        await player.destroy();
+        return seen;
+      });
+      expect(sessions.map(({ status }) => status)).toEqual(Array(5).fill('attached'));
+      expect(Math.min(...sessions.map(({ decided }) => decided))).toBeGreaterThan(1);
+    });
+
+    test('decides for one variant', async ({ onStream }) => {
+      await onStream({ segmentCount: 4, ladderBps: [3e5] }, async (manifest) => {
+        const lab = await window.lab.startShaka({ manifest });
+        const isOver = () => lab.decisions.length >= 4 && lab.video.ended;
+        await window.lab.until('four decisions', isOver, lab);
+      });
+    });
+
+    for (const [kind, chunkSeconds] of [['live', 2] , ['in parts', 0.25]] as const) {
+      test(`plays HLS ${kind} at its edge`, async ({ labPage, stream }) => {
+        const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
+        const live = liveStream(4, { chunkSeconds });
+        const folder = stream({ ...media, link: { 600: 20e6 }, live });
+        const seen = await labPage.evaluate(async (manifest) => {
+          const lab = await window.lab.startShaka({ manifest, settings: { streaming: { lowLatencyMode: true } } });
+          const { player, video, decisions, handle } = lab;
+          const isThere = () => decisions.length >= 6 && video.currentTime > player.seekRange().end - 12;
+          await window.lab.until('six decisions at the edge', isThere, lab);
+          const { status } = handle.state;
+          const found = decisions.map(({ state }) => [state.segmentIndex, state.live?.latencySeconds, state.segmentSeconds]);
+          await player.destroy();
+          return { status, found };
+        }, `${folder}master.m3u8`);
+        console.log(JSON.stringify(seen));
+        expect(seen.status).toBe('attached');
+        const indices = seen.found.map(([index]) => index!);
+        expect(indices).toEqual([...indices].sort((a, b) => a - b));
+        expect(new Set(indices).size).toBeGreaterThan(2);
+      });
+    }
+  });
+}
