@@ -18,26 +18,31 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
         const hls = dash.replace('manifest.mpd', 'master.m3u8');
         const lab = await window.lab.startShaka({ manifest: hls });
         const { player, video, decisions, handle, requests } = lab;
-        const seen: unknown[] = [];
+        const seen = [];
         for (const next of [dash, hls, undefined]) {
           const { session } = handle.state;
-          const isDecided = () => decisions.filter((event) => event.session === session).length >= 3;
-          await window.lab.until('three decisions and playback', () => isDecided() && video.currentTime > 1, lab);
-          const [first, second] = decisions.filter((event) => event.session === session);
-          const ladder = first!.state.ladderBps.length;
-          const indices = [first!.state.segmentIndex, second!.state.segmentIndex];
-          seen.push({ ladder, indices, remaining: second!.state.segmentsRemaining, status: handle.state.status });
+          const requested = requests.length;
+          const isDecided = () => decisions.filter((event) => event.session === session).length >= 4;
+          await window.lab.until('four decisions and playback', () => isDecided() && video.currentTime > 1, lab);
+          const decided = decisions.filter((event) => event.session === session);
+          seen.push({
+            ladder: decided[0]!.state.ladderBps.length,
+            ends: decided.slice(1).map(({ state }) => state.segmentIndex + state.segmentsRemaining),
+            chosen: decided.map(({ state, representationId }) => [state.segmentIndex, representationId.split('.')[0]]),
+            requested: requests.slice(requested).map(({ index, representationId }) => [index, representationId]),
+            status: handle.state.status,
+          });
           if (next) await player.load(next);
         }
         await player.destroy();
-        return { seen, loaded: requests.slice(0, 3), chosen: decisions.slice(0, 3) };
+        return seen;
       });
-      const each = { ladder: 4, indices: [0, 1], remaining: 7, status: 'attached' };
-      expect(seen.seen).toEqual([each, each, each]);
-      // What the plugin chose is loaded, from the first segment on.
-      expect(seen.loaded.map(({ index, rung }) => [index, rung])).toEqual(
-        seen.chosen.map(({ state, decision }) => [state.segmentIndex, decision.representation]),
-      );
+      for (const { ladder, ends, chosen, requested, status } of seen) {
+        expect([ladder, status]).toEqual([4, 'attached']);
+        expect(new Set(ends)).toEqual(new Set([8]));
+        // What the plugin chose is loaded. Shaka looks into the first segment of HLS before; the last request may be due.
+        expect(requested).toEqual(expect.arrayContaining(chosen.slice(1, -1)));
+      }
     });
 
     test('decides for a preload that follows another source, again and again', async ({ onStream }) => {
@@ -75,7 +80,10 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       });
     });
 
-    for (const [kind, chunkSeconds] of [['live', 2] , ['in parts', 0.25]] as const) {
+    for (const [kind, chunkSeconds] of [
+      ['live', 2],
+      ['in parts', 0.25],
+    ] as const) {
       test(`plays HLS ${kind} at its edge`, async ({ labPage, stream }) => {
         const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
         const live = liveStream(4, { chunkSeconds });
@@ -86,15 +94,14 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
           const isThere = () => decisions.length >= 6 && video.currentTime > player.seekRange().end - 12;
           await window.lab.until('six decisions at the edge', isThere, lab);
           const { status } = handle.state;
-          const found = decisions.map(({ state }) => [state.segmentIndex, state.live?.latencySeconds, state.segmentSeconds]);
+          const found = decisions.map(({ state }) => ({ index: state.segmentIndex, live: state.live }));
           await player.destroy();
           return { status, found };
         }, `${folder}master.m3u8`);
-        console.log(JSON.stringify(seen));
         expect(seen.status).toBe('attached');
-        const indices = seen.found.map(([index]) => index!);
-        expect(indices).toEqual([...indices].sort((a, b) => a - b));
-        expect(new Set(indices).size).toBeGreaterThan(2);
+        expect(new Set(seen.found.map(({ index }) => index)).size).toBeGreaterThan(2);
+        // When it chooses the first variant, Shaka knows no playlist.
+        for (const { live } of seen.found.slice(1)) expect(live!.latencySeconds).toBeGreaterThan(0);
       });
     }
   });

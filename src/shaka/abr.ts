@@ -119,7 +119,10 @@ export class PluginManager {
 
   /** Shaka requests the next segment in the variant that is current after this event. */
   appended({ contentType, end }: { contentType: string; end: number }): void {
-    if (contentType !== 'video' || this.attachment.port.presentation.isEnd(end)) return;
+    const { port, adaptation } = this.attachment;
+    if (contentType !== 'video' || port.presentation.isEnd(end)) return;
+    // Shaka had this segment before it asked, and has requested the next one.
+    if (adaptation.session.record.active) return;
     this.#heedPage();
     if (this.#selected?.isRequested) this.#selected = undefined;
     if (this.#selected) return;
@@ -186,17 +189,16 @@ export class PluginManager {
       }
     },
     enable: () => {
-      const wasEnabled = this.#isEnabled;
+      const isAsked = this.#isEnabled || this.#hasChosen;
       this.#isEnabled = true;
+      this.#hasChosen = false;
       this.#quietly(() => this.inner.enable());
       if (!this.#isInCharge()) return;
       this.attachment.adaptation.guard(() => this.#limitPrefetch());
-      if (!wasEnabled && !this.#hasChosen) {
-        // The page has had the choice meanwhile.
-        this.attachment.port.given = undefined;
-        this.#suggest();
-      }
-      this.#hasChosen = false;
+      if (isAsked) return;
+      // The page has had the choice meanwhile.
+      this.attachment.port.given = undefined;
+      this.#suggest();
     },
     disable: () => {
       this.#isEnabled = false;
@@ -332,7 +334,8 @@ export class PluginManager {
   }
 
   #decideIfDue(): void {
-    if (!this.#isDue || this.attachment.port.presentation.isFull()) return;
+    const { port } = this.attachment;
+    if (!this.#isDue || port.presentation.isFull()) return;
     this.#heedPage();
     if (this.#isDue && !this.#isTooEarly()) this.#decide();
   }
