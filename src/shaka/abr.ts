@@ -157,8 +157,10 @@ export class PluginManager {
     playing: () => this.attachment.adaptation.session.playing(),
     seeking: () => {
       const { port, adaptation } = this.attachment;
-      // Shaka goes on after what is buffered there; it nudges the playhead over a stall.
-      if (port.presentation.levelSeconds() === 0 && adaptation.session.seeked()) this.#decide();
+      // Shaka goes on after what is buffered there; it nudges the playhead over a stall, and after it has cleared the buffer.
+      if (port.presentation.levelSeconds() > 0 || !adaptation.session.seeked()) return;
+      this.#heedPage();
+      if (!this.#selected) this.#decide();
     },
   };
 

@@ -118,7 +118,8 @@ describe("the page's choice", () => {
     expect(seen.decisions).toHaveLength(3);
     controller.next = controller.instead = 0;
     player.active = player.variants[2];
-    if (clearBuffer) player.bufferLevelSeconds = 0;
+    player.plays();
+    if (clearBuffer) player.seeks(0);
     else player.media.currentTime = 6;
     player.media.emit('timeupdate');
     player.switches.length = controller.inFlights.length = 0;
@@ -234,7 +235,7 @@ test('streams without bitrates and pictures are left to Shaka, with one fault', 
 
 test('the lowest representation may lack its bitrate', () => {
   const { controller, decisions, player } = loaded({}, (player) => {
-    player.variants[0]!.video!.bandwidth = 0;
+    Object.assign(player.variants[0]!, { bandwidth: 1e5, video: videoStream(0, 0, 360) });
     player.load();
   });
   controller.next = 1;
