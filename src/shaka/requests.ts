@@ -1,7 +1,9 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
 import type { Adaptation } from '../core/adaptation.ts';
+import type { Forecasting } from '../core/forecasting.ts';
 import type { Choice } from '../core/player-port.ts';
+import { VideoDownload } from '../core/session.ts';
 import type { Request, RequestContext, Stream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
@@ -29,17 +31,26 @@ interface Known {
   isRead?: boolean;
 }
 
+/** The manager of the source that plays. */
+interface Playing {
+  /** At the request for a video segment if a decision is due; returns the choice if it is another stream. */
+  decideLate(stream: Stream): Choice | undefined;
+  /** That request has begun. */
+  requested(): void;
+}
+
 export class Requests {
   readonly #known = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
   readonly #ended = new WeakSet<object>();
   readonly #watched = new WeakSet<object>();
+  /** Stands for all samples without a request in the session's meter. */
+  #samples: { meter: Forecasting['meter']; request: object } | undefined;
 
-  /** `decideLate`: at the request for a video segment if a decision is due; returns the choice if it is another stream. */
   constructor(
     private readonly port: ShakaPort,
     private readonly adaptation: Adaptation,
-    private readonly decideLate: (stream: Stream) => Choice | undefined,
+    private readonly playing: () => Playing | undefined,
   ) {}
 
   readonly handlers = {
@@ -89,15 +100,44 @@ export class Requests {
     if (known && !known.isRead) this.adaptation.downloads.received(request!, { addedBits: 8 * bytes });
   }
 
-  #begun(request: object | undefined, { type, stream, segment }: RequestContext = {}): Known | undefined {
+  /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is that of reading. */
+  sampled(bytes: number, milliseconds: number): void {
+    const { session, clock, forecasting } = this.adaptation;
+    const segment = this.port.presentation.latest(this.port.given);
+    if (!(segment && bytes > 0 && milliseconds > 0)) return;
+    if (!clock.isRunning) clock.start();
+    forecasting?.start(clock);
+    const atSeconds = clock.nowSeconds();
+    const sinceSeconds = Math.max(0, atSeconds - milliseconds / 1000);
+    const meter = forecasting?.meter;
+    if (meter && meter !== this.#samples?.meter) {
+      this.#samples = { meter, request: meter.requestSent(sinceSeconds) };
+    }
+    if (this.#samples) {
+      meter!.resumed(this.#samples.request, atSeconds, sinceSeconds, 8 * bytes);
+      meter!.waits(this.#samples.request, atSeconds, Number.POSITIVE_INFINITY);
+    }
+    const download = new VideoDownload(segment, sinceSeconds, { sizeBits: 8 * bytes });
+    session.begin(download);
+    download.received(atSeconds, { totalBits: 8 * bytes });
+    download.ended(atSeconds, 'whole');
+    session.end(download, 'whole', milliseconds / 1000);
+  }
+
+  #begun(request: object | undefined, { type, stream, segment, isPreload }: RequestContext = {}): Known | undefined {
     const { port, adaptation } = this;
     if (!request || this.#known.has(request)) return request && this.#known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
     if (!stream || this.#ended.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
+    // Shaka reports its end to the preload alone.
+    if (isPreload) {
+      this.#ended.add(request);
+      return undefined;
+    }
     const video = segment && stream.type === 'video' ? port.presentation.segment(stream, segment) : undefined;
     if (video) port.isAbandoning = false;
-    const instead = video && this.decideLate(stream);
+    const instead = video && this.playing()?.decideLate(stream);
     const time = segment && port.live.time();
     const known = { isVideo: video !== undefined, isLive: Boolean(time), isReplaced: instead !== undefined };
     this.#known.set(request, known);
@@ -107,6 +147,7 @@ export class Requests {
       segmentSeconds: segment.getEndTime() - segment.getStartTime(),
     };
     adaptation.downloads.requested(request, { isMedia, segment: video, live: live ?? undefined });
+    if (video) this.playing()?.requested();
     if (instead) port.abandon(instead);
     return known;
   }
