@@ -39,8 +39,12 @@ function within(bytes: Uint8Array, [type, ...rest]: string[], change: (content: 
   return concatBytes(boxes);
 }
 
+/** The key's id for every system (W3C, "cenc" initialization data). */
+const PSSH = fullBox('pssh', 1, 0, Buffer.from('1077efecc0b24d02ace33c1e52e2fb4b', 'hex'), u32(1), KEY.id, u32(0));
+
 export function encryptedInit(init: Uint8Array): Uint8Array {
-  return within(init, 'moov/trak/mdia/minf/stbl/stsd'.split('/'), (content) => {
+  const withPssh = within(init, ['moov'], (content) => concatBytes([content, PSSH]));
+  return within(withPssh, 'moov/trak/mdia/minf/stbl/stsd'.split('/'), (content) => {
     const entry = boxesIn(content, 8)[0]!;
     const isVideo = entry.type === 'avc1';
     const tenc = fullBox('tenc', 0, 0, Uint8Array.of(0, 0, 1, IV_BYTES), KEY.id);

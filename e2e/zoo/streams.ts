@@ -9,11 +9,12 @@ import type { Clip } from '../../replay/media/fixture.ts';
 import type { MediaFile, Presentation } from '../../replay/media/presentation.ts';
 import { encryptedFile, encryptedFragment, encryptedInit, KEY, padded, SEGMENT_IV, tsSegment } from './containers.ts';
 
+const DURATIONS = Array<number>(8).fill(1);
 export const LADDER_BPS = [250e3, 900e3, 2.2e6, 4.5e6];
 const LANGUAGES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 type Language = keyof typeof LANGUAGES;
 
-/** The default is twelve segments of 1 s, a ladder of four, and one audio track. */
+/** The default is eight segments of 1 s, a ladder of four, and one audio track. */
 export interface ZooStream {
   /** True bitrates in bit/s, in the manifest's order. */
   videoBps?: readonly number[];
@@ -87,7 +88,7 @@ export function zooPresentation(stream: ZooStream): Presentation {
 // ---- Media ----
 
 function partsOf(stream: ZooStream): Part[] {
-  const { videoBps = LADDER_BPS, secondLadderBps, durations = Array<number>(12).fill(1) } = stream;
+  const { videoBps = LADDER_BPS, secondLadderBps, durations = DURATIONS } = stream;
   const middle = durations.length / 2;
   const ladders = secondLadderBps ? [videoBps, secondLadderBps] : [videoBps];
   let startSeconds = 0;
@@ -386,8 +387,8 @@ function master({ video, audio }: Part, { audioGroups, extras, audioBps = [0], c
   // Without video, the audio tracks are the variants.
   const variants = video.length > 0 ? video : audio;
   const groups = audio.slice(0, audioBps.length);
-  const offered = variants.flatMap((track, i) => {
-    if (video.length === 0 || groups.length === 0) return [{ track, group: undefined, audioOf: undefined }];
+  const offered = variants.flatMap((track, i): { track: Track; group?: number; audioOf?: Track }[] => {
+    if (video.length === 0 || groups.length === 0) return [{ track }];
     const share = Math.floor((i * groups.length) / variants.length);
     const chosen = audioGroups === 'each' ? [share] : groups.map((_, group) => group);
     return chosen.map((group) => ({ track, group, audioOf: groups[group]! }));

@@ -6,22 +6,22 @@ import { KEY } from './containers.ts';
 import { LADDER_BPS, type ZooStream } from './streams.ts';
 
 export type Format = 'DASH' | 'HLS';
-export type ZooPlayer = 'dash' | 'dash live' | 'hls.js' | 'Shaka 5';
+export type PlayerFormat = 'dash DASH' | 'dash live DASH' | 'hls.js HLS' | 'Shaka 5 DASH' | 'Shaka 5 HLS';
 
 export interface Row {
   kind: string;
-  /** The kind of the zoo, or one of the origin's own streams. */
+  /** A stream of the zoo, or one of the origin's own. */
   stream: ZooStream | { origin: StreamOptions };
   /** Default: both. */
   format?: Format;
-  /** A live stream has no end: seconds to play. */
-  playSeconds?: number;
+  live?: true;
   /** Settings of a player. */
-  settings?: Partial<Record<ZooPlayer, object>>;
-  /** Why a player alone cannot play the kind in a format; it is not played there. */
-  cannot?: Partial<Record<`${ZooPlayer} ${Format}`, string>>;
-  /** Why the row is not measured against a link: the player alone does not adapt it either. */
-  unadapted?: Partial<Record<`${ZooPlayer} ${Format}`, string>>;
+  settings?: Partial<Record<'hls.js' | 'Shaka 5', object>>;
+  /**
+   * What the player alone cannot do with the kind. There the plugin must only have no fault, and play as far as the
+   * player alone, with no more stalls.
+   */
+  alone?: Partial<Record<PlayerFormat, string>>;
   /** Firefox and WebKit play it, too. */
   isCore?: true;
 }
@@ -37,8 +37,8 @@ const faster = (clip: Clip, times: number): Clip => ({
 
 const AUDIO_BPS = [50e3, 130e3, 222e3];
 const keys = { keyId: KEY.id.toString('hex'), key: KEY.key.toString('hex') };
-const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 12 };
-const LIVE: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 60 };
+const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 8 };
+const LIVE: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 40 };
 
 export const ROWS: readonly Row[] = [
   { kind: 'numbers', format: 'DASH', isCore: true, stream: { origin: { ...OF_ORIGIN, media: { audio: true } } } },
@@ -61,7 +61,7 @@ export const ROWS: readonly Row[] = [
   { kind: 'frame rates', stream: { clip: (clip, i) => faster(clip, [0.5, 1, 1, 2][i]!) } },
   { kind: 'periods, discontinuities', stream: { secondLadderBps: [300e3, 1e6, 2e6, 4e6] } },
   { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },
-  { kind: 'a gap', stream: { gapAt: 6 } },
+  { kind: 'a gap', stream: { gapAt: 4 } },
   { kind: 'twelve representations', stream: { videoBps: geometric(12) } },
   { kind: 'sixty representations', stream: { videoBps: geometric(60) } },
   { kind: 'unsorted', stream: { videoBps: [2.2e6, 250e3, 4.5e6, 900e3] } },
@@ -70,8 +70,8 @@ export const ROWS: readonly Row[] = [
   { kind: 'a bitrate of zero', stream: { declaredBps: (bps, i) => (i === 0 ? 0 : bps) } },
   { kind: 'bitrates declared by half', stream: { declaredBps: (bps) => bps / 2 } },
   { kind: 'bitrates declared twice', stream: { declaredBps: (bps) => bps * 2 } },
-  { kind: 'segments of 0.5 s', stream: { durations: seconds(24, 0.5) } },
-  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 2, 0.8, 9, 1.2] } },
+  { kind: 'segments of 0.5 s', stream: { durations: seconds(16, 0.5) } },
+  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 2, 0.8, 9] } },
   {
     kind: 'a clear key',
     stream: { encryption: 'clearkey' },
@@ -84,14 +84,23 @@ export const ROWS: readonly Row[] = [
   { kind: 'subtitles and thumbnails', stream: { extras: true } },
   {
     kind: 'low latency',
-    isCore: true,
-    stream: { origin: { ...LIVE, live: liveStream(3), media: { audio: true } } },
-    playSeconds: 8,
+    live: true,
+    stream: { origin: { ...LIVE, segmentSeconds: 2, live: liveStream(3), media: { audio: true } } },
   },
   {
     kind: 'a black opening',
-    stream: { videoBps: [300e3, ...LADDER_BPS.slice(1)], durations: seconds(36), black: { segments: 24, bytes: 2000 } },
+    stream: {
+      videoBps: [300e3, ...LADDER_BPS.slice(1)],
+      durations: seconds(32),
+      black: { segments: 24, bytes: 2000 },
+      clip: (clip) => faster(clip, 1 / 12),
+    },
   },
 ];
 
-export const CLEAR_KEYS = keys;
+/** Seconds of media; of a live stream, those to play. */
+export function mediaSeconds({ stream, live }: Row): number {
+  if (live) return 8;
+  const { durations = seconds(8) } = 'origin' in stream ? {} : stream;
+  return durations.reduce((sum, one) => sum + one, 0);
+}
