@@ -12,7 +12,7 @@ test.describe.configure({ mode: 'parallel' });
 const LINKS_BPS = { slow: 0.4e6, middle: 3e6, fast: 12e6 };
 type LinkName = keyof typeof LINKS_BPS;
 /** More streams at a time make a page too busy to measure its links. */
-const ROWS_PER_PAGE = 2;
+const ROWS_PER_PAGE = 3;
 /** A host that stands still, and a start that `playing` reports early. */
 const TOLERATED_STALL_SECONDS = 1.5;
 
@@ -27,7 +27,9 @@ for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 
     test.use({ playerName, files: FILES });
     const rows = ROWS.filter((row) => (row.format ?? format) === format);
     // Of dash.js, another build plays live streams.
-    const own = rows.filter(({ live }) => (live ? playerFormat !== 'dash DASH' : playerFormat !== 'dash live DASH'));
+    const own = rows
+      .filter(({ live }) => (live ? playerFormat !== 'dash DASH' : playerFormat !== 'dash live DASH'))
+      .sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
     for (const isCore of [true, false]) {
       const some = own.filter((row) => (row.isCore ?? false) === isCore);
       for (let i = 0; i < some.length; i += ROWS_PER_PAGE) {

@@ -61,17 +61,37 @@ export const ROWS: readonly Row[] = [
   { kind: 'frame rates', stream: { clip: (clip, i) => faster(clip, [0.5, 1, 1, 2][i]!) } },
   { kind: 'periods, discontinuities', stream: { secondLadderBps: [300e3, 1e6, 2e6, 4e6] } },
   { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },
-  { kind: 'a gap', stream: { gapAt: 4 } },
+  {
+    kind: 'a gap',
+    stream: { gapAt: 4 },
+    alone: { 'dash DASH': 'dash.js ends the stream at a hole of its timeline' },
+  },
   { kind: 'twelve representations', stream: { videoBps: geometric(12) } },
   { kind: 'sixty representations', stream: { videoBps: geometric(60) } },
   { kind: 'unsorted', stream: { videoBps: [2.2e6, 250e3, 4.5e6, 900e3] } },
-  { kind: 'equal bitrates', stream: { videoBps: [250e3, 250e3, 900e3, 900e3] } },
-  { kind: 'no bitrates', stream: { declaredBps: () => undefined } },
-  { kind: 'a bitrate of zero', stream: { declaredBps: (bps, i) => (i === 0 ? 0 : bps) } },
+  // Of two, the better picture truly has more bits.
+  {
+    kind: 'equal bitrates',
+    stream: { videoBps: [125e3, 250e3, 450e3, 900e3], declaredBps: (bps) => (bps > 250e3 ? 900e3 : 250e3) },
+  },
+  {
+    kind: 'no bitrates',
+    stream: { declaredBps: () => undefined },
+    alone: {
+      'dash DASH': 'dash.js plays the best on any link',
+      'hls.js HLS': 'hls.js plays the first on any link',
+      'Shaka 5 HLS': 'Shaka refuses a playlist without BANDWIDTH',
+    },
+  },
+  {
+    kind: 'a bitrate of zero',
+    stream: { declaredBps: (bps, i) => (i === 0 ? 0 : bps) },
+    alone: { 'hls.js HLS': 'hls.js never plays that variant' },
+  },
   { kind: 'bitrates declared by half', stream: { declaredBps: (bps) => bps / 2 } },
   { kind: 'bitrates declared twice', stream: { declaredBps: (bps) => bps * 2 } },
   { kind: 'segments of 0.5 s', stream: { durations: seconds(16, 0.5) } },
-  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 2, 0.8, 9] } },
+  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 9] } },
   {
     kind: 'a clear key',
     stream: { encryption: 'clearkey' },
