@@ -65,9 +65,9 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
         },
       ],
     });
-    // All representations get the ratio 3/4 of that segment.
+    // One small segment promises nothing: sizes are as declared.
     expect(state().upcomingSizesBits).toHaveLength(9);
-    expect(state().upcomingSizesBits[0]).toEqual([3e6, 6e6, 12e6]);
+    expect(state().upcomingSizesBits[0]).toEqual([4e6, 8e6, 16e6]);
     const { decision, kind } = decisions.at(-1)!;
     expect([kind, decision.representation, decisions.at(-1)!.state]).toEqual(['decide', 2, state()]);
     expect(handle.state).toMatchObject({

@@ -123,6 +123,31 @@ test.each(['linear', 'log'] as const)('the scale does not matter: all times 2 or
   });
 });
 
+test('the reason says what speaks against the next higher bitrate: both parts together cost at least nothing', () => {
+  const controller = createMpcL();
+  let hits = 0;
+  let gainsNow = 0;
+  forAll([anyCase()], { ...SEED, numRuns: 200 }, ({ state, forecast }) => {
+    const { reason, representation } = controller.decide(state, forecast);
+    const change = /; [\d.]+ Mbit\/s: ([+-][\d.]+) in this segment, ([+-][\d.]+) in later ones and by risk$/.exec(
+      reason,
+    );
+    if (!change) {
+      expect(reason).toMatch(/; no higher bitrate$|just abandoned$|^no usable forecast/);
+      return;
+    }
+    hits++;
+    const [now, later] = [Number(change[1]), Number(change[2])];
+    const { candidates } = controller.decide(state, forecast);
+    const [chosen, above] = candidates!.slice(representation).map(({ expectedQoe }) => expectedQoe);
+    expect(now).toBeCloseTo(above! - chosen!, 1);
+    expect(now + later).toBeLessThanOrEqual(0.011);
+    if (now > 0) gainsNow++;
+  });
+  expect(hits).toBeGreaterThan(50);
+  expect(gainsNow).toBeGreaterThan(3);
+});
+
 const measured = (one: PlayerState, bps: number) => ({ ...one, downloads: downloadsOf(2, one.ladderBps[0]!, bps, 1) });
 
 test('a link with plenty of capacity: the top, from the first decision on', () => {

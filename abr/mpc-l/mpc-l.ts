@@ -11,6 +11,7 @@ import { createMpcD, type LivePlan } from '../mpc-d.ts';
 import { Futures } from './futures.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
 import {
+  describeChange,
   describeEvaluation,
   type Evaluation,
   evaluateAll,
@@ -162,16 +163,14 @@ export class MpcL implements Controller {
 function reasonOf(state: PlayerState, evaluations: readonly Evaluation[], best: number, ceilingBps: number): string {
   const chosen = evaluations[best]!;
   const above = evaluations[best + 1];
-  if (above === undefined) return describeEvaluation(chosen);
+  if (above === undefined) return `${describeEvaluation(chosen)}; no higher bitrate`;
   const next = megabits(state, best + 1);
   if (state.ladderBps[best + 1]! >= ceilingBps) return `${describeEvaluation(chosen)}; ${next} was just abandoned`;
   return comparison(chosen, next, above);
 }
 
-/** Expected values of two requests. They cover this segment alone, while the choice depends on later ones, too. */
 function comparison(chosen: Evaluation, rejected: string, other: Evaluation): string {
-  const against = other.qoe > chosen.qoe ? ', but risk and later segments decide against it' : '';
-  return `${describeEvaluation(chosen)}; ${rejected}: ${describeEvaluation(other)}${against}`;
+  return `${describeEvaluation(chosen)}; ${rejected}: ${describeChange(chosen, other)}`;
 }
 
 function megabits({ ladderBps }: PlayerState, representation: number): string {

@@ -34,6 +34,8 @@ export interface Evaluation {
   qoe: number;
   /** Expected seconds that playback waits for this segment. */
   stallSeconds: number;
+  /** What later segments and the aversion to risk add to `qoe`, in its unit: `score` is their sum, in another unit. */
+  laterQoe: number;
 }
 
 /** What requests for a segment lead to, in one state: on demand, or at the live edge (live/live-outcomes.ts). */
@@ -67,6 +69,13 @@ export function evaluateAll({ ladderBps }: PlayerState, outcomes: Outcomes, ceil
 /** An evaluation in words for a decision's reason. */
 export function describeEvaluation({ qoe, stallSeconds }: Evaluation): string {
   return `QoE ${qoe.toFixed(2)} per 4 s, stall ${stallSeconds.toFixed(2)} s`;
+}
+
+/** What another request would have changed, in words: the sum of both numbers is below 0 where the choice was free. */
+export function describeChange(from: Evaluation, to: Evaluation): string {
+  const change = (key: 'qoe' | 'laterQoe') =>
+    `${to[key] < from[key] ? '-' : '+'}${Math.abs(to[key] - from[key]).toFixed(2)}`;
+  return `${change('qoe')} in this segment, ${change('laterQoe')} in later ones and by risk`;
 }
 
 /** One state and the futures that were drawn for it; `evaluate` answers for any number of requests. */
@@ -158,11 +167,13 @@ export class SegmentOutcomes implements Outcomes {
       stallSum += played.stallSeconds;
     }
     const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
-    return { score: this.#meanWithTail(scores), qoe: qoeSum / units, stallSeconds: stallSum / futures.count };
+    const score = this.#meanWithTail(scores);
+    const qoe = qoeSum / units;
+    return { score, qoe, stallSeconds: stallSum / futures.count, laterQoe: (score * futures.count) / units - qoe };
   }
 
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
-  #play(future: number, representation: number, seconds: number): Evaluation {
+  #play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
     this.#later ??= new ValueFunction(laterSegments(this.#state, this.#options, this.#futures, this.#latencySeconds));
     const { isPaused, bufferLevelSeconds, playbackRate, weights } = this.#state;
     const playable = this.#playableSeconds;

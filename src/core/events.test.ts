@@ -1,5 +1,5 @@
-import { expect, jest, test } from '@jest/globals';
-import { type DecisionEvent, Events, type FaultEvent, type PaceEvent } from './events.ts';
+import { expect, test } from '@jest/globals';
+import { type DecisionEvent, Events, type FaultEvent } from './events.ts';
 import { createHandle } from './handle.ts';
 import { resolveMpcDOptions } from './resolved-options.ts';
 
@@ -59,33 +59,6 @@ test('a fault is reported once per code and source, to listener and logger, afte
   expect(events.faults).toEqual(seen);
   expect(warnings.slice(0, 2)).toEqual(['leo-abr: the controller failed: broken', 'leo-abr: no sizes']);
   expect(warnings).toHaveLength(4);
-});
-
-test('a decision and a pace are one line each with the option debug', () => {
-  const lines: string[] = [];
-  const state = { nowSeconds: 12.34, bufferLevelSeconds: 8.06 };
-  const emit = (debug?: boolean | ((line: string) => void)) => {
-    const events = new Events({ logger: null, ...(debug !== undefined && { debug }) });
-    const chosen = { kind: 'decide', representationId: 'v2', decision: { reason: 'QoE 3.2' } };
-    events.emit('decision', { ...chosen, state } as DecisionEvent);
-    events.emit('pace', { playbackRate: 0.95, pace: { reason: 'handover ahead' }, state } as PaceEvent);
-    return events.faults.map(({ message }) => message);
-  };
-  emit((line) => lines.push(line));
-  const texts = ['decide v2, QoE 3.2', 'rate 0.95, handover ahead'];
-  const expected = texts.map((text) => `leo-abr 12.3 s, buffer 8.1 s: ${text}`);
-  expect(lines).toEqual(expected);
-  const console = jest.spyOn(globalThis.console, 'debug').mockImplementation((line) => lines.push(line));
-  emit();
-  emit(false);
-  expect(lines).toHaveLength(2);
-  emit(true);
-  console.mockRestore();
-  expect(lines.slice(2)).toEqual(expected);
-  const fail = () => {
-    throw new Error('broken');
-  };
-  expect(emit(fail)).toEqual(['a listener failed: broken']);
 });
 
 test('a listener that throws stops neither the others nor the caller', async () => {

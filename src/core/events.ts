@@ -85,9 +85,6 @@ export interface Logger {
 /** Runs an action on its argument; if it throws, reports a fault and returns undefined, so that no error reaches the player. */
 export type Guard = <T, A = undefined>(action: (argument: A) => T, argument?: A) => T | undefined;
 
-/** The option `debug`. */
-type Debug = boolean | ((line: string) => void);
-
 /** The events of one attachment. */
 export class Events {
   /** Faults so far. */
@@ -100,19 +97,7 @@ export class Events {
     fault: new Set<Listener<'fault'>>(),
   };
 
-  /** With `debug`, each decision and pace is written as one line, with the session's time and the buffer level. */
-  constructor(private readonly options: { logger: Logger | null; debug?: Debug }) {
-    const { debug } = options;
-    if (!debug) return;
-    // biome-ignore lint/suspicious/noConsole: the page has asked for it.
-    const print = debug === true ? console.debug : debug;
-    const write = ({ nowSeconds, bufferLevelSeconds }: PlayerState, text: string) =>
-      print(`leo-abr ${nowSeconds.toFixed(1)} s, buffer ${bufferLevelSeconds.toFixed(1)} s: ${text}`);
-    this.on('decision', ({ state, kind, representationId, decision }) =>
-      write(state, `${kind} ${representationId}, ${decision.reason}`),
-    );
-    this.on('pace', ({ state, playbackRate, pace }) => write(state, `rate ${playbackRate.toFixed(2)}, ${pace.reason}`));
-  }
+  constructor(private readonly options: { logger: Logger | null }) {}
 
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {

@@ -4,6 +4,7 @@ import type { Decision, Pace } from '../../abr/controller.ts';
 import { check } from '../../abr/errors.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import type { Adaptation } from './adaptation.ts';
+import { writeLines } from './debug.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
@@ -72,6 +73,7 @@ export function createHandle<O extends object>(
   const installation = events.attempt('unsupported-player', 'the player refused the plugin', () =>
     install(resolved, events),
   );
+  if (installation && resolved.debug) writeLines(events, installation.adaptation.port.name, resolved.debug);
   let isDetached = false;
   return {
     set(change) {

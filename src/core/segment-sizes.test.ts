@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Situation } from './player-port.ts';
 import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 
@@ -35,35 +35,58 @@ test('a list over all periods is indexed by the presentation, a list of one peri
   expect(sizes.sizeBits(question(inSecond, 'own'))).toBe(56);
 });
 
-test("learns each representation's ratio; an unseen representation gets the mean", () => {
-  const sizes = new SegmentSizes();
-  expect([2, 4].flatMap((seconds) => upcomingBits(sizes, undefined, seconds))).toEqual([2e6, 2e6, 4e6, 4e6]);
-  sizes.learn(question(), 2e6);
-  expect(upcomingBits(sizes)).toEqual([2e6, 2e6]);
-  expect(sizes.sizeBits(question({}, 'v1'))).toBe(2e6);
-  sizes.learn(question({}, 'v1'), 6e6);
-  // The overall mean (0.5 + 1.5) / 2 = 1 counts as one segment, as does the one of the representation.
-  expect(sizes.sizeBits(question())).toBe(3e6);
-  expect(sizes.sizeBits(question({}, 'v2'))).toBe(4e6);
-  for (const bits of [0, Number.NaN]) sizes.learn(question({}, 'v1'), bits);
-  expect(sizes.sizeBits(question())).toBe(3e6);
-  sizes.forget();
-  expect(upcomingBits(sizes)).toEqual([4e6, 4e6]);
-});
-
-test('forgets the representations unused for longest, such as those of advertisements', () => {
-  const sizes = new SegmentSizes();
-  const own: number[] = [];
-  for (let i = 0; i < 1000; i++) {
-    sizes.learn(question(), 2e6);
-    sizes.learn(question({}, `advertisement ${i}`), 8e6);
-    own.push(sizes.sizeBits(question()));
+describe('learnt sizes', () => {
+  /** Sizes of the next segment over declared ones, after segments with these ratios of representation v0. */
+  function ratiosAfter(...ratios: number[]): { own: number; other: number } {
+    const sizes = new SegmentSizes();
+    for (const ratio of ratios) sizes.learn(question(), 4e6 * ratio);
+    return { own: sizes.sizeBits(question()) / 4e6, other: sizes.sizeBits(question({}, 'v1')) / 4e6 };
   }
-  // The overall mean is over 16 ratios of 0.5 and one ratio of each of the last 63 advertisements.
-  const overall = (16 * 0.5 + 63 * 2) / (16 + 63);
-  expect(sizes.sizeBits(question({}, 'advertisement 0'))).toBeCloseTo(4e6 * overall, 3);
-  for (const bits of own.slice(63)) expect(bits).toBeCloseTo((4e6 * (overall + 16 * 0.5)) / 17, 3);
-  expect(sizes.sizeBits(question({}, 'advertisement 999'))).toBeCloseTo((4e6 * (overall + 2)) / 2, 3);
+  const times = (count: number, ratio: number) => Array<number>(count).fill(ratio);
+
+  test('come closer to the real ones with each segment', () => {
+    for (const ratio of [0.3, 0.6, 1, 1.5, 2]) {
+      const estimates = [0, 4, 16, 160].map((count) => ratiosAfter(...times(count, ratio)).own);
+      expect(estimates[0]).toBe(1);
+      for (const [i, estimate] of estimates.entries()) {
+        const before = estimates[i - 1] ?? 1;
+        expect(estimate).toBeGreaterThanOrEqual(Math.min(before, ratio) - 1e-9);
+        expect(estimate).toBeLessThanOrEqual(Math.max(before, ratio) + 1e-9);
+      }
+      expect(Math.abs(estimates[3]! - ratio)).toBeLessThan(0.2);
+    }
+  });
+
+  test('of a black opening promise nothing for what follows, and one segment of motion is believed', () => {
+    for (const count of [1, 6, 15]) {
+      const black = ratiosAfter(...times(count, 0.002));
+      expect(black.own).toBeGreaterThan(0.5);
+      expect(black.other).toBeGreaterThan(0.8);
+      const motion = ratiosAfter(...times(count, 0.002), 1);
+      expect(motion.own).toBeGreaterThan(0.75);
+      expect(ratiosAfter(...times(count, 0.002), 1, 1, 1).own).toBeGreaterThan(0.95);
+      expect(ratiosAfter(...times(count, 0.002), 1.6, 1.6).own).toBeGreaterThan(1.3);
+    }
+  });
+
+  test('of one representation count less for another, and vary with the scenes', () => {
+    const high = ratiosAfter(...times(8, 1.5));
+    expect(high.other).toBeGreaterThan(1.1);
+    expect(high.other).toBeLessThan(high.own);
+    // The mean is the same.
+    expect(ratiosAfter(0.5, 1.5, 0.5, 1.5).own).toBeGreaterThan(ratiosAfter(1, 1, 1, 1).own + 0.3);
+  });
+
+  test('ignore what is no size, and are forgotten with the stream', () => {
+    const sizes = new SegmentSizes();
+    expect([2, 4].flatMap((seconds) => upcomingBits(sizes, undefined, seconds))).toEqual([2e6, 2e6, 4e6, 4e6]);
+    for (const bits of [0, Number.NaN]) sizes.learn(question(), bits);
+    expect(upcomingBits(sizes)).toEqual([4e6, 4e6]);
+    sizes.learn(question(), 8e6);
+    expect(upcomingBits(sizes)[0]).toBeGreaterThan(5e6);
+    sizes.forget();
+    expect(upcomingBits(sizes)).toEqual([4e6, 4e6]);
+  });
 });
 
 test.each([

@@ -3,10 +3,15 @@
 import { check } from '../../abr/errors.ts';
 import type { SegmentRequest, Situation } from './player-port.ts';
 
-/** The learnt ratio is the mean over this many latest segments of a representation. */
+/** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
+const FORGETTING = 0.8;
+/** Older segments count for nothing. */
 const RATIOS_KEPT = 16;
-/** More than any ladder has; limits memory, because each advertisement may bring new ids. */
-const REPRESENTATIONS_KEPT = 64;
+/** A segment of another representation counts this much: it shows the scene, but not how its own bitrate was declared. */
+const OTHERS_WEIGHT = 0.25;
+/** Segments that the declared bitrate counts as, before anything is measured; half of it after `SURE_SECONDS` of media. */
+const DECLARED_WEIGHT = 2;
+const SURE_SECONDS = 60;
 
 /**
  * `sizes.json`: per representation id, the bytes of each segment in order. If periods share the id, their segments
@@ -43,13 +48,24 @@ export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
 /** A segment's declared bitrate and duration. */
 type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 
-/** Gives the best known size: from the file, else the stream's index, else bitrate x duration x learnt ratio. */
+interface Ratio {
+  id: string;
+  /** Real size / declared size. */
+  ratio: number;
+}
+
+/**
+ * Gives the best known size: from the file, else the stream's index, else bitrate x duration x learnt ratio. The learnt
+ * ratio is one standard deviation above the mean, and the declared bitrate always counts: a scene of almost no bits, such
+ * as a black opening, does not promise that the next one has as few.
+ */
 export class SegmentSizes {
   #file: SizesFile['representations'] = {};
-  #learnt = new Map<string, number[]>();
-  /** Mean of the learnt ratios, and by representation. */
-  #ratio = 1;
-  #ratios = new Map<string, number>();
+  /** The newest last. */
+  #learnt: Ratio[] = [];
+  #learntSeconds = 0;
+  /** By representation, for as long as nothing is learnt. */
+  readonly #ratios = new Map<string, number>();
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
   #upcoming: readonly (readonly number[])[] = [];
   #upcomingOf: string | undefined;
@@ -61,26 +77,45 @@ export class SegmentSizes {
 
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
-    this.#learnt.clear();
-    this.#ratios.clear();
-    this.#ratio = 1;
-    this.#upcomingOf = undefined;
+    this.#learntSeconds = 0;
+    this.#learn([]);
   }
 
   /** A downloaded segment has `sizeBits`. */
   learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
-    const ratios = this.#learnt.get(id) ?? [];
-    if (ratios.push(sizeBits / declaredBits) > RATIOS_KEPT) ratios.shift();
-    // Forget the representation unused for longest: its period is over.
-    this.#learnt.delete(id);
-    this.#learnt.set(id, ratios);
-    if (this.#learnt.size > REPRESENTATIONS_KEPT) this.#learnt.delete(this.#learnt.keys().next().value!);
-    this.#ratio = mean([...this.#learnt.values()].flat());
-    // The mean over all representations counts as one segment.
-    this.#ratios = new Map([...this.#learnt].map(([one, own]) => [one, mean([this.#ratio, ...own])]));
+    this.#learntSeconds += segmentSeconds;
+    this.#learn([...this.#learnt, { id, ratio: sizeBits / declaredBits }].slice(-RATIOS_KEPT));
+  }
+
+  #learn(ratios: Ratio[]): void {
+    this.#learnt = ratios;
+    this.#ratios.clear();
     this.#upcomingOf = undefined;
+  }
+
+  #ratio(id: string): number {
+    let known = this.#ratios.get(id);
+    if (known === undefined) {
+      known = this.#highRatio(id);
+      this.#ratios.set(id, known);
+    }
+    return known;
+  }
+
+  /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
+  #highRatio(id: string): number {
+    const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this.#learntSeconds / SURE_SECONDS) };
+    const learnt = this.#learnt.map((one, i) => ({
+      ratio: one.ratio,
+      weight: FORGETTING ** (this.#learnt.length - 1 - i) * (one.id === id ? 1 : OTHERS_WEIGHT),
+    }));
+    const all = [declared, ...learnt];
+    const total = all.reduce((sum, { weight }) => sum + weight, 0);
+    const mean = all.reduce((sum, { ratio, weight }) => sum + ratio * weight, 0) / total;
+    const variance = all.reduce((sum, { ratio, weight }) => sum + (ratio - mean) ** 2 * weight, 0) / total;
+    return Math.min(mean + Math.sqrt(variance), Math.max(...all.map(({ ratio }) => ratio)));
   }
 
   /**
@@ -117,10 +152,6 @@ export class SegmentSizes {
     const listed = this.#file[id];
     const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    return indexedBits ?? bitrateBps * segmentSeconds * (this.#ratios.get(id) ?? this.#ratio);
+    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(id);
   }
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -113,7 +113,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       stallSeconds += best!.stallSeconds / this.#link.count;
     }
     const quality = this.#qualities[request.representation]!;
-    return { score, qoe: quality - (weights.mu * stallSeconds) / segmentSeconds, stallSeconds };
+    const qoe = quality - (weights.mu * stallSeconds) / segmentSeconds;
+    return { score, qoe, stallSeconds, laterQoe: score / segmentSeconds - qoe };
   }
 
   /** The latency at which each of the next `count` chunks plays in time: `[future * count + chunk]`. */
