@@ -33,7 +33,7 @@ export class Downloads {
   }
 
   /** A request was sent. */
-  requested(request: object, { isMedia, segment, live }: RequestReport): void {
+  requested(request: object, { isMedia, isOpaque, segment, live }: RequestReport): void {
     const { session, clock, sizes, forecasting, options, ticker } = this.parts;
     if (!clock.isRunning) {
       // An init segment does not start the session's clock.
@@ -43,10 +43,14 @@ export class Downloads {
     }
     const atSeconds = clock.nowSeconds();
     const waits = live && session.record.live?.requested(live, segment !== undefined, atSeconds);
-    const link = options.newLinkWatch?.(atSeconds, session, { meter: forecasting?.meter, waits });
+    const link = options.newLinkWatch?.(atSeconds, session, {
+      meter: isOpaque ? undefined : forecasting?.meter,
+      waits,
+    });
     const download = segment
       ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
+    if (isOpaque && download instanceof VideoDownload) download.keptUntilSeconds = Number.POSITIVE_INFINITY;
     this.#downloads.set(request, download);
     session.begin(download);
     ticker.update();

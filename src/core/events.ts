@@ -40,7 +40,7 @@ export interface PaceEvent {
 export type FaultCode =
   /** Not a player, or not a version of it, that the plugin supports: the plugin does nothing. */
   | 'unsupported-player'
-  /** A live stream, in an entry for streams on demand: the player's own algorithm decides. */
+  /** A live stream in an entry for streams on demand, or no known bitrates: the player's own algorithm decides. */
   | 'unsupported-stream'
   /** The player has the plugin already: this second attachment does nothing. */
   | 'already-attached'

@@ -35,8 +35,16 @@ describe('withBitrates', () => {
     expect(bitratesOf([picture('a', Number.NaN, 360), picture('b', Number.NaN, 720)])).toEqual([707, 2000]);
   });
 
+  test('takes a bitrate that all declare for that of the largest picture', () => {
+    expect(bitratesOf([picture('a', 1e6, 360), picture('b', 1e6, 720), picture('c', 1e6, 720)])).toEqual([
+      354, 1000, 1000,
+    ]);
+    expect(bitratesOf([picture('a', 1e6), picture('b', 1e6, 720)])).toEqual([1000, 1000]);
+  });
+
   test('without pictures, takes the one that is missing for the lowest', () => {
     expect(bitratesOf([picture('a', 0), picture('b', 1e6), picture('c', 2e6)])).toEqual([500, 1000, 2000]);
     expect(bitratesOf([picture('a', 0), picture('b', 0)])).toBeUndefined();
+    expect(bitratesOf([picture('a', 0)])).toEqual([2000]);
   });
 });

@@ -19,13 +19,18 @@ const USUAL = { pixels: 1280 * 720, bitrateBps: 2e6 };
 /**
  * Fills in the bitrates that the stream does not declare, in bit/s: by the pictures' sizes, from the declared one that is
  * nearest in size, else from what is usual. `SegmentSizes` then learns how large such segments really are. Where a size is
- * missing, too, the lowest is taken for half of the lowest declared. Pass all representations of a period, so that each
- * always gets the same bitrate; the result has their order. Undefined if a bitrate can be neither read nor estimated.
+ * missing, too, the lowest is taken for half of the lowest declared. A bitrate that pictures of all sizes share is the
+ * largest one's. Pass all representations of a period, so that each always gets the same bitrate; the result has their
+ * order. Undefined if a bitrate can be neither read nor estimated, unless there is nothing to choose.
  */
 export function withBitrates<D extends Declared>(all: readonly D[]): readonly D[] | undefined {
-  if (all.every(isDeclared)) return all;
-  const declared = all.filter(isDeclared);
-  const estimated = all.map((one) => (isDeclared(one) ? one : { ...one, bitrateBps: estimateBps(one, declared) }));
+  const most = Math.max(...all.map(pixelsOf));
+  const isShared = all.every(({ bitrateBps }) => bitrateBps === all[0]!.bitrateBps);
+  const isTold = (one: D) => isDeclared(one) && !(isShared && pixelsOf(one) > 0 && pixelsOf(one) < most);
+  if (all.every(isTold)) return all;
+  const declared = all.filter(isTold);
+  const only = all.length === 1 ? USUAL.bitrateBps : 0;
+  const estimated = all.map((one) => (isTold(one) ? one : { ...one, bitrateBps: estimateBps(one, declared) || only }));
   return estimated.every(isDeclared) ? estimated : undefined;
 }
 

@@ -89,6 +89,8 @@ export interface RequestReport {
   isMedia: boolean;
   /** The video segment; undefined for audio and init segments. */
   segment?: SegmentRequest | undefined;
+  /** The player reports no bits before the end: no silence of this request shows an outage. Default false. */
+  isOpaque?: boolean;
   /** In a live stream, the media that are requested. */
   live?: LiveMedia | undefined;
 }

@@ -88,6 +88,8 @@ export class FakePlayer extends StandIn {
   representations = fakeVideo();
   current = 0;
   bufferTarget = 18;
+  /** The page allows this many of the lowest. */
+  bitrateLimit = Number.POSITIVE_INFINITY;
   live: { isLowLatency: boolean; targetSeconds: number; originalSeconds?: number } | undefined;
   hasElement = true;
   readonly qualitySet: { id: string; reason: object }[] = [];
@@ -189,7 +191,8 @@ export class FakePlayer extends StandIn {
       }),
       getAbrController: () => ({
         // dash.js sorts by quality, not by bitrate.
-        getPossibleVoRepresentationsFilteredBySettings: () => [...representations].reverse(),
+        getPossibleVoRepresentations: () => [...representations].reverse(),
+        getPossibleVoRepresentationsFilteredBySettings: () => representations.slice(0, this.bitrateLimit).reverse(),
         setPlaybackQuality: (_: string, __: object, { id }: { id: string }, reason: object) =>
           this.qualitySet.push({ id, reason }),
       }),

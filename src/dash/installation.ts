@@ -52,8 +52,8 @@ class DashInstallation implements Installation {
     this.#port = new DashPort(player, options, events, Live);
     this.adaptation = new Adaptation(this.#port, options, events) as typeof this.adaptation;
     this.#rule = switchRule(this.adaptation);
-    const { live } = this.#port;
-    this.#requests = new Requests(this.adaptation, live);
+    const { live, bitrates } = this.#port;
+    this.#requests = new Requests(this.adaptation, live, bitrates);
     const handlers = {
       ...this.#requests.handlers,
       ...this.#handlers,

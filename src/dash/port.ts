@@ -7,7 +7,7 @@ import type { Choice, PlayerPort, RatePort, Situation } from '../core/player-por
 import { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, setting } from './player.ts';
-import { allowedRepresentations, type Limits, limitsOf, readSituation } from './situation.ts';
+import { allowedRepresentations, Bitrates, type Limits, readSituation } from './situation.ts';
 
 /** The class `LiveSupport`, in the entry that has it. */
 export type NewLiveSupport = new (...parameters: ConstructorParameters<typeof LiveSupport>) => LiveSupport;
@@ -17,6 +17,7 @@ export class DashPort implements PlayerPort {
   readonly gauge: BufferGauge;
   readonly live: LiveSupport | undefined;
   readonly rate: RatePort | undefined;
+  readonly bitrates = new Bitrates();
   #context: RulesContext | undefined;
   /** As of the latest decision: a download in flight is reconsidered within them. */
   #limits: Limits | undefined;
@@ -52,11 +53,22 @@ export class DashPort implements PlayerPort {
       this.events.fault('unsupported-stream', 'live streams need leo-abr/live');
       return undefined;
     }
-    this.#limits ??= limitsOf(context);
-    const situation = readSituation(player, context, { gauge, live, limits: this.#limits });
-    if (!isFirst || !(Number(setting(player, 'abr.initialBitrate.video')) > 0)) return situation;
-    const current = context.getRepresentation();
-    return { ...situation, ladder: situation.ladder.filter(({ id }) => id === current.id) };
+    this.#limits ??= this.#limitsOf(context);
+    if (!this.#limits) {
+      this.events.fault('unsupported-stream', 'representations have no bandwidth: dash.js decides');
+      return undefined;
+    }
+    const limits = { ...this.#limits };
+    if (isFirst && Number(setting(player, 'abr.initialBitrate.video')) > 0) {
+      const current = context.getRepresentation();
+      limits.allowed = limits.allowed.filter(({ id }) => id === current.id);
+    }
+    return readSituation(player, context, { gauge, live, limits });
+  }
+
+  #limitsOf(context: RulesContext): Limits | undefined {
+    const allowed = this.bitrates.describe(context, allowedRepresentations(context));
+    return allowed && { allowed, bufferTargetSeconds: context.getScheduleController().getBufferTarget() };
   }
 
   abandon(choice: Choice): void {

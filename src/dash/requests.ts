@@ -5,13 +5,14 @@ import type { Adaptation } from '../core/adaptation.ts';
 import type { SegmentRequest } from '../core/player-port.ts';
 import type { CustomData, LiveSupport, RequestEvent } from './live-support.ts';
 import { rangeBits } from './player.ts';
-import { periodOf } from './situation.ts';
+import { type Bitrates, periodOf } from './situation.ts';
 
 export class Requests {
   /** `live`: in the entry for live streams; in others, a live stream's requests are not followed. */
   constructor(
     private readonly adaptation: Adaptation,
     private readonly live: LiveSupport | undefined,
+    private readonly bitrates: Bitrates,
   ) {}
 
   readonly handlers = {
@@ -20,11 +21,11 @@ export class Requests {
       const isMedia = type === 'MediaSegment';
       const isVideo = mediaType === 'video';
       if (!(isMedia || type === 'InitializationSegment') || !(isVideo || mediaType === 'audio')) return;
-      const { live } = this;
+      const { live, bitrates } = this;
       if (isMedia && !live && representation!.mediaInfo!.streamInfo!.manifestInfo.isDynamic) return;
       this.adaptation.downloads.requested(request, {
         isMedia,
-        segment: isMedia && isVideo ? segmentOf(request, live) : undefined,
+        segment: isMedia && isVideo ? segmentOf(request, live, bitrates) : undefined,
         live: isMedia ? live?.media(request) : undefined,
       });
     },
@@ -63,13 +64,13 @@ function arrivedOf(request: FragmentRequest, bodyBytes = 0) {
   return { totalBits: Math.max(bytesLoaded(request), bodyBytes) * 8, sizeBits: request.bytesTotal * 8 };
 }
 
-function segmentOf(request: FragmentRequest, live: LiveSupport | undefined): SegmentRequest {
+function segmentOf(request: FragmentRequest, live: LiveSupport | undefined, bitrates: Bitrates): SegmentRequest {
   const { representation, index, startTime, duration, range } = request;
-  const { id, bandwidth, mediaInfo } = representation!;
+  const { id, mediaInfo } = representation!;
   const period = periodOf(mediaInfo!.streamInfo!, representation!);
   return {
     period,
-    representation: { id, bitrateBps: bandwidth },
+    representation: { id, bitrateBps: bitrates.of(representation!) },
     index: live?.indexOf(request, period) ?? index,
     segmentSeconds: duration,
     endSeconds: startTime + duration,

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Scripted, useManualClock } from '../core/scripted.fixture.ts';
 import { ranges } from '../core/stand-in.fixture.ts';
 import { attachLeoAbr as attachLive } from '../live.ts';
@@ -42,6 +42,62 @@ test("dash.js's limits are those at each decision", () => {
   asked();
   const limits = { representations: fakeVideo().slice(0, 2), bufferTarget: 30 };
   expect(asked(limits)).toMatchObject({ ladderBps: [1e6, 2e6], bufferCapSeconds: 30 });
+});
+
+describe('bitrates', () => {
+  /** With these, in pictures of 360, 720 and 1080 lines. */
+  const playing = (bitratesBps: number[], qualityRanking: number[] = []) => {
+    const representations = fakeVideo().map((one, i) => ({
+      ...one,
+      ...{ bandwidth: bitratesBps[i]!, width: 640 * (i + 1), height: 360 * (i + 1) },
+      qualityRanking: qualityRanking[i] ?? Number.NaN,
+    }));
+    const seen = started();
+    seen.player.representations = representations;
+    seen.controller.next = 1;
+    return seen;
+  };
+
+  test('of equal ones, the best picture is chosen, by its ranking if there is one', () => {
+    const { player, asked } = playing([1e6, 2e6, 2e6]);
+    expect([asked().ladderBps, player.ask()]).toEqual([[1e6, 2e6], 2]);
+    expect(playing([1e6, 2e6, 2e6], [3, 1, 2]).player.ask()).toBe(1);
+  });
+
+  test("dash.js's initial one may be the lesser of equal ones", () => {
+    const { player, controller } = playing([1e6, 2e6, 2e6]);
+    player.settings.streaming.abr.initialBitrate.video = 2000;
+    player.current = 1;
+    controller.next = 0;
+    expect(player.ask()).toBe(1);
+  });
+
+  test.each([
+    ['zero', [0, 1e6, 2e6]],
+    ['missing', [Number.NaN, 1e6, 2e6]],
+    ['all missing', [0, 0, 0]],
+    ['all equal', [2e6, 2e6, 2e6]],
+  ])('%s: they are estimated, for the ladder and for requests', (_, bitratesBps) => {
+    const { player, asked, faults } = playing(bitratesBps);
+    const { ladderBps } = asked();
+    expect(ladderBps).toHaveLength(3);
+    expect(ladderBps[0]).toBeGreaterThan(1e5);
+    expect(ladderBps).toEqual([...ladderBps].sort((a, b) => a - b));
+    player.download(0, 4e6, 1, 0);
+    // The page's limits change no estimate.
+    player.bitrateLimit = 1;
+    expect(asked()).toMatchObject({ ladderBps: [ladderBps[0]], downloads: [{ bitrateBps: ladderBps[0] }] });
+    expect(faults).toEqual([]);
+  });
+
+  test('dash.js decides where they cannot be known, after one fault', async () => {
+    const { player, faults, controller } = started();
+    player.representations = fakeVideo().map((one) => ({ ...one, bandwidth: Number.NaN }));
+    expect([player.ask(), player.ask()]).toEqual([undefined, undefined]);
+    await Promise.resolve();
+    expect(faults.map(({ code }) => code)).toEqual(['unsupported-stream']);
+    expect(controller.states).toEqual([]);
+  });
 });
 
 test('playback rate and pause are those of the media element', () => {

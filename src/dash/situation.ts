@@ -1,42 +1,61 @@
 /** Reads the inputs of a decision from dash.js, in the core's units and types. */
 
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
+import { type Declared, ladderOf, withBitrates } from '../core/ladder.ts';
 import type { Period, Situation } from '../core/player-port.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
 
-/** Representations that the page's limits allow, ascending in bitrate (dash.js sorts by quality); at least one. */
+/** Representations that the page's limits allow, at least one. */
 export function allowedRepresentations(context: RulesContext): Representation[] {
   const allowed =
     context.getAbrController().getPossibleVoRepresentationsFilteredBySettings(context.getMediaInfo(), true) ?? [];
   if (allowed.length === 0) throw new Error('no representation is allowed');
-  return [...allowed].sort((a, b) => a.bandwidth - b.bandwidth);
+  return allowed;
+}
+
+/** Bitrates of a period's representations, read or estimated once: dash.js works them out at every question. */
+export class Bitrates {
+  #periodId: string | undefined;
+  #known = new Map<string, number>();
+
+  /** The allowed representations for a ladder; undefined if a bitrate can be neither read nor estimated. */
+  describe(context: RulesContext, allowed: readonly Representation[]): readonly Declared[] | undefined {
+    const { id: periodId } = context.getStreamInfo();
+    const isKnown = ({ id }: Representation) => this.#known.has(id);
+    if (periodId !== this.#periodId) this.#known.clear();
+    this.#periodId = periodId;
+    if (!allowed.every(isKnown)) {
+      const all = context.getAbrController().getPossibleVoRepresentations(context.getMediaInfo(), true);
+      for (const { id, bitrateBps } of withBitrates((all ?? allowed).map(declaredOf)) ?? [])
+        this.#known.set(id, bitrateBps);
+    }
+    if (!allowed.every(isKnown)) return undefined;
+    return allowed.map((one) => ({ ...declaredOf(one), bitrateBps: this.#known.get(one.id)! }));
+  }
+
+  of({ id, bandwidth, mediaInfo }: Representation): number {
+    return (mediaInfo!.streamInfo!.id === this.#periodId && this.#known.get(id)) || bandwidth;
+  }
+}
+
+function declaredOf({ id, bandwidth, qualityRanking, width, height, frameRate }: Representation): Declared {
+  return { id, bitrateBps: bandwidth, score: -qualityRanking || 0, width, height, frameRate };
 }
 
 /** What dash.js allows; it works both out from the manifest at every question. */
 export interface Limits {
-  /** As `allowedRepresentations`. */
-  allowed: readonly Representation[];
+  /** At least one. */
+  allowed: readonly Declared[];
   bufferTargetSeconds: number;
-}
-
-export function limitsOf(context: RulesContext): Limits {
-  return {
-    allowed: allowedRepresentations(context),
-    bufferTargetSeconds: context.getScheduleController().getBufferTarget(),
-  };
 }
 
 /** `context`: of the latest call of the rule for video. */
 export function readSituation(
   player: DashPlayer,
   context: RulesContext,
-  {
-    gauge,
-    live,
-    limits = limitsOf(context),
-  }: { gauge: BufferGauge; live: LiveSupport | undefined; limits?: Limits | undefined },
+  { gauge, live, limits }: { gauge: BufferGauge; live: LiveSupport | undefined; limits: Limits },
 ): Situation {
   const streamInfo = context.getStreamInfo();
   /** dash.js's current representation. */
@@ -60,7 +79,7 @@ export function readSituation(
   let indexed: RepresentationController | undefined;
   return {
     period,
-    ladder: limits.allowed.map(({ id, bandwidth }) => ({ id, bitrateBps: bandwidth })),
+    ladder: ladderOf(limits.allowed).map(({ id, bitrateBps }) => ({ id, bitrateBps })),
     playback: {
       segmentSeconds,
       bufferLevelSeconds,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type Hls from 'hls.js';
 import type { HlsConfig } from 'hls.js';
-import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { bitsOf, Scripted, ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { SEGMENTS } from '../core/stand-in.fixture.ts';
 import { attached, FakePlayer, playlists, useWindow, VERSIONS } from './fake-player.fixture.ts';
 
@@ -199,6 +200,56 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(faults).toEqual([]);
   });
 
+  test('after its end, a controller answers as that of hls.js 1.7, whatever plays now', () => {
+    const { leoAbr, hls, controller } = begun(1);
+    // hls.js keeps its listeners of the page's media element for a while.
+    const { nextAutoLevel, firstAutoLevel } = Object.getOwnPropertyDescriptors(Player.prototype);
+    const answers = () => [firstAutoLevel!.get!.call(hls), nextAutoLevel!.get!.call(hls)];
+    hls.destroy();
+    expect(answers()).toEqual([0, -1]);
+    hls.nextAutoLevel = 1;
+    new FakePlayer(Player, { abrController: leoAbr }).start();
+    const asked = controller.states.length;
+    expect(answers()).toEqual([0, -1]);
+    expect(controller.states).toHaveLength(asked);
+  });
+
+  /** As hls.js makes one for an interstitial or for I-frames. */
+  const inner = ({ hls }: { hls: Hls }, more: Partial<HlsConfig> = {}) =>
+    new FakePlayer(Player, { ...hls.userConfig, primarySessionId: hls.sessionId, ...more }).start();
+
+  test("players that hls.js makes itself adapt by hls.js's controller, and share the link", () => {
+    const steady = new Steady();
+    const controller = Object.assign(new ScriptedAbandoning(), { next: 1 });
+    const { player, hls, handle, faults, decisions } = attached({ controller, forecasters: [steady] }, { Player });
+    player.download(0, 8e6, 1);
+    const advert = inner({ hls }, { abrEwmaDefaultEstimate: 50e6 });
+    expect(advert.ask()).toBe(2);
+    const asked = controller.states.length;
+    advert.download(0, 16e6, 2);
+    expect([advert.ask(), controller.states.length]).toEqual([2, asked]);
+    player.download(1, 8e6, 1);
+    player.ask();
+    expect(bitsOf(steady)).toBeCloseTo(32e6, -6);
+    expect(decisions.at(-1)!.state).toMatchObject({
+      segmentIndex: 2,
+      downloads: [{ segmentIndex: 0 }, { segmentIndex: 1 }],
+    });
+    // One in flight ends with its player.
+    advert.send(1);
+    advert.hls.destroy();
+    const bits = bitsOf(steady);
+    wait(2);
+    player.download(2, 8e6, 1);
+    player.ask();
+    expect(steady.observations.filter((one) => one.kind === 'throughput' && one.bits === 0)).toEqual([]);
+    expect(bitsOf(steady)).toBeGreaterThan(bits);
+    const left = inner({ hls });
+    handle.detach();
+    expect(left.left).toBe(0);
+    expect([handle.state.session, faults]).toEqual([1, []]);
+  });
+
   test('a second player at the same time has its own ABR, with one fault', async () => {
     const { leoAbr, handle, faults, controller } = scripted(2);
     const asked = controller.states.length;
@@ -232,6 +283,18 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(faults.map(({ code }) => code)).toEqual(['unsupported-player']);
     expect(handle.state.faults[0]!.message).toContain('hls.js 1.5.20');
   });
+});
+
+test("hls.js 1.7's players for I-frames have the controller without a fault", () => {
+  const files = playlists();
+  files['main.m3u8'] += '\n#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=100000,RESOLUTION=320x180,URI="v0.m3u8"';
+  const { controller, hls, handle } = attached({ controller: new Scripted() }, { files });
+  const asked = controller.states.length;
+  const iframes = hls.createIFramePlayer()!;
+  expect(iframes.config.primarySessionId).toBe(hls.sessionId);
+  expect([iframes.firstAutoLevel, controller.states.length, handle.state.faults]).toEqual([0, asked, []]);
+  iframes.destroy();
+  expect(handle.state.status).toBe('attached');
 });
 
 test('hls.js 1.7 forgives a level after a while', () => {

@@ -38,16 +38,23 @@ function replacing(HlsController: typeof AbrController, plugin: HlsInstallation)
     /** The latest answer. */
     #answer = -1;
 
+    get #isDestroyed(): boolean {
+      return this.hls === null;
+    }
+
     #choose(hlsLevel: () => number): number {
       return (this.#isConnected ? plugin.choose() : undefined) ?? hlsLevel();
     }
 
+    // hls.js 1.6 throws in all three after `destroy()`; these are the answers of 1.7.
     override get firstAutoLevel(): number {
+      if (this.#isDestroyed) return 0;
       this.#answer = this.#choose(() => super.firstAutoLevel);
       return this.#answer;
     }
 
     override get nextAutoLevel(): number {
+      if (this.#isDestroyed) return -1;
       // Set by hls.js's error recovery, or by the page for the next segment.
       const forced = this.#isConnected ? super.forcedAutoLevel : -1;
       this.#answer = forced >= 0 ? forced : this.#choose(() => super.nextAutoLevel);
@@ -56,7 +63,7 @@ function replacing(HlsController: typeof AbrController, plugin: HlsInstallation)
 
     override set nextAutoLevel(level: number) {
       // hls.js sets what it got.
-      if (level !== this.#answer) super.nextAutoLevel = level;
+      if (level !== this.#answer && !this.#isDestroyed) super.nextAutoLevel = level;
     }
 
     protected override onFragLoading(
@@ -68,7 +75,7 @@ function replacing(HlsController: typeof AbrController, plugin: HlsInstallation)
     }
 
     override destroy(): void {
-      if (this.#isConnected) plugin.playerEnded();
+      if (!this.#isDestroyed) plugin.playerEnded(this.hls);
       super.destroy();
     }
   };

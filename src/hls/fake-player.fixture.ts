@@ -156,8 +156,8 @@ export class FakePlayer extends StandIn {
   }
 
   /** Requests a segment, or a part of one; returns the loader's stats. */
-  request(frag: MediaFragment, part?: Part): LoaderStats {
-    const stats = newStats();
+  request(frag: MediaFragment, part?: Part, counts: Partial<LoaderStats> = {}): LoaderStats {
+    const stats = { ...newStats(), ...counts };
     (part ?? frag).stats = stats;
     this.#stats = stats;
     const abort = () => {

@@ -1,14 +1,15 @@
 /** Installs the core in the players that the page makes with the controller, one after the other; and removes it. */
 
 import type Hls from 'hls.js';
-import type { HlsListeners, LevelLoadedData, MediaAttachedData } from 'hls.js';
+import type { LevelLoadedData, MediaAttachedData } from 'hls.js';
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import type { Installation } from '../core/handle.ts';
 import { DOM_METHODS, EMITTER_METHODS, listen, override, UndoList } from '../core/hooks.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
+import { rungsOf } from './levels.ts';
 import { keepPartEnds } from './part-ends.ts';
-import { classOf, whyUnsupported } from './player.ts';
+import { classOf, type HlsHandlers, whyUnsupported } from './player.ts';
 import { HlsPort } from './port.ts';
 import { installCmcd, Requests } from './requests.ts';
 
@@ -18,6 +19,8 @@ export class HlsInstallation implements Installation {
   #requests!: Requests;
   readonly #undo = new UndoList();
   readonly #mediaUndo = new UndoList();
+  /** How to leave the players that hls.js has made for interstitials and I-frames. */
+  readonly #inner = new Map<Hls, () => void>();
   #restoreTarget = () => {};
   #target: unknown;
   #hasSource = false;
@@ -28,7 +31,7 @@ export class HlsInstallation implements Installation {
     options: ResolvedOptions,
     private readonly events: Events,
   ) {
-    this.#port = new HlsPort(options);
+    this.#port = new HlsPort(options, events);
     this.adaptation = new Adaptation(this.#port, options, events);
   }
 
@@ -41,11 +44,15 @@ export class HlsInstallation implements Installation {
     return this.#isInCharge;
   }
 
-  /** Returns false, after a fault, for a player that the plugin leaves to hls.js. */
+  /** Returns false, after a fault, for a player that the plugin leaves to hls.js; without one, for an inner player. */
   connect(hls: Hls, firstLevel: () => number): boolean {
     const { adaptation } = this;
     const { config } = hls;
     const problem = whyUnsupported(hls);
+    if (problem === undefined && config.primarySessionId !== undefined) {
+      adaptation.guard(() => this.#watchInner(hls));
+      return false;
+    }
     if (problem !== undefined) this.events.fault('unsupported-player', problem);
     else if (this.isActive()) this.events.fault('already-attached', 'another player has this controller');
     if (problem !== undefined || this.isActive() || this.#isDetached) return false;
@@ -79,13 +86,16 @@ export class HlsInstallation implements Installation {
     });
   }
 
-  /** The player is destroyed; another one may follow. */
-  playerEnded(): void {
+  /** A player is destroyed; another one may follow. */
+  playerEnded(hls: Hls): void {
+    this.#leaveInner(hls);
+    if (hls !== this.#port.connection?.hls) return;
     this.adaptation.guard(() => this.adaptation.sourceEnded());
     this.#disconnect();
     this.#port.connection = undefined;
     this.#hasSource = false;
     this.#port.playlistSeconds = 0;
+    this.#port.switchedAtMs = Number.NEGATIVE_INFINITY;
     this.#target = undefined;
   }
 
@@ -108,6 +118,26 @@ export class HlsInstallation implements Installation {
     this.#undo.run();
     this.#restoreTarget();
     this.#requests.forget();
+    for (const hls of [...this.#inner.keys()]) this.#leaveInner(hls);
+  }
+
+  /**
+   * hls.js makes players of its own from the page's configuration. Their traffic shares the link with the main player,
+   * from whose estimate hls.js's own controller adapts them.
+   */
+  #watchInner(hls: Hls): void {
+    if (hls.config.primarySessionId !== this.#port.connection?.hls.sessionId) return;
+    const requests = new Requests(hls, this.adaptation, false);
+    const leave = listen(hls, EMITTER_METHODS, requests.handlers, this.adaptation.guard);
+    this.#inner.set(hls, () => {
+      leave();
+      requests.abandon();
+    });
+  }
+
+  #leaveInner(hls: Hls): void {
+    this.#inner.get(hls)?.();
+    this.#inner.delete(hls);
   }
 
   /** Applies the option's target latency. */
@@ -131,15 +161,17 @@ export class HlsInstallation implements Installation {
 
   #handlers(hls: Hls): HlsHandlers {
     const { Events } = classOf(hls);
-    const requests = this.#requests;
     return {
+      ...this.#requests.handlers,
       [Events.MANIFEST_LOADING]: () => this.#sourceBegins(),
+      // Before the page removes one.
+      [Events.MANIFEST_PARSED]: ({ levels }) => rungsOf(levels),
+      [Events.LEVEL_SWITCHING]: () => {
+        if (hls.autoLevelEnabled) this.#port.switchedAtMs = performance.now();
+      },
       [Events.MEDIA_ATTACHED]: (event) => this.#mediaAttached(event),
       [Events.MEDIA_DETACHING]: () => this.#mediaUndo.run(),
       [Events.LEVEL_LOADED]: (event) => this.#levelLoaded(event),
-      [Events.FRAG_LOADING]: requests.begun,
-      [Events.FRAG_LOADED]: requests.loaded,
-      [Events.ERROR]: requests.failed,
     };
   }
 
@@ -163,5 +195,3 @@ export class HlsInstallation implements Installation {
     if (deliveryDirectives?.msn === undefined) this.#port.playlistSeconds = (loading.end - loading.start) / 1000;
   }
 }
-
-type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };

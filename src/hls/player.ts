@@ -1,7 +1,9 @@
 /** The part of hls.js that the plugin needs. hls.js constructs the controller with the player; it is never imported. */
 
 import type Hls from 'hls.js';
-import type { AbrController } from 'hls.js';
+import type { AbrController, HlsListeners } from 'hls.js';
+
+export type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };
 
 /** Those of hls.js 1.6 that earlier versions or other players lack, and some that all have. */
 const MEMBERS =

@@ -2,11 +2,13 @@
 
 import type Hls from 'hls.js';
 import type { Fragment, Level } from 'hls.js';
+import type { Events } from '../core/events.ts';
 import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
 import { CatchUp } from './catch-up.ts';
+import { allowedRungs, type Rung, rungsOf } from './levels.ts';
 import { classOf } from './player.ts';
-import { allowedLevels, readSituation, representationOf } from './situation.ts';
+import { readSituation } from './situation.ts';
 
 /** A player, while it has the controller. */
 interface Connection {
@@ -25,8 +27,13 @@ export class HlsPort implements PlayerPort {
   connection: Connection | undefined;
   /** Seconds that the latest media playlist took to load; 0 before. */
   playlistSeconds = 0;
+  /** The latest automatic switch, by `performance.now()`. */
+  switchedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: { readonly live: LiveOptions }) {
+  constructor(
+    options: { readonly live: LiveOptions },
+    private readonly events: Events,
+  ) {
     this.rate = new CatchUp(options, () => this.connection?.hls);
   }
 
@@ -35,20 +42,31 @@ export class HlsPort implements PlayerPort {
   }
 
   /** The levels that the plugin may choose; none while the page has chosen one. */
-  allowed(): Level[] {
-    const { hls, firstLevel } = this.connection ?? {};
-    return hls?.autoLevelEnabled ? allowedLevels(hls, firstLevel!) : [];
+  allowed(): readonly Rung[] {
+    const { hls, firstLevel, loading } = this.connection ?? {};
+    if (!hls?.autoLevelEnabled) return [];
+    const all = rungsOf(hls.levels);
+    if (!all) this.events.fault('unsupported-stream', 'levels have neither BANDWIDTH nor RESOLUTION: hls.js decides');
+    // Only in an emergency is a level left before the interval has passed.
+    const held = !loading!() && this.#isHeld() && all?.find(({ level }) => level === hls.loadLevelObj);
+    return held ? [held] : allowedRungs(hls, all ?? [], firstLevel!);
+  }
+
+  /** hls.js refuses an automatic switch now. */
+  #isHeld(): boolean {
+    const { abrSwitchInterval = 0 } = this.connection!.hls.config;
+    return performance.now() - this.switchedAtMs < abrSwitchInterval * 1000;
   }
 
   situation(): Situation | undefined {
-    const levels = this.allowed();
+    const ladder = this.allowed();
     const { playlistSeconds, rate: catchUp } = this;
-    return levels.length > 0 ? readSituation(this.connection!.hls, levels, { playlistSeconds, catchUp }) : undefined;
+    return ladder.length > 0 ? readSituation(this.connection!.hls, ladder, { playlistSeconds, catchUp }) : undefined;
   }
 
   levelOf({ representationId }: Choice): number {
-    const chosen = this.allowed().find((level) => representationOf(level).id === representationId);
-    return this.connection!.hls.levels.indexOf(chosen!);
+    const chosen = this.allowed().find(({ id }) => id === representationId)?.level;
+    return this.connection!.hls.levels.indexOf(chosen as Level);
   }
 
   abandon(choice: Choice): void {
@@ -56,9 +74,14 @@ export class HlsPort implements PlayerPort {
     const frag = loading();
     if (!frag) return;
     const level = this.levelOf(choice);
+    const { config } = hls;
+    const { abrSwitchInterval } = config;
+    const isHeld = this.#isHeld();
+    if (isHeld) config.abrSwitchInterval = 0;
     // Both, as hls.js does (its pull request 6082).
     hls.nextAutoLevel = level;
     hls.nextLoadLevel = level;
+    if (isHeld) config.abrSwitchInterval = abrSwitchInterval;
     frag.abortRequests();
     hls.trigger(classOf(hls).Events.FRAG_LOAD_EMERGENCY_ABORTED, { frag, part: null, stats: frag.stats });
   }

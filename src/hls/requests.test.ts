@@ -107,6 +107,45 @@ test("requests of a page's loader that hides an abort end with the next request"
   expect(decided().downloads).toMatchObject([{ abandoned: true }, { receivedBits: 4e6 }]);
 });
 
+test('a loader that pretends to be done from the start is measured at its end, and not watched', () => {
+  const { controller, player, frag, steady, decided } = started(new ScriptedAbandoning());
+  controller.next = 2;
+  player.ask();
+  for (const i of [0, 1]) {
+    const stats = player.request(player.fragment(i, 0), undefined, { loaded: 1, total: 1 });
+    controller.instead = 0;
+    wait(2);
+    expect(stats.aborted).toBe(false);
+    player.loaded(player.fragment(i, 0), 5e5);
+  }
+  const aborted = player.request(frag, undefined, { loaded: 1, total: 1 });
+  wait(0.1);
+  frag.abortRequests();
+  expect(aborted.aborted).toBe(true);
+  expect((controller as ScriptedAbandoning).inFlights).toEqual([]);
+  const { downloads, upcomingSizesBits } = decided();
+  expect(downloads).toMatchObject([
+    { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: expect.closeTo(2) },
+    { receivedBits: 4e6, sizeBits: 4e6, downloadSeconds: expect.closeTo(2) },
+    { abandoned: true, receivedBits: 0, sizeBits: 4e6 },
+  ]);
+  for (const sizes of upcomingSizesBits) expect(Math.min(...sizes)).toBeGreaterThan(1e6);
+  expect(steady.observations.filter(({ kind }) => kind === 'throughput')).toEqual([]);
+});
+
+test('a loader that has reported nothing before the end is not watched, until it reports', () => {
+  const { controller, player } = started(new ScriptedAbandoning());
+  player.request(player.fragment(0));
+  wait(1);
+  player.loaded(player.fragment(0), 5e5);
+  const asked = () => (controller as ScriptedAbandoning).inFlights.splice(0).length > 0;
+  expect(asked()).toBe(true);
+  player.download(1, 4e6, 1);
+  expect(asked()).toBe(false);
+  player.download(2, 4e6, 1);
+  expect(asked()).toBe(true);
+});
+
 test('sizes are those of byte ranges and EXT-X-BITRATE, where they are given', () => {
   const list = (lines: string[]) =>
     ['#EXTM3U', '#EXT-X-TARGETDURATION:4', '#EXT-X-VERSION:4', ...lines, '#EXT-X-ENDLIST'].join('\n');

@@ -15,7 +15,8 @@ import type {
 } from 'hls.js';
 import type { Adaptation } from '../core/adaptation.ts';
 import { liveTime } from './live.ts';
-import { segmentOf, wholeSeconds } from './situation.ts';
+import { classOf, type HlsHandlers } from './player.ts';
+import { isPretended, segmentOf, wholeSeconds } from './situation.ts';
 
 /** A segment's request, or requests. */
 interface Request {
@@ -26,16 +27,35 @@ interface Request {
   untilSeconds: number;
   /** Bytes of the present part that the core knows. */
   partBytes: number;
+  sentAtMs: number;
+  /** The loader has reported bytes before the end. */
+  hasProgress: boolean;
 }
+
+/** A loader that counts bytes has counted some after this time, or there is an outage. */
+const SOON_MS = 300;
 
 export class Requests {
   /** By `frag.type`. */
   readonly #requests = new Map<string, Request>();
+  /** The latest whole segment came without progress, though it took its time. */
+  #hidesProgress = false;
 
+  /** `isMain`: the player whose video the plugin decides on; otherwise one that shares the link with it. */
   constructor(
     private readonly hls: Hls,
     private readonly adaptation: Adaptation,
+    private readonly isMain = true,
   ) {}
+
+  get handlers(): HlsHandlers {
+    const { Events } = classOf(this.hls);
+    return {
+      [Events.FRAG_LOADING]: (event) => this.#begun(event),
+      [Events.FRAG_LOADED]: (event) => this.#loaded(event),
+      [Events.ERROR]: (event) => this.#failed(event),
+    };
+  }
 
   /** The video segment that hls.js is loading; in parts, also between them. */
   loading(): Fragment | undefined {
@@ -44,24 +64,27 @@ export class Requests {
     return isLoading ? request.frag : undefined;
   }
 
-  readonly begun = ({ frag, part }: FragLoadingData): void => {
+  #begun({ frag, part }: FragLoadingData): void {
     if (frag.sn === 'initSegment' || frag.type === 'subtitle') return;
     let request = this.#requests.get(frag.type);
     const isSame = part && request?.isInParts && request.frag.sn === frag.sn && request.frag.level === frag.level;
     if (!isSame) {
       // Without an event: parts of a segment that turned out to be all, or an abort that a page's loader hides.
       if (request) this.#end(request, this.#isComplete(request) && request.isInParts ? 'whole' : 'abandoned');
-      request = { frag, isInParts: Boolean(part), parts: 0, untilSeconds: 0, partBytes: 0 };
+      const counts = { parts: 0, untilSeconds: 0, partBytes: 0 };
+      request = { frag, isInParts: Boolean(part), ...counts, sentAtMs: performance.now(), hasProgress: false };
       this.#requests.set(frag.type, request);
       this.#requested(request);
     }
     request!.frag = frag;
     this.#follow(request!);
-  };
+  }
 
-  readonly loaded = ({ frag, part }: FragLoadedData): void => {
+  #loaded({ frag, part }: FragLoadedData): void {
     const request = this.#requests.get(frag.type);
     if (request?.frag !== frag) return;
+    if (request.hasProgress) this.#hidesProgress = false;
+    else if (performance.now() - request.sentAtMs > SOON_MS) this.#hidesProgress = !part;
     this.#received(request, (part ?? frag).stats, part ? part.index + 1 : 0);
     if (part) {
       request.untilSeconds = part.end;
@@ -70,13 +93,18 @@ export class Requests {
     if (!part || this.#isComplete(request)) this.#end(request, 'whole');
     // hls.js now requests the next part that is listed, without an event.
     else queueMicrotask(() => this.adaptation.guard(() => this.#follow(request)));
-  };
+  }
 
-  readonly failed = ({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void => {
+  #failed({ frag, details }: Pick<ErrorData, 'frag' | 'details'>): void {
     const request = frag && this.#requests.get(frag.type);
     // The loader has told an abort; this is later, when hls.js may be loading the same segment again.
     if (request && request.frag === frag && String(details) !== 'aborted') this.#end(request, 'failed');
-  };
+  }
+
+  /** The player ends with requests in flight. */
+  abandon(): void {
+    for (const request of [...this.#requests.values()]) this.#end(request, 'abandoned');
+  }
 
   /** The source is another one, or there is no player any more. */
   forget(): void {
@@ -84,13 +112,15 @@ export class Requests {
   }
 
   #requested(request: Request): void {
-    const { hls, adaptation } = this;
+    const { hls, adaptation, isMain } = this;
     const { frag } = request;
+    const { stats } = frag.loader ?? {};
     // A test of the bandwidth is loaded again to be played.
-    const isVideo = frag.type === 'main' && !frag.bitrateTest;
-    const time = liveTime(hls);
+    const isVideo = isMain && frag.type === 'main' && !frag.bitrateTest;
+    const time = isMain ? liveTime(hls) : undefined;
     adaptation.downloads.requested(request, {
       isMedia: true,
+      isOpaque: this.#hidesProgress || !stats || isPretended(stats),
       segment: isVideo ? segmentOf(hls, frag) : undefined,
       live: time && { ...time, startSeconds: frag.start, segmentSeconds: wholeSeconds(frag, hls.latestLevelDetails) },
     });
@@ -127,7 +157,10 @@ export class Requests {
       guard(() => {
         if (stats.loaded < loaded && !request.isInParts) downloads.restarted(request);
         loaded = stats.loaded;
-        this.#received(request, stats);
+        if (!isPretended(stats)) {
+          request.hasProgress ||= loaded > 0 && !stats.loading.end;
+          this.#received(request, stats);
+        }
         if (stats.aborted) this.#end(request, 'abandoned');
       }),
     );

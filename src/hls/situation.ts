@@ -1,9 +1,10 @@
 /** Reads the inputs of a decision from hls.js, in the core's types. hls.js counts in seconds. */
 
 import type Hls from 'hls.js';
-import type { Fragment, HlsConfig, Level, LevelDetails } from 'hls.js';
-import type { LivePosition, Period, Representation, SegmentRequest, Situation } from '../core/player-port.ts';
+import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
+import type { LivePosition, Period, SegmentRequest, Situation } from '../core/player-port.ts';
 import type { CatchUp } from './catch-up.ts';
+import { type Rung, rungsOf } from './levels.ts';
 import { liveTime, segmentDuration } from './live.ts';
 
 /** HLS has discontinuities, but one sequence of segments. */
@@ -11,39 +12,10 @@ const PERIOD_ID = '0';
 /** Browsers cut the ends of pictures to microseconds: a buffer ends up to 1 us before its last segment does. */
 const ROUNDING_SECONDS = 1e-5;
 
-/**
- * Levels within the page's limits, ascending in bitrate. As hls.js does, they keep to the codecs and the video range
- * that play (at the start: that hls.js chooses) and avoid levels that failed, for as long as hls.js avoids them.
- * `firstLevel`: what hls.js's own controller would play first.
- */
-export function allowedLevels(hls: Hls, firstLevel: () => number): Level[] {
-  const { levels, minAutoLevel, maxAutoLevel } = hls;
-  const like = hls.loadLevelObj ?? levels[firstLevel()];
-  const isLike = ({ codecSet, videoRange }: Level) =>
-    !like || (codecSet === like.codecSet && videoRange === like.videoRange);
-  return levels
-    .slice(minAutoLevel, maxAutoLevel + 1)
-    .filter((level) => level === like || (isLike(level) && isUsable(level, hls.config)))
-    .sort((a, b) => a.averageBitrate - b.averageBitrate);
-}
-
-function isUsable(level: Level, { errorPenaltyExpireMs }: HlsConfig): boolean {
-  const { supportedResult, loadError, fragmentError, loadErrorTime } = level;
-  if (supportedResult?.decodingInfoResults?.some(({ smooth }) => smooth === false)) return false;
-  // Before 1.7, hls.js never forgives.
-  const isForgiven = loadError > 0 && performance.now() - loadErrorTime > (errorPenaltyExpireMs || Infinity);
-  return isForgiven || loadError + fragmentError === 0;
-}
-
-/** HLS names no variants; the attribute `BANDWIDTH` tells those of one codec apart, whatever hls.js removes. */
-export function representationOf({ bitrate, averageBitrate }: Level): Representation {
-  return { id: String(bitrate), bitrateBps: averageBitrate };
-}
-
-/** `levels`: the allowed ones, ascending, at least one. `playlistSeconds`: time that a media playlist takes to load. */
+/** `ladder`: of the allowed levels, at least one. `playlistSeconds`: time that a media playlist takes to load. */
 export function readSituation(
   hls: Hls,
-  levels: readonly Level[],
+  ladder: readonly Rung[],
   { playlistSeconds, catchUp }: { playlistSeconds: number; catchUp: CatchUp },
 ): Situation {
   const { media, latestLevelDetails: details } = hls;
@@ -52,15 +24,15 @@ export function readSituation(
   const endSeconds = (media?.currentTime ?? 0) + bufferLevelSeconds + ROUNDING_SECONDS;
   return {
     period: periodOf(details),
-    ladder: levels.map(representationOf),
+    ladder,
     playback: {
       segmentSeconds,
       bufferLevelSeconds,
-      bufferCapSeconds: bufferTargetSeconds(hls.config, levels.at(-1)!) + segmentSeconds,
+      bufferCapSeconds: bufferTargetSeconds(hls.config, ladder.at(-1)!.level) + segmentSeconds,
       playbackRate: media?.playbackRate || 1,
       isPaused: media?.paused ?? false,
       // On a live stream, hls.js loads the playlist again at every switch.
-      setupSeconds: levels.map((level) =>
+      setupSeconds: ladder.map(({ level }) =>
         level.details && (!level.details.live || level === hls.loadLevelObj) ? 0 : playlistSeconds,
       ),
     },
@@ -68,7 +40,7 @@ export function readSituation(
     playableUntilSeconds: endSeconds,
     live: livePosition(hls, catchUp),
     indexedBits(id, index) {
-      const listed = levels.find(({ bitrate }) => String(bitrate) === id)?.details;
+      const listed = ladder.find((rung) => rung.id === id)?.level.details;
       return listed && listedBits(listed.fragments[index - listed.startSN]);
     },
   };
@@ -76,12 +48,12 @@ export function readSituation(
 
 /** Undefined while the fragment's level is not known. */
 export function segmentOf({ levels, latestLevelDetails }: Hls, frag: Fragment): SegmentRequest | undefined {
-  const level = levels[frag.level];
+  const representation = rungsOf(levels)?.[frag.level];
   const segmentSeconds = wholeSeconds(frag, latestLevelDetails);
   return (
-    level && {
+    representation && {
       period: periodOf(latestLevelDetails),
-      representation: representationOf(level),
+      representation,
       index: Number(frag.sn),
       segmentSeconds,
       endSeconds: frag.start + segmentSeconds,
@@ -101,7 +73,8 @@ export function wholeSeconds({ sn, duration }: Fragment, details: LevelDetails |
  * the top one, so that the state does not change with the choice.
  */
 function bufferTargetSeconds({ maxBufferSize, maxBufferLength, maxMaxBufferLength }: HlsConfig, top: Level): number {
-  return Math.min(Math.max((8 * maxBufferSize) / top.maxBitrate, maxBufferLength), maxMaxBufferLength);
+  const sizeSeconds = top.maxBitrate > 0 ? (8 * maxBufferSize) / top.maxBitrate : 0;
+  return Math.min(Math.max(sizeSeconds, maxBufferLength), maxMaxBufferLength);
 }
 
 /** Indices are sequence numbers of the playlist; on demand, the core counts from the first segment. */
@@ -133,5 +106,13 @@ function livePosition(hls: Hls, catchUp: CatchUp): LivePosition | undefined {
 
 /** By `EXT-X-BYTERANGE`, an earlier response or `EXT-X-BITRATE`; undefined without. */
 function listedBits(frag: Fragment | undefined): number | undefined {
-  return frag?.bitrate ? frag.bitrate * frag.duration : undefined;
+  if (!frag) return undefined;
+  if (!frag.hasStats || !isPretended(frag.stats)) return frag.bitrate ? frag.bitrate * frag.duration : undefined;
+  const { byteRangeStartOffset: from = 0, byteRangeEndOffset: to = 0 } = frag;
+  return to > from ? (to - from) * 8 : undefined;
+}
+
+/** Some loaders say "1 of 1 byte" until the end, so that hls.js does not watch them. */
+export function isPretended({ loaded, total, loading }: LoaderStats): boolean {
+  return total > 0 && loaded >= total && !loading.end;
 }

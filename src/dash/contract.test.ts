@@ -1,0 +1,87 @@
+/**
+ * The contract of a custom rule, by dash.js's guide (ABR, "Writing a custom rule") and by `ABRRulesCollection`, the only
+ * caller: all that dash.js calls, and what it reads of the answer.
+ */
+
+import { describe, expect, test } from '@jest/globals';
+import { Scripted, useManualClock } from '../core/scripted.fixture.ts';
+import { attached, FakePlayer } from './fake-player.fixture.ts';
+
+useManualClock();
+
+/** `SwitchRequest.PRIORITY` of dash.js 5. */
+const PRIORITIES = [0, 0.5, 1];
+
+describe("the plugin's rule for dash.js", () => {
+  const made = () => {
+    const seen = attached({ controller: new Scripted() });
+    const { type, rulename, rule } = seen.player.rules[0]!;
+    return { ...seen, type, rulename, rule };
+  };
+
+  test('is one of the rules for switches, made by a factory without arguments of its own', () => {
+    const { type, rulename, rule } = made();
+    expect([type, rulename]).toEqual(['qualitySwitchRules', 'LeoAbrRule']);
+    // dash.js compares `getClassName()` with the names of its own rules.
+    expect((rule({}).create() as unknown as { getClassName(): string }).getClassName()).toBe('LeoAbrRule');
+  });
+
+  test('dash.js makes any number of instances, and one of them has an opinion', () => {
+    const { player, rule } = made();
+    const instances = Array.from({ length: 5 }, () => rule({}).create());
+    const answers = instances.map((one) => one.getSwitchRequest(player.rulesContext()).representation);
+    expect(answers.map((answer) => answer?.id)).toEqual([undefined, undefined, undefined, undefined, 'v0']);
+  });
+
+  test.each(['video', 'audio', 'text', 'image', 'muxed'])('answers with a switch request for %s', (type) => {
+    const { player } = made();
+    const answer = player.instances.at(-1)!.getSwitchRequest(player.rulesContext(type)) as unknown as object;
+    // `representation` null is NO_CHANGE.
+    expect(answer).toMatchObject({ representation: type === 'video' ? { id: 'v0' } : null, rule: 'LeoAbrRule' });
+    expect(PRIORITIES).toContain((answer as { priority: number }).priority);
+    if (type === 'video') expect(answer).toMatchObject({ reason: { message: expect.any(String) } });
+  });
+
+  test('a chosen representation is one that dash.js allows at that moment', () => {
+    const { player, controller } = made();
+    for (const limit of [3, 2, 1, 2]) {
+      player.bitrateLimit = limit;
+      controller.next = limit - 1;
+      const context = player.rulesContext();
+      const { representation } = player.instances.at(-1)!.getSwitchRequest(context);
+      const allowed = context.getAbrController().getPossibleVoRepresentationsFilteredBySettings();
+      expect(allowed).toContain(representation);
+    }
+  });
+
+  test('answers NO_CHANGE where dash.js is not as expected', () => {
+    const { player, handle } = made();
+    const rule = player.instances.at(-1)!;
+    const broken = new Proxy(player.rulesContext(), {
+      get: (context, key) => (key === 'getMediaType' ? context.getMediaType : () => undefined),
+    });
+    expect(rule.getSwitchRequest(broken).representation).toBeNull();
+    expect(handle.state.faults.map(({ code }) => code)).toEqual(['player-failed']);
+  });
+
+  test('after detach(), instances that dash.js keeps answer NO_CHANGE', () => {
+    const { player, handle } = made();
+    handle.detach();
+    const kept = player.instances.at(-1)!;
+    expect(kept.getSwitchRequest(player.rulesContext()).representation).toBeNull();
+    expect([player.rules, player.left]).toEqual([[], 0]);
+  });
+
+  test('a player that is reset gets the rule again, once', async () => {
+    const player = new FakePlayer();
+    attached({ controller: new Scripted() }, player);
+    for (let source = 0; source < 3; source++) {
+      player.nextSource();
+      // `player.reset()` removes all custom rules.
+      player.rules = [];
+      await Promise.resolve();
+      player.emit('manifestLoadingStarted');
+      expect(player.rules.map(({ rulename }) => rulename)).toEqual(['LeoAbrRule']);
+    }
+  });
+});

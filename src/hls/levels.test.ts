@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import type { HlsConfig } from 'hls.js';
+import { Scripted, ScriptedAbandoning, useManualClock, wait } from '../core/scripted.fixture.ts';
+import { LADDER_BPS } from '../core/stand-in.fixture.ts';
+import { attached, playlists, useWindow, VERSIONS } from './fake-player.fixture.ts';
+
+useManualClock();
+useWindow();
+
+const PICTURES = ['640x360', '960x540', '1280x720'];
+
+/** `attributes`: of each variant. */
+function filesOf(attributes: readonly string[]): Record<string, string> {
+  const variants = attributes.map((one, i) => `#EXT-X-STREAM-INF:${one}\nv${i}.m3u8`);
+  return { ...playlists(), 'main.m3u8': ['#EXTM3U', ...variants].join('\n') };
+}
+
+describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
+  /** After the first decision. */
+  const played = (attributes: readonly string[], next = 0, config: Partial<HlsConfig> = {}) => {
+    const controller = Object.assign(new ScriptedAbandoning(), { next });
+    const seen = attached({ controller }, { Player, config, files: filesOf(attributes) });
+    return { ...seen, controller, ladder: () => controller.states.at(-1)!.ladderBps };
+  };
+
+  test('of equal bitrates, the best picture plays, by SCORE if there is one; each has its id', () => {
+    const pictures = ['1000000,RESOLUTION=640x360', '2000000,RESOLUTION=960x540', '2000000,RESOLUTION=1280x720'];
+    const equal = pictures.map((one) => `BANDWIDTH=${one}`);
+    const { player, hls, ladder, decisions } = played(equal, 1);
+    expect(ladder()).toEqual([1e6, 2e6]);
+    expect([hls.loadLevelObj!.height, decisions[0]!.representationId]).toEqual([720, '2000000-1280x720']);
+    player.download(0, 8e6, 1);
+    hls.removeLevel(1);
+    player.ask();
+    expect([hls.loadLevelObj!.height, decisions.at(-1)!.representationId]).toEqual([720, '2000000-1280x720']);
+    expect(decisions.at(-1)!.state.downloads).toMatchObject([{ bitrateBps: 2e6 }]);
+    const scored = played(
+      equal.map((one, i) => `${one},SCORE=${[1, 3, 2][i]}`),
+      1,
+    );
+    expect(scored.hls.loadLevelObj!.height).toBe(540);
+    // The same picture in 25 and 50 frames per second.
+    const rates = [25, 50].map((rate) => `BANDWIDTH=1000000,RESOLUTION=640x360,FRAME-RATE=${rate}`);
+    expect(played(rates).decisions[0]!.representationId).toBe('1000000-640x360-1');
+  });
+
+  test.each([
+    ['no BANDWIDTH', [0.7, 1.3, 2]],
+    ['one BANDWIDTH for all', [0.7, 1.3, 2]],
+  ])('with %s, bitrates are estimated from the pictures, for the ladder and for requests', (how, mbps) => {
+    const bandwidth = how.startsWith('no') ? '' : 'BANDWIDTH=2000000,';
+    const { player, ladder, decisions, faults, controller } = played(
+      PICTURES.map((one) => `${bandwidth}RESOLUTION=${one}`),
+      2,
+    );
+    expect(ladder().map((bps) => Math.round(bps / 1e5) / 10)).toEqual(mbps);
+    player.download(0, 16e6, 1);
+    player.ask();
+    expect(decisions.at(-1)!.state).toMatchObject({
+      previousBitrateBps: ladder()[2],
+      downloads: [{ bitrateBps: ladder()[2] }],
+    });
+    expect(controller.states.at(-1)!.bufferCapSeconds).toBeGreaterThan(20);
+    expect(new Set(decisions.map(({ representationId }) => representationId)).size).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('with neither BANDWIDTH nor RESOLUTION hls.js decides, after one fault', async () => {
+    const { hls, player, handle, faults, decisions } = played(['FRAME-RATE=25', 'FRAME-RATE=50']);
+    expect([hls.loadLevel, player.ask(), player.ask()]).toEqual([0, 0, 0]);
+    player.download(0, 4e6, 1);
+    player.ask();
+    await Promise.resolve();
+    expect(decisions).toEqual([]);
+    expect(faults.map(({ code }) => code)).toEqual(['unsupported-stream']);
+    expect(handle.state.status).toBe('attached');
+  });
+
+  test('a media playlist alone is one level', () => {
+    const { 'v0.m3u8': list } = playlists();
+    const { decisions, player, handle } = attached(
+      { controller: new Scripted() },
+      { Player, files: { ...playlists(), 'main.m3u8': list! } },
+    );
+    player.download(0, 4e6, 1);
+    player.ask();
+    expect(decisions.at(-1)!.state.ladderBps).toHaveLength(1);
+    expect(handle.state).toMatchObject({ status: 'attached', faults: [] });
+  });
+
+  test('as in hls.js, no choice goes up to a lower frame rate, or down to a higher one', () => {
+    const rates = [30, 25, 50, 25];
+    const attributes = rates.map(
+      (rate, i) => `BANDWIDTH=${i + 1}000000,RESOLUTION=${i + 1}60x${i + 1}00,FRAME-RATE=${rate}`,
+    );
+    const { hls, player, ladder, controller } = played(attributes, 0);
+    expect([hls.loadLevel, ladder()]).toEqual([0, [1e6, 3e6]]);
+    controller.next = 2;
+    hls.loadLevel = 3;
+    hls.loadLevel = -1;
+    player.ask();
+    // The lowest is always allowed.
+    expect(ladder()).toEqual([1e6, 2e6, 4e6]);
+  });
+});
+
+describe('abrSwitchInterval of hls.js 1.7', () => {
+  /** hls.js has loaded the playlist of the chosen level at its start. */
+  const held = () => {
+    const controller = Object.assign(new ScriptedAbandoning(), { next: 1 });
+    const seen = attached({ controller }, { config: { abrSwitchInterval: 10 } });
+    seen.player.download(0, 8e6, 1);
+    return seen;
+  };
+
+  test('until it has passed, the choice is the level that is loaded', () => {
+    const { hls, player, controller, decisions } = held();
+    controller.next = 0;
+    for (let i = 1; i < 4; i++) {
+      expect(player.ask()).toBe(1);
+      expect(hls.nextAutoLevel).toBe(1);
+      player.download(i, 8e6, 1);
+    }
+    expect(new Set(decisions.map(({ representationId }) => representationId))).toEqual(new Set(['2000000']));
+    wait(7);
+    controller.next = 2;
+    expect(player.ask()).toBe(2);
+    expect(decisions.at(-1)!).toMatchObject({ representationId: '4000000', state: { ladderBps: LADDER_BPS } });
+  });
+
+  test('an abandonment does not wait', () => {
+    const { hls, player, controller, decisions } = held();
+    controller.next = 0;
+    player.send(1);
+    controller.instead = 0;
+    wait(0.5);
+    expect(player.abandon()).toBe(0);
+    expect(decisions.at(-1)).toMatchObject({ kind: 'abandon', representationId: '1000000' });
+    expect(hls.config.abrSwitchInterval).toBe(10);
+    expect([player.ask(), player.ask()]).toEqual([0, 0]);
+  });
+});

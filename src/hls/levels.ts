@@ -1,0 +1,69 @@
+/** hls.js's levels as representations: their ids and bitrates, and which of them may be chosen. */
+
+import type Hls from 'hls.js';
+import type { HlsConfig, Level } from 'hls.js';
+import { type Declared, ladderOf, withBitrates } from '../core/ladder.ts';
+
+/** A level as the core knows it. */
+export interface Rung extends Declared {
+  readonly level: Level;
+}
+
+/** By level: an id and a bitrate stay, whatever levels hls.js removes later. */
+const rungs = new WeakMap<Level, Rung>();
+
+/** All levels; undefined if the bitrate of one can be neither read nor estimated. */
+export function rungsOf(levels: readonly Level[]): readonly Rung[] | undefined {
+  if (levels.some((level) => !rungs.has(level))) {
+    for (const one of described(levels) ?? []) if (!rungs.has(one.level)) rungs.set(one.level, one);
+  }
+  const all = levels.flatMap((level) => rungs.get(level) ?? []);
+  return all.length === levels.length ? all : undefined;
+}
+
+function described(levels: readonly Level[]): readonly Rung[] | undefined {
+  const ids = idsOf(levels);
+  return withBitrates(
+    levels.map((level, i) => {
+      const { averageBitrate, score, width, height, frameRate } = level;
+      return { id: ids[i]!, bitrateBps: averageBitrate || 0, score, width, height, frameRate, level };
+    }),
+  );
+}
+
+/** HLS names no variants. `BANDWIDTH` tells them apart, else the size of the picture, else the place among the levels. */
+function idsOf(levels: readonly Level[]): string[] {
+  const bitrates = levels.map(({ bitrate }) => String(bitrate || 0));
+  const isShared = (one: string) => bitrates.indexOf(one) !== bitrates.lastIndexOf(one);
+  const ids = bitrates.map((one, i) => (isShared(one) ? `${one}-${levels[i]!.width}x${levels[i]!.height}` : one));
+  return ids.map((id, i) => (ids.indexOf(id) < i ? `${id}-${i}` : id));
+}
+
+/**
+ * The ladder of the levels within the page's limits. As hls.js does, it keeps to the codecs and the video range that play
+ * (at the start: that hls.js chooses), goes up to no lower frame rate and down to no higher one, and avoids levels that
+ * failed, for as long as hls.js avoids them. `firstLevel`: what hls.js's own controller would play first.
+ */
+export function allowedRungs(hls: Hls, all: readonly Rung[], firstLevel: () => number): Rung[] {
+  const { levels, minAutoLevel, maxAutoLevel, loadLevelObj, config } = hls;
+  const like = loadLevelObj ?? levels[firstLevel()];
+  const base = levels.indexOf(like!);
+  const isLike = ({ codecSet, videoRange }: Level) =>
+    !like || (codecSet === like.codecSet && videoRange === like.videoRange);
+  const isSmooth = ({ frameRate }: Level, i: number) =>
+    !like || (i > base ? frameRate >= like.frameRate : !like.frameRate || frameRate <= like.frameRate);
+  const isAllowed = ({ level }: Rung, i: number) =>
+    i >= minAutoLevel &&
+    i <= maxAutoLevel &&
+    // The lowest level, at any frame rate, is hls.js's last resort.
+    (level === like || (isLike(level) && (i === minAutoLevel || isSmooth(level, i)) && isUsable(level, config)));
+  return ladderOf(all.filter(isAllowed));
+}
+
+function isUsable(level: Level, { errorPenaltyExpireMs }: HlsConfig): boolean {
+  const { supportedResult, loadError, fragmentError, loadErrorTime } = level;
+  if (supportedResult?.decodingInfoResults?.some(({ smooth }) => smooth === false)) return false;
+  // Before 1.7, hls.js never forgives.
+  const isForgiven = loadError > 0 && performance.now() - loadErrorTime > (errorPenaltyExpireMs || Infinity);
+  return isForgiven || loadError + fragmentError === 0;
+}
