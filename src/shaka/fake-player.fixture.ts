@@ -18,12 +18,11 @@ import {
   type Request,
   type ShakaPlayer,
   type Stream,
+  type SwitchCallback,
   type Variant,
 } from './player.ts';
 
 type RequestFilter = (type: number, request: Request, context: object) => void;
-type SwitchCallback = (variant: Variant) => void;
-
 /** Chooses the highest variant that its estimate carries and the element's height allows. */
 export class OwnManager {
   variants: Variant[] = [];
@@ -45,9 +44,12 @@ export class OwnManager {
   chooseVariant(_isFast?: boolean): Variant {
     const fits = ({ bandwidth, video }: Variant) =>
       bandwidth <= this.getBandwidthEstimate() && (video?.height ?? 0) <= this.maxHeight;
-    return this.variants.filter(fits).at(-1) ?? this.variants[0]!;
+    const sorted = [...this.variants].sort((a, b) => a.bandwidth - b.bandwidth);
+    return sorted.filter(fits).at(-1) ?? sorted[0]!;
   }
   enable = () => void this.calls.push('enable');
+  disable = () => void this.calls.push('disable');
+  configure(_: object) {}
   segmentDownloaded(_milliseconds: number, bytes: number, ..._more: unknown[]) {
     this.calls.push(`downloaded ${bytes}`);
   }
@@ -79,7 +81,12 @@ export class FakePlayer extends StandIn {
       this.own.push(new OwnManager());
       return this.own.at(-1)!;
     },
-    abr: { enabled: true, restrictions: { minBandwidth: 0, maxBandwidth: 1e9 } },
+    abr: {
+      ...{ enabled: true, restrictToElementSize: false, restrictToScreenSize: false },
+      ...{ bandwidthUpgradeTarget: 0.85, bandwidthDowngradeTarget: 0.95 },
+      ...{ switchInterval: 8, clearBufferSwitch: false, safeMarginSwitch: 0 },
+      restrictions: { minBandwidth: 0, maxBandwidth: 1e9 },
+    },
     cmcd: { enabled: false },
     streaming: {
       ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1 },
@@ -122,6 +129,7 @@ export class FakePlayer extends StandIn {
       unregisterRequestFilter: (filter: RequestFilter) => void this.filters.delete(filter),
     };
   }
+  getMediaElement = () => this.media;
   getBufferedInfo = () => ({ video: this.buffered, total: this.buffered });
   getVariantTracks = () => this.variants.map(({ id }) => ({ id, active: id === this.active?.id }));
   getStats = () => ({ maxSegmentDuration: SEGMENT_SECONDS });
@@ -131,8 +139,11 @@ export class FakePlayer extends StandIn {
   isLive = () => this.isLiveStream;
   seekRange = () => ({ start: 0, end: this.end });
 
-  load(variants = this.variants.slice(0, 3)) {
-    this.manager ??= this.config.abrFactory();
+  load(variants = this.variants.slice(0, 3), prefetched?: Variant) {
+    if (!this.manager) {
+      this.manager = this.config.abrFactory();
+      this.manager.configure(this.config.abr);
+    }
     const { manager } = this;
     manager.init(
       (variant) => {
@@ -143,10 +154,28 @@ export class FakePlayer extends StandIn {
     );
     manager.setMediaElement(this.media);
     manager.setVariants(variants, false);
-    this.active = manager.chooseVariant(true);
+    const chosen = manager.chooseVariant(true);
+    this.active = prefetched ?? chosen;
     if (this.config.abr.enabled) manager.enable();
   }
+  /** Shaka lets a manager of its own choose the first variant: for HLS, for streams with one variant, and at `preload()`. */
+  preload(variants = this.variants.slice(0, 3)) {
+    const manager = this.config.abrFactory();
+    manager.configure(this.config.abr);
+    manager.setVariants(variants, false);
+    const prefetched = manager.chooseVariant(true);
+    return {
+      prefetched,
+      load: () => {
+        if (this.manager) this.unload();
+        this.load(variants, prefetched);
+        manager.release();
+      },
+      destroy: () => manager.release(),
+    };
+  }
   unload() {
+    this.emit('unloading');
     this.manager!.stop();
     this.active = undefined;
     this.buffered = [];
@@ -212,6 +241,9 @@ export class FakePlayer extends StandIn {
   }
   setAdaptive(isAdaptive: boolean): void {
     this.config.abr.enabled = isAdaptive;
+    this.manager!.configure(this.config.abr);
+    if (isAdaptive) this.manager!.enable();
+    else this.manager!.disable();
   }
   get bufferLevelSeconds(): number {
     return Math.max(0, ...this.buffered.map(({ end }) => end - this.media.currentTime));

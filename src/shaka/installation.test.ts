@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ScriptedAbandoning, Steady, useManualClock, wait } from '../core/scripted.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
-import { attached, FakePlayer } from './fake-player.fixture.ts';
+import { attached, FakePlayer, segmentAt, videoStream } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -143,8 +143,6 @@ describe("Shaka's own manager", () => {
 
   test('gets everything, also what the adapter does not know', () => {
     const { player, manager, own } = loaded();
-    own.switchTo!(player.variants[2]!);
-    expect(player.switches).toEqual([]);
     manager().segmentDownloaded(100, 5, true);
     manager().ofTomorrow();
     player.destroy();
@@ -209,9 +207,63 @@ describe('another manager', () => {
     expect([player.left, handle.state.session]).toEqual([0, 3]);
   });
 
+  test('of a preload chooses with the plugin, which goes on with it, and leaves nothing behind', async () => {
+    const { controller, player, handle, decisions, faults } = loaded({ next: 1 }, (player) => player.preload().load());
+    expect(player.active).toBe(player.variants[1]);
+    expect([decisions.length, player.filters.size]).toEqual([1, 1]);
+    controller.next = 2;
+    player.download(0, 4e6, 1);
+    expect(player.active).toBe(player.variants[2]);
+    await Promise.resolve();
+    expect([handle.state.status, handle.state.session, faults]).toEqual(['attached', 1, []]);
+    player.destroy();
+    expect(player.left).toBe(0);
+  });
+
+  test("of a preload while another source plays is Shaka's, and does not disturb it", async () => {
+    const { controller, player, handle, decisions, faults } = loaded();
+    const { left } = player;
+    player.download(0, 4e6, 1);
+    const next = player.variants.slice(0, 3).map((variant) => ({ ...variant, id: variant.id + 100 }));
+    for (let i = 0; i < 5; i++) {
+      const preload = player.preload(next);
+      expect(preload.prefetched).toBe(next[0]);
+      const { decision, session } = handle.state;
+      const context = { type: 1, stream: videoStream(7, 3e6, 720), segment: segmentAt(0), isPreload: true };
+      for (const filter of player.filters) filter(1, { uris: [], headers: {} }, context);
+      if (i === 2) preload.destroy();
+      const wanted = controller.states.at(-1)!;
+      player.download(1, 4e6, 1);
+      expect(controller.states.at(-1)).toMatchObject({ segmentIndex: 2 });
+      expect(controller.states.at(-1)).not.toBe(wanted);
+      expect([decision, handle.state.session]).toEqual([expect.anything(), session]);
+      if (i === 2) player.nextSource();
+      else preload.load();
+      controller.next = 1;
+      player.download(0, 4e6, 1);
+      expect(decisions.at(-1)).toMatchObject({ session: session + 1, state: { segmentIndex: 1 } });
+      controller.next = 0;
+    }
+    await Promise.resolve();
+    expect([faults, handle.state.status, player.left]).toEqual([[], 'attached', left]);
+  });
+
+  test("is the page's after it has set another factory, which the status says", () => {
+    const { player, handle } = loaded();
+    player.manager!.release();
+    player.manager = undefined;
+    player.configure({ abrFactory: () => player.own[0]! });
+    expect([handle.state.status, player.left]).toEqual(['inactive', 0]);
+  });
+
   test("of a second player with the same factory is Shaka's, and a second plugin in one player stays out", async () => {
-    const { player, factory, faults } = loaded();
-    expect(factory()).toBe(player.own[1]);
+    const { player, decisions, faults } = loaded();
+    const other = new FakePlayer();
+    other.config.abrFactory = player.config.abrFactory;
+    other.load();
+    other.manager!.trySuggestStreams();
+    expect(other.switches).toEqual([]);
+    expect([player.active, decisions.length]).toEqual([player.variants[0], 1]);
     const second = attached({}, player);
     await Promise.resolve();
     expect([...faults, ...second.faults].map(({ code }) => code)).toEqual(['already-attached', 'already-attached']);

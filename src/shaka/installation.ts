@@ -4,11 +4,18 @@ import { InputError } from '../../abr/errors.ts';
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
-import { override, UndoList } from '../core/hooks.ts';
+import { DOM_METHODS, listen, override, UndoList } from '../core/hooks.ts';
 import { has } from '../core/options.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
-import { PluginManager } from './abr.ts';
-import { type AbrManager, type ShakaPlayer, whyUnsupported } from './player.ts';
+import { type Attachment, PluginManager } from './abr.ts';
+import {
+  type AbrManager,
+  type Request,
+  type RequestContext,
+  type ShakaPlayer,
+  type Variant,
+  whyUnsupported,
+} from './player.ts';
 import { ShakaPort } from './port.ts';
 import { Requests } from './requests.ts';
 
@@ -56,42 +63,61 @@ function isAttached(factory: (() => AbrManager) & { handle?: LeoAbrHandle }): bo
   return factory.handle?.state.status === 'attached';
 }
 
-class ShakaInstallation implements Installation {
+class ShakaInstallation implements Installation, Attachment {
   readonly adaptation: Adaptation;
+  readonly port: ShakaPort;
+  readonly requests: Requests;
+  readonly preloaded = new WeakSet<Variant>();
+  playing: PluginManager | undefined;
+  isDetached = false;
   readonly #undo = new UndoList();
-  readonly #wrap: (inner: AbrManager) => PluginManager;
-  /** The manager that the player has. */
-  #manager: PluginManager | undefined;
-  #isDetached = false;
+  readonly #playerUndo = new UndoList();
+  #isListening = false;
+  /** Shaka has released the manager with which it played, and made no other here. */
+  #isReleased = false;
 
   constructor(
-    player: ShakaPlayer,
+    readonly player: ShakaPlayer,
     private readonly shakasFactory: () => AbrManager,
     options: ResolvedOptions,
     private readonly events: Events,
   ) {
-    const port = new ShakaPort(player, options, () => this.#manager!);
-    const adaptation = new Adaptation(port, options, events);
-    const requests = new Requests(port, adaptation, (stream) => this.#manager?.decideLate(stream));
-    const released = () => {
-      this.#manager = undefined;
-    };
-    this.adaptation = adaptation;
-    this.#wrap = (inner) => new PluginManager(inner, player, port, requests, adaptation, released);
+    this.port = new ShakaPort(player, options);
+    this.adaptation = new Adaptation(this.port, options, events);
+    this.requests = new Requests(this.port, this.adaptation, () => this.playing);
     const setCmcd = (enabled: boolean) => player.configure({ cmcd: { enabled } });
     if (options.cmcd) this.#undo.add(override(true, () => player.getConfiguration().cmcd.enabled, setCmcd));
   }
 
+  isActive(): boolean {
+    return !this.#isReleased && !this.port.presentation.variants.isUnknown;
+  }
+
   newManager(): AbrManager {
     const inner = this.shakasFactory();
-    if (this.#isDetached) return inner;
-    if (this.#manager && !this.#manager.isOrphan) {
-      this.events.fault('already-attached', 'the factory has made a manager already');
-      return inner;
+    if (this.isDetached) return inner;
+    if (!this.#isListening) this.#listen();
+    this.#isReleased = false;
+    return new PluginManager(inner, this).proxy();
+  }
+
+  begin(manager: PluginManager, element: HTMLMediaElement | undefined): boolean {
+    const own = this.player.getMediaElement();
+    if (element && own && element !== own) {
+      this.events.fault('already-attached', 'another player has this factory');
+      return false;
     }
-    this.#manager?.end();
-    this.#manager = this.#wrap(inner);
-    return this.#manager.proxy();
+    // Shaka forgets the manager of a source that it saves as a preload.
+    if (this.playing !== manager) this.playing?.end();
+    this.playing = manager;
+    return true;
+  }
+
+  released(manager: PluginManager): void {
+    if (this.playing !== manager) return;
+    this.playing = undefined;
+    this.#isReleased = true;
+    this.#leave();
   }
 
   changed(): void {
@@ -99,9 +125,38 @@ class ShakaInstallation implements Installation {
   }
 
   detach(): void {
-    this.#isDetached = true;
+    this.isDetached = true;
     this.adaptation.stop();
-    this.#manager?.end();
+    this.playing?.end();
+    this.#leave();
     this.#undo.run();
+  }
+
+  #leave(): void {
+    this.#isListening = false;
+    this.#playerUndo.run();
+  }
+
+  #listen(): void {
+    this.#isListening = true;
+    const { player, adaptation, requests } = this;
+    const { guard } = adaptation;
+    const filter = (_: number, request: Request, context?: RequestContext) => {
+      guard(() => {
+        requests.begun(request, context);
+        // Shaka has written its CMCD before.
+        request.uris = request.uris.map((uri) => adaptation.withCmcd(uri, request.headers));
+      });
+    };
+    const handlers = {
+      ...requests.handlers,
+      unloading: () => this.playing?.sourceEnded(),
+      segmentappended: (event: { contentType: string; end: number }) => this.playing?.appended(event),
+    };
+    const networking = player.getNetworkingEngine();
+    networking?.registerRequestFilter(filter);
+    this.#playerUndo.add(listen(player, DOM_METHODS, handlers, guard), () =>
+      networking?.unregisterRequestFilter(filter),
+    );
   }
 }

@@ -22,6 +22,13 @@ export interface Stream {
   width?: number;
   height?: number;
   frameRate?: number;
+  language?: string;
+  label?: string | null;
+  roles?: string[];
+  channelsCount?: number | null;
+  spatialAudio?: boolean;
+  /** For trick modes of Shaka's: chosen only if the player prefers it. */
+  fastSwitching?: boolean;
   /** Null until Shaka plays the stream, and again after it. Positions count from the first segment. */
   segmentIndex: {
     find(seconds: number): number | null;
@@ -41,6 +48,8 @@ export interface RequestContext {
   type?: number;
   stream?: Stream;
   segment?: SegmentReference | null;
+  /** For a source that does not play yet. */
+  isPreload?: boolean;
 }
 
 export interface Request {
@@ -50,14 +59,32 @@ export interface Request {
   streamDataCallback?: ((part: ArrayBuffer | ArrayBufferView) => Promise<unknown>) | null;
 }
 
+/** `clearBuffer`: Shaka keeps only `safeMargin` seconds of the buffer. */
+export type SwitchCallback = (variant: Variant, clearBuffer?: boolean, safeMargin?: number) => void;
+
+/** The part of Shaka's `AbrConfiguration` that the plugin uses. */
+export interface AbrSettings {
+  enabled: boolean;
+  restrictions: Record<Bound, number>;
+  restrictToElementSize: boolean;
+  restrictToScreenSize: boolean;
+  bandwidthUpgradeTarget: number;
+  bandwidthDowngradeTarget: number;
+  /** Seconds. */
+  switchInterval: number;
+  clearBufferSwitch: boolean;
+  safeMarginSwitch: number;
+}
+
 /** Shaka's `AbrManager`, without what the plugin only passes on. */
 export interface AbrManager {
-  init(switchTo: (variant: Variant, ...more: unknown[]) => void, ...more: unknown[]): void;
+  init(switchTo: SwitchCallback, ...more: unknown[]): void;
   stop(): void;
   release(): void;
   setVariants(variants: Variant[], ...more: unknown[]): unknown;
-  chooseVariant(...how: unknown[]): Variant;
+  chooseVariant(preferFastSwitching?: boolean): Variant;
   enable(): void;
+  disable(): void;
   segmentDownloaded(
     milliseconds: number,
     bytes: number,
@@ -68,16 +95,17 @@ export interface AbrManager {
   trySuggestStreams(): void;
   getBandwidthEstimate(): number;
   setMediaElement(element: HTMLMediaElement): void;
+  configure(settings: AbrSettings): void;
 }
 
 type Range = { start: number; end: number };
 type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;
-type Bound = `${'min' | 'max'}${'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'Bandwidth'}`;
+type Bound = `${'min' | 'max'}${'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'ChannelsCount' | 'Bandwidth'}`;
 
 export interface Configuration {
   // biome-ignore lint/suspicious/noExplicitAny: Shaka's own type has more members than `AbrManager` here.
   abrFactory: () => any;
-  abr: { enabled: boolean; restrictions: Record<Bound, number> };
+  abr: AbrSettings;
   cmcd: { enabled: boolean };
   streaming: {
     bufferingGoal: number;
@@ -120,6 +148,7 @@ export interface ShakaPlayer {
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   removeEventListener(type: string, listener: (event: any) => void): void;
   getBufferedInfo(): { video: Range[]; total: Range[] };
+  getMediaElement(): HTMLMediaElement | null;
   getVariantTracks(): { id: number; active: boolean }[];
   getStats(): { maxSegmentDuration: number };
   getAssetUri(): string | null;
@@ -139,8 +168,8 @@ export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;
 
 const METHODS =
-  'configure getNetworkingEngine addEventListener removeEventListener getBufferedInfo getVariantTracks getStats ' +
-  'getAssetUri getManifest getPlaybackRate isLive seekRange';
+  'configure getNetworkingEngine addEventListener removeEventListener getBufferedInfo getMediaElement getVariantTracks ' +
+  'getStats getAssetUri getManifest getPlaybackRate isLive seekRange';
 
 /** The reason why the plugin cannot adapt this player; undefined if it can. */
 export function whyUnsupported(player: ShakaPlayer): string | undefined {

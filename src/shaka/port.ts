@@ -4,13 +4,22 @@ import type { LiveOptions } from '../core/options.ts';
 import type { Choice, PlayerPort, Situation } from '../core/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveStream } from './live.ts';
-import type { ShakaPlayer, Stream, Variant } from './player.ts';
-import { bitrateOf, idOf, Presentation } from './situation.ts';
+import type { AbrManager, AbrSettings, ShakaPlayer, Stream, SwitchCallback, Variant } from './player.ts';
+import { Presentation } from './situation.ts';
+import { withAudio } from './variants.ts';
 
-/** Shaka's own manager, and its choice on a link without limits. */
-interface OwnManager {
-  readonly inner: { chooseVariant(): Variant };
-  highestVariant(): Variant;
+/** The manager that Shaka asks. */
+interface AskedManager {
+  /** Shaka's own. */
+  readonly inner: Pick<AbrManager, 'chooseVariant'>;
+  /** As Shaka has configured it. */
+  readonly settings: AbrSettings | undefined;
+  /** The player prefers fast switching. */
+  readonly isFast: boolean;
+  /** Its choice on a link without limits. */
+  highestVariant(): Variant | null;
+  /** Throughput, as far as Shaka estimates it. */
+  linkBps(): number;
 }
 
 export class ShakaPort implements PlayerPort {
@@ -21,20 +30,30 @@ export class ShakaPort implements PlayerPort {
   /** Shaka gives up the download in flight, if it asks now. */
   isAbandoning = false;
   /** Shaka's callback for switches, of the present source. */
-  switchCallback: ((variant: Variant) => void) | undefined;
+  switchCallback: SwitchCallback | undefined;
+  manager: AskedManager | undefined;
+  /** The last variant that Shaka was given; the page may select another one. */
+  given: Variant | undefined;
+  /** When Shaka was given another one, by `performance.now()`. */
+  switchedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly player: ShakaPlayer,
     options: { readonly live: LiveOptions },
-    private readonly manager: () => OwnManager,
   ) {
     this.live = new LiveStream(player);
     this.presentation = new Presentation(player, this.live);
     this.rate = new CatchUp(options, player, this.live, () => this.presentation.element);
   }
 
-  get isEnabled(): boolean {
-    return this.player.getConfiguration().abr.enabled;
+  get settings(): AbrSettings {
+    return this.manager?.settings ?? this.player.getConfiguration().abr;
+  }
+
+  /** Streams without video, and those without bitrates, are left to Shaka. */
+  get isUsable(): boolean {
+    const { hasVideo, isUnknown } = this.presentation.variants;
+    return hasVideo && !isUnknown;
   }
 
   manifestUrl(): string | null {
@@ -42,18 +61,24 @@ export class ShakaPort implements PlayerPort {
   }
 
   situation(): Situation | undefined {
-    const { presentation } = this;
-    if (!this.isEnabled || !presentation.hasVideo) return undefined;
-    return presentation.situation(this.#allowed(), this.rate.position());
+    if (!this.settings.enabled || !this.isUsable) return undefined;
+    return this.presentation.situation(this.#allowed(), this.rate.position());
   }
 
   abandon(choice: Choice): void {
     this.isAbandoning = true;
-    this.switchTo(this.variant(choice));
+    // Another audio would make Shaka discard that download, too.
+    const { audio } = this.presentation.active() ?? {};
+    this.switchTo(this.#variants(choice).find((variant) => variant.audio === audio) ?? this.variant(choice), false);
   }
 
-  switchTo(variant: Variant | undefined): void {
-    if (variant) this.switchCallback?.(variant);
+  /** `mayClear`: the page's wish to clear the buffer counts. */
+  switchTo(variant: Variant | undefined, mayClear = true): void {
+    if (!variant) return;
+    const { clearBufferSwitch = false, safeMarginSwitch = 0 } = mayClear ? this.settings : {};
+    if (this.given !== variant) this.switchedAtMs = performance.now();
+    this.given = variant;
+    this.switchCallback?.(variant, clearBufferSwitch, safeMarginSwitch);
   }
 
   /** What plays or loads, if page and Shaka still allow it. */
@@ -63,39 +88,75 @@ export class ShakaPort implements PlayerPort {
   }
 
   variant(choice: Choice | undefined): Variant | undefined {
-    return choice && this.#allowed().find(({ video }) => idOf(video!) === choice.representationId);
+    if (!choice) return undefined;
+    const { bandwidthUpgradeTarget, bandwidthDowngradeTarget } = this.settings;
+    const { playbackRate } = this.presentation;
+    const ladder = this.presentation.variants.ladder(this.#allowed());
+    const bps = this.manager!.linkBps() / playbackRate;
+    return withAudio(
+      this.#variants(choice),
+      { rung: ladder.findIndex(({ id }) => id === choice.representationId), rungs: ladder.length },
+      {
+        reference: this.#audio(),
+        mostBps: { stay: bps * bandwidthDowngradeTarget, up: bps * bandwidthUpgradeTarget },
+      },
+    );
   }
 
   sourceEnded(): void {
-    this.presentation.variants = [];
+    this.presentation.variants.forget();
     this.presentation.element = undefined;
     this.switchCallback = undefined;
+    this.given = undefined;
+    this.switchedAtMs = Number.NEGATIVE_INFINITY;
     this.isAbandoning = false;
     this.live.forget();
   }
 
-  /** The variants with the present audio that the page allows, ascending in bitrate; at least one, unless there is no video. */
+  /** With the chosen video. */
+  #variants({ representationId }: Choice): Variant[] {
+    const { variants } = this.presentation;
+    return this.#allowed().filter(({ video }) => variants.rungOf(video!).id === representationId);
+  }
+
+  /** What plays, or what Shaka itself would begin with. */
+  #audio(): Stream | null | undefined {
+    return (this.presentation.active() ?? this.manager!.inner.chooseVariant())?.audio;
+  }
+
+  /** The variants with video that the page allows; at least one, unless there is no video. */
   #allowed(): Variant[] {
-    const { presentation } = this;
-    // What plays, or what Shaka itself would begin with.
-    const audio = (presentation.active() ?? this.manager().inner.chooseVariant())?.audio;
-    const ladder = presentation.variants
-      .filter((variant) => variant.video && variant.audio === audio)
-      .sort((a, b) => bitrateOf(a) - bitrateOf(b));
-    const most = bitrateOf(this.manager().highestVariant());
-    const within = ladder.filter((variant) => bitrateOf(variant) <= most && this.#isWithinRestrictions(variant));
-    return within.length > 0 ? within : ladder.slice(0, 1);
+    const manager = this.manager!;
+    const all = this.presentation.variants.all.filter(({ video }) => video);
+    // As Shaka has it: the others are for a player that prefers them.
+    const fast = all.filter(({ audio, video }) => audio?.fastSwitching || video!.fastSwitching);
+    const usual = all.filter((variant) => !fast.includes(variant));
+    const preferred = (manager.isFast && fast.length > 0) || usual.length === 0 ? fast : usual;
+    const highest = manager.highestVariant();
+    const within = preferred.filter(
+      (variant) => this.#isWithinRestrictions(variant) && (!highest?.video || this.#isUpTo(highest, variant)),
+    );
+    if (within.length > 0) return within;
+    return preferred.sort((a, b) => a.bandwidth - b.bandwidth).slice(0, 1);
+  }
+
+  #isUpTo(highest: Variant, { video, bandwidth }: Variant): boolean {
+    if (bandwidth > highest.bandwidth) return false;
+    const { restrictToElementSize, restrictToScreenSize } = this.settings;
+    const isLarger = video!.width! > highest.video!.width! || video!.height! > highest.video!.height!;
+    return !((restrictToElementSize || restrictToScreenSize) && isLarger);
   }
 
   /** As Shaka has it: the longer side of a portrait picture counts as its width. Unknown sizes fit. */
-  #isWithinRestrictions({ video, bandwidth }: Variant): boolean {
-    const { restrictions } = this.player.getConfiguration().abr;
+  #isWithinRestrictions({ video, audio, bandwidth }: Variant): boolean {
+    const { restrictions } = this.settings;
     const { width, height, frameRate }: Stream = video!;
     const values = {
       Width: Math.max(width!, height!),
       Height: Math.min(width!, height!),
       Pixels: width! * height!,
       FrameRate: frameRate!,
+      ChannelsCount: audio?.channelsCount || Number.NaN,
       Bandwidth: bandwidth,
     };
     return (Object.keys(values) as (keyof typeof values)[]).every(

@@ -29,17 +29,24 @@ interface Known {
   isRead?: boolean;
 }
 
+/** The manager of the source that plays. */
+interface Playing {
+  /** At the request for a video segment if a decision is due; returns the choice if it is another stream. */
+  decideLate(stream: Stream): Choice | undefined;
+  /** That request has begun. */
+  requested(): void;
+}
+
 export class Requests {
   readonly #known = new WeakMap<object, Known>();
   /** Their last callbacks may come late. */
   readonly #ended = new WeakSet<object>();
   readonly #watched = new WeakSet<object>();
 
-  /** `decideLate`: at the request for a video segment if a decision is due; returns the choice if it is another stream. */
   constructor(
     private readonly port: ShakaPort,
     private readonly adaptation: Adaptation,
-    private readonly decideLate: (stream: Stream) => Choice | undefined,
+    private readonly playing: () => Playing | undefined,
   ) {}
 
   readonly handlers = {
@@ -89,15 +96,26 @@ export class Requests {
     if (known && !known.isRead) this.adaptation.downloads.received(request!, { addedBits: 8 * bytes });
   }
 
-  #begun(request: object | undefined, { type, stream, segment }: RequestContext = {}): Known | undefined {
+  /** What Shaka has received without a request: media over QUIC. */
+  sampled(bytes: number, milliseconds: number): void {
+    const segment = this.port.presentation.latest(this.port.given);
+    if (segment) this.adaptation.downloads.sampled(segment, 8 * bytes, milliseconds / 1000);
+  }
+
+  #begun(request: object | undefined, { type, stream, segment, isPreload }: RequestContext = {}): Known | undefined {
     const { port, adaptation } = this;
     if (!request || this.#known.has(request)) return request && this.#known.get(request);
     const isMedia = type === MEDIA_SEGMENT;
     if (!stream || this.#ended.has(request)) return undefined;
     if (!(isMedia || type === INIT_SEGMENT) || !(stream.type === 'video' || stream.type === 'audio')) return undefined;
+    // Shaka reports its end to the preload alone.
+    if (isPreload) {
+      this.#ended.add(request);
+      return undefined;
+    }
     const video = segment && stream.type === 'video' ? port.presentation.segment(stream, segment) : undefined;
     if (video) port.isAbandoning = false;
-    const instead = video && this.decideLate(stream);
+    const instead = video && this.playing()?.decideLate(stream);
     const time = segment && port.live.time();
     const known = { isVideo: video !== undefined, isLive: Boolean(time), isReplaced: instead !== undefined };
     this.#known.set(request, known);
@@ -107,6 +125,7 @@ export class Requests {
       segmentSeconds: segment.getEndTime() - segment.getStartTime(),
     };
     adaptation.downloads.requested(request, { isMedia, segment: video, live: live ?? undefined });
+    if (video) this.playing()?.requested();
     if (instead) port.abandon(instead);
     return known;
   }

@@ -3,19 +3,18 @@
 import type { LivePosition, Period, SegmentRequest, Situation } from '../core/player-port.ts';
 import type { LiveStream } from './live.ts';
 import type { SegmentReference, ShakaPlayer, Stream, Variant } from './player.ts';
+import { Variants } from './variants.ts';
 
 /** Shaka asks itself twice a second whether to request: a choice this long before is still of the same moment. */
 const AHEAD_SECONDS = 0.5;
 /** Shaka jumps gaps of this length. */
 const GAP_SECONDS = 0.2;
-
-export const idOf = ({ originalId, id }: Stream) => originalId ?? String(id);
-export const bitrateOf = ({ video, bandwidth }: Variant) => video?.bandwidth || bandwidth;
+/** A usual segment, before the player has loaded a playlist. */
+const UNKNOWN_SEGMENT_SECONDS = 4;
 
 /** What plays. */
 export class Presentation {
-  /** Of the present source. */
-  variants: readonly Variant[] = [];
+  readonly variants = new Variants();
   element: HTMLMediaElement | undefined;
 
   constructor(
@@ -23,14 +22,10 @@ export class Presentation {
     private readonly live: LiveStream,
   ) {}
 
-  get hasVideo(): boolean {
-    return this.variants.some(({ video }) => video);
-  }
-
   /** The variant that plays or loads. */
   active(): Variant | undefined {
     const id = this.player.getVariantTracks().find((track) => track.active)?.id;
-    return this.variants.find((variant) => variant.id === id);
+    return this.variants.all.find((variant) => variant.id === id);
   }
 
   levelSeconds(kind: 'video' | 'total' = 'video'): number {
@@ -51,18 +46,19 @@ export class Presentation {
 
   /** `allowed`: the variants to choose from. */
   situation(allowed: readonly Variant[], live: LivePosition | undefined): Situation {
-    const { player, element } = this;
+    const { element } = this;
     const segmentSeconds = this.#segmentSeconds();
     const bufferLevelSeconds = this.levelSeconds();
-    const streams = new Map(allowed.map(({ video }) => [idOf(video!), video!]));
+    const ladder = this.variants.ladder(allowed);
+    const streams = new Map(ladder.map(({ id, video }) => [id, video]));
     return {
       period: this.#period(segmentSeconds),
-      ladder: allowed.map((variant) => ({ id: idOf(variant.video!), bitrateBps: bitrateOf(variant) })),
+      ladder,
       playback: {
         segmentSeconds,
         bufferLevelSeconds,
         bufferCapSeconds: this.#goalSeconds() + segmentSeconds,
-        playbackRate: Math.abs(element?.playbackRate || player.getPlaybackRate()) || 1,
+        playbackRate: this.playbackRate,
         isPaused: element?.paused ?? false,
       },
       bufferedUntilSeconds: this.#playhead + bufferLevelSeconds,
@@ -76,16 +72,39 @@ export class Presentation {
     const startSeconds = reference.getStartTime();
     const endSeconds = reference.getEndTime();
     const nominalSeconds = this.#segmentSeconds();
-    const declared = stream.bandwidth || this.variants.find(({ video }) => video === stream)?.bandwidth;
+    const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this.live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
       period: this.#period(nominalSeconds),
-      representation: { id: idOf(stream), bitrateBps: declared ?? 0 },
+      representation: { id, bitrateBps },
       index: listed ?? Math.round(startSeconds / nominalSeconds),
       segmentSeconds: endSeconds - startSeconds,
       endSeconds,
       indexedBits: rangeBits(reference),
     };
+  }
+
+  /** What was buffered last, as far as that is known without its request. `given`: what Shaka was told to play. */
+  latest(given: Variant | undefined): SegmentRequest | undefined {
+    const video = (this.active() ?? given ?? this.variants.all[0])?.video;
+    if (!video) return undefined;
+    const segmentSeconds = this.#segmentSeconds();
+    const endSeconds = this.#playhead + this.levelSeconds();
+    const index = Math.max(0, Math.round(endSeconds / segmentSeconds) - 1);
+    const { id, bitrateBps } = this.variants.rungOf(video);
+    const representation = { id, bitrateBps };
+    return {
+      period: this.#period(segmentSeconds),
+      representation,
+      index,
+      segmentSeconds,
+      endSeconds,
+      indexedBits: undefined,
+    };
+  }
+
+  get playbackRate(): number {
+    return Math.abs(this.element?.playbackRate || this.player.getPlaybackRate()) || 1;
   }
 
   get #playhead(): number {
@@ -99,16 +118,20 @@ export class Presentation {
 
   /** Nominal. */
   #segmentSeconds(): number {
-    const index = this.variants.find(({ video }) => video?.segmentIndex)?.video?.segmentIndex;
+    const index = this.variants.all.find(({ video }) => video?.segmentIndex)?.video?.segmentIndex;
     const position: number | null | undefined = index?.find(this.#playhead);
     const segment: SegmentReference | null = position == null ? null : index!.get(position);
-    return segment ? segment.getEndTime() - segment.getStartTime() : this.player.getStats().maxSegmentDuration || 1;
+    return segment
+      ? segment.getEndTime() - segment.getStartTime()
+      : this.player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS;
   }
 
   /** Shaka joins the periods of a stream. */
   #period(seconds: number): Period {
-    const { live, player } = this;
-    const segmentCount = live.isLive ? Number.POSITIVE_INFINITY : Math.ceil(player.seekRange().end / seconds - 0.01);
+    const { end } = this.player.seekRange();
+    // Before a source is loaded, its end is unknown.
+    const isOpen = this.live.isLive || !(end > 0);
+    const segmentCount = isOpen ? Number.POSITIVE_INFINITY : Math.ceil(end / seconds - 0.01);
     return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount, segmentsAfter: 0 };
   }
 }

@@ -1,0 +1,122 @@
+/** The variants of a source: the ladder of their video streams, and the audio that goes with a video. */
+
+import { type Declared, ladderOf, withBitrates } from '../core/ladder.ts';
+import type { Stream, Variant } from './player.ts';
+
+/** A video stream. */
+export interface Rung extends Declared {
+  video: Stream;
+}
+
+/** What audio may need with the video. */
+export interface AudioBounds {
+  /** The audio that plays, or that Shaka would begin with. */
+  reference: Stream | null | undefined;
+  /** Largest bandwidth of a variant to stay with, and to go up to. */
+  mostBps: { stay: number; up: number };
+}
+
+const unique = (variants: readonly Variant[]) =>
+  [...new Set(variants.map(({ video }) => video))].filter((video) => video !== null);
+
+export class Variants {
+  /** Those that Shaka allows, of the present source. */
+  all: readonly Variant[] = [];
+  /** A video stream's bitrate and id stay the same: Shaka changes `bandwidth` when it has loaded an HLS playlist. */
+  readonly #rungs = new Map<Stream, Rung>();
+  /** HLS: only variants declare a bandwidth. */
+  #isOfVariants: boolean | undefined;
+  #isUnknown = false;
+
+  get hasVideo(): boolean {
+    return this.all.some(({ video }) => video);
+  }
+
+  /** There is no bitrate to choose by. */
+  get isUnknown(): boolean {
+    return this.hasVideo && this.#isUnknown;
+  }
+
+  set(variants: readonly Variant[]): void {
+    this.all = variants;
+    const videos = unique(variants);
+    if (videos.every((video) => this.#rungs.has(video))) return;
+    // Another source.
+    if (!videos.some((video) => this.#rungs.has(video))) this.#forgetRungs();
+    this.#isOfVariants ??= videos.some(({ bandwidth }) => bandwidth === undefined);
+    const rungs = withBitrates(videos.map((video) => this.#rungs.get(video) ?? this.#declared(video)));
+    this.#isUnknown = !rungs;
+    const taken = new Set([...this.#rungs.values()].map(({ id }) => id));
+    for (const rung of rungs ?? []) {
+      if (this.#rungs.has(rung.video)) continue;
+      const { originalId, id } = rung.video;
+      const free = [originalId || String(id), String(id), `${originalId}#${id}`].find((one) => !taken.has(one))!;
+      taken.add(free);
+      this.#rungs.set(rung.video, { ...rung, id: free });
+    }
+  }
+
+  forget(): void {
+    this.all = [];
+    this.#forgetRungs();
+  }
+
+  /** A stream that is in no variant is for trick play. */
+  rungOf(video: Stream): Rung {
+    return this.#rungs.get(video) ?? this.#declared(video);
+  }
+
+  /** Ascending in bitrate. */
+  ladder(allowed: readonly Variant[]): Rung[] {
+    return ladderOf(unique(allowed).map((video) => this.rungOf(video)));
+  }
+
+  #forgetRungs(): void {
+    this.#rungs.clear();
+    this.#isOfVariants = undefined;
+    this.#isUnknown = false;
+  }
+
+  #declared(video: Stream): Rung {
+    const { width, height, frameRate, bandwidth } = video;
+    const ofVariants = this.all.filter((variant) => variant.video === video).map((variant) => variant.bandwidth);
+    const bitrateBps = this.#isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
+    return { id: video.originalId || String(video.id), video, bitrateBps: bitrateBps ?? 0, width, height, frameRate };
+  }
+}
+
+/**
+ * The variant of a video, with an audio as good as the video: the lowest video has the lowest audio, the highest the
+ * highest, if the link carries both. An audio that plays stays while it suits the next higher video, too. Language,
+ * roles and channels are those of the reference if there are any; the label decides where nothing else does.
+ */
+export function withAudio(
+  variants: readonly Variant[],
+  { rung, rungs }: { rung: number; rungs: number },
+  { reference, mostBps }: AudioBounds,
+): Variant | undefined {
+  const alike = variants.filter(({ audio }) => isAlike(audio, reference));
+  const sorted = [...(alike.length > 0 ? alike : variants)].sort(
+    (a, b) => a.bandwidth - b.bandwidth || nearness(a.audio, reference) - nearness(b.audio, reference),
+  );
+  const choices = sorted.filter(({ bandwidth }, i) => bandwidth !== sorted[i + 1]?.bandwidth);
+  const last = choices.length - 1;
+  const beside = (video: number) => (rungs > 1 ? Math.floor((last * Math.min(video, rungs - 1)) / (rungs - 1)) : last);
+  const within = (bps: number) => Math.max(0, choices.filter(({ bandwidth }) => bandwidth <= bps).length - 1);
+  const least = beside(rung);
+  const most = rung === 0 ? least : beside(rung + 1);
+  const up = Math.min(least, within(mostBps.up));
+  const stay = within(mostBps.stay);
+  const present = choices.findIndex(({ audio }) => audio === reference);
+  return choices[present > Math.min(most, stay) ? Math.min(least, stay) : Math.max(present, up)];
+}
+
+function isAlike(audio: Stream | null, reference: Stream | null | undefined): boolean {
+  const keyOf = (one: Stream | null | undefined) =>
+    one && [one.language, one.channelsCount, one.spatialAudio, ...(one.roles ?? [])].join();
+  return keyOf(audio) === keyOf(reference);
+}
+
+function nearness(audio: Stream | null, reference: Stream | null | undefined): number {
+  return Number(audio?.label === reference?.label) + 2 * Number(audio === reference);
+}
