@@ -24,7 +24,7 @@ function nalUnits(sample: Uint8Array): Uint8Array[] {
 
 // ---- Common encryption (ISO/IEC 23001-7), scheme `cenc` ----
 
-export const KEY = { id: Buffer.from('00'.repeat(15) + '07', 'hex'), key: Buffer.from('1e0a'.repeat(8), 'hex') };
+export const KEY = { id: Buffer.from(`${'00'.repeat(15)}07`, 'hex'), key: Buffer.from('1e0a'.repeat(8), 'hex') };
 const IV_BYTES = 8;
 /** The clear bytes at the start of a NAL unit: its length, and its headers with a margin. */
 const CLEAR_BYTES = 36;
@@ -42,16 +42,21 @@ function within(bytes: Uint8Array, [type, ...rest]: string[], change: (content: 
 /** The key's id for every system (W3C, "cenc" initialization data). */
 const PSSH = fullBox('pssh', 1, 0, Buffer.from('1077efecc0b24d02ace33c1e52e2fb4b', 'hex'), u32(1), KEY.id, u32(0));
 
+/** Replaces the sample entry: the new box is made of the old one's content and type. */
+export function withSampleEntry(init: Uint8Array, change: (entry: Uint8Array, type: string) => Uint8Array): Uint8Array {
+  return within(init, 'moov/trak/mdia/minf/stbl/stsd'.split('/'), (content) => {
+    const { start, end, type } = boxesIn(content, 8)[0]!;
+    return concatBytes([content.subarray(0, 8), change(content.subarray(start, end), type)]);
+  });
+}
+
 export function encryptedInit(init: Uint8Array): Uint8Array {
   const withPssh = within(init, ['moov'], (content) => concatBytes([content, PSSH]));
-  return within(withPssh, 'moov/trak/mdia/minf/stbl/stsd'.split('/'), (content) => {
-    const entry = boxesIn(content, 8)[0]!;
-    const isVideo = entry.type === 'avc1';
+  return withSampleEntry(withPssh, (entry, type) => {
     const tenc = fullBox('tenc', 0, 0, Uint8Array.of(0, 0, 1, IV_BYTES), KEY.id);
     const schm = fullBox('schm', 0, 0, ascii('cenc'), u32(0x10000));
-    const sinf = box('sinf', box('frma', ascii(entry.type)), schm, box('schi', tenc));
-    const protectedEntry = box(isVideo ? 'encv' : 'enca', content.subarray(entry.start, entry.end), sinf);
-    return concatBytes([content.subarray(0, 8), protectedEntry]);
+    const sinf = box('sinf', box('frma', ascii(type)), schm, box('schi', tenc));
+    return box(type === 'avc1' ? 'encv' : 'enca', entry, sinf);
   });
 }
 

@@ -11,6 +11,7 @@ import { encryptedFile, encryptedFragment, encryptedInit, KEY, padded, SEGMENT_I
 
 const DURATIONS = Array<number>(8).fill(1);
 export const LADDER_BPS = [250e3, 900e3, 2.2e6, 4.5e6];
+export const AUDIO_BPS = [64e3];
 const LANGUAGES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 type Language = keyof typeof LANGUAGES;
 
@@ -28,8 +29,10 @@ export interface ZooStream {
   declaredBps?(bps: number, index: number): number | undefined;
   /** Changes a representation's clip. */
   clip?(clip: Clip, index: number): Clip;
-  /** A further ladder of another codec, in the manifest's order. */
+  /** A second ladder, of another codec: with the same bitrates, and these clips. */
   others?: readonly Clip[];
+  /** The spec has Chromium encode the clips of the second ladder. */
+  hasVp9?: true;
   /** DASH without a timeline. HLS has byte ranges with `ranges`. Default: a timeline, and a file per segment. */
   addressing?: 'list' | 'ranges';
   container?: 'ts';
@@ -106,7 +109,7 @@ function tracksOf(
   stream: ZooStream,
 ): Pick<Part, 'video' | 'audio'> {
   const {
-    audioBps = [64e3],
+    audioBps = AUDIO_BPS,
     languages = ['en'],
     declaredBps = (bps) => bps,
     others = [],
@@ -378,7 +381,7 @@ function mediaPlaylist(entries: readonly Entry[]): string {
   ]);
 }
 
-function master({ video, audio }: Part, { audioGroups, extras, audioBps = [0], container }: ZooStream): string {
+function master({ video, audio }: Part, { audioGroups, extras, audioBps = AUDIO_BPS, container }: ZooStream): string {
   const media = audio.map(({ id, language }, i) => {
     const isDefault = language === 'en' ? 'YES' : 'NO';
     const group = `GROUP-ID="audio-${i % audioBps.length}",NAME="${LANGUAGES[language]}",LANGUAGE="${language}"`;
@@ -395,7 +398,7 @@ function master({ video, audio }: Part, { audioGroups, extras, audioBps = [0], c
   });
   const lines = offered.map(({ track, group, audioOf }) => {
     const { id, clip, declaredBps } = track;
-    const ofAudio = audioOf?.declaredBps ?? (container === 'ts' ? 64e3 : 0);
+    const ofAudio = audioOf?.declaredBps ?? (container === 'ts' ? AUDIO_BPS[0]! : 0);
     const hasAudio = audioOf !== undefined || container === 'ts';
     const attributes = [
       ...(declaredBps === undefined ? [] : [`BANDWIDTH=${declaredBps + (declaredBps > 0 ? ofAudio : 0)}`]),

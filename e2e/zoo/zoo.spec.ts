@@ -1,97 +1,112 @@
-/** The zoo: all kinds of streams in all players, each on links of three rates. */
+/** The zoo: each kind of stream in each player, on links of three rates. */
 
+import type { Page } from '@playwright/test';
 import type { ReplaySession } from '../../replay/origin/index.ts';
-import { CORE, expect, type ServedFiles, type StreamOptions, test } from '../playback/playback-test.ts';
+import {
+  CORE,
+  expect,
+  type PlayerName,
+  type ServedFiles,
+  type StreamOptions,
+  test,
+} from '../playback/playback-test.ts';
 import { KEY } from './containers.ts';
-import { LADDER_BPS, zooPresentation } from './streams.ts';
-import { type Format, mediaSeconds, type PlayerFormat, ROWS, type Row } from './zoo.ts';
+import { AUDIO_BPS, LADDER_BPS, zooPresentation } from './streams.ts';
+import { vp9Clips } from './vp9.ts';
+import { type Format, mediaSeconds, ROWS, type Row } from './zoo.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
-/** The plugin plays on each link, the player alone on the slow one. */
 const LINKS_BPS = { slow: 0.4e6, middle: 3e6, fast: 12e6 };
 type LinkName = keyof typeof LINKS_BPS;
-/** More streams at a time make a page too busy to measure its links. */
+/** Rows that a page plays side by side. More would keep it too busy to measure its links. */
 const ROWS_PER_PAGE = 3;
-/** A host that stands still, and a start that `playing` reports early. */
+/** Covers a host that stands still. */
 const TOLERATED_STALL_SECONDS = 1.5;
 
-const base64url = (bytes: Buffer) => bytes.toString('base64url');
-const [keyId, key] = [base64url(KEY.id), base64url(KEY.key)];
+/** With short buffers, later requests are sent when the page has become quiet. */
+const BUFFER_SECONDS = 4;
+const bufferTimes = { bufferTimeDefault: BUFFER_SECONDS, bufferTimeAtTopQuality: BUFFER_SECONDS };
+const SHORT_BUFFERS: Partial<Record<PlayerName, object>> = {
+  dash: { streaming: { buffer: bufferTimes } },
+  'hls.js': { maxBufferLength: BUFFER_SECONDS, maxMaxBufferLength: BUFFER_SECONDS },
+  'Shaka 5': { streaming: { bufferingGoal: BUFFER_SECONDS } },
+};
+/** Shaka alone would begin with the browser's estimate of another link. */
+const ESTIMATES: Partial<Record<PlayerName, object>> = {
+  'Shaka 5': { abr: { useNetworkInformation: false, defaultBandwidthEstimate: 500e3 } },
+};
+
+const [keyId, key] = [KEY.id.toString('base64url'), KEY.key.toString('base64url')];
 const LICENSE = JSON.stringify({ keys: [{ kty: 'oct', kid: keyId, k: key }], type: 'temporary' });
 const FILES: ServedFiles = { '/license': ['application/json', LICENSE] };
 
 for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 HLS'] as const) {
-  const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as ['dash', Format];
+  const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as [PlayerName, Format];
   test.describe(playerFormat, () => {
     test.use({ playerName, files: FILES });
-    const rows = ROWS.filter((row) => (row.format ?? format) === format);
-    // Of dash.js, another build plays live streams.
-    const own = rows
-      .filter(({ live }) => (live ? playerFormat !== 'dash DASH' : playerFormat !== 'dash live DASH'))
-      .sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
+    const isPlayed = (row: Row) =>
+      (row.format ?? format) === format &&
+      // The plugin has a build of its own for live streams in dash.js.
+      (!/^dash/.test(playerName) || (playerName === 'dash live') === (row.live ?? false));
     for (const isCore of [true, false]) {
-      const some = own.filter((row) => (row.isCore ?? false) === isCore);
-      for (let i = 0; i < some.length; i += ROWS_PER_PAGE) {
-        const group = some.slice(i, i + ROWS_PER_PAGE);
-        const titles = group.map(({ kind, alone }) => kind + (alone?.[playerFormat] ? ' (not adapted)' : ''));
-        test(titles.join(', '), isCore ? CORE : {}, async ({ labPage, stream, origin }) => {
-          test.setTimeout(120_000);
-          const prepare = (row: Row, link: LinkName, isPlain: boolean): Prepared => {
-            const url = stream(streamOf(row, LINKS_BPS[link]));
-            const session = origin.session(url.split('/').at(-2)!)!;
-            // A browser has at most six connections to a host.
-            const folder = url.replace('127.0.0.1', `s${session.id}.localhost`);
-            const manifest = `${folder}${format === 'DASH' ? 'manifest.mpd' : 'master.m3u8'}`;
-            const settings = row.settings?.[playerName as keyof Row['settings']] ?? {};
-            const limits = { playSeconds: mediaSeconds(row), isLive: row.live ?? false };
-            return { row, link, session, play: { manifest, isPlain, settings, ...limits, clearKey: [keyId, key] } };
-          };
-          for (const { kind, alone } of group) {
-            const reason = alone?.[playerFormat];
-            if (reason) test.info().annotations.push({ type: 'not adapted', description: `${kind}: ${reason}` });
-          }
+      const rows = ROWS.filter((row) => isPlayed(row) && (row.isCore ?? false) === isCore);
+      rows.sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
+      for (let i = 0; i < rows.length; i += ROWS_PER_PAGE) {
+        const group = rows.slice(i, i + ROWS_PER_PAGE);
+        const reasons = group.flatMap(({ kind, alone }) =>
+          alone?.[playerFormat] ? `${kind}: ${alone[playerFormat]}` : [],
+        );
+        const annotation = reasons.map((description) => ({ type: 'the player alone', description }));
+        const details = { ...(isCore && CORE), annotation };
+        test(group.map(({ kind }) => kind).join(', '), details, async ({ labPage, stream, origin }) => {
+          test.setTimeout(150_000);
           const faultsOf = async (rows: readonly Row[]) => {
-            const links = Object.keys(LINKS_BPS) as LinkName[];
-            const plays = rows.flatMap((row) => [
-              ...links.map((link) => prepare(row, link, false)),
-              prepare(row, 'slow', true),
-            ]);
+            const plays: Prepared[] = [];
+            for (const row of rows) {
+              for (const [link, isPlain] of PLAYS) {
+                const url = stream(await streamOf(row, LINKS_BPS[link], labPage));
+                const session = origin.session(url.split('/').at(-2)!)!;
+                // A browser opens six connections to a host.
+                const folder = url.replace('127.0.0.1', `s${session.id}.localhost`);
+                const manifest = folder + (format === 'DASH' ? 'manifest.mpd' : 'master.m3u8');
+                const { live = false } = row;
+                const playSeconds = mediaSeconds(row);
+                const buffers = playSeconds > 10 || live ? {} : SHORT_BUFFERS[playerName];
+                const settings = { ...buffers, ...ESTIMATES[playerName], ...row.settings?.[playerName] };
+                const play = { manifest, isPlain, settings, playSeconds, live, clearKey: [keyId, key] };
+                plays.push({ row, link, session, play });
+              }
+            }
             const played = await labPage.evaluate(
               playAll,
               plays.map(({ play }) => play),
             );
             const all = plays.map((one, i) => ({ ...one, ...played[i]!, ...qualitiesOf(one) }));
-            if (process.env['ZOO_LOG'])
-              for (const one of all)
-                console.log(
-                  playerFormat,
-                  one.row.kind,
-                  one.link,
-                  one.play.isPlain ? 'alone' : '',
-                  JSON.stringify(played[all.indexOf(one)]),
-                  one.video.join(' '),
-                  '|',
-                  one.audio.join(' '),
-                );
-            return rows.map((row) => ({
-              row,
-              faults: judge(
-                all.filter((one) => one.row === row),
-                row.alone?.[playerFormat],
-              ),
-            }));
+            if (process.env['LEO_ABR_ZOO_LOG']) for (const one of all) console.log(describePlay(playerFormat, one));
+            return rows.flatMap((row) => {
+              const own = all.filter((one) => one.row === row);
+              const faults = own.flatMap((one) => judge(one, own.at(-1)!, row.alone?.[playerFormat] === undefined));
+              return faults.length > 0 ? [{ row, faults: faults.map((fault) => `${row.kind}, ${fault}`) }] : [];
+            });
           };
-          const first = await faultsOf(group);
-          // A host that stands still makes a link look slow: a fault has to show twice.
-          const suspects = first.filter(({ faults }) => faults.length > 0);
-          const again = suspects.length > 0 ? await faultsOf(suspects.map(({ row }) => row)) : [];
-          expect(again.flatMap(({ row, faults }) => faults.map((fault) => `${row.kind}: ${fault}`))).toEqual([]);
+          // A host that stands still makes any link look slow, so a fault has to show twice.
+          const suspects = await faultsOf(group);
+          const confirmed = suspects.length > 0 ? await faultsOf(suspects.map(({ row }) => row)) : [];
+          expect(confirmed.flatMap(({ faults }) => faults)).toEqual([]);
         });
       }
     }
   });
 }
+
+/** The plugin plays on each link, and the player alone on the one that may stall. */
+const PLAYS: readonly [LinkName, boolean][] = [
+  ['fast', false],
+  ['middle', false],
+  ['slow', false],
+  ['slow', true],
+];
 
 interface Prepared {
   row: Row;
@@ -105,7 +120,7 @@ interface Play {
   isPlain: boolean;
   settings: object;
   playSeconds: number;
-  isLive: boolean;
+  live: boolean;
   /** Id and key in base64url. */
   clearKey: string[];
 }
@@ -117,65 +132,82 @@ interface Played {
   problems: string[];
 }
 
-function streamOf({ stream, live }: Row, linkBps: number): StreamOptions {
+async function streamOf({ stream, live }: Row, linkBps: number, page: Page): Promise<StreamOptions> {
   const link = { 600: linkBps };
   if ('origin' in stream) return { ...stream.origin, link, ...(live && { startUtcMs: Date.now() }) };
-  return { link, ladderBps: LADDER_BPS, presentation: zooPresentation(stream) };
+  const others = stream.hasVp9 ? await vp9Clips(page, LADDER_BPS.length) : [];
+  return { link, ladderBps: LADDER_BPS, presentation: zooPresentation({ ...stream, others }) };
 }
 
-/** The true bitrates of the requested segments, each as a share of the best of its period; the audio's tracks. */
-function qualitiesOf({ row, session }: Prepared) {
-  const segments = session.log.filter(({ kind, outcome }) => kind === 'segment' && outcome === 'complete');
-  const ladders =
-    'origin' in row.stream ? [LADDER_BPS] : [row.stream.videoBps ?? LADDER_BPS, row.stream.secondLadderBps ?? []];
-  const video = segments.flatMap(({ representationId }) => {
-    const [kind, ...numbers] = representationId.split('-');
-    const [part, index] = numbers.length > 1 ? numbers.map(Number) : [0, Number(numbers[0])];
-    const ladder = ladders[part!]!;
-    return kind === 'video'
-      ? [{ bps: ladder[index! % ladder.length]!, topBps: Math.max(...ladder), lowestBps: Math.min(...ladder) }]
-      : [];
-  });
-  const audio = segments.map(({ representationId }) => representationId).filter((id) => id.startsWith('audio'));
-  return {
-    video: video.map(({ bps }) => bps),
-    shares: video.map(({ bps, topBps }) => bps / topBps),
-    excess: video.map(({ bps, lowestBps }) => bps / Math.max(lowestBps, LINKS_BPS.slow)),
-    audio,
-  };
+/** A segment that was played: its true bitrate, and the lowest and highest of its period. */
+interface Quality {
+  bps: number;
+  ladder: readonly number[];
+  language: string | undefined;
 }
 
-const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
-
-/** What is wrong with a row, on its links. */
-function judge(
-  all: readonly (Prepared & Played & ReturnType<typeof qualitiesOf>)[],
-  alone: string | undefined,
-): string[] {
-  const plain = all.find(({ play }) => play.isPlain)!;
-  return all
-    .filter((one) => one !== plain)
-    .flatMap((one) => {
-      const { link, play, problems, isEnded, playedSeconds, stalledSeconds, shares, excess, audio } = one;
-      const faults = [...problems];
-      const seconds = alone === undefined ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
-      if (!isEnded && playedSeconds < seconds - 0.6)
-        faults.push(`played ${playedSeconds.toFixed(1)} s of ${seconds} s`);
-      if (link === 'slow' && stalledSeconds > Math.max(0, plain.stalledSeconds) + TOLERATED_STALL_SECONDS)
-        faults.push(`stalled for ${stalledSeconds.toFixed(1)} s, alone for ${plain.stalledSeconds.toFixed(1)} s`);
-      if (alone !== undefined) return faults.map((fault) => `${link}: ${fault}`);
-      if (link === 'slow' && mean(excess) > 1.2) faults.push(`too high: ${one.video}`);
-      if (link !== 'slow' && stalledSeconds > TOLERATED_STALL_SECONDS)
-        faults.push(`stalled for ${stalledSeconds.toFixed(1)} s`);
-      if (link === 'fast' && mean(shares.slice(-shares.length / 2)) < 0.7) faults.push(`too low: ${one.video}`);
-      if (new Set(audio.map((id) => id.split('-')[2])).size > 1) faults.push(`several languages: ${audio}`);
-      return faults.map((fault) => `${link}: ${fault}`);
+function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]; audio: Quality[] } {
+  const of = 'origin' in stream ? {} : stream;
+  const ladders = { video: [of.videoBps ?? LADDER_BPS, of.secondLadderBps ?? []], audio: [of.audioBps ?? AUDIO_BPS] };
+  const qualities = (kind: keyof typeof ladders) =>
+    session.log.flatMap(({ kind: part, outcome, representationId }): Quality[] => {
+      // The origin's own have no period, and its audio has no number.
+      const [, period = '0', language, index = '0'] =
+        new RegExp(`^${kind}(?:-(\\d+)(?=-))?(?:-([a-z]+))?(?:-(\\d+))?$`).exec(representationId) ?? [];
+      if (part !== 'segment' || outcome !== 'complete' || !representationId.startsWith(kind)) return [];
+      const ladder = ladders[kind][Number(period)] ?? ladders[kind][0]!;
+      return [{ bps: ladder[Number(index) % ladder.length]!, ladder, language }];
     });
+  return { video: qualities('video'), audio: qualities('audio') };
 }
+
+type Seen = Prepared & Played & ReturnType<typeof qualitiesOf>;
+
+const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
+const laterHalf = (all: readonly Quality[]) => all.slice(Math.floor(all.length / 2));
+/** The mean share of the highest bitrate in the later half. */
+const shareOfTop = (all: readonly Quality[]) =>
+  mean(laterHalf(all).map(({ bps, ladder }) => bps / Math.max(...ladder)));
+
+function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
+  const { link, play, problems, video, audio, playedSeconds, stalledSeconds } = seen;
+  if (seen === plain) return [];
+  const faults = [...problems];
+  const seconds = isAdapted ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
+  if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
+  const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
+  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAdapted || link === 'slow'))
+    faults.push(
+      `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
+    );
+  if (isAdapted && link === 'slow') {
+    const bps = mean(video.map((one) => one.bps)) + mean(audio.map((one) => one.bps));
+    if (bps > 1.1 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
+  }
+  if (isAdapted && link === 'fast') {
+    if (video.length > 0 && shareOfTop(video) < 0.7) faults.push(`too low: ${textOf(seen)}`);
+    if (audio.length > 0 && shareOfTop(audio) < 0.5) faults.push(`audio too low: ${textOf(seen)}`);
+  }
+  if (new Set(audio.map(({ language }) => language)).size > 1) faults.push(`several languages: ${textOf(seen)}`);
+  return faults.map((fault) => `${link}: ${fault}`);
+}
+
+/** Kbit/s of the segments. */
+const textOf = ({ video, audio }: Seen) =>
+  [video, audio]
+    .map((all) => all.map(({ bps, language = '' }) => Math.round(bps / 1000) + language).join(' '))
+    .join(' | ');
+
+const describePlay = (playerFormat: string, seen: Seen) => {
+  const { playedSeconds, stalledSeconds, problems } = seen;
+  const numbers = `${playedSeconds.toFixed(1)} s, stalled ${stalledSeconds.toFixed(1)} s`;
+  const of = `${playerFormat} ${seen.row.kind} ${seen.link}${seen.play.isPlain ? ' alone' : ''}`;
+  return `${of}: ${numbers} | ${textOf(seen)} ${problems.map((one) => one.slice(0, 100)).join('; ')}`;
+};
 
 /** Runs in the page. */
 async function playAll(plays: Play[]): Promise<Played[]> {
-  const play = async ({ manifest, isPlain, settings, playSeconds, isLive, clearKey }: Play): Promise<Played> => {
+  const play = async ({ manifest, isPlain, settings, playSeconds, live, clearKey }: Play): Promise<Played> => {
     const problems: string[] = [];
     let video!: HTMLVideoElement;
     let started: { atMs: number; seconds: number } | undefined;
@@ -185,27 +217,26 @@ async function playAll(plays: Play[]): Promise<Played[]> {
         started ??= { atMs: performance.now(), seconds: video.currentTime };
       });
       const [id, key] = clearKey as [string, string];
-      // It is dash.js's.
+      // The method is dash.js's; other players have a setting.
       lab.player.setProtectionData?.({ 'org.w3.clearkey': { clearkeys: { [id]: key } } });
     };
     const lab = await window.lab
-      .play({ manifest, isPlain, settings, width: 64, height: 36, isEndless: isLive, before })
+      .play({ manifest, isPlain, settings, width: 64, height: 36, isEndless: live, before })
       .catch((error) => void problems.push(`load: ${error}`));
     const deadlineMs = performance.now() + playSeconds * 1000 + 14_000;
     const playedSeconds = () => video.currentTime - (started?.seconds ?? video.currentTime);
     // dash.js may pause half a second before the end.
-    const isEnded = () => video.ended || (!isLive && video.currentTime > video.duration - 0.6);
-    const isDone = () => problems.length > 0 || isEnded() || (isLive && playedSeconds() > playSeconds);
+    const isEnded = () => video.ended || (!live && video.currentTime > video.duration - 0.6);
+    const isDone = () => problems.length > 0 || isEnded() || (live && playedSeconds() > playSeconds);
     while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
     const elapsedSeconds = (performance.now() - (started?.atMs ?? performance.now())) / 1000;
     problems.push(...(lab?.faults ?? []).map(({ code, message }) => `${code}: ${message}`));
     if (video.error) problems.push(`media: ${video.error.message}`);
-    const played = { playedSeconds: playedSeconds(), stalledSeconds: elapsedSeconds - playedSeconds() };
+    const played = { isEnded: isEnded(), playedSeconds: playedSeconds() };
     const { player } = (lab ?? {}) as { player?: { destroy(): unknown } };
-    const ended = isEnded();
     await player?.destroy();
     video.remove();
-    return { isEnded: ended, ...played, problems };
+    return { ...played, stalledSeconds: elapsedSeconds - played.playedSeconds, problems };
   };
   return Promise.all(plays.map(play));
 }

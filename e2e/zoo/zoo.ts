@@ -1,7 +1,7 @@
 /** The table of the zoo: a row per kind of stream, what is particular to a player, and what no player does alone. */
 
 import type { Clip } from '../../replay/media/fixture.ts';
-import { liveStream, type StreamOptions } from '../playback/playback-test.ts';
+import { liveStream, type PlayerName, type StreamOptions } from '../playback/playback-test.ts';
 import { KEY } from './containers.ts';
 import { LADDER_BPS, type ZooStream } from './streams.ts';
 
@@ -16,7 +16,7 @@ export interface Row {
   format?: Format;
   live?: true;
   /** Settings of a player. */
-  settings?: Partial<Record<'hls.js' | 'Shaka 5', object>>;
+  settings?: Partial<Record<PlayerName, object>>;
   /**
    * What the player alone cannot do with the kind. There the plugin must only have no fault, and play as far as the
    * player alone, with no more stalls.
@@ -35,7 +35,7 @@ const faster = (clip: Clip, times: number): Clip => ({
   samples: clip.samples.map((sample) => ({ ...sample, durationTicks: sample.durationTicks / times })),
 });
 
-const AUDIO_BPS = [50e3, 130e3, 222e3];
+const SEVERAL_BPS = [50e3, 130e3, 222e3];
 const keys = { keyId: KEY.id.toString('hex'), key: KEY.key.toString('hex') };
 const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 8 };
 const LIVE: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 40 };
@@ -53,11 +53,12 @@ export const ROWS: readonly Row[] = [
   { kind: 'byte ranges', stream: { addressing: 'ranges' } },
   { kind: 'transport streams', format: 'HLS', isCore: true, stream: { container: 'ts' } },
   { kind: 'one variant', isCore: true, stream: { videoBps: [250e3] } },
-  { kind: 'audio only', stream: { videoBps: [], audioBps: AUDIO_BPS } },
+  { kind: 'audio only', stream: { videoBps: [], audioBps: SEVERAL_BPS } },
   { kind: 'video only', stream: { audioBps: [] } },
-  { kind: 'several audio bitrates', stream: { audioBps: AUDIO_BPS } },
-  { kind: 'an audio group per quality', format: 'HLS', stream: { audioBps: AUDIO_BPS, audioGroups: 'each' } },
-  { kind: 'languages', stream: { languages: ['en', 'de', 'fr'], audioBps: AUDIO_BPS.slice(0, 2) } },
+  { kind: 'several audio bitrates', stream: { audioBps: SEVERAL_BPS } },
+  { kind: 'an audio group per quality', format: 'HLS', stream: { audioBps: SEVERAL_BPS, audioGroups: 'each' } },
+  { kind: 'languages', stream: { languages: ['en', 'de', 'fr'], audioBps: SEVERAL_BPS.slice(0, 2) } },
+  { kind: 'two codecs', stream: { hasVp9: true } },
   { kind: 'frame rates', stream: { clip: (clip, i) => faster(clip, [0.5, 1, 1, 2][i]!) } },
   { kind: 'periods, discontinuities', stream: { secondLadderBps: [300e3, 1e6, 2e6, 4e6] } },
   { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },
