@@ -9,13 +9,13 @@ import type { Clip } from '../../replay/media/fixture.ts';
 import type { MediaFile, Presentation } from '../../replay/media/presentation.ts';
 import { encryptedFile, encryptedFragment, encryptedInit, KEY, padded, SEGMENT_IV, tsSegment } from './containers.ts';
 
-const DURATIONS = Array<number>(8).fill(1);
+export const DURATIONS: readonly number[] = Array<number>(12).fill(1);
 export const LADDER_BPS = [250e3, 900e3, 2.2e6, 4.5e6];
 export const AUDIO_BPS = [64e3];
 const LANGUAGES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 type Language = keyof typeof LANGUAGES;
 
-/** The default is eight segments of 1 s, a ladder of four, and one audio track. */
+/** The default is twelve segments of 1 s, a ladder of four, and one audio track. */
 export interface ZooStream {
   /** True bitrates in bit/s, in the manifest's order. */
   videoBps?: readonly number[];

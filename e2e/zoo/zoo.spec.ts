@@ -72,7 +72,7 @@ for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 
                 const manifest = folder + (format === 'DASH' ? 'manifest.mpd' : 'master.m3u8');
                 const { live = false } = row;
                 const playSeconds = mediaSeconds(row);
-                const buffers = playSeconds > 10 || live ? {} : SHORT_BUFFERS[playerName];
+                const buffers = playSeconds > 20 || live ? {} : SHORT_BUFFERS[playerName];
                 const settings = { ...buffers, ...ESTIMATES[playerName], ...row.settings?.[playerName] };
                 const play = { manifest, isPlain, settings, playSeconds, live, clearKey: [keyId, key] };
                 plays.push({ row, link, session, play });
@@ -139,7 +139,7 @@ async function streamOf({ stream, live }: Row, linkBps: number, page: Page): Pro
   return { link, ladderBps: LADDER_BPS, presentation: zooPresentation({ ...stream, others }) };
 }
 
-/** A segment that was played: its true bitrate, and the lowest and highest of its period. */
+/** A segment that was requested: its true bitrate, and those of its period. */
 interface Quality {
   bps: number;
   ladder: readonly number[];
@@ -170,9 +170,9 @@ const shareOfTop = (all: readonly Quality[]) =>
   mean(laterHalf(all).map(({ bps, ladder }) => bps / Math.max(...ladder)));
 
 function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
-  const { link, play, problems, video, audio, playedSeconds, stalledSeconds } = seen;
+  const { link, session, play, video, audio, playedSeconds, stalledSeconds } = seen;
   if (seen === plain) return [];
-  const faults = [...problems];
+  const faults = seen.problems.filter((problem) => isAdapted || !plain.problems.includes(problem));
   const seconds = isAdapted ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
   if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
   const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
@@ -180,10 +180,8 @@ function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
     faults.push(
       `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
     );
-  if (isAdapted && link === 'slow') {
-    const bps = mean(video.map((one) => one.bps)) + mean(audio.map((one) => one.bps));
-    if (bps > 1.1 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
-  }
+  const bps = (8 * session.log.reduce((bytes, { sentBytes }) => bytes + sentBytes, 0)) / playedSeconds;
+  if (isAdapted && link === 'slow' && bps > 1.2 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
   if (isAdapted && link === 'fast') {
     if (video.length > 0 && shareOfTop(video) < 0.7) faults.push(`too low: ${textOf(seen)}`);
     if (audio.length > 0 && shareOfTop(audio) < 0.5) faults.push(`audio too low: ${textOf(seen)}`);
@@ -222,7 +220,7 @@ async function playAll(plays: Play[]): Promise<Played[]> {
     };
     const lab = await window.lab
       .play({ manifest, isPlain, settings, width: 64, height: 36, isEndless: live, before })
-      .catch((error) => void problems.push(`load: ${error}`));
+      .catch((error) => void problems.push(`load: ${error.code ?? error}`));
     const deadlineMs = performance.now() + playSeconds * 1000 + 14_000;
     const playedSeconds = () => video.currentTime - (started?.seconds ?? video.currentTime);
     // dash.js may pause half a second before the end.

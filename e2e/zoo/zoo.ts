@@ -3,7 +3,7 @@
 import type { Clip } from '../../replay/media/fixture.ts';
 import { liveStream, type PlayerName, type StreamOptions } from '../playback/playback-test.ts';
 import { KEY } from './containers.ts';
-import { LADDER_BPS, type ZooStream } from './streams.ts';
+import { DURATIONS, LADDER_BPS, type ZooStream } from './streams.ts';
 
 export type Format = 'DASH' | 'HLS';
 export type PlayerFormat = 'dash DASH' | 'dash live DASH' | 'hls.js HLS' | 'Shaka 5 DASH' | 'Shaka 5 HLS';
@@ -37,7 +37,7 @@ const faster = (clip: Clip, times: number): Clip => ({
 
 const SEVERAL_BPS = [50e3, 130e3, 222e3];
 const keys = { keyId: KEY.id.toString('hex'), key: KEY.key.toString('hex') };
-const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 8 };
+const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: DURATIONS.length };
 const LIVE: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 40 };
 
 export const ROWS: readonly Row[] = [
@@ -64,8 +64,11 @@ export const ROWS: readonly Row[] = [
   { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },
   {
     kind: 'a gap',
-    stream: { gapAt: 4 },
-    alone: { 'dash DASH': 'dash.js ends the stream at a hole of its timeline' },
+    stream: { gapAt: 6 },
+    alone: {
+      'dash DASH': 'dash.js ends the stream at a hole of its timeline',
+      'Shaka 5 HLS': 'Shaka plays only some of what follows a gap',
+    },
   },
   { kind: 'twelve representations', stream: { videoBps: geometric(12) } },
   { kind: 'sixty representations', stream: { videoBps: geometric(60) } },
@@ -91,8 +94,8 @@ export const ROWS: readonly Row[] = [
   },
   { kind: 'bitrates declared by half', stream: { declaredBps: (bps) => bps / 2 } },
   { kind: 'bitrates declared twice', stream: { declaredBps: (bps) => bps * 2 } },
-  { kind: 'segments of 0.5 s', stream: { durations: seconds(16, 0.5) } },
-  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 9] } },
+  { kind: 'segments of 0.5 s', stream: { durations: seconds(24, 0.5) } },
+  { kind: 'segments of 0.8 to 9 s', stream: { durations: [3, 0.8, 9, 1.2, 0.8, 2] } },
   {
     kind: 'a clear key',
     stream: { encryption: 'clearkey' },
@@ -121,7 +124,7 @@ export const ROWS: readonly Row[] = [
 
 /** Seconds of media; of a live stream, those to play. */
 export function mediaSeconds({ stream, live }: Row): number {
-  if (live) return 8;
-  const { durations = seconds(8) } = 'origin' in stream ? {} : stream;
+  if (live) return 10;
+  const { durations = DURATIONS } = 'origin' in stream ? {} : stream;
   return durations.reduce((sum, one) => sum + one, 0);
 }
