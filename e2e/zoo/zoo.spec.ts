@@ -49,8 +49,10 @@ for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 
       (row.format ?? format) === format &&
       // The plugin has a build of its own for live streams in dash.js.
       (!/^dash/.test(playerName) || (playerName === 'dash live') === (row.live ?? false));
-    for (const isCore of [true, false]) {
-      const rows = ROWS.filter((row) => isPlayed(row) && (row.isCore ?? false) === isCore);
+    // Rows of one length share a page. Live streams with their many requests have one for themselves.
+    const partOf = ({ isCore, live }: Row) => (isCore ? 'core' : live ? 'live' : 'other');
+    for (const part of ['core', 'live', 'other']) {
+      const rows = ROWS.filter((row) => isPlayed(row) && partOf(row) === part);
       rows.sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
       for (let i = 0; i < rows.length; i += ROWS_PER_PAGE) {
         const group = rows.slice(i, i + ROWS_PER_PAGE);
@@ -58,7 +60,7 @@ for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 
           alone?.[playerFormat] ? `${kind}: ${alone[playerFormat]}` : [],
         );
         const annotation = reasons.map((description) => ({ type: 'the player alone', description }));
-        const details = { ...(isCore && CORE), annotation };
+        const details = { ...(part === 'core' && CORE), annotation };
         test(group.map(({ kind }) => kind).join(', '), details, async ({ labPage, stream, origin }) => {
           test.setTimeout(150_000);
           const faultsOf = async (rows: readonly Row[]) => {
@@ -164,10 +166,9 @@ function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]
 type Seen = Prepared & Played & ReturnType<typeof qualitiesOf>;
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
-const laterHalf = (all: readonly Quality[]) => all.slice(Math.floor(all.length / 2));
-/** The mean share of the highest bitrate in the later half. */
+/** The mean share of the highest bitrate in the last third. */
 const shareOfTop = (all: readonly Quality[]) =>
-  mean(laterHalf(all).map(({ bps, ladder }) => bps / Math.max(...ladder)));
+  mean(all.slice(-Math.ceil(all.length / 3)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
 
 function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
   const { link, session, play, video, audio, playedSeconds, stalledSeconds } = seen;
