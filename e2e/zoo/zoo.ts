@@ -109,6 +109,7 @@ export const ROWS: readonly Row[] = [
   {
     kind: 'low latency',
     live: true,
+    alone: { 'Shaka 5 HLS': 'Shaka takes its waits for the encoder for a slow link' },
     stream: { origin: { ...LIVE, segmentSeconds: 2, live: liveStream(3), media: { audio: true } } },
   },
   {
