@@ -37,7 +37,7 @@ import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
 import { serviceOn } from './link-services.ts';
 import { decimalNumber, wholeNumber } from './options.ts';
 import { Progress } from './progress.ts';
-import { STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { fileOf, writeOutput } from './results-file.ts';
 import { builtFolder } from './tool.ts';
 
 interface BenchFlags {
@@ -187,7 +187,8 @@ class SessionSink {
     private readonly io: CommandIo,
   ) {
     const { out, done, remains, household } = benchmark;
-    if (out !== STANDARD_OUTPUT) this.#rawFile = `${out.replace(/\.json$/, '')}.raw.jsonl`;
+    const file = fileOf(out);
+    if (file !== undefined) this.#rawFile = `${file.replace(/\.json$/, '')}.raw.jsonl`;
     this.#rawFlag = done.length > 0 ? 'a' : 'w';
     this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
   }
@@ -209,8 +210,9 @@ class SessionSink {
     }
     this.progress.update(played.length / benchmark.perLine);
     // A killed command loses only what was under way.
-    if (benchmark.out !== STANDARD_OUTPUT) {
-      writeOutput(benchmark.out, benchmarkJson(this.withNotes, played, false).json, io.stdout);
+    const file = fileOf(benchmark.out);
+    if (file !== undefined) {
+      writeOutput(file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
     }
   }
 

@@ -28,7 +28,7 @@ import {
   type OwnControllers,
 } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
-import { encoderEdgeSeconds, type Scenario } from '../replay/scenarios.ts';
+import { encoderEdgeSeconds, SCENARIOS, type Scenario } from '../replay/scenarios.ts';
 import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
 import type { Trace } from '../replay/trace.ts';
 import type { CommandIo, Output } from './command-io.ts';
@@ -36,7 +36,7 @@ import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
 import { onnxModels } from './onnx-models.ts';
 import { collect, decimalNumber, foldModelsOption, scenarioOption, seedOption, wholeNumber } from './options.ts';
 import { summaryTable } from './report/summary-table.ts';
-import { readInput, readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { fileOf, printTable, readInput, readResults, requireWritable, writeOutput } from './results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 interface Flags {
@@ -55,7 +55,7 @@ interface Flags {
   shard?: string;
   timings?: boolean;
   resume?: boolean;
-  out: string;
+  out?: string;
 }
 
 export interface Benchmark {
@@ -76,7 +76,8 @@ export interface Benchmark {
   tool: ToolInfo;
   /** `tool` of the partial results that `--resume` continues. */
   resumedTool?: ToolInfo;
-  out: string;
+  /** A file, `-` for standard output; undefined: only the table is printed. */
+  out: string | undefined;
 }
 
 export function addBenchmarkOptions(command: Command): Command {
@@ -97,8 +98,9 @@ export function addBenchmarkOptions(command: Command): Command {
     .option('--shard <i/n>', 'play only part i of n; leo-abr merge joins the parts')
     .option('--timings', 'measure how long decisions take (results then differ from run to run)')
     .option('--resume', 'continue the partial results in --out')
-    .option('--out <file>', 'where the results go, - for standard output', STANDARD_OUTPUT)
-    .addHelpText('after', `\nHouseholds: ${Object.keys(HOUSEHOLDS).join(', ')}.`);
+    .option('--out <file>', 'where the results go as JSON, - for standard output (default: only the table is printed)')
+    .addHelpText('after', `\nScenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
+    .addHelpText('after', `Households: ${Object.keys(HOUSEHOLDS).join(', ')}.`);
 }
 
 interface Surroundings {
@@ -125,8 +127,8 @@ export async function prepareBenchmark(
   const starts = parseStarts(flags.starts);
   const seed = seedOption(flags.seed);
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
-  if (flags.resume === true && out === STANDARD_OUTPUT) {
-    throw new InputError('--resume', 'an --out file to continue', undefined, 'standard output');
+  if (flags.resume === true && fileOf(out) === undefined) {
+    throw new InputError('--resume', 'an --out file to continue', undefined, out ? 'standard output' : 'none');
   }
   requireWritable(out);
 
@@ -150,7 +152,7 @@ export async function prepareBenchmark(
     ...algorithmFiles(own, onnx),
   };
   const perLine = household?.players.length ?? 1;
-  const progress = flags.resume === true ? resumed(plan, perLine, { out, scenario, tool, stderr }) : undefined;
+  const progress = flags.resume === true ? resumed(plan, perLine, { out: out!, scenario, tool, stderr }) : undefined;
   return {
     ...{ scenario, household, algorithms, own, onnx, foldModels, out, plan, perLine, tool },
     timings: flags.timings === true,
@@ -225,15 +227,16 @@ export function finishBenchmark(
   const { out, done, plan, perLine } = benchmark;
   const isComplete = done.length + played.length >= plan.sessions.length * perLine;
   const { results, json } = benchmarkJson(benchmark, played, isComplete);
-  if (isComplete || out !== STANDARD_OUTPUT) writeOutput(out, json, stdout);
+  const file = fileOf(out);
+  if (file !== undefined || (isComplete && out !== undefined)) writeOutput(out!, json, stdout);
   if (isComplete) {
-    stderr.write(summaryTable(results));
+    printTable(summaryTable(results), out, { stdout, stderr });
     return results;
   }
   const hint =
-    out === STANDARD_OUTPUT
+    file === undefined
       ? 'nothing was written; with --out <file> it could be resumed'
-      : `${out} holds the finished sessions, --resume continues it`;
+      : `${file} holds the finished sessions, --resume continues it`;
   stderr.write(`${why}: ${hint}\n`);
   if (lost.length > 0) {
     const isLost = ({ dataset, trace: name, startSeconds }: SessionResult) =>
@@ -254,9 +257,10 @@ export function finishBenchmark(
 
 /** A place for finished sessions: partial results in `out`, so that a killed command loses none. */
 export function sessionStore({ out, tool, scenario, done }: Benchmark): SessionStore {
-  return out === STANDARD_OUTPUT
+  const file = fileOf(out);
+  return file === undefined
     ? new SessionStore()
-    : new SessionStore({ file: out, head: () => partialHeadJson({ tool, scenario }) + done.map(sessionLine).join('') });
+    : new SessionStore({ file, head: () => partialHeadJson({ tool, scenario }) + done.map(sessionLine).join('') });
 }
 
 /** SHA-256 of what the shards of a run must have in common, and the fields of results do not show. */
@@ -322,7 +326,7 @@ export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stde
 function resumed(
   plan: BenchmarkPlan,
   perLine: number,
-  { out: file, scenario, tool, stderr }: Pick<Benchmark, 'out' | 'scenario' | 'tool'> & { stderr: Output },
+  { out: file, scenario, tool, stderr }: Pick<Benchmark, 'scenario' | 'tool'> & { out: string; stderr: Output },
 ): Pick<Benchmark, 'done' | 'remains' | 'resumedTool'> | undefined {
   if (!existsSync(file)) {
     stderr.write(`nothing to resume in ${file} yet\n`);

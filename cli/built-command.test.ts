@@ -32,7 +32,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const simulate = (...flags: string[]) => [
   command,
   'simulate',
-  ...['--traces', TRACE, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--starts', 'every:0.5', ...flags],
+  ...[
+    '--traces',
+    TRACE,
+    '--algorithms',
+    'mpc-d,mpc-o',
+    '--scenario',
+    'uhd-8',
+    '--starts',
+    'every:0.5',
+    '--out',
+    '-',
+    ...flags,
+  ],
 ];
 
 describe('the built command', () => {
@@ -148,7 +160,10 @@ describe('the built command', () => {
   });
 
   test('--out - reaches a pipe completely', () => {
-    const { status, stdout } = spawnSync(process.execPath, simulate(), { encoding: 'utf8', maxBuffer: 2 ** 28 });
+    const { status, stdout } = spawnSync(process.execPath, simulate('--out', '-'), {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    });
     expect(status).toBe(0);
     expect(parseResults(stdout, 'stdout').sessions.length).toBe(94);
   });

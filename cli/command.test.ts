@@ -22,7 +22,7 @@ beforeAll(() => {
 
 /** `simulate` on the two small traces; flags given here replace the defaults. */
 function simulate(flags: Record<string, string | true> = {}, io?: Partial<CommandIo>) {
-  const all: typeof flags = { traces, algorithms: 'mpc-d,mpc-o', scenario: 'uhd-8', ...flags };
+  const all: typeof flags = { traces, algorithms: 'mpc-d,mpc-o', scenario: 'uhd-8', out: '-', ...flags };
   const args = Object.entries(all).flatMap(([flag, value]) => (value === true ? [`--${flag}`] : [`--${flag}`, value]));
   return run(['simulate', ...args], io);
 }
@@ -79,8 +79,8 @@ describe('simulate', () => {
     for (const [i, out] of shards.entries()) {
       await simulate({ ...flags, 'target-latency': '1.5', shard: `${i + 1}/2`, out });
     }
-    expect((await run(['merge', ...shards])).stdout).toBe(stdout);
-    const { stdout: other } = await run(['merge', ...shards, '--baseline', 'mpc-d:lolp-catch-up']);
+    expect((await run(['merge', ...shards, '--out', '-'])).stdout).toBe(stdout);
+    const { stdout: other } = await run(['merge', ...shards, '--baseline', 'mpc-d:lolp-catch-up', '--out', '-']);
     expect(parseResults(other, 'stdout').summary.map(({ vsBaseline }) => vsBaseline === null)).toEqual([false, true]);
     const unknown = await run(['merge', ...shards, '--baseline', 'bola']);
     expect(unknown.stderr).toContain('--baseline: expected an algorithm of the results, got "bola"');
@@ -167,7 +167,7 @@ describe('simulate', () => {
     const shards = [3, 1, 2].map((i) => at(`shard-${i}.json`));
     expect((await run(['merge', ...shards, '--out', at('merged.json')])).status).toBe(0);
     expect(read('merged.json')).toBe(text);
-    const twice = await run(['merge', ...shards, at('whole.json')]);
+    const twice = await run(['merge', ...shards, at('whole.json'), '--out', '-']);
     expect(twice.stdout).toBe(text);
     expect(twice.stderr).toMatch(/^24 sessions were played twice, with the same result\n/);
   });
@@ -236,6 +236,55 @@ describe('simulate', () => {
     expect(other.stdout).toContain(': only in the first file\n');
   });
 
+  test('without --out the table alone is printed, with a note how to get the JSON', async () => {
+    const { stdout: results, stderr: table } = await simulate({ segments: '12' });
+    write('with-out.json', results);
+    // `run` takes the last value of a flag, and none without one.
+    const args = ['--traces', traces, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--segments', '12'];
+    for (const command of [
+      ['simulate', ...args],
+      ['merge', at('with-out.json')],
+    ]) {
+      const { status, stdout, stderr } = await run(command);
+      expect(status).toBe(0);
+      expect(stdout).toMatch(/^algorithm +sessions +QoE .*\nmpc-d +2 /);
+      expect(table.endsWith(stdout)).toBe(true);
+      expect(stderr).toMatch(/For all sessions as JSON: --out <file>, or --out - for standard output\.\n$/);
+    }
+    const resumed = run(['simulate', ...args, '--resume']);
+    await refused(resumed, '--resume: expected an --out file to continue, got none');
+  });
+
+  test('a scaled scenario and links below its lowest bitrate are named beside the figures, and links have rows', async () => {
+    write('slow.csv', `time_s,throughput_mbps\n${Array.from({ length: 300 }, (_, i) => `${i},2\n`).join('')}`);
+    const out = at('slow.json');
+    mkdirSync(at('links'), { recursive: true });
+    cpSync(TRACE, at('links/fast.csv'));
+    cpSync(at('slow.csv'), at('links/slow.csv'));
+    const { stderr } = await simulate({ traces: at('links'), scenario: 'hd-16', segments: '12', out });
+    expect(stderr).toContain(
+      'In hd-16, the rates of all links times 0.25. Slow links carry less than the lowest bitrate, 1 Mbit/s, in the mean ' +
+        'over the session: 1 of 2 sessions per algorithm.\n',
+    );
+    expect(stderr).toMatch(/^unknown, slow links +mpc-d +1 /m);
+    expect(stderr).toMatch(/^unknown, other links +mpc-d +1 /m);
+    const { sessions, byLink, summary } = parseResults(read('slow.json'), out);
+    expect(sessions.map(({ slowLinkBps }) => slowLinkBps)).toEqual([undefined, undefined, 475_000, 475_000]);
+    expect(summary.map((row) => row.sessions)).toEqual([2, 2]);
+    expect(byLink!.map(({ links, algorithm, sessions: count }) => [links, algorithm, count])).toEqual([
+      ['slow', 'mpc-d', 1],
+      ['slow', 'mpc-o', 1],
+      ['other', 'mpc-d', 1],
+      ['other', 'mpc-o', 1],
+    ]);
+    expect((await run(['report', out, '--out', at('slow-report')])).status).toBe(0);
+    expect(read('slow-report/report.md')).toMatch(
+      /rates of all links times 0\.25[\s\S]*\| unknown, slow links \| mpc-d \|/,
+    );
+    const { stdout } = await run(['merge', out, '--out', '-']);
+    expect(parseResults(stdout, 'merged').byLink).toEqual(byLink);
+  });
+
   test('an interrupt without a file writes nothing', async () => {
     const onInterrupt: CommandIo['onInterrupt'] = (callback) => {
       const timer = setTimeout(callback, 1);
@@ -258,7 +307,7 @@ describe('simulate', () => {
     expect(results.households).toMatchObject(four);
     expect(results.summary.find(({ algorithm }) => algorithm === 'mpc-d')!.sessions).toBe(4);
     for (const n of [1, 2]) await simulate({ ...flags, shard: `${n}/2`, out: at(`house-${n}.json`) });
-    expect((await run(['merge', at('house-1.json'), at('house-2.json')])).stdout).toBe(whole);
+    expect((await run(['merge', at('house-1.json'), at('house-2.json'), '--out', '-'])).stdout).toBe(whole);
 
     const partial = parseResults(read('house-1.json'), 'house-1.json');
     expect([partial.sessions.length, partial.households!.length]).toEqual([8, 2]);

@@ -10,15 +10,15 @@ import { sameJson } from '../replay/evaluation/same-json.ts';
 import type { ToolInfo } from '../replay/results.ts';
 import type { CommandIo } from './command-io.ts';
 import { summaryTable } from './report/summary-table.ts';
-import { readResults, requireWritable, STANDARD_OUTPUT, writeOutput } from './results-file.ts';
+import { printTable, readResults, requireWritable, writeOutput } from './results-file.ts';
 
 export function mergeCommand(io: CommandIo): Command {
   return new Command('merge')
     .description('join results: shards, or algorithms run one by one; all parts of a run are needed')
     .argument('<results.json...>', 'results of the same scenario and seed')
-    .option('--out <file>', 'where the merged results go, - for standard output', STANDARD_OUTPUT)
+    .option('--out <file>', 'where the merged results go, - for standard output (default: only the table is printed)')
     .option('--baseline <algorithm>', 'algorithm that the summary compares with, instead of that of the results')
-    .action((files: string[], { out, baseline }: { out: string; baseline?: string }) => {
+    .action((files: string[], { out, baseline }: { out?: string; baseline?: string }) => {
       requireWritable(out);
       const read = files.map((file) => {
         const results = readResults(file, { allowPartial: true });
@@ -35,8 +35,8 @@ export function mergeCommand(io: CommandIo): Command {
       }
       const twice = read.reduce((sum, { results }) => sum + results.sessions.length, 0) - merged.sessions.length;
       if (twice > 0) io.stderr.write(`${twice} sessions were played twice, with the same result\n`);
-      writeOutput(out, resultsJson(merged), io.stdout);
-      io.stderr.write(summaryTable(merged));
+      if (out !== undefined) writeOutput(out, resultsJson(merged), io.stdout);
+      printTable(summaryTable(merged), out, io);
     });
 }
 

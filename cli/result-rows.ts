@@ -42,7 +42,8 @@ function cell(of: Estimate | null | undefined): readonly number[] | null {
 }
 
 /** Data sets whose recordings are named after their transport also have rows for each: TCP and UDP see different links. */
-function sessionRows({ sessions, summary, scenario, tool }: Results): ResultRow[] {
+function sessionRows(results: Results): ResultRow[] {
+  const { sessions, summary, scenario, tool } = results;
   const byTransport = groupBy(
     sessions.flatMap((session) => {
       const transport = /-(udp|tcp)-/.exec(session.trace)?.[1];
@@ -54,8 +55,13 @@ function sessionRows({ sessions, summary, scenario, tool }: Results): ResultRow[
     summarise(part, { scenario, baseline: tool.baseline, seed: tool.seed }),
   );
   // Live rows also have the figures of sessions on demand; the QoE is the live one.
+  const byLink = (['slow', 'other'] as const).map((links) =>
+    (results.byLink ?? [])
+      .filter((row) => row.links === links)
+      .map((row) => ({ ...row, dataset: `${row.dataset}, ${links} links` })),
+  );
   const columns = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
-  return [summary, parts].flatMap((rows) =>
+  return [summary, parts, ...byLink].flatMap((rows) =>
     shownRows(rows).map((row) => ({
       ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
       ...cells(

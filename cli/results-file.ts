@@ -12,9 +12,25 @@ import type { Output } from './command-io.ts';
 /** `--out -`: standard output. */
 export const STANDARD_OUTPUT = '-';
 
+/** `--out` without a file; undefined: the flag is absent, and only the table is printed. */
+export function fileOf(out: string | undefined): string | undefined {
+  return out === STANDARD_OUTPUT ? undefined : out;
+}
+
+/** Prints the table: on standard output, unless that has the results. */
+export function printTable(
+  table: string,
+  out: string | undefined,
+  { stdout, stderr }: { stdout: Output; stderr: Output },
+): void {
+  (out === undefined ? stdout : stderr).write(table);
+  if (out !== undefined) return;
+  stderr.write(`For all sessions as JSON: --out <file>, or --out ${STANDARD_OUTPUT} for standard output.\n`);
+}
+
 /** Creates the folder of the output file. Throws an `InputError` of flag `field` if it cannot be written. */
-export function requireWritable(out: string, field = '--out'): void {
-  if (out !== STANDARD_OUTPUT) tryOut(out, { field, kind: 'file', folder: dirname(out) });
+export function requireWritable(out: string | undefined, field = '--out'): void {
+  if (out !== undefined && out !== STANDARD_OUTPUT) tryOut(out, { field, kind: 'file', folder: dirname(out) });
 }
 
 export function requireWritableFolder(out: string, field = '--out'): void {

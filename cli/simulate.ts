@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { SessionStore } from '../replay/formats/session-store.ts';
 import type { SessionResult } from '../replay/results.ts';
-import { SCENARIOS } from '../replay/scenarios.ts';
 import { SIMULATED_NAMES, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
 import { runSessions } from '../replay/simulator/run-sessions.ts';
 import {
@@ -34,7 +33,6 @@ export function simulateCommand(io: CommandIo): Command {
       `\nAlgorithms: ${SIMULATED_NAMES.join(', ')}; <controller>@oracle knows the future,` +
         ' @onnx and @onnx:<file> forecast by an ONNX model; of live streams <name>:lolp-catch-up follows LoL+.',
     )
-    .addHelpText('after', `Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)
     .action(async (flags: unknown) => {
       const jobs = jobsOption((flags as { jobs: string }).jobs);
       const benchmark = await prepareBenchmark('simulate', flags, { requireAlgorithm, stderr: io.stderr });

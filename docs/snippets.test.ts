@@ -16,7 +16,7 @@ import { parseConfig } from '../service/triggers/config.ts';
 import { VERSION } from '../src/trial/reports.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = ['README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
+const DOCUMENTS = ['README.md', 'cli/README.md', 'docs/getting-started.md', 'docs/benchmark.md'];
 /** Reference documents: their commands are checked, not run. */
 const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))

@@ -48,6 +48,11 @@ export interface SessionResult {
   handoversAtSeconds?: number;
   /** How long it ran past the end of its trace, which then began again; absent if it did not. */
   pastTraceSeconds?: number;
+  /**
+   * Mean payload rate of the link over the media's duration, if it is below the lowest bitrate; else absent. Older
+   * files lack it.
+   */
+  slowLinkBps?: number;
   /** Only with `--timings`. */
   decisionMicros?: { p50: number; p99: number };
 }
@@ -163,6 +168,11 @@ export interface SummaryRow {
   vsBaseline: BaselineComparison | null;
 }
 
+/** A row over those sessions whose link is slow (`slowLinkBps`), or not. */
+export interface LinkRow extends SummaryRow {
+  links: 'slow' | 'other';
+}
+
 /** Algorithm minus baseline, over pairs of sessions of the same trace and start. */
 export interface BaselineComparison {
   baseline: string;
@@ -232,4 +242,6 @@ export interface Results {
   /** Only with `--household`. */
   households?: HouseholdResult[];
   summary: SummaryRow[];
+  /** The rows of `summary` for slow links, then for the others; absent without sessions on slow links. */
+  byLink?: LinkRow[];
 }

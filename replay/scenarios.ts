@@ -127,7 +127,27 @@ const LIVE: Omit<LiveStream, 'targetLatencySeconds'> = {
   playbackRates: { min: 0.95, max: 1.05 },
 };
 
-/** Sources: SafeSABR (2026) for `uhd-8`; Pensieve and T3P for `pensieve-60`; the others are the project's own. */
+/** From 0.4 to 8 Mbit/s, for links of any kind; rates are not scaled. */
+const LADDER: Omit<Scenario, 'name'> = {
+  ...UHD,
+  ladderBps: [400e3, 800e3, 1.5e6, 2.5e6, 4e6, 6e6, 8e6],
+  bufferCapSeconds: 20,
+  rttSeconds: 0.05,
+  mu: 8,
+};
+/** Short segments and dash.js's largest buffer; rates are not scaled. */
+const SHORT: Omit<Scenario, 'name' | 'segmentSeconds' | 'segmentCount'> = {
+  ...LADDER,
+  ladderBps: [460e3, 1.06e6, 2.26e6, 4.76e6],
+  bufferCapSeconds: 30,
+  mu: 4.76,
+};
+
+/**
+ * Sources: SafeSABR (2026) for `uhd-8` and, with its own price of stalls, `safesabr`; Pensieve and T3P for `pensieve-60`;
+ * CMAB (MMSys 2024) for `cmab`; the others are the project's own, of which `dash-rules` holds the simulator's rules against
+ * dash.js's.
+ */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'uhd-8': { ...UHD, name: 'uhd-8', bufferCapSeconds: 8 },
   'uhd-16': { ...UHD, name: 'uhd-16', bufferCapSeconds: 16 },
@@ -144,6 +164,27 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     traceScale: { meanBps: 2.5e6 },
   },
   'small-6': { ...UHD, name: 'small-6', segmentSeconds: 2, segmentCount: 90, bufferCapSeconds: 6 },
+  'ladder-8': { ...LADDER, name: 'ladder-8' },
+  'one-30': { ...SHORT, name: 'one-30', segmentSeconds: 1, segmentCount: 192 },
+  'two-30': { ...SHORT, name: 'two-30', segmentSeconds: 2, segmentCount: 96 },
+  safesabr: { ...UHD, name: 'safesabr', bufferCapSeconds: 8, mu: 40 },
+  'dash-rules': { ...LADDER, name: 'dash-rules', segmentCount: 30, traceScale: { meanBps: 5e6 } },
+  cmab: {
+    ...UHD,
+    name: 'cmab',
+    ladderBps: [1e6, 2e6, 3e6, 4e6, 5e6, 6e6],
+    segmentSeconds: 2,
+    segmentCount: 160,
+    bufferCapSeconds: 18,
+    mu: 6,
+    live: {
+      chunkSeconds: 2,
+      encoderLatencySeconds: 0.3,
+      targetLatencySeconds: 5,
+      timeShiftSeconds: 20,
+      playbackRates: { min: 0.83, max: 1.17 },
+    },
+  },
   'live-hd-1': { ...LIVE_HD, name: 'live-hd-1', live: { ...LIVE, targetLatencySeconds: 1 } },
   'live-hd-2': { ...LIVE_HD, name: 'live-hd-2', live: { ...LIVE, targetLatencySeconds: 2 } },
   'live-hd-3': { ...LIVE_HD, name: 'live-hd-3', live: { ...LIVE, targetLatencySeconds: 3 } },
@@ -185,6 +226,12 @@ export function chunkExistsAtSeconds(
   const atSeconds = endSeconds + live.encoderLatencySeconds - live.timeShiftSeconds;
   const pause = live.encoderPauses?.find((p) => p.fromSeconds <= atSeconds && atSeconds < p.fromSeconds + p.seconds);
   return pause === undefined ? atSeconds : pause.fromSeconds + pause.seconds;
+}
+
+/** What the scenario does with the rates of traces, for readers of its figures; empty if it leaves them as they are. */
+export function scaleText({ traceScale }: Pick<Scenario, 'traceScale'>): string {
+  if ('meanBps' in traceScale) return `each link scaled to a mean of ${traceScale.meanBps / 1e6} Mbit/s`;
+  return traceScale.factor === 1 ? '' : `the rates of all links times ${traceScale.factor}`;
 }
 
 /** The factor of the trace's rates in this scenario, without the payload share. */

@@ -14,8 +14,8 @@ export type { DashPlayer } from './dash/player.ts';
  * `player.initialize()`; if called later, it takes over from the next segment. It stays attached through
  * `attachSource()`, `reset()`, seeks, periods and track switches until `detach()`.
  *
- * Throws an `InputError` for an invalid option. An unsupported player (not dash.js 5.1 or later of version 5, or one
- * that has the plugin already) is left unchanged and reported as one `fault` event.
+ * Throws an `InputError` for an invalid option, and for a `player` that is none. An unsupported player (not dash.js 5.1 or
+ * later of version 5, or one that has the plugin already) is left unchanged and reported as one `fault` event.
  */
 export function attachLeoAbr(player: DashPlayer, options?: LeoAbrOptions): LeoAbrHandle {
   return attach(player, options, resolveOptions);

@@ -3,7 +3,15 @@
 import type { HouseholdSummary } from '../../replay/evaluation/household-figures.ts';
 import type { ComponentDifference } from '../../replay/evaluation/qoe-components.ts';
 import { shownGapClosed } from '../../replay/evaluation/verdicts.ts';
-import { ALL_DATASETS, type Estimate, type ResolvedScenario, type SummaryRow } from '../../replay/results.ts';
+import {
+  ALL_DATASETS,
+  type Estimate,
+  type LinkRow,
+  type ResolvedScenario,
+  type Results,
+  type SummaryRow,
+} from '../../replay/results.ts';
+import { scaleText } from '../../replay/scenarios.ts';
 import type { Column } from './document.ts';
 import { scaled } from './format.ts';
 
@@ -22,13 +30,44 @@ export function shownRows(summary: readonly SummaryRow[]): ShownRow[] {
   return summary.map((row) => ({ ...row, gapClosed: shownGapClosed(row, summary) }));
 }
 
+type RowName = Pick<SummaryRow, 'dataset' | 'algorithm'> & Partial<Pick<LinkRow, 'links'>>;
+
+function recordingsOf({ dataset, links }: RowName): string {
+  const name = dataset === ALL_DATASETS ? 'all data sets' : dataset;
+  return links === undefined ? name : `${name}, ${links} links`;
+}
+
+/** The rows of `byLink`; without those of single data sets, `isBrief` where there are rows of all. */
+export function linkRows({ byLink = [] }: Pick<Results, 'byLink'>, isBrief = false): ShownRow[] {
+  return (['slow', 'other'] as const).flatMap((links) => {
+    const rows = byLink.filter((row) => row.links === links);
+    const all = rows.filter(({ dataset }) => dataset === ALL_DATASETS);
+    return shownRows(isBrief && all.length > 0 ? all : rows);
+  });
+}
+
+/** What the scenario does to the links, and which of them are slow; empty without either. */
+export function linksText({ scenario, summary, byLink = [] }: Omit<Results, 'sessions' | 'tool' | 'schema'>): string {
+  const scale = scaleText(scenario);
+  const [slow, all] = [byLink.filter(({ links }) => links === 'slow'), summary].map((rows) => {
+    const total = rows.filter(({ dataset }) => dataset === ALL_DATASETS);
+    return Math.max(...(total.length > 0 ? total : rows).map(({ sessions }) => sessions));
+  });
+  return [
+    ...(scale === '' ? [] : [`In ${scenario.name}, ${scale}.`]),
+    ...(byLink.length === 0
+      ? []
+      : [
+          `Slow links carry less than the lowest bitrate, ${scenario.ladderBps[0]! / 1e6} Mbit/s, in the mean over the ` +
+            `session: ${slow} of ${all} sessions per algorithm.`,
+        ]),
+  ].join(' ');
+}
+
 /** The columns that say what a row is of; without the data set if there is only one. */
-export function rowNames<Row extends { dataset: string; algorithm: string }>(rows: readonly Row[]): Column<Row>[] {
-  const dataset = {
-    title: 'recordings',
-    of: (row: Row) => (row.dataset === ALL_DATASETS ? 'all data sets' : row.dataset),
-  };
-  const isSeveral = rows.some((row) => row.dataset !== rows[0]!.dataset);
+export function rowNames<Row extends RowName>(rows: readonly Row[]): Column<Row>[] {
+  const dataset = { title: 'recordings', of: recordingsOf };
+  const isSeveral = rows.some((row) => recordingsOf(row) !== recordingsOf(rows[0]!));
   return [...(isSeveral ? [dataset] : []), { title: 'algorithm', of: ({ algorithm }) => algorithm }];
 }
 

@@ -5,22 +5,25 @@ import { tooFewSessions } from '../../replay/evaluation/verdicts.ts';
 import { textTable } from '../../replay/formats/text-table.ts';
 import { ALL_DATASETS, type Results, type SummaryRow } from '../../replay/results.ts';
 import { cellOf } from './document.ts';
-import { rowNames, shownRows, summaryFigures } from './figures.ts';
+import { linkRows, linksText, rowNames, shownRows, summaryFigures } from './figures.ts';
 import { cellText } from './format.ts';
 
 /** A line per data set and algorithm, then the notes; empty for an empty summary. */
-export function summaryTable({ summary, scenario, tool: { baseline } }: Omit<Results, 'sessions'>): string {
+export function summaryTable(results: Omit<Results, 'sessions'>): string {
+  const { summary, scenario, tool } = results;
   if (summary.length === 0) return '';
   const { means, differences } = summaryFigures(scenario);
-  const names = rowNames(summary);
+  const rows = [...shownRows(summary), ...linkRows(results, true)];
+  const names = rowNames(rows);
   const columns = [...names, ...means, ...differences];
-  const cells = shownRows(summary).map((row) => columns.map((column) => cellText(cellOf(column, row))));
+  const cells = rows.map((row) => columns.map((column) => cellText(cellOf(column, row))));
   const verdict = tooFewSessions(summary);
   const lines = [
     ...textTable([columns.map(({ title }) => title), ...cells], names.length),
-    summary.some(({ algorithm }) => algorithm === baseline)
+    linksText(results),
+    summary.some(({ algorithm }) => algorithm === tool.baseline)
       ? intervalsText(summary)
-      : `No session of ${baseline} (--baseline), so no differences.`,
+      : `No session of ${tool.baseline} (--baseline), so no differences.`,
     ...summary.filter(({ dataset }) => dataset !== ALL_DATASETS).flatMap(earlyEnds),
     verdict ?? '',
   ];

@@ -115,7 +115,7 @@ describe('loading', () => {
   const bytesOf = (text: string) => new TextEncoder().encode(text);
 
   test.each<[string, Uint8Array | undefined, RegExp]>([
-    ['nothing there', undefined, /model\.onnx: expected a response with success, got 404/],
+    ['nothing there', undefined, /expected a response with success, got status 404/],
     ['a web page', bytesOf('<!doctype html><title>Not found</title>'), /model: expected an ONNX file/],
     ['half a file', shippedOnnx.subarray(0, 9000), /model: expected an ONNX file/],
     ['no card', otherFile({}, 'x', 'y', [1]), /expected a model card in its metadata \(leo_abr_card\)/],

@@ -1,7 +1,8 @@
 /**
  * A live origin for a manual check (docs/live.md): keeps what an encoder PUTs and passes each chunk to open GETs as it
  * comes. `/` is a page that plays `/live.mpd` with the plugin and prints a line every 10 s (`?controller=`, or `none`
- * for dash.js alone; `&delay=` seconds behind live); `/utc` is for UTCTiming.
+ * for dash.js alone; `&delay=` seconds behind live); `/utc` is for UTCTiming. It takes what anybody sends, and so listens
+ * on the loopback only: `node live-server.js [port]`.
  */
 
 import { readFileSync } from 'node:fs';
@@ -68,4 +69,7 @@ createServer((request, response) => {
   if (file.isComplete) return response.end();
   file.readers.add(response);
   response.on('close', () => file.readers.delete(response));
-}).listen(Number(process.argv[2] ?? 8080));
+}).listen(Number(process.argv[2] ?? 8080), '127.0.0.1', function () {
+  // biome-ignore lint/suspicious/noConsole: its output.
+  console.log(`http://127.0.0.1:${this.address().port}/`);
+});

@@ -1,13 +1,14 @@
 /** The packed package with the documents' code and the examples, in Vite projects, in plain HTML files and in Node. */
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { build } from 'vite';
 import type { OnnxForecaster } from '../../predictor/onnx/index.ts';
 import { type RunningOrigin, startOrigin } from '../../replay/origin/index.ts';
+import { startProgram } from '../engines/engine.ts';
 import { sessionOf } from '../playback/playback-test.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -121,9 +122,105 @@ test('contains the builds, types and documents, within the size budget', () => {
     ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'],
   ];
   expect(files).toEqual(expect.arrayContaining(expected));
-  const known = /^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|[A-Z]+(\.md)?$|package\.json$)/;
+  const known =
+    /^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
   expect(files.filter((file) => !known.test(file) || /\.(test|fixture)\./.test(file))).toEqual([]);
   run(process.execPath, ['scripts/size.js'], ROOT);
+});
+
+test("README's links lead to files of the package, but for the list of the repository's folders", () => {
+  const [readme = ''] = fs.readFileSync(join(ROOT, 'README.md'), 'utf8').split('## What is where');
+  const links = [...readme.matchAll(/\]\((?![a-z]+:)([^)#]+)[^)]*\)/g)].map(([, path]) => path!);
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+/** Ends all that a shell has started. */
+async function inShell(
+  script: string,
+  { cwd, until }: { cwd: string; until: RegExp },
+  during: (match: string) => Promise<void>,
+) {
+  // Without a terminal: npx cannot ask, and with `yes=false` it installs nothing on its own.
+  const env = {
+    ...{ npm_config_yes: 'false', npm_config_ignore_scripts: 'true', NO_COLOR: '1' },
+    // Vite's `build` sets it in this process; npm would then install no devDependencies.
+    NODE_ENV: undefined,
+  };
+  const { child, ended, match } = startProgram('bash', ['-ec', script], { cwd, env, detached: true });
+  const matched = await match(until);
+  try {
+    await during(matched);
+  } finally {
+    process.kill(-child.pid!, 'SIGTERM');
+  }
+  await ended;
+}
+
+test.describe('examples/README.md: its commands need no answer', () => {
+  const text = fs.readFileSync(join(ROOT, 'examples/README.md'), 'utf8');
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(text) ?? [];
+  // The package is packed above.
+  const rest = block.slice(block.indexOf('cd examples'));
+
+  for (const [example, pages] of Object.entries({
+    plain: ['dash.html', 'hls.html', 'shaka.html'],
+    vite: ['', 'main.ts'],
+    react: ['', 'main.tsx'],
+  })) {
+    test(example, async () => {
+      test.setTimeout(180_000);
+      expect(rest).toMatch(/^cd examples\/plain\nnpm install .*\nnpx vite\n$/);
+      const { status } = spawnSync('npm', ['view', 'vite', 'version'], { stdio: 'ignore' });
+      test.skip(status !== 0, "npm's registry cannot be reached");
+      const copy = join(folder, `copy-${example}`);
+      fs.cpSync(join(ROOT, 'examples', example), join(copy, 'examples', example), {
+        recursive: true,
+        filter: (path) => !path.includes('node_modules'),
+      });
+      const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
+      fs.copyFileSync(join(folder, tarball), join(copy, 'examples', tarball));
+      // Beside another package, as in a folder with all that was packed.
+      fs.writeFileSync(join(copy, 'examples/leo-abr-tools-0.2.0.tgz'), '');
+      const script = rest.replace('examples/plain', `examples/${example}`);
+      await inShell(script, { cwd: copy, until: /Local: +(http\S+\/)\s/ }, async (url) => {
+        for (const page of pages) expect((await fetch(new URL(page, url))).status).toBe(200);
+        const html = await (await fetch(new URL(pages[0]!, url))).text();
+        const scripts = [...html.matchAll(/(?<=["'])(?:\.\/)?node_modules\/[^"']+/g)].map(([path]) => path);
+        for (const path of scripts) expect((await fetch(new URL(path, url))).status).toBe(200);
+      });
+    });
+  }
+});
+
+test("docs/live.md's server passes on chunks as they come, and listens on the loopback only", async () => {
+  const script = `${join(ROOT, 'docs/examples/live-server.js')} 0`;
+  await inShell(`exec "${process.execPath}" ${script}`, { cwd: folder, until: /(http:\S+\/)\s/ }, async (url) => {
+    expect(await (await fetch(url)).text()).toContain('attachLeoAbr');
+    for (const path of ['dash.js', 'leo-abr.js']) expect((await fetch(new URL(path, url))).status).toBe(200);
+    const chunks = new TransformStream<Uint8Array>();
+    const writer = chunks.writable.getWriter();
+    const options = { method: 'PUT', body: chunks.readable, duplex: 'half' } as RequestInit;
+    const uploaded = fetch(new URL('1.m4s', url), options);
+    await writer.write(new TextEncoder().encode('first '));
+    const begun = async () => {
+      for (;;) {
+        const response = await fetch(new URL('1.m4s', url));
+        if (response.ok) return response;
+      }
+    };
+    const reader = (await begun()).body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toBe('first ');
+    await writer.write(new TextEncoder().encode('second'));
+    await writer.close();
+    expect((await reader.read()).value).toBe('second');
+    expect((await uploaded).status).toBe(200);
+    const { port } = new URL(url);
+    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    for (const { address } of others.filter(({ family, internal }) => family === 'IPv4' && !internal)) {
+      await expect(fetch(`http://${address}:${port}/`)).rejects.toThrow('fetch failed');
+    }
+  });
 });
 
 /** Builds an app of these files, or of one module; returns its script. */

@@ -146,13 +146,13 @@ test('no model, a wrong file, a forbidding policy: one fault, and built-in forec
     return { faults: faults.map(({ code, message, cause }) => `${code}: ${message}: ${cause}`), decisions, others };
   });
   expect(seen.faults).toEqual([
-    expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got 404/),
+    expect.stringMatching(/^forecaster-failed: the forecaster onnx failed: .*missing.onnx.* got status 404/),
   ]);
   expect(seen.decisions).toHaveLength(5);
   expectBuiltInForecasts(seen.decisions);
   const [page, worker, foreign, runtime, policy] = seen.others;
-  expect(page).toContain('model: expected an ONNX file');
-  expect(worker).toContain('the Worker could not be started');
+  expect(page).toContain('page.onnx: model: expected an ONNX file');
+  expect(worker).toMatch(/^model\.onnx: .*missing\.js could not be started/);
   expect(foreign).toContain('other.example');
   expect(runtime).toContain('missing.mjs');
   expect(policy).toMatch(/wasm/i);

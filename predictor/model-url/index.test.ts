@@ -5,7 +5,7 @@ import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { withValue } from '../forecast/with-value.fixture.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
-import { createModelForecaster, type ModelForecaster } from './index.ts';
+import { createModelForecaster, type ModelForecaster, type ModelForecasterOptions } from './index.ts';
 
 const originalFetch = globalThis.fetch;
 afterEach(() => {
@@ -40,10 +40,10 @@ test('gives the forecasts of its file, with what it has observed before it was l
 });
 
 test.each<[string, string, string]>([
-  ['another version', urlOf(withValue(SHIPPED_FILE, 'version', 9)), '.version: expected'],
+  ['another version', urlOf(withValue(SHIPPED_FILE, 'version', 9)), 'model.version: expected'],
   ['weights that are none', urlOf(withValue(SHIPPED_FILE, 'layers.0.weights', '?')), '.layers[0]'],
   ['no JSON', 'data:text/html,<p>', 'JSON'],
-  ['too long a file', `data:text/plain,${'x'.repeat(1e6 + 1)}`, 'at most 1000000 characters'],
+  ['too long a file', `data:text/plain,${'x'.repeat(1e6 + 1)}`, '1000001 characters; the limit is 1000000'],
 ])('%s is one fault, and the next forecaster is used', async (_, modelUrl, message) => {
   const forecaster = createModelForecaster({ modelUrl });
   await settled(forecaster);
@@ -60,7 +60,7 @@ test('tries again at the next session', async () => {
     ++tries === 1 ? new Response('', { status: 404 }) : new Response(JSON.stringify(SHIPPED_FILE));
   const forecaster = createModelForecaster({ modelUrl: '/model.json' });
   await settled(forecaster);
-  expect(() => forecaster.latest(0)).toThrow('/model.json: expected a model, got "status 404"');
+  expect(() => forecaster.latest(0)).toThrow('/model.json: expected a model, got status 404');
   expect(forecaster.latest(0)).toBeUndefined();
   forecaster.start({ seed: 1 });
   await settled(forecaster);
@@ -68,7 +68,21 @@ test('tries again at the next session', async () => {
   expect(forecaster.latest(2)).toMatchObject({ source: 'model:leo-abr built-in 4' });
 });
 
-test('refuses what is no URL', () => {
-  // @ts-expect-error: of the wrong type
-  expect(() => createModelForecaster({ modelUrl: 5 })).toThrow('options.modelUrl: expected the URL of a model, got 5');
+test('a file that cannot be fetched, or is no model, is named', async () => {
+  for (const fetched of [() => Promise.reject(new TypeError('Failed to fetch')), async () => new Response('{}')]) {
+    globalThis.fetch = fetched;
+    const forecaster = createModelForecaster({ modelUrl: '/model.json' });
+    await settled(forecaster);
+    expect(() => forecaster.latest(0)).toThrow('/model.json: expected a model, got ');
+  }
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'options: expected an object, got undefined'],
+  ['/model.json', 'options: expected an object, got "/model.json"'],
+  [{ modelUrl: 5 }, 'options.modelUrl: expected the URL of a model, got 5'],
+  [{ modelUrl: '/m', handover: 1 }, 'options.handover: expected true or false, got 1'],
+  [{ modelUrl: '/m', url: '/m' }, 'options.url: expected modelUrl or handover, got "/m"'],
+])('refuses the options %j', (options, message) => {
+  expect(() => createModelForecaster(options as ModelForecasterOptions)).toThrow(message);
 });

@@ -1,6 +1,6 @@
 /** `leo-abr/model`: forecasts of a model of `leo-abr train`, whose file a page loads by its URL. */
 
-import { check } from '../../abr/errors.ts';
+import { check, InputError, requireObject } from '../../abr/errors.ts';
 import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
 import { BuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { parseModel } from '../forecast/model-file.ts';
@@ -27,9 +27,13 @@ const LONGEST_FILE = 1e6;
  * of it. A failure (a missing file, a policy, an invalid model) is one fault of the plugin, and the next forecaster is used.
  * @throws {InputError} (field, expected, received) for invalid options.
  */
-export function createModelForecaster({ modelUrl, handover }: ModelForecasterOptions): ModelForecaster {
+export function createModelForecaster(options: ModelForecasterOptions): ModelForecaster {
+  const { modelUrl, handover, ...others } = requireObject(options, 'options');
+  for (const name of Object.keys(others)) check(false, `options.${name}`, 'modelUrl or handover', others[name]);
   const isUrl = modelUrl instanceof URL || (typeof modelUrl === 'string' && modelUrl !== '');
   check(isUrl, 'options.modelUrl', 'the URL of a model', modelUrl);
+  const isSwitch = handover === undefined || typeof handover === 'boolean';
+  check(isSwitch, 'options.handover', 'true or false', handover);
   return new UrlForecaster(String(modelUrl), { handover });
 }
 
@@ -64,15 +68,15 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
     this.status = 'loading';
     try {
       const response = await fetch(url);
-      check(response.ok, url, 'a model', `status ${response.status}`);
+      if (!response.ok) throw new Error(`status ${response.status}`);
       const text = await response.text();
-      check(text.length <= LONGEST_FILE, url, `at most ${LONGEST_FILE} characters`, text.length);
-      const model = parseModel(JSON.parse(text), url);
+      if (text.length > LONGEST_FILE) throw new Error(`${text.length} characters; the limit is ${LONGEST_FILE}`);
+      const model = parseModel(JSON.parse(text), 'model');
       this.useModel(model);
       this.name = `model:${model.name}`;
       this.status = 'ready';
     } catch (error) {
-      this.#fault = error;
+      this.#fault = new InputError(url, 'a model', error);
       this.status = 'failed';
     }
   }

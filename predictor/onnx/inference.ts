@@ -1,6 +1,6 @@
 /** The Worker's task: load a model, compare it with its card and evaluate it, with onnxruntime-web. */
 
-import { InputError } from '../../abr/errors.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
 import { CARD_KEY, type ModelCard, parseModelCard } from './model-card.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
 
@@ -77,12 +77,20 @@ export function serveInference(scope: MessageScope, options: InferenceOptions): 
   });
 }
 
-/** Rejects for a missing file, a file that is not a model, and a card that does not fit the model or this version. */
+/**
+ * Rejects for a missing file, a file that is not a model, and a card that does not fit the model or this version. Errors
+ * name the runtime's files, but not the model: the page knows its URL.
+ */
 export async function loadModel(urls: ModelUrls, options: InferenceOptions): Promise<LoadedModel> {
   const { runtimeUrl, modelUrl, wasmUrl } = urls;
-  const [runtime, bytes] = await Promise.all([options.importRuntime(runtimeUrl), fetchBytes(modelUrl, options)]);
+  const [runtime, bytes] = await Promise.all([
+    options.importRuntime(runtimeUrl).catch((error) => {
+      throw new Error(`${runtimeUrl}: ${describeValue(error)}`);
+    }),
+    fetchBytes(modelUrl, options),
+  ]);
   const json = onnxMetadata(bytes).get(CARD_KEY);
-  if (json === undefined) throw new InputError(modelUrl, `a model card in its metadata (${CARD_KEY})`, undefined);
+  if (json === undefined) throw new InputError('model', `a model card in its metadata (${CARD_KEY})`, undefined);
   const card = parseModelCard(json);
 
   const { env, InferenceSession, Tensor } = runtime;
@@ -91,7 +99,10 @@ export async function loadModel(urls: ModelUrls, options: InferenceOptions): Pro
   env.wasm.numThreads = 1;
   env.wasm.proxy = false;
   env.wasm.wasmPaths = { wasm: wasmUrl };
-  const session = await InferenceSession.create(bytes, { executionProviders: ['wasm'] });
+  const session = await InferenceSession.create(bytes, { executionProviders: ['wasm'] }).catch((error) => {
+    // onnxruntime-web's error for a WebAssembly file that it cannot use does not name the file.
+    throw /backend/.test(describeValue(error)) ? new Error(`${wasmUrl}: ${describeValue(error)}`) : error;
+  });
   const { input, output } = card;
   if (!session.inputNames.includes(input.name)) throw new InputError('model input', input.name, session.inputNames[0]);
 
@@ -119,6 +130,6 @@ export async function loadModel(urls: ModelUrls, options: InferenceOptions): Pro
 
 async function fetchBytes(url: string, { fetch: get = (address) => fetch(address) }: InferenceOptions) {
   const response = await get(url);
-  if (!response.ok) throw new Error(`${url}: expected a response with success, got ${response.status}`);
+  if (!response.ok) throw new Error(`expected a response with success, got status ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 }

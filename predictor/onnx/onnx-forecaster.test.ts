@@ -255,8 +255,12 @@ describe('faults', () => {
 
   test.each<[string, (worker: FakeWorker) => void, string | RegExp]>([
     ['the model is missing', (worker) => worker.answer({ kind: 'failed', message: 'got 404' }), /got 404/],
-    ['the Worker may not run', (worker) => worker.dispatch('error', {}), /could not be started/],
-    ['the Worker fails', (worker) => worker.dispatch('error', { message: 'out of memory' }), /out of memory/],
+    ['the Worker may not run', (worker) => worker.dispatch('error', {}), /worker\.js could not be started/],
+    [
+      'the Worker fails',
+      (worker) => worker.dispatch('error', { message: 'out of memory' }),
+      /worker\.js failed: out of memory/,
+    ],
     ['a message cannot be read', (worker) => worker.dispatch('messageerror', {}), /unreadable message/],
     ['another Worker', (worker) => worker.dispatch('message', { data: null }), /sent an invalid message/],
     ['an empty card', (worker) => worker.dispatch('message', { data: { kind: 'ready' } }), /sent an invalid message/],
@@ -267,6 +271,7 @@ describe('faults', () => {
     const { faults, sources } = inChain(forecaster);
     expect(sources).toEqual(next);
     expect(faults).toEqual([expect.stringMatching(message)]);
+    expect(faults[0]).toContain(String(URLS.modelUrl));
     expect([forecaster.status, worker.isTerminated, jest.getTimerCount()]).toEqual(['failed', true, 0]);
     worker.answer(ready(CARD));
     expect(forecaster.status).toBe('failed');

@@ -95,7 +95,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
       });
       worker.addEventListener('error', ({ message }) => {
         // There is no message if the script cannot be fetched or may not run.
-        fail(message ? `the Worker failed: ${message}` : 'the Worker could not be started, or failed');
+        fail(`the Worker ${workerUrl} ${message ? `failed: ${message}` : 'could not be started, or failed'}`);
       });
       worker.addEventListener('messageerror', () => fail('the Worker sent an unreadable message'));
       worker.postMessage({ kind: 'load', ...urls } satisfies ToWorker);
@@ -164,7 +164,7 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
 
   #fail(error: Error): void {
     this.status = 'failed';
-    this.#fault = error;
+    this.#fault = new Error(`${this.#options.modelUrl}: ${error.message}`, { cause: error });
     this.#release();
   }
 
@@ -215,7 +215,14 @@ function urlsOf({
   wasmUrl,
   workerUrl,
 }: OnnxForecasterOptions): ModelUrls & { workerUrl: string } {
-  const absolute = (url: string | URL) => new URL(url, globalThis.document?.baseURI).href;
+  const base = globalThis.document?.baseURI;
+  const absolute = (url: string | URL) => {
+    try {
+      return new URL(url, base).href;
+    } catch {
+      throw new Error(`${url} is no URL${base ? '' : ', or a relative one without a page'}`);
+    }
+  };
   const runtime = absolute(
     runtimeUrl ?? new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort.wasm.bundle.min.mjs', import.meta.url),
   );

@@ -3,6 +3,7 @@
 import { liveMetrics } from '../evaluation/live-metrics.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import { decisionMicros } from '../evaluation/quantiles.ts';
+import { withSlowLink } from '../evaluation/slow-link.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
@@ -60,7 +61,7 @@ export function browserSessionResult(
       }),
     ...(timings && decisionMicros(record.decisionMillis)),
   };
-  return roundedSession(withTraceEnd(session, trace, scenario));
+  return roundedSession(withSlowLink(withTraceEnd(session, trace, scenario), { trace, segmentCount }, scenario));
 }
 
 /** The reason of the last decision on the segment; '' if dash.js decided. */

@@ -1,6 +1,7 @@
 /** The players of a line of the plan: one, or those of a household with their own joins. */
 
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { withSlowLink } from '../evaluation/slow-link.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
@@ -46,6 +47,6 @@ export function inHousehold(
     const joinSeconds = first?.requestedAtSeconds ?? plannedSeconds;
     const seat = { name: household.name, algorithm, player, joinSeconds, linkUtilisation };
     const result = withTraceEnd({ ...one.result, household: seat }, one.planned.trace, scenario);
-    return { ...one, ...rejected, result: roundedSession(result) };
+    return { ...one, ...rejected, result: roundedSession(withSlowLink(result, one.planned, scenario)) };
   });
 }

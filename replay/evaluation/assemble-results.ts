@@ -3,7 +3,7 @@
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../results.ts';
 import { householdsOf } from './household-figures.ts';
 import { orderSessions } from './plan.ts';
-import { summarise } from './summary.ts';
+import { summarise, summariseByLink } from './summary.ts';
 
 /** In the plan's order, with a summary. `algorithms` gives their order (default: appearance). */
 export function assembleResults(options: {
@@ -14,7 +14,8 @@ export function assembleResults(options: {
 }): Results {
   const { tool, scenario, algorithms } = options;
   const sessions = orderSessions(options.sessions, algorithms);
-  const summary = summarise(sessions, { scenario, baseline: tool.baseline, seed: tool.seed });
+  const summaryOptions = { scenario, baseline: tool.baseline, seed: tool.seed };
+  const byLink = summariseByLink(sessions, summaryOptions);
   const households = householdsOf(sessions, scenario);
   return {
     schema: scenario.live === undefined ? 1 : 2,
@@ -22,7 +23,8 @@ export function assembleResults(options: {
     scenario,
     sessions,
     ...(households.length > 0 && { households }),
-    summary,
+    summary: summarise(sessions, summaryOptions),
+    ...(byLink.length > 0 && { byLink }),
   };
 }
 
@@ -41,6 +43,10 @@ export function* resultsPieces(results: Results): Generator<string> {
   }
   yield ',\n"summary":';
   yield* lines(results.summary);
+  if (results.byLink) {
+    yield ',\n"byLink":';
+    yield* lines(results.byLink);
+  }
   yield '}\n';
 }
 

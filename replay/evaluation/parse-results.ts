@@ -164,9 +164,12 @@ const session = object({
     player: count,
   }),
   'pastTraceSeconds?': positive,
+  'slowLinkBps?': notNegative,
   'handoversAtSeconds?': notNegative,
   'decisionMicros?': object(each(notNegative, 'p50', 'p99')),
 });
+
+const row = object({ ...each(text, 'dataset', 'algorithm'), sessions: count });
 
 const results = object({
   schema: that('1 or 2, the versions of results that this command reads', (value) => value === 1 || value === 2),
@@ -186,7 +189,8 @@ const results = object({
   }),
   sessions: list(session),
   'households?': list(object({ ...each(text, 'household', 'algorithm'), ...each(number, 'qoeSum', 'qoeLeast') })),
-  summary: list(object({ ...each(text, 'dataset', 'algorithm'), sessions: count })),
+  summary: list(row),
+  'byLink?': list(row),
 });
 
 /** A bitrate that is not in the ladder belongs to another scenario; a live one needs its metrics. */

@@ -7,6 +7,7 @@ import {
   ALL_DATASETS,
   type BaselineComparison,
   type FirstMinute,
+  type LinkRow,
   type LiveMetrics,
   type SessionResult,
   type SummaryRow,
@@ -35,6 +36,15 @@ export function summarise(sessions: readonly SessionResult[], options: SummaryOp
   for (const [dataset, members] of datasets) rows.push(...rowsOf(dataset, members, ways, { ...options, startOf }));
   if (datasets.size > 1) rows.push(...rowsOf(ALL_DATASETS, sessions, ways, { ...options, startOf }));
   return rows;
+}
+
+/** Links slower than the lowest bitrate apart from the others, because their stalls outweigh all else; empty without any. */
+export function summariseByLink(sessions: readonly SessionResult[], options: SummaryOptions): LinkRow[] {
+  const groups = groupBy(sessions, ({ slowLinkBps }) => (slowLinkBps === undefined ? 'other' : 'slow'));
+  if (!groups.has('slow')) return [];
+  return (['slow', 'other'] as const).flatMap((links) =>
+    summarise(groups.get(links) ?? [], options).map((row) => ({ links, ...row })),
+  );
 }
 
 function rowsOf(

@@ -2,7 +2,7 @@
  * The rebuilt rules in the states of sessions that dash.js 5.2.1 played in Chromium: would they have chosen the same?
  * `fixtures/dash-js-sessions.json` has the requests of 10 recordings, two sessions each, by
  *
- *     npx leo-abr bench --scenario docs/scenarios/dash-rules.json --algorithms dynamic,bola-e --late-share 0.2 ...
+ *     npx leo-abr bench --scenario dash-rules --algorithms dynamic,bola-e --late-share 0.2 ...
  *
  * docs/findings.md lists the recordings. A request: index, representation, received bits, second of the request,
  * duration, latency, buffer level at the request, and 1 if it was abandoned.
@@ -13,6 +13,7 @@ import { expect, test } from '@jest/globals';
 import type { Download } from '../../abr/controller.ts';
 import { createBolaE, createDynamic } from '../../abr/dash-js/dash-rules.ts';
 import { stateOf } from '../../abr/random-states.fixture.ts';
+import { scenarioNamed } from '../scenario-file.ts';
 
 interface BrowserSession {
   algorithm: string;
@@ -21,7 +22,7 @@ interface BrowserSession {
 }
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-const { ladderBps, segmentSeconds, bufferCapSeconds } = JSON.parse(read('../../docs/scenarios/dash-rules.json'));
+const { ladderBps, segmentSeconds, bufferCapSeconds } = scenarioNamed('dash-rules');
 const sessions: BrowserSession[] = JSON.parse(read('fixtures/dash-js-sessions.json'));
 
 /** For each segment after the first: dash.js's choice and the controller's. */
@@ -37,7 +38,7 @@ function choicesIn({ algorithm, requests }: BrowserSession): [number, number][] 
       choices.push([representation, controller.decide(stateOf(ladderBps, { ...changes, downloads })).representation]);
     }
     downloads.push({
-      ...{ segmentIndex, bitrateBps: ladderBps[representation], receivedBits, sizeBits: receivedBits },
+      ...{ segmentIndex, bitrateBps: ladderBps[representation]!, receivedBits, sizeBits: receivedBits },
       ...{ requestedAtSeconds: atSeconds, downloadSeconds: seconds, latencySeconds: latency },
       abandoned: abandoned === 1,
     });

@@ -1,13 +1,12 @@
 /** MPC-L where the first bytes of a session are not the link: behind a token bucket, while TCP starts; and with short segments. */
 
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { createMpcL, type PiecewisePath } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { firstMinute } from '../evaluation/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';
 import type { ResolvedScenario } from '../results.ts';
-import { parseScenario } from '../scenario-file.ts';
+import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { traceUntil } from './made-up.fixture.ts';
@@ -70,7 +69,7 @@ class TokenBucket extends Sender {
 const MEDIA_SECONDS = 120;
 
 function scenarioOf(name: string): ResolvedScenario {
-  const scenario = parseScenario(readFileSync(`docs/scenarios/${name}.json`, 'utf8'), name);
+  const scenario = resolveScenario(scenarioNamed(name));
   return { ...scenario, segmentCount: MEDIA_SECONDS / scenario.segmentSeconds };
 }
 

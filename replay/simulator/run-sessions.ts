@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.ts';
 import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import type { PlannedSession } from '../evaluation/plan.ts';
+import { withSlowLink } from '../evaluation/slow-link.ts';
 import { withTraceEnd } from '../evaluation/trace-end.ts';
 import type { OnnxModels } from '../onnx-model.ts';
 import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
@@ -84,7 +85,9 @@ export function sessionPlayer({
     const played = household
       ? playHousehold(household, task, { algorithm, algorithmOf })
       : [playAlone(algorithmOf(algorithm)(task))];
-    return played.map((session) => roundedSession(withTraceEnd(session, start.trace, scenario)));
+    return played.map((session) =>
+      roundedSession(withSlowLink(withTraceEnd(session, start.trace, scenario), start, scenario)),
+    );
   };
 }
 

@@ -30,10 +30,15 @@ test('whoever reads the state of a handle watches', () => {
   expect(made).toMatchObject([{ isWatched: true }]);
 });
 
-test('an unknown event is refused with the names of the events', () => {
+test('an unknown event is refused with the names of the events, and a listener that is no function', () => {
   const events = new Events({ logger: null });
-  const listen = () => events.on('decisions' as 'decision', () => {});
-  expect(listen).toThrow('event: expected decision, pace or fault, got "decisions"');
+  for (const type of ['decisions', 'toString', undefined] as unknown as 'decision'[]) {
+    expect(() => events.on(type, () => {})).toThrow('event: expected decision, pace or fault, got ');
+  }
+  for (const listener of [5, null, undefined, {}] as unknown as (() => void)[]) {
+    expect(() => events.on('decision', listener)).toThrow('listener: expected a function, got ');
+  }
+  expect(events.isWatched).toBe(false);
 });
 
 test('a fault is reported once per code and source, to listener and logger, after the current call', async () => {

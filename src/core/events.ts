@@ -38,7 +38,7 @@ export interface PaceEvent {
 
 /** Faults at run time; playback continues after each. */
 export type FaultCode =
-  /** Not a player, or not a version of it, that the plugin supports: the plugin does nothing. */
+  /** Not a version of the player that the plugin supports: the plugin does nothing. */
   | 'unsupported-player'
   /** A live stream in an entry for streams on demand, or no known bitrates: the player's own algorithm decides. */
   | 'unsupported-stream'
@@ -101,8 +101,9 @@ export class Events {
 
   /** Returns a function that removes the listener. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void {
-    const set = this.#listeners[type] as Set<Listener<K>> | undefined;
-    check(set !== undefined, 'event', 'decision, pace or fault', type);
+    check(Object.hasOwn(this.#listeners, type), 'event', 'decision, pace or fault', type);
+    check(typeof listener === 'function', 'listener', 'a function', listener);
+    const set = this.#listeners[type] as Set<Listener<K>>;
     set.add(listener);
     this.isWatched ||= type !== 'fault';
     return () => set.delete(listener);

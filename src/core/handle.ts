@@ -7,12 +7,13 @@ import type { Adaptation } from './adaptation.ts';
 import { writeLines } from './debug.ts';
 import { Events, type FaultEvent, type LeoAbrEvents, type Listener } from './events.ts';
 import type { LeoAbrOptions } from './mpc-l-options.ts';
+import { isPlain } from './options.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { SessionRecord } from './session.ts';
 
 /** The state of an attachment. */
 export interface LeoAbrState {
-  /** `inactive`: there is no player, or it is not supported (see `faults`); `detached`: after `detach()`. */
+  /** `inactive`: hls.js has not made the player yet, or it is not supported (see `faults`); `detached`: after `detach()`. */
   status: 'attached' | 'inactive' | 'detached';
   /** Name of the controller. */
   controller: string;
@@ -46,7 +47,7 @@ export interface LeoAbrHandle {
   set(change: ChangeableOptions): void;
   /** Restores the player's own algorithm and the previous settings. Safe to call twice. */
   detach(): void;
-  /** Calls `listener` for each event from now on; returns a function that ends this. */
+  /** Calls `listener` for each event from now on; returns a function that ends this. Throws an `InputError` for others. */
   on<K extends keyof LeoAbrEvents>(type: K, listener: Listener<K>): () => void;
   readonly state: LeoAbrState;
 }
@@ -77,6 +78,7 @@ export function createHandle<O extends object>(
   let isDetached = false;
   return {
     set(change) {
+      check(isPlain(change), 'change', 'an object', change);
       for (const [name, value] of Object.entries(change)) {
         const isChangeable = (CHANGEABLE as readonly string[]).includes(name);
         check(isChangeable, `options.${name}`, `a change of ${CHANGEABLE.join(', ')}`, value);

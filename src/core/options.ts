@@ -75,8 +75,8 @@ export const COMMON_CHECKS: Checks<CommonOptions> = {
   horizon: isWhole(1, 20),
   qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
   timeSource: ['now()', (value) => has(value, 'now')],
-  sizes: ['a URL or an object', (value) => typeof value === 'string' || has(value)],
-  live: ['an object', (value) => has(value)],
+  sizes: ['a URL or an object', (value) => value instanceof URL || isText(value) || isPlain(value)],
+  live: ['an object', isPlain],
   cmcd: SWITCH,
   seed: isWhole(0, LARGEST_SEED),
   debug: ['true, false or a function', (value) => typeof value === 'boolean' || typeof value === 'function'],
@@ -93,7 +93,7 @@ export function controllerCheck(names: readonly string[]): Check {
 
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function checkOptions<O extends object>(options: O, checks: Checks<O>, path = 'options'): void {
-  check(has(options), path, 'an object', options);
+  check(isPlain(options), path, 'an object', options);
   for (const [name, value] of Object.entries(options)) {
     const rule: Check | undefined = Object.hasOwn(checks, name) ? checks[name as keyof O] : undefined;
     check(rule !== undefined, `${path}.${name}`, `one of ${Object.keys(checks).join(', ')}`, value);
@@ -125,6 +125,15 @@ export function has(value: unknown, ...methods: string[]): boolean {
     value !== null &&
     methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
   );
+}
+
+/** Whether `value` is an object of fields: no array, element, map, date or the like. */
+export function isPlain(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 export function isFrom(least: number, most: number): Check {

@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Situation } from './player-port.ts';
-import { parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
+import { loadSizes, parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
   representation: { id, bitrateBps: 1e6 },
@@ -99,4 +99,29 @@ test.each([
   ['NaN', { representations: { v0: [Number.NaN] } }, 'sizes.representations.v0[0]'],
 ])('parseSizes refuses %s with the field', (_, value, field) => {
   expect(() => parseSizes(value)).toThrow(expect.objectContaining({ name: 'InputError', field }));
+});
+
+const originalFetch = globalThis.fetch;
+afterEach(() => {
+  globalThis.fetch = originalFetch;
+});
+
+test.each<[string, () => Response, string]>([
+  ['a missing file', () => new Response('', { status: 404 }), 'status 404'],
+  ['no JSON', () => new Response('<html>'), '<html>'],
+  ['other JSON', () => new Response('{"v0": [1]}'), 'sizes.representations: expected arrays of bytes by id'],
+  [
+    'no network',
+    () => {
+      throw new TypeError('Failed to fetch');
+    },
+    'Failed to fetch',
+  ],
+])('the error of %s names its URL', async (_, respond, problem) => {
+  globalThis.fetch = async () => respond();
+  for (const url of ['sizes.json', new URL('https://media.example/sizes.json')]) {
+    const error = await loadSizes(url).catch((cause: Error) => cause);
+    expect(error).toMatchObject({ name: 'InputError', field: String(url), expected: 'segment sizes' });
+    expect((error as Error).message).toContain(problem);
+  }
 });

@@ -1,6 +1,6 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
-import { check } from '../../abr/errors.ts';
+import { check, InputError } from '../../abr/errors.ts';
 import type { SegmentRequest, Situation } from './player-port.ts';
 
 /** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
@@ -35,12 +35,16 @@ export function parseSizes(value: unknown): SizesFile {
   return file as SizesFile;
 }
 
-/** Fetches a `sizes.json` if given its URL; throws as `parseSizes` does, and without a good response. Others are valid. */
+/** Fetches a `sizes.json` if given its URL; throws an `InputError` that names it. Others are valid. */
 export async function loadSizes(sizes: SizesFile | string | URL): Promise<SizesFile> {
   if (typeof sizes !== 'string' && !(sizes instanceof URL)) return sizes;
-  const response = await fetch(sizes);
-  if (!response.ok) throw new Error(`${sizes} answered ${response.status}`);
-  return parseSizes(await response.json());
+  try {
+    const response = await fetch(sizes);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return parseSizes(await response.json());
+  } catch (error) {
+    throw new InputError(String(sizes), 'segment sizes', error);
+  }
 }
 
 export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;

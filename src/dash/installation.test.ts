@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { createMpcL } from '../../abr/mpc-l/mpc-l.ts';
 import { Scripted, Steady, useManualClock } from '../core/scripted.fixture.ts';
-import { attachLeoAbr, type ChangeableOptions, type DashPlayer } from '../index.ts';
-import { attached, FakePlayer } from './fake-player.fixture.ts';
+import { attachLeoAbr, type ChangeableOptions } from '../index.ts';
+import { asPlayer, attached, FakePlayer } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -98,6 +98,8 @@ test.each([
   [{ risk: 2 }, 'options.risk: expected a number from 0 to 1, got 2'],
   [{ risk: 1, live: 3 }, 'options.live: expected an object, got 3'],
   [{ risk: 1, horizon: 0 }, 'options.horizon: expected a whole number from 1 to 20, got 0'],
+  [null as never, 'change: expected an object, got null'],
+  [3 as never, 'change: expected an object, got 3'],
 ])('handle.set(): %j is refused, and nothing changes', (change, message) => {
   const { state, forecast, decision } = decidedAfter(change, message);
   expect(decision).toEqual(createMpcL().decide(state, forecast));
@@ -108,5 +110,6 @@ test('handle.set(): an option of mpc-l with another controller is refused; on an
   expect(() => handle.set({ risk: 0.5 })).toThrow('options.risk: expected controller mpc-l beside it, got "mpc-d"');
   handle.detach();
   handle.set({ qoe: 'log' });
-  attachLeoAbr(undefined as unknown as DashPlayer, { logger: null }).set({ risk: 1 });
+  const old = Object.assign(new FakePlayer(), { getVersion: () => '4.7.4' });
+  attachLeoAbr(asPlayer(old), { logger: null }).set({ risk: 1 });
 });

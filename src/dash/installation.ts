@@ -1,9 +1,11 @@
 /** Installs the core in a dash.js player, with its rule, settings and listeners; and removes it. */
 
+import { check } from '../../abr/errors.ts';
 import { Adaptation } from '../core/adaptation.ts';
 import type { Events } from '../core/events.ts';
 import { createHandle, type Installation, type LeoAbrHandle } from '../core/handle.ts';
 import { EMITTER_METHODS, listen, UndoList } from '../core/hooks.ts';
+import { has } from '../core/options.ts';
 import type { ResolvedOptions } from '../core/resolved-options.ts';
 import { SWITCH_RULE, switchRule } from './abr.ts';
 import type { BufferLevelEvent } from './buffer-gauge.ts';
@@ -22,6 +24,8 @@ export function attach<O extends object>(
   resolve: (options: O | undefined) => ResolvedOptions,
   Live?: NewLiveSupport,
 ): LeoAbrHandle {
+  // All versions of dash.js have these; an unsupported version is a fault.
+  check(has(player, 'getVersion', 'on', 'off'), 'player', 'a dash.js MediaPlayer', player);
   return createHandle(options, resolve, (resolved, events) => {
     const problem = whyUnsupported(player);
     if (problem !== undefined) events.fault('unsupported-player', problem);

@@ -22,7 +22,7 @@ const METHODS = [
 
 /** Why this player is not supported; undefined if it is. */
 export function whyUnsupported(player: DashPlayer): string | undefined {
-  const missing = METHODS.find((name) => typeof player?.[name] !== 'function');
+  const missing = METHODS.find((name) => typeof player[name] !== 'function');
   if (missing) return `the player has no ${missing}()`;
   const version = player.getVersion();
   // Rule priorities exist since 5.1: without them the plugin could not decide on video while dash.js decides on audio.

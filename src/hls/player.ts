@@ -2,6 +2,7 @@
 
 import type Hls from 'hls.js';
 import type { AbrController, HlsListeners } from 'hls.js';
+import { check } from '../../abr/errors.ts';
 
 export type HlsHandlers = { [E in keyof HlsListeners]?: (data: Parameters<HlsListeners[E]>[1]) => void };
 
@@ -24,5 +25,7 @@ export function classOf(hls: Hls): typeof Hls {
 
 /** hls.js's own ABR controller; it decides where the plugin does not. */
 export function abrControllerOf(hls: Hls): typeof AbrController {
-  return classOf(hls).DefaultConfig.abrController;
+  const controller = (hls && classOf(hls))?.DefaultConfig?.abrController;
+  check(controller !== undefined, 'hls', 'a player of hls.js', hls);
+  return controller;
 }

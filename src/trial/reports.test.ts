@@ -208,6 +208,9 @@ test('refuses what is no player, and other options', () => {
   expect(() => reportSessions(player, { report: { url: '/r', observations: 1 as never } })).toThrow('observations');
   expect(() => reportSessions(player, { leoAbr: {} as never })).toThrow('options.leoAbr');
   expect(() => reportSessions(player).on('end' as never, () => {})).toThrow('event');
+  expect(() => reportSessions(player).on('session', 5 as never)).toThrow('listener: expected a function, got 5');
+  expect(() => reportSessions(player, null as never)).toThrow('options: expected an object, got null');
+  expect(() => reportSessions(null as never)).toThrow('player: expected');
 });
 
 test('a player that fails is observed as far as possible, and plays on', () => {

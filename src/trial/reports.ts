@@ -6,7 +6,7 @@ import { attempt } from '../core/attempt.ts';
 import type { DecisionEvent, Guard, Logger } from '../core/events.ts';
 import type { LeoAbrHandle } from '../core/handle.ts';
 import { DOM_METHODS, listen, UndoList } from '../core/hooks.ts';
-import { has } from '../core/options.ts';
+import { has, isPlain } from '../core/options.ts';
 import { type Arm, PLAYER, randomDigits } from './arms.ts';
 import { LinkRecord } from './link.ts';
 import { Playback } from './playback.ts';
@@ -84,6 +84,7 @@ export class Reporter implements SessionReports {
     private readonly player: ObservedPlayer,
     private readonly options: ReportOptions,
   ) {
+    check(isPlain(options), 'options', 'an object', options);
     const { leoAbr, arm, report } = options;
     const isUrl = typeof report !== 'object' || report instanceof URL;
     const { url, observations = false } = isUrl ? { url: report } : report;
@@ -105,6 +106,7 @@ export class Reporter implements SessionReports {
 
   on(type: 'session', listener: (report: SessionReport) => void): () => void {
     check(type === 'session', 'event', 'session', type);
+    check(typeof listener === 'function', 'listener', 'a function', listener);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

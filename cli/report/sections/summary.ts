@@ -8,7 +8,15 @@ import { type TierAgreement, tierAgreement } from '../../../replay/evaluation/ti
 import { largeDatasets } from '../../../replay/evaluation/verdicts.ts';
 import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
 import { ALGORITHM, type Block, type Column, type Table, tableOf } from '../document.ts';
-import { componentFigures, householdFigures, rowNames, shownRows, summaryFigures } from '../figures.ts';
+import {
+  componentFigures,
+  householdFigures,
+  linkRows,
+  linksText,
+  rowNames,
+  shownRows,
+  summaryFigures,
+} from '../figures.ts';
 import { cellText, count, estimateCell, scaled } from '../format.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
 import { intervalsText } from '../summary-table.ts';
@@ -31,6 +39,10 @@ const DIFFERENCES = {
     '"worst 5 %" is in seconds of stalls, "over 10 s" in percentage points of the sessions, below 0 where it is better.',
 };
 
+const LINKS =
+  'The same sessions, with slow links apart from the others: on a slow link every algorithm stalls, and the mean over all ' +
+  'links says more about the stalls than about the choices.';
+
 export function summaryBlocks(run: Run): Block[] {
   const { scenario, results } = run;
   const { means, differences } = summaryFigures(scenario);
@@ -43,8 +55,11 @@ export function summaryBlocks(run: Run): Block[] {
   const caption = `Pairs of sessions of the same trace and start. ${DIFFERENCES[kind]} Bold intervals exclude 0. ${intervalsText(results.summary)}`;
   const parts = scenario.live ? [] : componentFigures(scenario);
   const [first, ...others] = differences;
-  const blocks: Block[] = [tableOf(MEANS[kind], [...names, ...means], rows)];
+  const links = linksText(results);
+  const blocks: Block[] = [tableOf(`${MEANS[kind]}${links && ` ${links}`}`, [...names, ...means], rows)];
   if (compared.length > 0) blocks.push(tableOf(caption, [...names, first!, ...parts, ...others], compared));
+  const byLink = linkRows(results);
+  if (byLink.length > 0) blocks.push(tableOf(LINKS, [...rowNames(byLink), ...means, ...differences], byLink));
   return blocks;
 }
 
