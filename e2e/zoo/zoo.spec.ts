@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import type { ReplaySession } from '../../replay/origin/index.ts';
 import {
   CORE,
+  CORE_WITH_CATCH_UP,
   expect,
   type PlayerName,
   type ServedFiles,
