@@ -60,7 +60,12 @@ export const ROWS: readonly Row[] = [
   { kind: 'languages', stream: { languages: ['en', 'de', 'fr'], audioBps: SEVERAL_BPS.slice(0, 2) } },
   { kind: 'two codecs', stream: { hasVp9: true } },
   { kind: 'frame rates', stream: { clip: (clip, i) => faster(clip, [0.5, 1, 1, 2][i]!) } },
-  { kind: 'periods, discontinuities', stream: { secondLadderBps: [300e3, 1e6, 2e6, 4e6] } },
+  {
+    kind: 'periods, discontinuities',
+    stream: { secondLadderBps: [300e3, 1e6, 2e6, 4e6] },
+    // With short buffers, hls.js alone may stop at a discontinuity.
+    settings: { 'hls.js': { maxBufferLength: 30, maxMaxBufferLength: 600 } },
+  },
   { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },
   {
     kind: 'a gap',
@@ -95,7 +100,7 @@ export const ROWS: readonly Row[] = [
   { kind: 'bitrates declared by half', stream: { declaredBps: (bps) => bps / 2 } },
   { kind: 'bitrates declared twice', stream: { declaredBps: (bps) => bps * 2 } },
   { kind: 'segments of 0.5 s', stream: { durations: seconds(24, 0.5) } },
-  { kind: 'segments of 0.8 to 9 s', stream: { durations: [3, 0.8, 9, 1.2, 0.8, 2] } },
+  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 2, 9, 0.8, 1.2, 2] } },
   {
     kind: 'a clear key',
     stream: { encryption: 'clearkey' },
@@ -125,7 +130,7 @@ export const ROWS: readonly Row[] = [
 
 /** Seconds of media; of a live stream, those to play. */
 export function mediaSeconds({ stream, live }: Row): number {
-  if (live) return 10;
+  if (live) return 16;
   const { durations = DURATIONS } = 'origin' in stream ? {} : stream;
   return durations.reduce((sum, one) => sum + one, 0);
 }
