@@ -1,7 +1,5 @@
 /** Makes streams of any kind from the composer's clips: their segments, and a DASH manifest and HLS playlists of them. */
 
-import { deflateSync } from 'node:zlib';
-import { box, concatBytes, u32 } from '../../replay/media/boxes.ts';
 import { ByteRuns } from '../../replay/media/byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from '../../replay/media/clips.ts';
 import { composeSegment, type SegmentRequest, segmentStartTicks } from '../../replay/media/compose-segment.ts';
@@ -37,9 +35,12 @@ export interface ZooStream {
   addressing?: 'list' | 'ranges';
   container?: 'ts';
   encryption?: 'clearkey' | 'aes-128';
-  /** HLS has a group of audio per quality, or offers each quality with each group. Default: each group with its share. */
+  /** HLS has a group per audio bitrate. `each`: a quality has one of the groups. Default: it is offered with all. */
   audioGroups?: 'each';
-  /** The second half is a period of its own, or follows a discontinuity: other pictures, and as many representations. */
+  /**
+   * The second half is a period with other pictures, in HLS after a discontinuity. There it has as many representations
+   * as the first.
+   */
   secondLadderBps?: readonly number[];
   /** This segment does not exist: the timeline has a hole, and HLS marks a gap. */
   gapAt?: number;
@@ -205,22 +206,16 @@ function addFiles(files: Map<string, () => MediaFile>, { id, clip, init, segment
 
 const SUBTITLES = 'WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0\n\n00:00.500 --> 00:09.000\nA line.\n';
 
+/** A grey pixel as PNG: players load thumbnails only for pages that show them. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 function addExtras(files: Map<string, () => MediaFile>): void {
   const text = (content: string) => new ByteRuns([new TextEncoder().encode(content)]);
   files.set('text.vtt', () => file('text/vtt', text(SUBTITLES)));
-  files.set('tiles-1.png', () => file('image/png', new ByteRuns([png(128, 72)])));
-}
-
-/** A grey picture. */
-function png(width: number, height: number): Uint8Array {
-  const chunk = (type: string, data: Uint8Array) => {
-    // A chunk is a box whose size leaves out its header, and its check sum follows. Players do not decode the picture.
-    return concatBytes([u32(data.length), box(type, data).subarray(4), u32(0)]);
-  };
-  const header = concatBytes([u32(width), u32(height), Uint8Array.of(8, 0, 0, 0, 0)]);
-  const pixels = deflateSync(Buffer.alloc((width + 1) * height, 0));
-  const signature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-  return concatBytes([signature, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', new Uint8Array())]);
+  files.set('tiles-1.png', () => file('image/png', new ByteRuns([PIXEL])));
 }
 
 // ---- DASH ----
