@@ -5,7 +5,7 @@
 
 import { type Arrived, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
 import type { Forecasting } from './forecasting.ts';
-import type { RequestReport, SegmentRequest } from './player-port.ts';
+import type { RequestReport } from './player-port.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { type Session, VideoDownload } from './session.ts';
@@ -27,8 +27,6 @@ interface Parts {
 /** A request is any object that the player keeps from the beginning of the request to its end. */
 export class Downloads {
   readonly #downloads = new Map<object, SegmentDownload>();
-  /** Stands for all of `sampled` in the meter. */
-  #samples: object | undefined;
 
   constructor(private readonly parts: Parts) {
     parts.clock.inFlight = this.#downloads;
@@ -37,9 +35,12 @@ export class Downloads {
   /** A request was sent. */
   requested(request: object, { isMedia, isOpaque, segment, live }: RequestReport): void {
     const { session, clock, sizes, forecasting, options, ticker } = this.parts;
-    // An init segment does not start the session's clock.
-    if (!clock.isRunning && !isMedia) return;
-    this.#start();
+    if (!clock.isRunning) {
+      // An init segment does not start the session's clock.
+      if (!isMedia) return;
+      clock.start();
+      forecasting?.start(clock);
+    }
     const atSeconds = clock.nowSeconds();
     const waits = live && session.record.live?.requested(live, segment !== undefined, atSeconds);
     const link = options.newLinkWatch?.(atSeconds, session, {
@@ -53,26 +54,6 @@ export class Downloads {
     this.#downloads.set(request, download);
     session.begin(download);
     ticker.update();
-  }
-
-  /** The player has received these bits within this time, without a request: media over QUIC. */
-  sampled(segment: SegmentRequest, bits: number, seconds: number): void {
-    if (!(bits > 0 && seconds > 0)) return;
-    this.#start();
-    const { session, clock, forecasting } = this.parts;
-    const atSeconds = clock.nowSeconds();
-    const sinceSeconds = Math.max(0, atSeconds - seconds);
-    const meter = forecasting?.meter;
-    this.#samples ??= meter?.requestSent(sinceSeconds);
-    if (this.#samples) {
-      meter!.resumed(this.#samples, atSeconds, sinceSeconds, bits);
-      meter!.waits(this.#samples, atSeconds, Number.POSITIVE_INFINITY);
-    }
-    const download = new VideoDownload(segment, sinceSeconds, { sizeBits: bits });
-    session.begin(download);
-    download.received(atSeconds, { totalBits: bits });
-    download.ended(atSeconds, 'whole');
-    session.end(download, 'whole', seconds);
   }
 
   /** The player has sent the same request again. */
@@ -133,14 +114,5 @@ export class Downloads {
   /** The session of these requests is over. */
   forget(): void {
     this.#downloads.clear();
-    this.#samples = undefined;
-  }
-
-  /** The session's first media request. */
-  #start(): void {
-    const { clock, forecasting } = this.parts;
-    if (clock.isRunning) return;
-    clock.start();
-    forecasting?.start(clock);
   }
 }

@@ -12,7 +12,7 @@ const ABORT_BPS = -1;
 /** Shaka's default for `abr.switchInterval`: the page has set none. */
 const DEFAULT_INTERVAL_SECONDS = 8;
 
-/** What the managers of one attachment share. Shaka makes them as it likes: for preloads, too, while another one plays. */
+/** What the managers of one attachment share. Shaka makes one to play, and others for preloads, also while it plays. */
 export interface Attachment {
   readonly player: ShakaPlayer;
   readonly port: ShakaPort;
@@ -34,12 +34,12 @@ export class PluginManager {
   settings: AbrSettings | undefined;
   isFast = false;
   #variants: readonly Variant[] = [];
-  /** Shaka has given its callback for a source; it gives none for a preload. */
+  /** Shaka's callback for the source that plays; a manager for a preload gets none. */
   #switchTo: SwitchCallback | undefined;
   /** A source has begun with this manager. */
   #isLoaded = false;
   #isEnabled = false;
-  /** The plugin calls Shaka's manager, whose suggestions do not count then. */
+  /** The plugin passes a call on to Shaka's manager, whose suggestions do not count then. */
   #isCalling = false;
   /** There is no choice for this source yet. */
   #isFirst = true;
@@ -113,7 +113,7 @@ export class PluginManager {
   /** The request for a video segment has begun. */
   requested(): void {
     const { active } = this.attachment.adaptation.session.record;
-    // Nor is what the page has selected given up.
+    // The page has selected it, so it is not abandoned.
     if (this.#selected?.isRequested && active) active.keptUntilSeconds = Number.POSITIVE_INFINITY;
   }
 
@@ -157,8 +157,10 @@ export class PluginManager {
     playing: () => this.attachment.adaptation.session.playing(),
     seeking: () => {
       const { port, adaptation } = this.attachment;
-      // Shaka goes on after what is buffered there; it nudges the playhead over a stall.
-      if (port.presentation.levelSeconds() === 0 && adaptation.session.seeked()) this.#decide();
+      // Shaka goes on after what is buffered there; it nudges the playhead over a stall, and after it has cleared the buffer.
+      if (port.presentation.levelSeconds() > 0 || !adaptation.session.seeked()) return;
+      this.#heedPage();
+      if (!this.#selected) this.#decide();
     },
   };
 
@@ -197,7 +199,7 @@ export class PluginManager {
       this.attachment.adaptation.guard(() => this.#limitPrefetch());
       if (isAsked) return;
       // The page has had the choice meanwhile.
-      this.attachment.port.given = undefined;
+      this.attachment.port.given = this.#selected = undefined;
       this.#suggest();
     },
     disable: () => {
@@ -321,7 +323,7 @@ export class PluginManager {
     this.attachment.adaptation.guard(() => {
       const isDue = this.#isDue;
       this.#heedPage();
-      if (this.#selected || this.#loading()) return;
+      if (this.#selected || this.#loading() || this.attachment.port.presentation.isEnd()) return;
       this.#decide();
       this.#isDue = isDue;
     });

@@ -109,6 +109,8 @@ export class FakePlayer extends StandIn {
   /** Undefined until a source is loaded. */
   active: Variant | undefined;
   readonly switches: Variant[] = [];
+  /** Whether each of them clears the buffer, and what it keeps. */
+  readonly cleared: unknown[] = [];
   buffered: { start: number; end: number }[] = [];
   isLiveStream = false;
   manifest: object | null = null;
@@ -146,8 +148,9 @@ export class FakePlayer extends StandIn {
     }
     const { manager } = this;
     manager.init(
-      (variant) => {
+      (variant, ...how) => {
         this.switches.push(variant);
+        this.cleared.push(how);
         this.active = variant;
       },
       () => {},

@@ -109,6 +109,145 @@ describe('decides', () => {
   });
 });
 
+describe("the page's choice", () => {
+  /** As `selectVariantTrack()` does, while the buffer is full and a decision is due. */
+  function selected(clearBuffer: boolean) {
+    const seen = loaded();
+    const { controller, player } = seen;
+    for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
+    expect(seen.decisions).toHaveLength(3);
+    controller.next = controller.instead = 0;
+    player.active = player.variants[2];
+    player.plays();
+    if (clearBuffer) player.seeks(0);
+    else player.media.currentTime = 6;
+    player.media.emit('timeupdate');
+    player.switches.length = controller.inFlights.length = 0;
+    return seen;
+  }
+
+  test.each([true, false])('is played for a segment; buffer cleared: %s', (clearBuffer) => {
+    const { player, decisions, controller } = selected(clearBuffer);
+    const sent = player.send(clearBuffer ? 0 : 3);
+    wait(3);
+    expect([player.switches, decisions.length, controller.inFlights.length]).toEqual([[], 3, 0]);
+    sent.arrived(16e6);
+    sent.completed(16e6);
+    player.bufferLevelSeconds = 4;
+    player.emit('segmentappended', { contentType: 'video', end: clearBuffer ? 4 : 16 });
+    expect(player.switches).toEqual([player.variants[0]]);
+    expect(decisions).toHaveLength(4);
+  });
+
+  test('is not overridden by a segment of before, which Shaka appends yet', () => {
+    const { player, controller } = loaded();
+    const sent = player.send(0);
+    wait(1);
+    player.active = player.variants[2];
+    sent.completed(4e6);
+    player.bufferLevelSeconds = 4;
+    player.emit('segmentappended', { contentType: 'video', end: 4 });
+    expect(player.switches).toEqual([]);
+    player.manager!.trySuggestStreams();
+    player.download(1, 16e6, 1);
+    expect([player.switches, controller.states.at(-1)!.previousBitrateBps]).toEqual([[player.variants[0]], 4e6]);
+  });
+
+  test('counts while the page has switched adaptation off, and no longer', () => {
+    const { player, controller, manager } = loaded();
+    player.download(0, 4e6, 1);
+    player.setAdaptive(false);
+    player.active = player.variants[2];
+    controller.next = 1;
+    player.download(1, 16e6, 1);
+    manager().trySuggestStreams();
+    expect(player.switches).toEqual([player.variants[0]]);
+    player.setAdaptive(true);
+    expect(player.switches.at(-1)).toBe(player.variants[1]);
+  });
+});
+
+describe('a switch', () => {
+  test.each([
+    ["not within an interval of the page's", { switchInterval: 20 }, [1, 1, 1, 1, 1, 2]],
+    ["at any time with Shaka's interval", {}, [1, 2, 1, 2, 1, 2]],
+    ["not within Shaka's interval if it clears the buffer", { clearBufferSwitch: true }, [1, 1, 1, 2, 2, 2]],
+  ])('%s', (_, settings, rungs) => {
+    const { player, controller } = loaded({}, (player) => {
+      Object.assign(player.config.abr, settings);
+      player.load();
+    });
+    const seen = rungs.map((_, index) => {
+      controller.next = index % 2 ? 2 : 1;
+      player.media.currentTime = 4 * index;
+      player.download(index, 4e6, 4);
+      return player.variants.indexOf(player.active!);
+    });
+    expect(seen).toEqual(rungs);
+  });
+
+  test('clears the buffer as the page wishes, not in an abandonment', () => {
+    const { player, controller, manager } = loaded({ next: 2 }, (player) => {
+      Object.assign(player.config.abr, { clearBufferSwitch: true, safeMarginSwitch: 3 });
+      player.load();
+    });
+    controller.next = 1;
+    player.download(0, 4e6, 1);
+    expect(player.cleared).toEqual([[true, 3]]);
+    player.send(1);
+    controller.next = controller.instead = 0;
+    wait(0.5);
+    expect([player.cleared.at(-1), manager().getBandwidthEstimate()]).toEqual([[false, 0], -1]);
+  });
+
+  test('is decided anew when network or element have changed, but not in mid-download', () => {
+    const { player, controller, own, decisions } = loaded();
+    player.download(0, 4e6, 1);
+    own.switchTo!(player.variants[1]!);
+    controller.next = 2;
+    own.switchTo!(player.variants[1]!);
+    expect(player.switches.at(-1)).toBe(player.variants[2]);
+    player.send(1);
+    controller.next = 1;
+    const { length } = decisions;
+    own.switchTo!(player.variants[1]!);
+    expect(decisions).toHaveLength(length);
+    // What is loading is too large now.
+    own.maxHeight = 800;
+    own.switchTo!(player.variants[1]!);
+    expect(player.switches.at(-1)).toBe(player.variants[1]);
+    expect(decisions.at(-1)!.state.ladderBps).toEqual([1e6, 2e6]);
+  });
+});
+
+test('streams without bitrates and pictures are left to Shaka, with one fault', async () => {
+  const blank = { bandwidth: 0, width: 0, height: 0 };
+  const { player, own, faults, handle, decisions } = loaded({}, (player) => {
+    player.load(player.variants.map((one) => ({ ...one, video: { ...one.video!, ...blank }, bandwidth: 0 })));
+  });
+  own.switchTo!(own.variants[1]!);
+  await Promise.resolve();
+  expect(faults.map(({ code }) => code)).toEqual(['unsupported-stream']);
+  expect([decisions, player.switches, handle.state.status]).toEqual([[], [own.variants[1]], 'inactive']);
+  player.nextSource();
+  expect([decisions.length, handle.state.status]).toEqual([1, 'attached']);
+});
+
+test('the lowest representation may lack its bitrate', () => {
+  const { controller, decisions, player } = loaded({}, (player) => {
+    Object.assign(player.variants[0]!, { bandwidth: 1e5, video: videoStream(0, 0, 360) });
+    player.load();
+  });
+  controller.next = 1;
+  player.download(0, 4e6, 1);
+  const [lowest] = decisions[0]!.state.ladderBps;
+  expect(decisions.at(-1)!.state.ladderBps).toEqual([lowest, 2e6, 4e6]);
+  expect(lowest).toBeGreaterThan(5e5);
+  // What is loaded has the bitrate that the ladder has.
+  expect(decisions.at(-1)!.state.downloads[0]!.bitrateBps).toBe(lowest);
+  expect(player.active).toBe(player.variants[1]);
+});
+
 describe("Shaka's own manager", () => {
   test("bounds the ladder, which has the present audio, together with the page's limits", () => {
     const { controller, player, manager, own } = loaded({}, (player) => {

@@ -27,7 +27,7 @@ export interface Stream {
   roles?: string[];
   channelsCount?: number | null;
   spatialAudio?: boolean;
-  /** For trick modes of Shaka's: chosen only if the player prefers it. */
+  /** Has short parts, with which Shaka begins (L3D-DASH). */
   fastSwitching?: boolean;
   /** Null until Shaka plays the stream, and again after it. Positions count from the first segment. */
   segmentIndex: {

@@ -105,3 +105,26 @@ test('takes sizes from the segment index', () => {
   expect(decided().upcomingSizesBits[0]).toEqual([4e6, 4000, 16e6]);
   expect(decided().segmentsRemaining).toBe(10);
 });
+
+test('bytes without a request, as of media over QUIC, are throughput', () => {
+  const player = new FakePlayer();
+  const { handle, decisions, faults } = attached({}, player);
+  player.load();
+  expect(player.active).toBe(player.variants[0]);
+  for (let index = 0; index < 4; index++) {
+    wait(1);
+    player.bufferLevelSeconds = 4 * (index + 1);
+    // At 20 Mbit/s, which is when the next segment begins.
+    player.manager!.segmentDownloaded(200, 5e5, true);
+    player.emit('segmentappended', { contentType: 'video', end: 4 * (index + 1) });
+  }
+  const { state, forecast } = decisions.at(-1)!;
+  expect(state.downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds)).toEqual(
+    state.downloads.map(() => 20e6),
+  );
+  expect(state.downloads.length).toBeGreaterThan(1);
+  expect(state).toMatchObject({ segmentIndex: state.downloads.length, previousBitrateBps: expect.any(Number) });
+  expect(forecast?.source).toBe('built-in');
+  expect(player.active).toBe(player.variants[2]);
+  expect([faults, handle.state.status]).toEqual([[], 'attached']);
+});

@@ -1,7 +1,9 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
 import type { Adaptation } from '../core/adaptation.ts';
+import type { Forecasting } from '../core/forecasting.ts';
 import type { Choice } from '../core/player-port.ts';
+import { VideoDownload } from '../core/session.ts';
 import type { Request, RequestContext, Stream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
@@ -42,6 +44,8 @@ export class Requests {
   /** Their last callbacks may come late. */
   readonly #ended = new WeakSet<object>();
   readonly #watched = new WeakSet<object>();
+  /** Stands for all samples without a request in the session's meter. */
+  #samples: { meter: Forecasting['meter']; request: object } | undefined;
 
   constructor(
     private readonly port: ShakaPort,
@@ -96,10 +100,28 @@ export class Requests {
     if (known && !known.isRead) this.adaptation.downloads.received(request!, { addedBits: 8 * bytes });
   }
 
-  /** What Shaka has received without a request: media over QUIC. */
+  /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is that of reading. */
   sampled(bytes: number, milliseconds: number): void {
+    const { session, clock, forecasting } = this.adaptation;
     const segment = this.port.presentation.latest(this.port.given);
-    if (segment) this.adaptation.downloads.sampled(segment, 8 * bytes, milliseconds / 1000);
+    if (!(segment && bytes > 0 && milliseconds > 0)) return;
+    if (!clock.isRunning) clock.start();
+    forecasting?.start(clock);
+    const atSeconds = clock.nowSeconds();
+    const sinceSeconds = Math.max(0, atSeconds - milliseconds / 1000);
+    const meter = forecasting?.meter;
+    if (meter && meter !== this.#samples?.meter) {
+      this.#samples = { meter, request: meter.requestSent(sinceSeconds) };
+    }
+    if (this.#samples) {
+      meter!.resumed(this.#samples.request, atSeconds, sinceSeconds, 8 * bytes);
+      meter!.waits(this.#samples.request, atSeconds, Number.POSITIVE_INFINITY);
+    }
+    const download = new VideoDownload(segment, sinceSeconds, { sizeBits: 8 * bytes });
+    session.begin(download);
+    download.received(atSeconds, { totalBits: 8 * bytes });
+    download.ended(atSeconds, 'whole');
+    session.end(download, 'whole', milliseconds / 1000);
   }
 
   #begun(request: object | undefined, { type, stream, segment, isPreload }: RequestContext = {}): Known | undefined {

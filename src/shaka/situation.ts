@@ -39,9 +39,10 @@ export class Presentation {
     return this.levelSeconds() >= this.#goalSeconds() + AHEAD_SECONDS;
   }
 
-  /** Nothing comes after this time. */
-  isEnd(seconds: number): boolean {
-    return !this.live.isLive && seconds >= this.player.seekRange().end - GAP_SECONDS;
+  /** Nothing comes after this time; by default, after what is buffered. */
+  isEnd(seconds = this.#playhead + this.levelSeconds()): boolean {
+    const { end } = this.player.seekRange();
+    return !this.live.isLive && end > 0 && seconds >= end - GAP_SECONDS;
   }
 
   /** `allowed`: the variants to choose from. */
