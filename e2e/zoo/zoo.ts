@@ -81,7 +81,7 @@ export const ROWS: readonly Row[] = [
   // Of two, the better picture truly has more bits.
   {
     kind: 'equal bitrates',
-    stream: { videoBps: [125e3, 250e3, 450e3, 900e3], declaredBps: (bps) => (bps > 250e3 ? 900e3 : 250e3) },
+    stream: { videoBps: [125e3, 250e3, 1.5e6, 3e6], declaredBps: (bps) => (bps > 250e3 ? 3e6 : 250e3) },
   },
   {
     kind: 'no bitrates',
