@@ -72,6 +72,7 @@ export const ROWS: readonly Row[] = [
     stream: { gapAt: 6 },
     alone: {
       'dash DASH': 'dash.js ends the stream at a hole of its timeline',
+      'hls.js HLS': 'hls.js avoids the levels in which it met the gap',
       'Shaka 5 HLS': 'Shaka plays only some of what follows a gap',
     },
   },
