@@ -121,7 +121,9 @@ declare global {
 type OfScenario = 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'rttSeconds' | 'sizeSpread' | 'live';
 
 /** A link and its media; the defaults make a short session, on demand. */
-export interface StreamOptions extends Partial<Pick<Scenario, OfScenario>>, Pick<SessionSpec, 'media' | 'delivery'> {
+export interface StreamOptions
+  extends Partial<Pick<Scenario, OfScenario>>,
+    Pick<SessionSpec, 'media' | 'delivery' | 'presentation'> {
   /** Bit/s until each of these seconds; the last rate continues. Default: 8 Mbit/s throughout. */
   link?: Record<number, number>;
   /** UTC of the link's second 0. Default: unknown. */
@@ -329,7 +331,7 @@ export function cmcdOf(page: Page, folder: string): Promise<(string | null)[]> {
 
 /** A session of the origin: a stream over a link of 10 minutes. */
 export function sessionOf(options: StreamOptions): SessionSpec {
-  const { link = { 60: 8e6 }, startUtcMs, media, delivery = 'length', ...ofScenario } = options;
+  const { link = { 60: 8e6 }, startUtcMs, media, presentation, delivery = 'length', ...ofScenario } = options;
   const ends = Object.keys(link).map(Number);
   ends.sort((a, b) => a - b);
   const steps = [...ends, 600].map((until, i) => ({ until, mbps: link[ends[i] ?? ends.at(-1)!]! / 1e6 }));
@@ -337,6 +339,7 @@ export function sessionOf(options: StreamOptions): SessionSpec {
     trace: traceUntil(steps, startUtcMs === undefined ? {} : { startUtcMs }),
     scenario: { ...SCENARIOS['pensieve-60']!, ...EXACT, ...SHORT, ...ofScenario },
     ...(media && { media }),
+    ...(presentation && { presentation }),
     delivery,
   };
 }

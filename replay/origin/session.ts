@@ -41,6 +41,8 @@ export interface SessionSpec {
   /** Called at the link's second 0, before the response to the request that starts it. */
   onStart?: () => void;
   media?: Pick<PresentationOptions, 'addressing' | 'periods' | 'audio' | 'padding'>;
+  /** Other files in the place of the scenario's media. */
+  presentation?: Presentation;
 }
 
 /** A media request. Times are of the link's clock, 0 before its start. */
@@ -95,11 +97,9 @@ export class ReplaySession {
     this.link = spec.link?.link ?? new PacedLink(clock, path, isPaced ? scenario.rttSeconds : 0);
     this.link.addTraffic(spec.traffic ?? []);
     if (spec.onStart) this.link.onStart(spec.onStart);
-    this.presentation = presentation({
-      ...scenario,
-      segmentSizesBits: sizesOf(scenario).slice(0, segmentCount),
-      ...spec.media,
-    });
+    this.presentation =
+      spec.presentation ??
+      presentation({ ...scenario, segmentSizesBits: sizesOf(scenario).slice(0, segmentCount), ...spec.media });
   }
 
   /** Since the link's first media request, or a live stream's first request for a manifest; 0 before. */

@@ -23,6 +23,16 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
     return { ...seen, controller, ladder: () => controller.states.at(-1)!.ladderBps };
   };
 
+  test('the lowest level stays after errors in all levels, as of a gap', () => {
+    const variants = LADDER_BPS.map((bps, i) => `BANDWIDTH=${bps},RESOLUTION=${PICTURES[i]}`);
+    const { player, hls, controller, ladder } = played(variants, 1);
+    player.download(0, 8e6, 1);
+    for (const level of hls.levels) Object.assign(level, { loadError: 1, loadErrorTime: performance.now() });
+    controller.next = 0;
+    player.ask();
+    expect(ladder()).toEqual(LADDER_BPS.slice(0, 2));
+  });
+
   test('of equal bitrates, the best picture plays, by SCORE if there is one; each has its id', () => {
     const pictures = ['1000000,RESOLUTION=640x360', '2000000,RESOLUTION=960x540', '2000000,RESOLUTION=1280x720'];
     const equal = pictures.map((one) => `BANDWIDTH=${one}`);

@@ -55,8 +55,8 @@ export function allowedRungs(hls: Hls, all: readonly Rung[], firstLevel: () => n
   const isAllowed = ({ level }: Rung, i: number) =>
     i >= minAutoLevel &&
     i <= maxAutoLevel &&
-    // The lowest level, at any frame rate, is hls.js's last resort.
-    (level === like || (isLike(level) && (i === minAutoLevel || isSmooth(level, i)) && isUsable(level, config)));
+    // The lowest level is hls.js's last resort, at any frame rate, and after errors, too: a gap counts as one in each level.
+    (level === like || (isLike(level) && (i === minAutoLevel || (isSmooth(level, i) && isUsable(level, config)))));
   return ladderOf(all.filter(isAllowed));
 }
 

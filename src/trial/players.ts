@@ -90,7 +90,7 @@ type HlsPlayer = Pick<Hls, 'levels' | 'media' | 'latency'> & Partial<Pick<Hls, '
 
 /** The declared mean, where there is one; hls.js's `averageBitrate` may be what it has measured. */
 function bitrateOf(level: Level | undefined): number {
-  return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || (level?.bitrate ?? 0);
+  return Number(level?.attrs?.['AVERAGE-BANDWIDTH']) || level?.bitrate || 0;
 }
 
 /** Of a segment, or one of its parts. hls.js may correct their times, and counts in new objects at each attempt. */

@@ -1,0 +1,246 @@
+/** The zoo: each kind of stream in each player, on links of three rates. */
+
+import type { Page } from '@playwright/test';
+import type { ReplaySession } from '../../replay/origin/index.ts';
+import {
+  CORE,
+  CORE_WITH_CATCH_UP,
+  expect,
+  type PlayerName,
+  type ServedFiles,
+  type StreamOptions,
+  test,
+} from '../playback/playback-test.ts';
+import { KEY } from './containers.ts';
+import { AUDIO_BPS, LADDER_BPS, zooPresentation } from './streams.ts';
+import { vp9Clips } from './vp9.ts';
+import { type Format, mediaSeconds, ROWS, type Row } from './zoo.ts';
+
+test.describe.configure({ mode: 'parallel' });
+
+const LINKS_BPS = { slow: 0.4e6, middle: 3e6, fast: 12e6 };
+type LinkName = keyof typeof LINKS_BPS;
+/** Rows that a page plays side by side. More would keep it too busy to measure its links. */
+const ROWS_PER_PAGE = 3;
+/** Covers a host that stands still. */
+const TOLERATED_STALL_SECONDS = 1.5;
+
+/** With short buffers, later requests are sent when the page has become quiet. */
+const BUFFER_SECONDS = 4;
+const bufferTimes = { bufferTimeDefault: BUFFER_SECONDS, bufferTimeAtTopQuality: BUFFER_SECONDS };
+const SHORT_BUFFERS: Partial<Record<PlayerName, object>> = {
+  dash: { streaming: { buffer: bufferTimes } },
+  'hls.js': { maxBufferLength: BUFFER_SECONDS, maxMaxBufferLength: BUFFER_SECONDS },
+  'Shaka 5': { streaming: { bufferingGoal: BUFFER_SECONDS } },
+};
+/** Shaka alone would begin with the browser's estimate of another link. */
+const ESTIMATES: Partial<Record<PlayerName, object>> = {
+  'Shaka 5': { abr: { useNetworkInformation: false, defaultBandwidthEstimate: 500e3 } },
+};
+
+const [keyId, key] = [KEY.id.toString('base64url'), KEY.key.toString('base64url')];
+const LICENSE = JSON.stringify({ keys: [{ kty: 'oct', kid: keyId, k: key }], type: 'temporary' });
+const FILES: ServedFiles = { '/license': ['application/json', LICENSE] };
+
+for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 HLS'] as const) {
+  const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as [PlayerName, Format];
+  test.describe(playerFormat, () => {
+    test.use({ playerName, files: FILES });
+    const isPlayed = (row: Row) =>
+      (row.format ?? format) === format &&
+      // The plugin has a build of its own for live streams in dash.js.
+      (!/^dash/.test(playerName) || (playerName === 'dash live') === (row.live ?? false));
+    // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS, so that group has the tag that keeps
+    // tests from there. Rows of one length share a page. Live streams with their many requests have one for themselves.
+    const partOf = ({ isCore, live }: Row) => (isCore ? 'core' : live ? 'live' : 'other');
+    for (const part of ['core', 'live', 'other']) {
+      const rows = ROWS.filter((row) => isPlayed(row) && partOf(row) === part);
+      rows.sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
+      for (let i = 0; i < rows.length; i += ROWS_PER_PAGE) {
+        const group = rows.slice(i, i + ROWS_PER_PAGE);
+        const reasons = group.flatMap(({ kind, alone }) =>
+          alone?.[playerFormat] ? `${kind}: ${alone[playerFormat]}` : [],
+        );
+        const annotation = reasons.map((description) => ({ type: 'the player alone', description }));
+        const details = {
+          ...(part === 'core' && (playerFormat === 'Shaka 5 HLS' ? CORE_WITH_CATCH_UP : CORE)),
+          annotation,
+        };
+        test(group.map(({ kind }) => kind).join(', '), details, async ({ labPage, stream, origin }) => {
+          test.setTimeout(150_000);
+          const faultsOf = async (rows: readonly Row[]) => {
+            const plays: Prepared[] = [];
+            for (const row of rows) {
+              for (const [link, isPlain] of PLAYS) {
+                const url = stream(await streamOf(row, LINKS_BPS[link], labPage));
+                const session = origin.session(url.split('/').at(-2)!)!;
+                // A browser opens six connections to a host.
+                const folder = url.replace('127.0.0.1', `s${session.id}.localhost`);
+                const manifest = folder + (format === 'DASH' ? 'manifest.mpd' : 'master.m3u8');
+                const { live = false } = row;
+                const playSeconds = mediaSeconds(row);
+                const buffers = playSeconds > 20 || live ? {} : SHORT_BUFFERS[playerName];
+                const settings = { ...buffers, ...ESTIMATES[playerName], ...row.settings?.[playerName] };
+                const play = { manifest, isPlain, settings, playSeconds, live, clearKey: [keyId, key] };
+                plays.push({ row, link, session, play });
+              }
+            }
+            const played = await labPage.evaluate(
+              playAll,
+              plays.map(({ play }) => play),
+            );
+            const all = plays.map((one, i) => ({ ...one, ...played[i]!, ...qualitiesOf(one) }));
+            if (process.env['LEO_ABR_ZOO_LOG']) for (const one of all) console.log(describePlay(playerFormat, one));
+            return rows.flatMap((row) => {
+              const own = all.filter((one) => one.row === row);
+              const faults = own.flatMap((one) => judge(one, own.at(-1)!, row.alone?.[playerFormat] === undefined));
+              return faults.length > 0 ? [{ row, faults: faults.map((fault) => `${row.kind}, ${fault}`) }] : [];
+            });
+          };
+          // A host that stands still makes any link look slow, so a fault has to show twice.
+          const suspects = await faultsOf(group);
+          const confirmed = suspects.length > 0 ? await faultsOf(suspects.map(({ row }) => row)) : [];
+          expect(confirmed.flatMap(({ faults }) => faults)).toEqual([]);
+        });
+      }
+    }
+  });
+}
+
+/** The plugin plays on each link, and the player alone on the one that may stall. */
+const PLAYS: readonly [LinkName, boolean][] = [
+  ['fast', false],
+  ['middle', false],
+  ['slow', false],
+  ['slow', true],
+];
+
+interface Prepared {
+  row: Row;
+  link: LinkName;
+  session: ReplaySession;
+  play: Play;
+}
+
+interface Play {
+  manifest: string;
+  isPlain: boolean;
+  settings: object;
+  playSeconds: number;
+  live: boolean;
+  /** Id and key in base64url. */
+  clearKey: string[];
+}
+
+interface Played {
+  isEnded: boolean;
+  playedSeconds: number;
+  stalledSeconds: number;
+  problems: string[];
+}
+
+async function streamOf({ stream, live }: Row, linkBps: number, page: Page): Promise<StreamOptions> {
+  const link = { 600: linkBps };
+  if ('origin' in stream) return { ...stream.origin, link, ...(live && { startUtcMs: Date.now() }) };
+  const others = stream.hasVp9 ? await vp9Clips(page, LADDER_BPS.length) : [];
+  return { link, ladderBps: LADDER_BPS, presentation: zooPresentation({ ...stream, others }) };
+}
+
+/** A segment that was requested: its true bitrate, and those of its period. */
+interface Quality {
+  bps: number;
+  ladder: readonly number[];
+  language: string | undefined;
+}
+
+function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]; audio: Quality[] } {
+  const of = 'origin' in stream ? {} : stream;
+  const ladders = { video: [of.videoBps ?? LADDER_BPS, of.secondLadderBps ?? []], audio: [of.audioBps ?? AUDIO_BPS] };
+  const qualities = (kind: keyof typeof ladders) =>
+    session.log.flatMap(({ kind: part, outcome, representationId }): Quality[] => {
+      // The origin's own have no period, and its audio has no number.
+      const [, period = '0', language, index = '0'] =
+        new RegExp(`^${kind}(?:-(\\d+)(?=-))?(?:-([a-z]+))?(?:-(\\d+))?$`).exec(representationId) ?? [];
+      if (part !== 'segment' || outcome !== 'complete' || !representationId.startsWith(kind)) return [];
+      const ladder = ladders[kind][Number(period)] ?? ladders[kind][0]!;
+      return [{ bps: ladder[Number(index) % ladder.length]!, ladder, language }];
+    });
+  return { video: qualities('video'), audio: qualities('audio') };
+}
+
+type Seen = Prepared & Played & ReturnType<typeof qualitiesOf>;
+
+const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
+/** The mean share of the highest bitrate in the last third. */
+const shareOfTop = (all: readonly Quality[]) =>
+  mean(all.slice(-Math.ceil(all.length / 3)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
+
+function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
+  const { link, session, play, video, audio, playedSeconds, stalledSeconds } = seen;
+  if (seen === plain) return [];
+  const faults = seen.problems.filter((problem) => isAdapted || !plain.problems.includes(problem));
+  const seconds = isAdapted ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
+  if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
+  const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
+  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAdapted || link === 'slow'))
+    faults.push(
+      `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
+    );
+  const bps = (8 * session.log.reduce((bytes, { sentBytes }) => bytes + sentBytes, 0)) / playedSeconds;
+  if (isAdapted && link === 'slow' && bps > 1.2 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
+  if (isAdapted && link === 'fast') {
+    if (video.length > 0 && shareOfTop(video) < 0.7) faults.push(`too low: ${textOf(seen)}`);
+    if (audio.length > 0 && shareOfTop(audio) < 0.5) faults.push(`audio too low: ${textOf(seen)}`);
+  }
+  if (new Set(audio.map(({ language }) => language)).size > 1) faults.push(`several languages: ${textOf(seen)}`);
+  return faults.map((fault) => `${link}: ${fault}`);
+}
+
+/** Kbit/s of the segments. */
+const textOf = ({ video, audio }: Seen) =>
+  [video, audio]
+    .map((all) => all.map(({ bps, language = '' }) => Math.round(bps / 1000) + language).join(' '))
+    .join(' | ');
+
+const describePlay = (playerFormat: string, seen: Seen) => {
+  const { playedSeconds, stalledSeconds, problems } = seen;
+  const numbers = `${playedSeconds.toFixed(1)} s, stalled ${stalledSeconds.toFixed(1)} s`;
+  const of = `${playerFormat} ${seen.row.kind} ${seen.link}${seen.play.isPlain ? ' alone' : ''}`;
+  return `${of}: ${numbers} | ${textOf(seen)} ${problems.map((one) => one.slice(0, 100)).join('; ')}`;
+};
+
+/** Runs in the page. */
+async function playAll(plays: Play[]): Promise<Played[]> {
+  const play = async ({ manifest, isPlain, settings, playSeconds, live, clearKey }: Play): Promise<Played> => {
+    const problems: string[] = [];
+    let video!: HTMLVideoElement;
+    let started: { atMs: number; seconds: number } | undefined;
+    const before = (lab: { video: HTMLVideoElement; player: { setProtectionData?(data: object): void } }) => {
+      video = lab.video;
+      video.addEventListener('playing', () => {
+        started ??= { atMs: performance.now(), seconds: video.currentTime };
+      });
+      const [id, key] = clearKey as [string, string];
+      // The method is dash.js's; other players have a setting.
+      lab.player.setProtectionData?.({ 'org.w3.clearkey': { clearkeys: { [id]: key } } });
+    };
+    const lab = await window.lab
+      .play({ manifest, isPlain, settings, width: 64, height: 36, isEndless: live, before })
+      .catch((error) => void problems.push(`load: ${error.code ?? error}`));
+    const deadlineMs = performance.now() + playSeconds * 1000 + 14_000;
+    const playedSeconds = () => video.currentTime - (started?.seconds ?? video.currentTime);
+    // dash.js may pause half a second before the end.
+    const isEnded = () => video.ended || (!live && video.currentTime > video.duration - 0.6);
+    const isDone = () => problems.length > 0 || isEnded() || (live && playedSeconds() > playSeconds);
+    while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
+    const elapsedSeconds = (performance.now() - (started?.atMs ?? performance.now())) / 1000;
+    problems.push(...(lab?.faults ?? []).map(({ code, message }) => `${code}: ${message}`));
+    if (video.error) problems.push(`media: ${video.error.message}`);
+    const played = { isEnded: isEnded(), playedSeconds: playedSeconds() };
+    const { player } = (lab ?? {}) as { player?: { destroy(): unknown } };
+    await player?.destroy();
+    video.remove();
+    return { ...played, stalledSeconds: elapsedSeconds - played.playedSeconds, problems };
+  };
+  return Promise.all(plays.map(play));
+}

@@ -1,0 +1,137 @@
+/** The table of the zoo: a row per kind of stream, what is particular to a player, and what no player does alone. */
+
+import type { Clip } from '../../replay/media/fixture.ts';
+import { liveStream, type PlayerName, type StreamOptions } from '../playback/playback-test.ts';
+import { KEY } from './containers.ts';
+import { DURATIONS, LADDER_BPS, type ZooStream } from './streams.ts';
+
+export type Format = 'DASH' | 'HLS';
+export type PlayerFormat = 'dash DASH' | 'dash live DASH' | 'hls.js HLS' | 'Shaka 5 DASH' | 'Shaka 5 HLS';
+
+export interface Row {
+  kind: string;
+  /** A stream of the zoo, or one of the origin's own. */
+  stream: ZooStream | { origin: StreamOptions };
+  /** Default: both. */
+  format?: Format;
+  live?: true;
+  /** Settings of a player. */
+  settings?: Partial<Record<PlayerName, object>>;
+  /**
+   * What the player alone cannot do with the kind. There the plugin must only have no fault, and play as far as the
+   * player alone, with no more stalls.
+   */
+  alone?: Partial<Record<PlayerFormat, string>>;
+  /** Firefox and WebKit play it, too. */
+  isCore?: true;
+}
+
+const seconds = (count: number, each = 1) => Array<number>(count).fill(each);
+const geometric = (count: number) =>
+  Array.from({ length: count }, (_, i) => Math.round(250e3 * 18 ** (i / (count - 1))));
+/** The same pictures in quicker succession. */
+const faster = (clip: Clip, times: number): Clip => ({
+  ...clip,
+  samples: clip.samples.map((sample) => ({ ...sample, durationTicks: sample.durationTicks / times })),
+});
+
+const SEVERAL_BPS = [50e3, 130e3, 222e3];
+const keys = { keyId: KEY.id.toString('hex'), key: KEY.key.toString('hex') };
+const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: DURATIONS.length };
+const LIVE: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 40 };
+
+export const ROWS: readonly Row[] = [
+  { kind: 'numbers', format: 'DASH', isCore: true, stream: { origin: { ...OF_ORIGIN, media: { audio: true } } } },
+  { kind: 'a timeline', format: 'DASH', stream: {} },
+  {
+    kind: 'SegmentBase',
+    format: 'DASH',
+    stream: { origin: { ...OF_ORIGIN, media: { audio: true, addressing: 'base' } } },
+  },
+  { kind: 'SegmentList', format: 'DASH', stream: { addressing: 'list' } },
+  { kind: 'fragmented MP4', format: 'HLS', isCore: true, stream: {} },
+  { kind: 'byte ranges', stream: { addressing: 'ranges' } },
+  { kind: 'transport streams', format: 'HLS', isCore: true, stream: { container: 'ts' } },
+  { kind: 'one variant', isCore: true, stream: { videoBps: [250e3] } },
+  { kind: 'audio only', stream: { videoBps: [], audioBps: SEVERAL_BPS } },
+  { kind: 'video only', stream: { audioBps: [] } },
+  { kind: 'several audio bitrates', stream: { audioBps: SEVERAL_BPS } },
+  { kind: 'an audio group per quality', format: 'HLS', stream: { audioBps: SEVERAL_BPS, audioGroups: 'each' } },
+  { kind: 'languages', stream: { languages: ['en', 'de', 'fr'], audioBps: SEVERAL_BPS.slice(0, 2) } },
+  { kind: 'two codecs', stream: { hasVp9: true } },
+  { kind: 'frame rates', stream: { clip: (clip, i) => faster(clip, [0.5, 1, 1, 2][i]!) } },
+  {
+    kind: 'periods, discontinuities',
+    stream: { secondLadderBps: [300e3, 1e6, 2e6, 4e6] },
+    // With short buffers, hls.js alone may stop at a discontinuity.
+    settings: { 'hls.js': { maxBufferLength: 30, maxMaxBufferLength: 600 } },
+  },
+  { kind: 'periods of other lengths', format: 'DASH', stream: { secondLadderBps: [300e3, 1.5e6] } },
+  {
+    kind: 'a gap',
+    stream: { gapAt: 6 },
+    alone: {
+      'dash DASH': 'dash.js ends the stream at a hole of its timeline',
+      'hls.js HLS': 'hls.js avoids the levels in which it met the gap',
+      'Shaka 5 HLS': 'Shaka plays only some of what follows a gap',
+    },
+  },
+  { kind: 'twelve representations', stream: { videoBps: geometric(12) } },
+  { kind: 'sixty representations', stream: { videoBps: geometric(60) } },
+  { kind: 'unsorted', stream: { videoBps: [2.2e6, 250e3, 4.5e6, 900e3] } },
+  // Of two, the better picture truly has more bits.
+  {
+    kind: 'equal bitrates',
+    stream: { videoBps: [125e3, 250e3, 1.5e6, 3e6], declaredBps: (bps) => (bps > 250e3 ? 3e6 : 250e3) },
+  },
+  {
+    kind: 'no bitrates',
+    stream: { declaredBps: () => undefined },
+    alone: {
+      'dash DASH': 'dash.js plays the best on any link',
+      'hls.js HLS': 'hls.js plays the first on any link',
+      'Shaka 5 HLS': 'Shaka refuses a playlist without BANDWIDTH',
+    },
+  },
+  {
+    kind: 'a bitrate of zero',
+    stream: { declaredBps: (bps, i) => (i === 0 ? 0 : bps) },
+    alone: { 'hls.js HLS': 'hls.js never plays that variant' },
+  },
+  { kind: 'bitrates declared by half', stream: { declaredBps: (bps) => bps / 2 } },
+  { kind: 'bitrates declared twice', stream: { declaredBps: (bps) => bps * 2 } },
+  { kind: 'segments of 0.5 s', stream: { durations: seconds(24, 0.5) } },
+  { kind: 'segments of 0.8 to 9 s', stream: { durations: [0.8, 3, 1.2, 2, 9, 0.8, 1.2, 2] } },
+  {
+    kind: 'a clear key',
+    stream: { encryption: 'clearkey' },
+    settings: {
+      'Shaka 5': { drm: { clearKeys: { [keys.keyId]: keys.key } } },
+      'hls.js': { emeEnabled: true, drmSystems: { 'org.w3.clearkey': { licenseUrl: '/license' } } },
+    },
+  },
+  { kind: 'AES-128', format: 'HLS', stream: { container: 'ts', encryption: 'aes-128' } },
+  { kind: 'subtitles and thumbnails', stream: { extras: true } },
+  {
+    kind: 'low latency',
+    live: true,
+    alone: { 'Shaka 5 HLS': 'Shaka takes its waits for the encoder for a slow link' },
+    stream: { origin: { ...LIVE, segmentSeconds: 2, live: liveStream(3), media: { audio: true } } },
+  },
+  {
+    kind: 'a black opening',
+    stream: {
+      videoBps: [300e3, ...LADDER_BPS.slice(1)],
+      durations: seconds(32),
+      black: { segments: 24, bytes: 2000 },
+      clip: (clip) => faster(clip, 1 / 12),
+    },
+  },
+];
+
+/** Seconds of media; of a live stream, those to play. */
+export function mediaSeconds({ stream, live }: Row): number {
+  if (live) return 16;
+  const { durations = DURATIONS } = 'origin' in stream ? {} : stream;
+  return durations.reduce((sum, one) => sum + one, 0);
+}
