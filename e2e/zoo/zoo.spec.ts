@@ -42,14 +42,11 @@ const [keyId, key] = [KEY.id.toString('base64url'), KEY.key.toString('base64url'
 const LICENSE = JSON.stringify({ keys: [{ kty: 'oct', kid: keyId, k: key }], type: 'temporary' });
 const FILES: ServedFiles = { '/license': ['application/json', LICENSE] };
 
-for (const playerFormat of ['dash DASH', 'dash live DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 HLS'] as const) {
+for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 HLS'] as const) {
   const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as [PlayerName, Format];
   test.describe(playerFormat, () => {
     test.use({ playerName, files: FILES });
-    const isPlayed = (row: Row) =>
-      (row.format ?? format) === format &&
-      // The plugin has a build of its own for live streams in dash.js.
-      (!/^dash/.test(playerName) || (playerName === 'dash live') === (row.live ?? false));
+    const isPlayed = (row: Row) => (row.format ?? format) === format;
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS, so that group has the tag that keeps
     // tests from there. Rows of one length share a page. Live streams with their many requests have one for themselves.
     const partOf = ({ isCore, live }: Row) => (isCore ? 'core' : live ? 'live' : 'other');

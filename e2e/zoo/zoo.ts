@@ -6,7 +6,7 @@ import { KEY } from './containers.ts';
 import { DURATIONS, LADDER_BPS, type ZooStream } from './streams.ts';
 
 export type Format = 'DASH' | 'HLS';
-export type PlayerFormat = 'dash DASH' | 'dash live DASH' | 'hls.js HLS' | 'Shaka 5 DASH' | 'Shaka 5 HLS';
+export type PlayerFormat = 'dash DASH' | 'hls.js HLS' | 'Shaka 5 DASH' | 'Shaka 5 HLS';
 
 export interface Row {
   kind: string;
