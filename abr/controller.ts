@@ -30,7 +30,7 @@ export interface PlayerState {
   /** UTC in ms from the time source, and its uncertainty; undefined where unknown. */
   utcMs?: number | undefined;
   utcUncertaintySeconds?: number | undefined;
-  /** False until the first picture. */
+  /** False until media is buffered or playback begins. */
   started: boolean;
   /** Seconds of media that play per second of the clock, > 0. The buffer drains at this rate. */
   playbackRate: number;

@@ -30,7 +30,7 @@ export interface Situation {
   /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
   /**
-   * The part of `PlayerState` that the player knows. `isPaused` counts only from the first picture on. The core limits
+   * The part of `PlayerState` that the player knows. `isPaused` counts only once media is buffered. The session limits
    * `bufferCapSeconds` at the live edge.
    */
   playback: Pick<

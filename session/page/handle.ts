@@ -58,9 +58,9 @@ export interface Installation {
   adaptation: Adaptation;
   /** Whether it has a player now; absent where it always has. */
   isActive?(): boolean;
-  /** The resolved options have changed. */
-  changed(): void;
-  /** Called once. */
+  /** The resolved options have changed, and so has the controller. */
+  changed?(): void;
+  /** Called once, to restore the player and to stop the adaptation. */
   detach(): void;
 }
 
@@ -91,11 +91,13 @@ export function createHandle(
       const changed = { ...options, ...change };
       Object.assign(resolved, resolveOptions(changed, host));
       options = changed;
-      installation?.changed();
+      installation?.adaptation.planner.renew();
+      installation?.changed?.();
     },
     detach() {
-      if (!isDetached) installation?.detach();
+      if (isDetached) return;
       isDetached = true;
+      events.attempt('player-failed', 'the player could not be restored', () => installation?.detach());
     },
     on: (type, listener) => events.on(type, listener),
     get state(): LeoAbrState {

@@ -68,9 +68,7 @@ class DashInstallation implements Installation {
   }
 
   changed(): void {
-    const { guard, planner } = this.adaptation;
-    guard(() => this.#port.live.targetChanged());
-    planner.renew();
+    this.adaptation.guard(() => this.#port.live.targetChanged());
   }
 
   detach(): void {

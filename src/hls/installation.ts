@@ -101,7 +101,6 @@ export class HlsInstallation implements Installation {
 
   changed(): void {
     this.#setTarget();
-    this.adaptation.planner.renew();
   }
 
   detach(): void {

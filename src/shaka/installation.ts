@@ -118,10 +118,6 @@ class ShakaInstallation implements Installation, Attachment {
     this.#leave();
   }
 
-  changed(): void {
-    this.adaptation.planner.renew();
-  }
-
   detach(): void {
     this.isDetached = true;
     this.adaptation.stop();
