@@ -1,6 +1,6 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
-import type { Controller, Forecaster } from 'leo-abr/live';
+import type { Controller, Forecaster } from 'leo-abr';
 import { createController, qoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
