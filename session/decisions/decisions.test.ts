@@ -93,7 +93,9 @@ test('decide asks the controller once per segment of a live stream, unless somet
 test('decide leaves the segment to the player if the controller fails or leaves the ladder, with one fault', () => {
   const silent = adapted({ controller: { name: 'silent', decide: () => undefined as never } });
   expect(silent.decisions.decide()).toBeUndefined();
-  expect(silent.events.faults[0]?.message).toBe('the controller failed: expected a representation from 0 to 2, got undefined');
+  expect(silent.events.faults[0]?.message).toBe(
+    'the controller failed: expected a representation from 0 to 2, got undefined',
+  );
   const { controller, decisions, messages, emitted, session } = scripted();
   const broken = () => {
     throw new Error('broken');

@@ -51,7 +51,8 @@ export class VideoDownload extends SegmentDownload {
 
   /** A copy of its state, for a controller. */
   state(nowSeconds: number): DownloadState {
-    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds, lastProgressAtSeconds } = this;
+    const { segmentIndex, sizeBits, requestedAtSeconds, receivedBits, firstByteAtSeconds, lastProgressAtSeconds } =
+      this;
     const { bitrateBps } = this.segment.representation;
     const times = { requestedAtSeconds, firstByteAtSeconds };
     return {
