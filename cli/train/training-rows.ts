@@ -12,8 +12,8 @@ import { mean } from '../../replay/evaluation/quantiles.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/play.ts';
+import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { type Trace, wrapSeconds } from '../../replay/trace.ts';
 import { type Watched, watched } from '../progress.ts';
 

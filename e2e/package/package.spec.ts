@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream: `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
 /** Beside the main one. */
-const ENTRIES = 'live mpc-d hls shaka trial onnx onnx-worker service model'.split(' ');
+const ENTRIES = 'hls shaka trial onnx onnx-worker service model'.split(' ');
 const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
   ...{ '.js': 'text/javascript', '.mjs': 'text/javascript' },
@@ -113,7 +113,7 @@ test('docs/api.txt has the public types', () => {
 });
 
 test('contains the builds, types and documents, within the size budget', () => {
-  const types = ['index', 'live', 'mpc-d', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
+  const types = ['index', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
   types.push('predictor/onnx/index', 'predictor/model-url/index', 'abr/controller');
   const expected = [
     ...['', ...['global', ...ENTRIES].map((name) => `.${name}`)].map((name) => `dist/leo-abr${name}.js`),
@@ -123,7 +123,7 @@ test('contains the builds, types and documents, within the size budget', () => {
   ];
   expect(files).toEqual(expect.arrayContaining(expected));
   const known =
-    /^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
+    /^(dist\/(leo-abr\.|types\/(abr|predictor|session|src)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
   expect(files.filter((file) => !known.test(file) || /\.(test|fixture)\./.test(file))).toEqual([]);
   run(process.execPath, ['scripts/size.js'], ROOT);
 });
