@@ -19,8 +19,7 @@ const minifyAgain: Plugin = {
           keep_fargs: false,
           sequences: false,
           conditionals: false,
-          inline: 0,
-          reduce_funcs: false,
+          inline: 1,
         },
         mangle: true,
         format: { comments: false, preserve_annotations: false },
@@ -63,8 +62,6 @@ const compileHint: Plugin = {
 /** The plugin's entries, by mode: each is one file with nothing shared. */
 const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]]> = {
   plugin: ['src/index.ts', 'leo-abr.js', compileHint],
-  'plugin-live': ['src/live.ts', 'leo-abr.live.js', compileHint],
-  'plugin-mpc-d': ['src/mpc-d.ts', 'leo-abr.mpc-d.js'],
   'plugin-hls': ['src/hls.ts', 'leo-abr.hls.js', compileHint],
   'plugin-shaka': ['src/shaka.ts', 'leo-abr.shaka.js', compileHint],
   'plugin-onnx': ['predictor/onnx/index.ts', 'leo-abr.onnx.js'],
@@ -73,10 +70,6 @@ const ENTRIES: Record<string, [entry: string, file: string, ...plugins: Plugin[]
   'plugin-model': ['predictor/model-url/index.ts', 'leo-abr.model.js'],
   'plugin-service': ['predictor/service-client/index.ts', 'leo-abr.service.js'],
 };
-
-/** Long names of properties that stay within a bundle: no option, event, state or message has them. */
-const INTERNAL =
-  /^(reportedSeconds|withoutWaits|linkSeconds|neededLatencySeconds|nextChunkAtSeconds|referenceBps|bufferedUntilSeconds|playableUntilSeconds|leastLevelSeconds|mostLevelSeconds|bufferValuePerSecond|keptUntilSeconds|lastProgressAtSeconds|playheadSeconds|correlationBetween|beforeLastBps|firstChunkSeconds|indexedBits|transferSeconds|downloadedSeconds|newForecasting|newLinkWatch|newLiveStream|wholeDownloads|isQuotaExceeded|hasPageForecasters|bufferTargetSeconds|isWatched|segmentsAfter|segmentCount|firstIndex|forgetChoice|newController|controllerName|isOutdated|abandonedAt|sourceEnded|playableSeconds|isAttached|toldSeconds|sentSeconds|waitedSeconds|sampledAtSeconds|bitratesBps|firstByteSeconds|offRateSeconds|endedBits|restoreTarget|targetChanged|withCmcd|levelSeconds|optionsOf|isWaiting|isNeeded|isPolled|totalBits|addedBits|timeSeconds|progressed|upcoming|newPacing|leavesOut|restarted)$/;
 
 /** An entry as published; the main one for pages without modules too. dash.js stays outside. */
 const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plugins: Plugin[]]): UserConfig => ({
@@ -102,7 +95,6 @@ const plugin = ([entry, file, ...plugins]: [entry: string, file: string, ...plug
           compress: { treeshake: { propertyReadSideEffects: false } },
           mangle: true,
           codegen: true,
-          mangleProps: { include: INTERNAL },
         },
         comments: false,
       },
@@ -172,7 +164,6 @@ async function demo(): Promise<UserConfig> {
     resolve: {
       alias: {
         'leo-abr/hls': here('src/hls.ts'),
-        'leo-abr/live': here('src/live.ts'),
         'leo-abr/shaka': here('src/shaka.ts'),
         'leo-abr/service': here('predictor/service-client/index.ts'),
         'leo-abr': here('src/index.ts'),

@@ -1,6 +1,6 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
-import type { Forecaster } from 'leo-abr/live';
+import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
 import { PiecewisePath } from '../abr/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../replay/browser/page/test-player.ts';

@@ -1,6 +1,6 @@
 /** The plugin's options for each algorithm of the page. */
 
-import type { Forecaster, LeoAbrOptions } from 'leo-abr/live';
+import type { Forecaster, LeoAbrOptions } from 'leo-abr';
 import { createController } from '../abr/algorithms.ts';
 import { PiecewisePath } from '../abr/capacity-path.ts';
 import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';

@@ -37,7 +37,7 @@ if (!factors.every((factor) => factor >= 1)) refuse(`--throttle: expected number
 
 /** Between two samples of the main thread. */
 const SAMPLE_MICROS = 200;
-const PLUGIN = `leo-abr${flags.live ? '.live' : ''}.js`;
+const PLUGIN = 'leo-abr.js';
 const DASH = 'dash.all.min.js';
 /** The wrapper of the body's reader (src/dash/live-support.ts): its time is the browser's in `read`, which dash.js calls. */
 const READ = /^read$/;

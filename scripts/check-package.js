@@ -9,9 +9,8 @@ import { commandLine } from './command-line.js';
 commandLine(`usage: npm run check:package
 
 Checks package.json and what it exports with publint, the types of every entry with attw in each mode of resolution, and
-docs/api.txt against them; that the files for browsers are ES2022, that the plugin's have no foreign code and keep the
-names of the service's messages, and that the foreign code of the command's pages is under a licence that allows it. The
-exit status is 1 if something is found.`);
+docs/api.txt against them; that the files for browsers are ES2022, that the plugin's have no foreign code, and that the
+foreign code of the command's pages is under a licence that allows it. The exit status is 1 if something is found.`);
 
 /**
  * The rule of attw that does not apply: the packages are ES modules only. A copy of the plugin in CommonJS would double
@@ -58,15 +57,6 @@ for (const path of ['dist', ...PAGES].flatMap(scriptsIn)) {
 for (const name of readdirSync(join(root, 'dist')).filter((one) => one.endsWith('.js.map'))) {
   const foreign = JSON.parse(read(`dist/${name}`)).sources.find((source) => source.includes('node_modules'));
   if (foreign) found(`dist/${name}: expected this project's sources only, got ${foreign}`);
-}
-const [, internal] = /INTERNAL =\s*\/\^\((.+)\)\$\//.exec(read('vite.config.ts'));
-const wordsOf = (path) => new Set(read(path).match(/\w+/g));
-const inTypes = wordsOf('docs/api.txt');
-const inMessages = wordsOf('service/api/openapi.json');
-const inClient = wordsOf('predictor/service-client/service-forecaster.ts');
-for (const name of internal.split('|')) {
-  if (inTypes.has(name) || (inMessages.has(name) && inClient.has(name)))
-    found(`vite.config.ts: INTERNAL: the public types or the service's messages have ${name}`);
 }
 for (const page of ['cli/dist/demo', 'cli/dist/bench-page']) {
   const path = `${page}/LICENSES.md`;

@@ -7,8 +7,8 @@ const { positionals, refuse } = commandLine(
 
 Prints, of the sessions of a leo-abr bench with algorithms such as mpc-l,mpc-l@onnx,mpc-l@service,mpc-l:no-forecast, the
 means over the starts on each link and over all links: QoE, stalls, the share of decisions on these forecasts, the time
-until they were loaded, and the main thread's time for them per second. Sessions that were rejected at every attempt are
-counted as "late"; their last attempt is in the means.`,
+until they were loaded, and the main thread's time for them per second (not for the plugin's own). Sessions that were
+rejected at every attempt are counted as "late"; their last attempt is in the means.`,
   { positionals: 1 },
 );
 const [file] = positionals;
@@ -34,7 +34,7 @@ for (const { trace, algorithm, rejected, result, record } of last.values()) {
     { service: /^service$/, onnx: /^model:/, 'no-forecast': /^harmonic/ }[algorithm.split(/[@:]/)[1]] ?? /^built-in$/;
   const sources = record.decisions.flatMap(({ decision }) => decision.forecastSource ?? []);
   const lastedSeconds = Math.max(...record.requests.map(({ endedAtSeconds }) => endedAtSeconds));
-  const { loading, main } = record.forecasterMillis;
+  const { loading = Number.NaN, main = Number.NaN } = record.forecasterMillis ?? {};
   const figures = [
     result.qoe.linear,
     result.stallSeconds,
@@ -51,7 +51,12 @@ for (const { trace, algorithm, rejected, result, record } of last.values()) {
 const DIGITS = [2, 1, 0, 1, 1];
 const rows = [...groups].map(([key, sessions]) => {
   const sums = sessions.reduce((sum, one) => sum.map((value, i) => value + one[i]));
-  return [key, sessions.length, ...DIGITS.map((count, i) => (sums[i] / sessions.length).toFixed(count)), sums[5]];
+  return [
+    key,
+    sessions.length,
+    ...DIGITS.map((count, i) => (sums[i] / sessions.length).toFixed(count).replace('NaN', '–')),
+    sums[5],
+  ];
 });
 const head = ['link | forecasts', 'sessions', 'QoE', 'stalls, s', 'decisions on them, %', 'loaded in, s'];
 head.push('main thread per s, ms', 'late');

@@ -1,4 +1,4 @@
-/** The entry `leo-abr/shaka`: the plugin for Shaka Player, with what the entry `leo-abr/live` has for dash.js. */
+/** The entry `leo-abr/shaka`: the plugin for Shaka Player. */
 
 import type { LeoAbrOptions } from '../session/page/option-types.ts';
 import { createFactory, type LeoAbrFactory } from './shaka/installation.ts';

@@ -37,7 +37,7 @@ const done = (body) => ({ chunks: [Buffer.from(body)], readers: new Set(), isCom
 const files = new Map([
   ['/', done(PAGE)],
   ['/dash.js', done(dist('node_modules/dashjs/dist/modern/umd/dash.all.min.js'))],
-  ['/leo-abr.js', done(dist('dist/leo-abr.live.js'))],
+  ['/leo-abr.js', done(dist('dist/leo-abr.js'))],
 ]);
 
 createServer((request, response) => {

@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The documents' stream: `.mpd` or `.m3u8`. */
 const STREAM = 'https://example.org/stream';
 /** Beside the main one. */
-const ENTRIES = 'live mpc-d hls shaka trial onnx onnx-worker service model'.split(' ');
+const ENTRIES = 'hls shaka trial onnx onnx-worker service model'.split(' ');
 const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html', '.css': 'text/css', '.wasm': 'application/wasm' },
   ...{ '.js': 'text/javascript', '.mjs': 'text/javascript' },
@@ -113,7 +113,7 @@ test('docs/api.txt has the public types', () => {
 });
 
 test('contains the builds, types and documents, within the size budget', () => {
-  const types = ['index', 'live', 'mpc-d', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
+  const types = ['index', 'hls', 'shaka', 'trial'].map((name) => `src/${name}`);
   types.push('predictor/onnx/index', 'predictor/model-url/index', 'abr/controller');
   const expected = [
     ...['', ...['global', ...ENTRIES].map((name) => `.${name}`)].map((name) => `dist/leo-abr${name}.js`),
@@ -123,7 +123,7 @@ test('contains the builds, types and documents, within the size budget', () => {
   ];
   expect(files).toEqual(expect.arrayContaining(expected));
   const known =
-    /^(dist\/(leo-abr\.|types\/(abr|predictor|src)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
+    /^(dist\/(leo-abr\.|types\/(abr|predictor|session|src)\/)|predictor\/models\/|docs\/|examples\/|[A-Z]+(\.md)?$|package\.json$)/;
   expect(files.filter((file) => !known.test(file) || /\.(test|fixture)\./.test(file))).toEqual([]);
   run(process.execPath, ['scripts/size.js'], ROOT);
 });
@@ -234,23 +234,14 @@ function buildApp(sources: string | Record<string, string>): string {
   return fs.readFileSync(join(app, 'dist', script), 'utf8');
 }
 
-const OF_PACING = 'the controller set no pace';
-/** An entry, the document with its code, and what the app contains and what not. */
-for (const [entry, document, has, lacks] of [
-  ['leo-abr', 'README.md', 'mpc-l', OF_PACING],
-  // They replace the main entry.
-  ['leo-abr/live', 'README.md', OF_PACING, undefined],
-  ['leo-abr/mpc-d', 'README.md', 'mpc-d:cap', 'mpc-l'],
-  ['leo-abr/hls', 'docs/plugin-hls.md', undefined, undefined],
-  ['leo-abr/shaka', 'docs/plugin-shaka.md', undefined, undefined],
+for (const [entry, document] of [
+  ['leo-abr', 'README.md'],
+  ['leo-abr/hls', 'docs/plugin-hls.md'],
+  ['leo-abr/shaka', 'docs/plugin-shaka.md'],
 ] as const) {
-  test(`an empty Vite project plays with ${document}'s code and ${entry}`, async ({ page }) => {
-    const inDocument = document === 'README.md' ? 'leo-abr' : entry;
+  test(`an empty Vite project plays with ${document}'s code`, async ({ page }) => {
     await expectPlayback(page, 'dist/', (manifest) => {
-      const code = codeBlock(document, manifest, `from '${inDocument}'`);
-      const script = buildApp(code.replace(`from '${inDocument}'`, `from '${entry}'`));
-      if (has !== undefined) expect(script).toContain(has);
-      if (lacks !== undefined) expect(script).not.toContain(lacks);
+      buildApp(codeBlock(document, manifest, `from '${entry}'`));
     });
   });
 }
@@ -313,11 +304,10 @@ test('its types need no configuration, and Node can import it', () => {
   fs.writeFileSync(
     join(app, 'typed.ts'),
     `import { MediaPlayer } from 'dashjs';
-     import { attachLeoAbr, type Controller, type Forecaster, type LeoAbrOptions } from 'leo-abr';
+     import { attachLeoAbr, CONTROLLER_NAMES, type Controller, type Forecaster, type LeoAbrHandle } from 'leo-abr';
+     import type { LeoAbrOptions } from 'leo-abr';
      import { httpTimeSource } from 'leo-abr/service';
      import { createOnnxForecaster, type ModelCard, type OnnxForecaster } from 'leo-abr/onnx';
-     import { attachLeoAbr as attachSmall, type LeoAbrHandle, type LeoAbrOptions as SmallOptions } from 'leo-abr/mpc-d';
-     import { attachLeoAbr as attachLive, CONTROLLER_NAMES, type LeoAbrOptions as LiveOptions } from 'leo-abr/live';
      const controller: Controller = {
        name: 'lowest',
        decide: (state) => ({ representation: 0, controller: 'lowest', reason: String(state.bufferLevelSeconds) }),
@@ -327,7 +317,9 @@ test('its types need no configuration, and Node can import it', () => {
      const stop: () => void = handle.on('decision', ({ decision, state }) => [decision.reason, state.ladderBps.length]);
      stop();
      // @ts-expect-error no such controller
-     attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-x' });
+     attachLeoAbr(MediaPlayer().create(), { controller: 'mpc-d:cap' });
+     // @ts-expect-error not for pages
+     attachLeoAbr(MediaPlayer().create(), { weights: undefined });
      const forecaster: Forecaster = { name: 'none', start() {}, observe() {}, latest: () => undefined };
      const timeSource = httpTimeSource('/time');
      const own: LeoAbrOptions = { risk: 0.5, maxWastedShare: 0.1, prior: false, forecasters: [forecaster], timeSource };
@@ -336,13 +328,9 @@ test('its types need no configuration, and Node can import it', () => {
      const onnx: OnnxForecaster = createOnnxForecaster({ modelUrl: 'm', runtimeUrl: 'r', wasmUrl });
      attachLeoAbr(MediaPlayer().create(), { forecasters: [onnx] });
      export const card: ModelCard | undefined = onnx.card;
-     const small: SmallOptions = { controller: 'mpc-d:abandon', timeSource };
-     export const smallHandle: LeoAbrHandle = attachSmall(MediaPlayer().create(), small);
-     const live: LiveOptions = { ...own, live: { minPlaybackRate: 0.9, targetLatencySeconds: 'auto' } };
-     export const liveHandle: LeoAbrHandle = attachLive(MediaPlayer().create(), live);
+     const live: LeoAbrOptions = { ...own, live: { minPlaybackRate: 0.9, targetLatencySeconds: 'auto' } };
+     export const liveHandle: LeoAbrHandle = attachLeoAbr(MediaPlayer().create(), live);
      export const names: readonly string[] = CONTROLLER_NAMES;
-     // @ts-expect-error not in the small entry
-     attachSmall(MediaPlayer().create(), { controller: 'mpc-l' });
      import 'leo-abr/global';
      LeoAbr.attachLeoAbr(MediaPlayer().create(), own);
      export type Worker = typeof import('leo-abr/onnx-worker');
@@ -362,7 +350,7 @@ test('its types need no configuration, and Node can import it', () => {
     expect(output.split('\n').filter((line) => /^(typed|.*leo-abr)/.test(line))).toEqual([]);
   }
   for (const [entry, value, text] of [
-    ...['leo-abr', 'leo-abr/live', 'leo-abr/mpc-d'].map((name) => [name, 'typeof m.attachLeoAbr', 'function']),
+    ['leo-abr', 'typeof m.attachLeoAbr', 'function'],
     ['leo-abr/hls', 'm.createLeoAbrController().handle.state.status', 'inactive'],
     ['leo-abr/onnx', 'typeof m.createOnnxForecaster', 'function'],
   ]) {

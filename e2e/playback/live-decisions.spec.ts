@@ -5,7 +5,6 @@ import { SCENARIOS } from '../../replay/scenarios.ts';
 import { CORE, expect, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
-test.use({ playerName: 'dash live' });
 
 const LADDER_BPS = [...SCENARIOS['live-hd-3']!.ladderBps];
 const LOW_LATENCY = SCENARIOS['live-hd-3']!.live!;

@@ -42,7 +42,6 @@ const test = base.extend<{ two(options?: StreamOptions): string[] }>({
 });
 
 test.describe.configure({ mode: 'parallel' });
-test.use({ playerName: 'dash live' });
 
 /** Runs in the page. */
 function installLivePage(): void {

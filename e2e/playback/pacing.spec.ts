@@ -33,7 +33,6 @@ const test = base.extend<{ manifest: string }>({
   },
 });
 
-test.use({ playerName: 'dash live' });
 test.describe.configure({ mode: 'parallel' });
 
 /** Runs in the page before its scripts. */

@@ -29,7 +29,6 @@ const dashDebug = requireHere.resolve('dashjs').replace(/dash\.all\.min\.js$/, '
 /** Players with the plugin: the file of the library, and the mode of `vite.config.ts` with the file that it builds. */
 const PLAYERS = {
   dash: [dashDebug, 'plugin', 'leo-abr.global.js'],
-  'dash live': [dashDebug, 'plugin-live', 'leo-abr.live.js'],
   'hls.js': [requireHere.resolve('hls.js/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
   'hls.js 1.6': [requireHere.resolve('hls.js-1.6/dist/hls.min.js'), 'plugin-hls', 'leo-abr.hls.js'],
   'Shaka 5': [requireHere.resolve('shaka-player'), 'plugin-shaka', 'leo-abr.shaka.js'],

@@ -12,10 +12,11 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   resolve: {
+    // The longer names first: each stands for all that begins with it.
     alias: {
-      'leo-abr/live': path('../../src/live.ts'),
       'leo-abr/hls': path('../../src/hls.ts'),
       'leo-abr/shaka': path('../../src/shaka.ts'),
+      'leo-abr': path('../../src/index.ts'),
     },
   },
   worker: { format: 'es' },

@@ -92,7 +92,7 @@ export interface SessionRecord {
   /** Per segment, the picture widths that were on screen. */
   widthsOnScreen: number[][];
   decisionMillis: number[];
-  /** What the algorithm's forecaster cost: until it was loaded, and of the main thread since. Absent in older records. */
+  /** What the page's forecaster cost: until it was loaded, and of the main thread since. Absent with the plugin's own. */
   forecasterMillis?: { loading: number; main: number };
   /** Responses with segments of video by protocol, from resource timing (`h3`); absent in older records. */
   protocols?: Record<string, number>;

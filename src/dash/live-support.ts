@@ -1,4 +1,4 @@
-/** Live streams in dash.js: their time and pace, and what their requests tell. Only in the entry for live streams. */
+/** Live streams in dash.js: their time and pace, and what their requests tell. */
 
 import type { FragmentRequest, PlaybackController, Representation, StreamInfo } from 'dashjs';
 import type { LiveOptions } from '../../session/page/option-types.ts';

@@ -1,7 +1,7 @@
 /** dash.js: its requests and reasons, and the plugin in it. */
 
 import { MediaPlayer, type MediaPlayerClass } from 'dashjs';
-import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr/live';
+import { attachLeoAbr, type LeoAbrHandle } from 'leo-abr';
 import { browserAlgorithm } from '../algorithms.ts';
 import { BUFFER_BEHIND_SECONDS, type PlayerContext, REQUEST_TIMEOUT_MS, type TestPlayer } from './test-player.ts';
 

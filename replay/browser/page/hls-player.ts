@@ -1,8 +1,8 @@
 /** hls.js: the settings, its requests, and the plugin in it. */
 
 import Hls, { type Fragment } from 'hls.js';
+import type { LeoAbrOptions } from 'leo-abr';
 import { createLeoAbrController } from 'leo-abr/hls';
-import type { LeoAbrOptions } from 'leo-abr/live';
 // biome-ignore lint/style/noRestrictedImports: the plugin's mend of hls.js is for hls.js's own ABR too
 import { keepPartEnds } from '../../../src/hls/part-ends.ts';
 import { DEFAULT_PLAYBACK_RATES } from '../../catch-up.ts';

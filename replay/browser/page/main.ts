@@ -1,17 +1,19 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
-import type { Controller, Forecaster } from 'leo-abr/live';
-import { createController, qoeWeights } from '../../../abr/index.ts';
+import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
+import { bitrateWeights, createController, type QoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
 import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
 import { createServiceForecaster } from '../../../predictor/service-client/index.ts';
+import type { InternalOptions } from '../../../session/page/option-types.ts';
 import { type ForecasterName, isOnnx } from '../../forecasters.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
+import { ObservedController } from '../../simulator/observed-controller.ts';
 import { browserAlgorithm } from '../algorithms.ts';
 import type { DecisionRecord, SessionConfig, SessionRecord } from '../session-record.ts';
 import { loadPlayer } from './load-player.ts';
@@ -45,8 +47,10 @@ class BenchSession {
   readonly #requests: RequestRecorder;
   readonly #clock: TraceClock;
   readonly #decisions: DecisionRecord[] = [];
-  readonly #decisionMillis: number[] = [];
-  readonly #forecasterMillis = { loading: 0, main: 0 };
+  /** The controllers of the plugin's sessions, with their timings. */
+  readonly #controllers: ObservedController[] = [];
+  /** Of the page's own forecasters, if any. */
+  #forecasterMillis: { loading: number; main: number } | undefined;
   #player!: TestPlayer;
   #oracle: BrowserOracle | undefined;
   #fault: string | undefined;
@@ -75,10 +79,9 @@ class BenchSession {
     return (await fetch(`${this.config.sessionUrl}${path}`)).json();
   }
 
-  /** The forecasters that a name stands for; models are loaded. */
-  async #forecasters(name: ForecasterName): Promise<Forecaster[]> {
+  /** The page's forecasters for a name; models are loaded. `hasOwn`: the plugin asks its built-in one after them. */
+  async #forecasters(name: ForecasterName, hasOwn: boolean): Promise<Forecaster[]> {
     const { scenario, joinSeconds, model, onnx, serviceUrl } = this.config;
-    const millis = this.#forecasterMillis;
     if (name === 'oracle') {
       const link = (await this.#json('link')) as PublishedLink;
       this.#oracle = browserOracle({ ...link, startSeconds: link.startSeconds + joinSeconds });
@@ -87,33 +90,50 @@ class BenchSession {
     }
     const newSubSecond = scenario.live && (() => new SubSecond());
     const handover = name !== 'built-in:no-handover';
-    const isOwn = model !== undefined && name !== 'shipped';
-    const builtIn = createBuiltInForecaster({ handover, newSubSecond, ...(isOwn && { model }) });
-    if (name === 'service') return [timed(createServiceForecaster(serviceUrl!), millis), builtIn];
-    if (!isOnnx(name)) return [timed(builtIn, millis)];
+    const ofGroup = name === 'shipped' ? undefined : model;
+    const builtIn = createBuiltInForecaster({ handover, newSubSecond, ...(ofGroup && { model: ofGroup }) });
+    const behind = hasOwn && handover && !ofGroup ? [] : [builtIn];
+    const millis = { loading: 0, main: 0 };
+    if (name === 'service' || isOnnx(name) || behind.length > 0) this.#forecasterMillis = millis;
+    if (name === 'service') return [timed(createServiceForecaster(serviceUrl!), millis), ...behind];
+    if (!isOnnx(name)) return behind.map((one) => timed(one, millis));
     const forecaster = createOnnxForecaster({ ...onnx!, workerUrl });
     const begunMs = performance.now();
     while (forecaster.status === 'loading') await new Promise((resolve) => setTimeout(resolve, 10));
     millis.loading = performance.now() - begunMs;
-    return [timed(forecaster, millis), builtIn];
+    return [timed(forecaster, millis), ...behind];
+  }
+
+  /** The plugin's own controller by its name, as users give it; others as an object. */
+  async #controller(name: string): Promise<NonNullable<LeoAbrOptions['controller']>> {
+    const { seed, own } = this.config;
+    if ((CONTROLLER_NAMES as readonly string[]).includes(name)) return name as ControllerName;
+    const create = own && (await importOwnAlgorithms([own])).get(name);
+    return create?.({ seed }) ?? createController(name, { seed });
   }
 
   /** Attaches the plugin with a controller of this name, with the forecaster that the algorithm names. */
   async #attach(name: string): Promise<void> {
-    const { scenario, seed, own, algorithm } = this.config;
+    const { scenario, seed, algorithm } = this.config;
     const { forecaster, catchUp } = browserAlgorithm(algorithm);
-    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster);
-    const create = own && (await importOwnAlgorithms([own])).get(name);
-    const controller = create?.({ seed }) ?? createController(name, { seed });
-    // An explicit catch-up takes the place of the controller's pace.
-    const isPacing = catchUp === undefined;
-    const handle = this.#player.attach({
-      controller: withWeights(controller, scenario, { decisionMillis: this.#decisionMillis, isPacing }),
+    const controller = await this.#controller(name);
+    const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster, controller === 'mpc-l');
+    const weights = { ...bitrateWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
+    const options: LeoAbrOptions & InternalOptions = {
+      controller,
       sizes: await this.#json('sizes.json'),
       timeSource: this.#clock,
       seed,
       ...(forecasters.length > 0 && { forecasters }),
-    });
+      ...(differs(weights, scenario.ladderBps) && { weights }),
+      observed: (one) => {
+        const observed = new ObservedController(one, { timings: true });
+        this.#controllers.push(observed);
+        // An explicit catch-up takes the place of the controller's pace.
+        return catchUp === undefined ? observed : Object.assign(observed, { pace: undefined });
+      },
+    };
+    const handle = this.#player.attach(options);
     handle.on('fault', ({ code, message, cause }) => {
       this.#onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });
@@ -160,8 +180,8 @@ class BenchSession {
       // On demand nothing seeks.
       unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
       widthsOnScreen: screen.widths,
-      decisionMillis: this.#decisionMillis,
-      forecasterMillis: this.#forecasterMillis,
+      decisionMillis: this.#controllers.flatMap(({ decisionMillis }) => decisionMillis),
+      ...(this.#forecasterMillis && { forecasterMillis: this.#forecasterMillis }),
       protocols,
       ...(this.#oracle && { oracleOffsetSeconds: this.#oracle.offsetSeconds }),
       userAgent: navigator.userAgent,
@@ -217,32 +237,10 @@ function timed<F extends Forecaster>(forecaster: F, millis: { main: number }): F
   return forecaster;
 }
 
-/** The controller with the scenario's weights instead of the plugin's, with timed decisions, without pace if wanted. */
-function withWeights(
-  controller: Controller,
-  { ladderBps, mu, lambda }: SessionConfig['scenario'],
-  { decisionMillis, isPacing }: { decisionMillis: number[]; isPacing: boolean },
-): Controller {
-  const weights = { ...qoeWeights('linear', ladderBps), mu, lambda };
-  const { reconsider, pace } = controller;
-  return {
-    name: controller.name,
-    decide(state, forecast) {
-      const began = performance.now();
-      const decision = controller.decide({ ...state, weights }, forecast);
-      decisionMillis.push(performance.now() - began);
-      return decision;
-    },
-    ...(reconsider && {
-      settleSeconds: controller.settleSeconds ?? 0,
-      keepsForSeconds: (state, inFlight) => controller.keepsForSeconds?.(state, inFlight) ?? 0,
-      reconsider: (state, inFlight, forecast) => reconsider.call(controller, { ...state, weights }, inFlight, forecast),
-    }),
-    ...(pace &&
-      isPacing && {
-        pace: (state, inFlight, forecast) => pace.call(controller, { ...state, weights }, inFlight, forecast),
-      }),
-  };
+/** Whether the weights are others than the plugin's for this ladder. */
+function differs({ mu, lambda }: QoeWeights, ladderBps: readonly number[]): boolean {
+  const own = bitrateWeights('linear', ladderBps);
+  return mu !== own.mu || lambda !== own.lambda;
 }
 
 /** Counts responses with segments from now on, by protocol. */

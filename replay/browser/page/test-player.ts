@@ -1,6 +1,6 @@
 /** What a page needs of a player: the benchmark's under test, and the demo's. */
 
-import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr/live';
+import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr';
 import type { SessionConfig } from '../session-record.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 

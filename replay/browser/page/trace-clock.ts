@@ -1,6 +1,6 @@
 /** The plugin's time source: the trace's UTC, from the origin's `/time`. */
 
-import type { TimeSource } from 'leo-abr/live';
+import type { TimeSource } from 'leo-abr';
 
 /** More than half a round trip on one machine. */
 const UNCERTAINTY_SECONDS = 0.01;
