@@ -153,11 +153,11 @@ describe('npm run reproduce and npm run tables', () => {
     expect(page).toBe(`Before
 <!-- table: two[name=a] two[name=b] two[name=c] -->
 
-| name |  QoE |            QoE, difference |
-| ---- | ---: | -------------------------: |
-| \`a\`  | 10.0 | **+1.50 (+0.25 to +2.00)** |
-| \`b\`  | -0.5 |     -1.00 (-2.00 to +3.00) |
-| \`c\`  |  3.0 |                          – |
+| name |  QoE |          QoE, difference |
+| ---- | ---: | -----------------------: |
+| \`a\`  | 10.0 | **+1.50 [+0.25, +2.00]** |
+| \`b\`  | -0.5 |     -1.00 [-2.00, +3.00] |
+| \`c\`  |  3.0 |                        – |
 
 <!-- /table -->
 after
@@ -167,9 +167,9 @@ after
     writeFileSync(at('docs/page.md'), '<!-- table: two[name=a] -->\n<!-- /table -->\n');
     expect(script('tables.js', '--docs', at('docs')).status).toBe(0);
     expect(readFileSync(at('docs/page.md'), 'utf8').split('\n').slice(2, 5)).toEqual([
-      '|  QoE |            QoE, difference |',
-      '| ---: | -------------------------: |',
-      '| 10.0 | **+1.50 (+0.25 to +2.00)** |',
+      '|  QoE |          QoE, difference |',
+      '| ---: | -----------------------: |',
+      '| 10.0 | **+1.50 [+0.25, +2.00]** |',
     ]);
     writeFileSync(at('docs/page.md'), '<!-- table: none -->\n<!-- /table -->\n');
     expect(script('tables.js', '--docs', at('docs')).stderr).toContain('page.md: no table none in docs/results');

@@ -59,5 +59,5 @@ function cellText(value, [name, digits]) {
   const [text, low, high] = [value].flat().map((one) => `${isDifference && one > 0 ? '+' : ''}${one.toFixed(digits)}`);
   if (low === undefined) return text;
   const isClear = isDifference && (value[1] > 0 || value[2] < 0);
-  return isClear ? `**${text} (${low} to ${high})**` : `${text} (${low} to ${high})`;
+  return isClear ? `**${text} [${low}, ${high}]**` : `${text} [${low}, ${high}]`;
 }
