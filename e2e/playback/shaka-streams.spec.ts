@@ -102,13 +102,13 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       await editManifests(labPage, (text) =>
         text.replace(/id="video-0" bandwidth="\d+"/, 'id="video-0" bandwidth="0"'),
       );
-      const rungs = await onStream({ segmentCount: 12, link: { 8: 3.5e6, 600: 0.6e6 } }, async (manifest) => {
+      const rungs = await onStream({ segmentCount: 18, link: { 8: 3.5e6, 600: 0.6e6 } }, async (manifest) => {
         const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 4 } } });
         await window.lab.until('the end', () => lab.video.ended, lab);
         return lab.requests.map(({ rung }) => rung);
       });
       expect(rungs).toContain(2);
-      expect(rungs.at(-1)).toBe(0);
+      expect(rungs.slice(-4)).toContain(0);
     });
 
     test('decides for one variant', async ({ onStream }) => {

@@ -2,13 +2,17 @@ import { expect, test } from '@jest/globals';
 import type { PlannedSession } from '../evaluation/plan.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS } from '../scenarios.ts';
+import { traceOfRates } from '../simulator/made-up.fixture.ts';
 import type { Trace } from '../trace.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { LADDER_BPS, recordedSession, SIZES_BITS } from './recorded-session.fixture.ts';
 
 const media = { ladderBps: LADDER_BPS, mu: 2, segmentCount: 3, segmentSizesBits: SIZES_BITS };
 const scenario: ResolvedScenario = { ...SCENARIOS['uhd-8']!, ...media };
-const trace = { name: 'a trace', metadata: { dataset: 'made up', recordingGroup: 'desk' } } as Trace;
+const trace: Trace = {
+  ...traceOfRates([20, 30], 60, { dataset: 'made up', recordingGroup: 'desk' }),
+  name: 'a trace',
+};
 const planned: PlannedSession = { trace, startSeconds: 61, segmentCount: 3, algorithm: 'mpc-d', seed: 7 };
 
 test('a result has one row per segment, with the downloads and stalls of all its requests', () => {
