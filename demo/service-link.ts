@@ -42,7 +42,7 @@ export class ServiceLink {
   }
 }
 
-/** Starts or stops the service on a session's link (cli/link-services.ts). Throws the server's reason. */
+/** Starts or stops the service on a session's link (cli/serve/link-services.ts). Throws the server's reason. */
 async function requestService(id: string, method: 'POST' | 'DELETE'): Promise<{ url: string }> {
   const response = await fetch(new URL(`link-service/${id}`, document.baseURI), { method, keepalive: true });
   const body = (await response.json()) as { url: string } & { error?: string };

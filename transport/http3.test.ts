@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { run } from '../cli/run.fixture.ts';
+import { run } from '../cli/shared/run.fixture.ts';
 import { runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
 import type { ResolvedScenario } from '../replay/results.ts';

@@ -12,10 +12,10 @@ import { mean } from '../../replay/evaluation/quantiles.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { simulateSession } from '../../replay/simulator/play.ts';
+import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { type Trace, wrapSeconds } from '../../replay/trace.ts';
-import { type Watched, watched } from '../progress.ts';
+import { type Watched, watched } from '../shared/progress.ts';
 
 /** Steps of the forecast: short for the next decisions, the last one long enough for an outage to end in it. */
 export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;

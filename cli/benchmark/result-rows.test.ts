@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { testLiveMetrics, testResults, testSession } from '../replay/evaluation/test-sessions.fixture.ts';
-import type { Results } from '../replay/results.ts';
-import type { SweepRow } from '../transport/sweep.ts';
+import { testLiveMetrics, testResults, testSession } from '../../replay/evaluation/test-sessions.fixture.ts';
+import type { Results } from '../../replay/results.ts';
+import type { SweepRow } from '../../transport/sweep.ts';
 import { resultRows, resultTable } from './result-rows.ts';
 
 test('rows of sessions: per data set and algorithm, with differences from the baseline, and per transport', () => {

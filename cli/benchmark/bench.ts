@@ -2,29 +2,36 @@
 
 import { writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { InputError } from '../abr/errors.ts';
-import type { ModelFile } from '../predictor/forecast/model-file.ts';
-import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../replay/browser/algorithms.ts';
-import { type BenchNotes, benchNotesOf } from '../replay/browser/bench-notes.ts';
-import { BrowserNotFoundError } from '../replay/browser/find-browser.ts';
-import { TOLERATED_LATE_SHARE } from '../replay/browser/lateness.ts';
-import { defaultContexts, runBench } from '../replay/browser/run-bench.ts';
-import type { PlayedSession } from '../replay/browser/session-record.ts';
-import type { PlannedSession } from '../replay/evaluation/plan.ts';
-import { sameJson } from '../replay/evaluation/same-json.ts';
-import { PLAYERS, type PlayerName } from '../replay/forecasters.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import { presentation } from '../replay/media/presentation.ts';
-import type { SessionResult } from '../replay/results.ts';
-import { KernelLink, type KernelTier } from '../transport/kernel-link.ts';
-import { impairmentNamed } from '../transport/kernel-steps.ts';
+import { InputError } from '../../abr/errors.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
+import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { BrowserNotFoundError } from '../../replay/browser/find-browser.ts';
+import { TOLERATED_LATE_SHARE } from '../../replay/browser/lateness.ts';
+import { defaultContexts, runBench } from '../../replay/browser/run-bench.ts';
+import type { PlayedSession } from '../../replay/browser/session-record.ts';
+import type { PlannedSession } from '../../replay/evaluation/plan.ts';
+import { sameJson } from '../../replay/evaluation/same-json.ts';
+import { PLAYERS, type PlayerName } from '../../replay/forecasters.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import { presentation } from '../../replay/media/presentation.ts';
+import type { SessionResult } from '../../replay/results.ts';
+import { KernelLink, type KernelTier } from '../../transport/kernel-link.ts';
+import { impairmentNamed } from '../../transport/kernel-steps.ts';
 import {
   allowCongestionControl,
   CONGESTION_CONTROLS,
   kernelTierObstacle,
   quicCongestion,
   quicTierObstacle,
-} from '../transport/programs.ts';
+} from '../../transport/programs.ts';
+import { serviceOn } from '../serve/link-services.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
+import { decimalNumber, wholeNumber } from '../shared/options.ts';
+import { Progress } from '../shared/progress.ts';
+import { fileOf, writeOutput } from '../shared/results-file.ts';
+import { builtFolder } from '../tool.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
@@ -32,13 +39,6 @@ import {
   finishBenchmark,
   prepareBenchmark,
 } from './benchmark-options.ts';
-import type { CommandIo } from './command-io.ts';
-import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from './exit-status.ts';
-import { serviceOn } from './link-services.ts';
-import { decimalNumber, wholeNumber } from './options.ts';
-import { Progress } from './progress.ts';
-import { fileOf, writeOutput } from './results-file.ts';
-import { builtFolder } from './tool.ts';
 
 interface BenchFlags {
   player: PlayerName;

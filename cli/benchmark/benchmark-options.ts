@@ -3,41 +3,48 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { describeValue, InputError } from '../abr/errors.ts';
-import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
-import { assembleResults, partialHeadJson, resultsPieces } from '../replay/evaluation/assemble-results.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
+import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
+import { assembleResults, partialHeadJson, resultsPieces } from '../../replay/evaluation/assemble-results.ts';
 import {
   type BenchmarkPlan,
   type PlannedSession,
   parseShard,
   planBenchmark,
   resumePlan,
-} from '../replay/evaluation/plan.ts';
-import { sameJson } from '../replay/evaluation/same-json.ts';
-import { neededOfTraces, parseStarts, type StartsRule } from '../replay/evaluation/starts.ts';
-import { isOnnx, splitAlgorithm } from '../replay/forecasters.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import { SessionStore, sessionLine } from '../replay/formats/session-store.ts';
-import { readTraces } from '../replay/formats/trace-files.ts';
-import { HOUSEHOLDS, type Household, householdNamed, parseHousehold } from '../replay/households.ts';
-import type { OnnxModels } from '../replay/onnx-model.ts';
+} from '../../replay/evaluation/plan.ts';
+import { sameJson } from '../../replay/evaluation/same-json.ts';
+import { neededOfTraces, parseStarts, type StartsRule } from '../../replay/evaluation/starts.ts';
+import { isOnnx, splitAlgorithm } from '../../replay/forecasters.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import { SessionStore, sessionLine } from '../../replay/formats/session-store.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { HOUSEHOLDS, type Household, householdNamed, parseHousehold } from '../../replay/households.ts';
+import type { OnnxModels } from '../../replay/onnx-model.ts';
 import {
   importOwnAlgorithms,
   isOwnAlgorithm,
   type OwnAlgorithm,
   type OwnControllers,
-} from '../replay/own-algorithm.ts';
-import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../replay/results.ts';
-import { encoderEdgeSeconds, SCENARIOS, type Scenario } from '../replay/scenarios.ts';
-import type { ModelsByGroup } from '../replay/simulator/run-sessions.ts';
-import type { Trace } from '../replay/trace.ts';
-import type { CommandIo, Output } from './command-io.ts';
-import { EXIT_INTERRUPTED, ExitWith } from './exit-status.ts';
+} from '../../replay/own-algorithm.ts';
+import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
+import { encoderEdgeSeconds, SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
+import type { ModelsByGroup } from '../../replay/simulator/run-sessions.ts';
+import type { Trace } from '../../replay/trace.ts';
+import { summaryTable } from '../report/summary-table.ts';
+import type { CommandIo, Output } from '../shared/command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from '../shared/exit-status.ts';
+import {
+  collect,
+  decimalNumber,
+  foldModelsOption,
+  scenarioOption,
+  seedOption,
+  wholeNumber,
+} from '../shared/options.ts';
+import { fileOf, printTable, readInput, readResults, requireWritable, writeOutput } from '../shared/results-file.ts';
+import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
 import { onnxModels } from './onnx-models.ts';
-import { collect, decimalNumber, foldModelsOption, scenarioOption, seedOption, wholeNumber } from './options.ts';
-import { summaryTable } from './report/summary-table.ts';
-import { fileOf, printTable, readInput, readResults, requireWritable, writeOutput } from './results-file.ts';
-import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 interface Flags {
   traces: string[];

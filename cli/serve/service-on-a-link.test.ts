@@ -1,18 +1,18 @@
 /** Which services a session of MPC-L uses: that of its own link, not that of another one. */
 
 import { expect, test } from '@jest/globals';
-import { createController } from '../abr/algorithms.ts';
-import type { Forecaster, Observation, QuantileForecast } from '../abr/forecast.ts';
-import { createBuiltInForecaster } from '../predictor/forecast/built-in-forecaster.ts';
-import { ForecastChain } from '../predictor/forecast/chain.ts';
-import { ForecastGate } from '../predictor/forecast/forecast-gate.ts';
-import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
-import { SCENARIOS, traceScaleOf } from '../replay/scenarios.ts';
-import { simulateSession } from '../replay/simulator/play.ts';
-import { linkSteps, meanRateBps, traceStartUtcMs } from '../replay/trace.ts';
-import type { ForecastReply, WireObservation } from '../service/api/wire.ts';
-import { type DishScript, syntheticDish } from '../service/index.ts';
-import { PredictionService } from '../service/prediction-service.ts';
+import { createController } from '../../abr/algorithms.ts';
+import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { ForecastChain } from '../../predictor/forecast/chain.ts';
+import { ForecastGate } from '../../predictor/forecast/forecast-gate.ts';
+import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { SCENARIOS, traceScaleOf } from '../../replay/scenarios.ts';
+import { simulateSession } from '../../replay/simulator/play.ts';
+import { linkSteps, meanRateBps, traceStartUtcMs } from '../../replay/trace.ts';
+import type { ForecastReply, WireObservation } from '../../service/api/wire.ts';
+import { type DishScript, syntheticDish } from '../../service/index.ts';
+import { PredictionService } from '../../service/prediction-service.ts';
 import { capacityOf } from './serve-simulated.ts';
 
 const SCENARIO = SCENARIOS['hd-16']!;

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from './command.ts';
+import { runCommand } from '../command.ts';
 import type { CommandIo } from './command-io.ts';
 
 /** A small synthetic trace. */
-export const TRACE = fileURLToPath(new URL('../replay/simulator/fixtures/golden.csv', import.meta.url));
+export const TRACE = fileURLToPath(new URL('../../replay/simulator/fixtures/golden.csv', import.meta.url));
 
 export async function run(args: readonly string[], io: Partial<CommandIo> = {}) {
   const written = { stdout: '', stderr: '' };

@@ -1,16 +1,16 @@
 /** `leo-abr merge`: joins results of one benchmark: shards, or algorithms run one by one. */
 
 import { Command } from 'commander';
-import { InputError } from '../abr/errors.ts';
-import { benchNotesOf } from '../replay/browser/bench-notes.ts';
-import { resultsJson } from '../replay/evaluation/assemble-results.ts';
-import { mergeResults, type ResultsFile } from '../replay/evaluation/merge.ts';
-import { parseShard } from '../replay/evaluation/plan.ts';
-import { sameJson } from '../replay/evaluation/same-json.ts';
-import type { ToolInfo } from '../replay/results.ts';
-import type { CommandIo } from './command-io.ts';
-import { summaryTable } from './report/summary-table.ts';
-import { printTable, readResults, requireWritable, writeOutput } from './results-file.ts';
+import { InputError } from '../../abr/errors.ts';
+import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { resultsJson } from '../../replay/evaluation/assemble-results.ts';
+import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
+import { parseShard } from '../../replay/evaluation/plan.ts';
+import { sameJson } from '../../replay/evaluation/same-json.ts';
+import type { ToolInfo } from '../../replay/results.ts';
+import { summaryTable } from '../report/summary-table.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { printTable, readResults, requireWritable, writeOutput } from '../shared/results-file.ts';
 
 export function mergeCommand(io: CommandIo): Command {
   return new Command('merge')

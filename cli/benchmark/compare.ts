@@ -1,10 +1,10 @@
 /** `leo-abr compare`: says which sessions of two results files chose differently. */
 
 import { Command } from 'commander';
-import type { SessionResult } from '../replay/results.ts';
-import type { CommandIo } from './command-io.ts';
-import { EXIT_FAULT, ExitWith } from './exit-status.ts';
-import { readResults } from './results-file.ts';
+import type { SessionResult } from '../../replay/results.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';
+import { readResults } from '../shared/results-file.ts';
 
 /** Differences shown per algorithm. */
 const SHOWN = 3;

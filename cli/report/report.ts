@@ -2,12 +2,12 @@
 
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../abr/errors.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import { writeFilesAtomically } from '../replay/formats/write-file.ts';
-import type { CommandIo } from './command-io.ts';
-import { runsOf } from './report/runs.ts';
-import { readResults, requireWritableFolder } from './results-file.ts';
+import { InputError } from '../../abr/errors.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { readResults, requireWritableFolder } from '../shared/results-file.ts';
+import { runsOf } from './runs.ts';
 
 export function reportCommand(io: CommandIo): Command {
   return new Command('report')
@@ -34,7 +34,7 @@ async function report(
   const runs = runsOf(read);
 
   // Imported here, so that other commands start without the plotting library.
-  const { reportFiles } = await import('./report/report-document.ts');
+  const { reportFiles } = await import('./report-document.ts');
   writeFilesAtomically(Object.entries(reportFiles(runs, title)).map(([name, pieces]) => [join(out, name), pieces]));
   io.stderr.write(`index.html, report.md and sessions.csv in ${out}\n`);
 }

@@ -1,7 +1,7 @@
 /** A command's flags from the environment. A flag on the command line precedes its variable, which precedes the default. */
 
 import type { Command, Option } from 'commander';
-import { InputError } from '../abr/errors.ts';
+import { InputError } from '../../abr/errors.ts';
 
 export interface EnvironmentOptions {
   env: Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 /** The service's log on standard error: on a terminal for a person, else as lines of JSON. Written by pino. */
 
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import type { Output } from './command-io.ts';
+import type { Output } from '../shared/command-io.ts';
 
 export function serviceLog(stderr: Output): Logger {
   const write = (line: string) => stderr.write(stderr.isTTY === true ? readable(JSON.parse(line)) : line);

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
-import { newPart } from '../replay/browser/bench-notes.ts';
-import { assembleResults, resultsJson } from '../replay/evaluation/assemble-results.ts';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
-import type { Results } from '../replay/results.ts';
-import { refused, run, TRACE } from './run.fixture.ts';
+import { newPart } from '../../replay/browser/bench-notes.ts';
+import { assembleResults, resultsJson } from '../../replay/evaluation/assemble-results.ts';
+import { parseResults } from '../../replay/evaluation/parse-results.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import type { Results } from '../../replay/results.ts';
+import { refused, run, TRACE } from '../shared/run.fixture.ts';
 
 const ALGORITHMS = 'mpc-d,mpc-o,bola,mpc-d:abandon';
 

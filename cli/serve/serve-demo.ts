@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../abr/errors.ts';
-import { readTraces } from '../replay/formats/trace-files.ts';
-import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
-import { type RunningOrigin, startOrigin, staticSite } from '../replay/origin/index.ts';
-import type { CommandIo } from './command-io.ts';
+import { InputError } from '../../abr/errors.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { type RunningOrigin, startOrigin, staticSite } from '../../replay/origin/index.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { collect } from '../shared/options.ts';
+import { builtFolder } from '../tool.ts';
 import { LinkServices } from './link-services.ts';
-import { collect } from './options.ts';
 import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
-import { builtFolder } from './tool.ts';
 
 const DEFAULT_PORT = 8788;
 

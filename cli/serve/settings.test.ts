@@ -2,7 +2,7 @@
 
 import { expect, test } from '@jest/globals';
 import { Command } from 'commander';
-import { collect } from './options.ts';
+import { collect } from '../shared/options.ts';
 import { takeEnvironment } from './settings.ts';
 
 /** The flags after parsing `args`, then the variables. */

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
-import { serving } from '../replay/serving.fixture.ts';
-import { eventReader } from '../service/api/sse.fixture.ts';
-import { PROCESS_IO } from './command-io.ts';
-import { refused, runListening as run } from './run.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { serving } from '../../replay/serving.fixture.ts';
+import { eventReader } from '../../service/api/sse.fixture.ts';
+import { PROCESS_IO } from '../shared/command-io.ts';
+import { refused, runListening as run } from '../shared/run.fixture.ts';
+import { cacheFolder } from '../tool.ts';
 import { closed } from './serve-options.ts';
-import { cacheFolder } from './tool.ts';
 
 const at = temporaryFolder('file');
 

@@ -1,8 +1,8 @@
 /** `leo-abr collect`: receives the session reports of pages with the plugin, and appends them to files. */
 
 import { Command } from 'commander';
-import type { CommandIo } from './command-io.ts';
-import { positiveNumber } from './options.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { positiveNumber } from '../shared/options.ts';
 import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from './serve-options.ts';
 
 export function collectCommand(io: CommandIo): Command {
@@ -17,7 +17,7 @@ export function collectCommand(io: CommandIo): Command {
 type Flags = AccessFlags & Record<'out' | 'maxMb' | 'rate', string>;
 
 async function collectReports(flags: Flags, io: CommandIo): Promise<void> {
-  const { startCollector } = await import('../service/index.ts');
+  const { startCollector } = await import('../../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
   const log = serviceLog(io.stderr);
   const perSecond = positiveNumber(flags.rate, '--rate');

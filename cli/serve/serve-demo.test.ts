@@ -3,11 +3,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { put, temporaryFolder } from '../replay/folder.fixture.ts';
-import { SHIPPED_TRACES } from '../replay/link-model/shipped-traces.ts';
-import { sendRaw } from '../replay/serving.fixture.ts';
-import type { ForecastReply } from '../service/api/wire.ts';
-import { refused, runListening, TRACE } from './run.fixture.ts';
+import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
+import { SHIPPED_TRACES } from '../../replay/link-model/shipped-traces.ts';
+import { sendRaw } from '../../replay/serving.fixture.ts';
+import type { ForecastReply } from '../../service/api/wire.ts';
+import { refused, runListening, TRACE } from '../shared/run.fixture.ts';
 
 const at = temporaryFolder('file');
 let page: string;

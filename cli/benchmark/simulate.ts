@@ -3,10 +3,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { SessionStore } from '../replay/formats/session-store.ts';
-import type { SessionResult } from '../replay/results.ts';
-import { SIMULATED_NAMES, simulatedAlgorithm } from '../replay/simulator/algorithms.ts';
-import { runSessions } from '../replay/simulator/run-sessions.ts';
+import type { SessionStore } from '../../replay/formats/session-store.ts';
+import type { SessionResult } from '../../replay/results.ts';
+import { SIMULATED_NAMES, simulatedAlgorithm } from '../../replay/simulator/algorithms.ts';
+import { runSessions } from '../../replay/simulator/run-sessions.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';
+import { jobsOption } from '../shared/options.ts';
+import { Progress } from '../shared/progress.ts';
+import { TOOL_FOLDER } from '../tool.ts';
 import {
   addBenchmarkOptions,
   type Benchmark,
@@ -14,11 +19,6 @@ import {
   prepareBenchmark,
   sessionStore,
 } from './benchmark-options.ts';
-import type { CommandIo } from './command-io.ts';
-import { EXIT_FAULT, ExitWith } from './exit-status.ts';
-import { jobsOption } from './options.ts';
-import { Progress } from './progress.ts';
-import { TOOL_FOLDER } from './tool.ts';
 
 /** Beside the built command. Run from source, there is no worker and one thread plays every session. */
 const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');

@@ -1,12 +1,12 @@
 /** The values of flags that several commands have; commander passes every flag as text. */
 
 import { dirname, resolve } from 'node:path';
-import { InputError } from '../abr/errors.ts';
-import { type ModelFile, parseModel } from '../predictor/forecast/model-file.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import type { ResolvedScenario } from '../replay/results.ts';
-import { parseScenario, resolveScenario, scenarioNamed } from '../replay/scenario-file.ts';
-import type { Trace } from '../replay/trace.ts';
+import { InputError } from '../../abr/errors.ts';
+import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import type { ResolvedScenario } from '../../replay/results.ts';
+import { parseScenario, resolveScenario, scenarioNamed } from '../../replay/scenario-file.ts';
+import type { Trace } from '../../replay/trace.ts';
 import { readInput, readJson } from './results-file.ts';
 
 export function collect(value: string, earlier: readonly string[] = []): string[] {

@@ -1,13 +1,13 @@
 /** The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` write. */
 
-import { groupBy } from '../replay/evaluation/group-by.ts';
-import { householdSummary } from '../replay/evaluation/household-figures.ts';
-import { summarise } from '../replay/evaluation/summary.ts';
-import { textTable } from '../replay/formats/text-table.ts';
-import type { Estimate, Results, SummaryRow } from '../replay/results.ts';
-import { ratiosToDefault, type SweepRow, settingMedians } from '../transport/sweep.ts';
-import type { Column } from './report/document.ts';
-import { householdFigures, shownRows, summaryFigures } from './report/figures.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { householdSummary } from '../../replay/evaluation/household-figures.ts';
+import { summarise } from '../../replay/evaluation/summary.ts';
+import { textTable } from '../../replay/formats/text-table.ts';
+import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from '../../transport/sweep.ts';
+import type { Column } from '../report/document.ts';
+import { householdFigures, shownRows, summaryFigures } from '../report/figures.ts';
 
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;

@@ -1,12 +1,12 @@
 /** The dish of `serve --dish simulated`. */
 
-import { InputError } from '../abr/errors.ts';
-import { readTraces } from '../replay/formats/trace-files.ts';
-import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
-import { type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
-import type { DishScript, SimulatedCapacity } from '../service/index.ts';
-import type { CommandIo } from './command-io.ts';
-import { wholeNumber } from './options.ts';
+import { InputError } from '../../abr/errors.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
+import { type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
+import type { DishScript, SimulatedCapacity } from '../../service/index.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { wholeNumber } from '../shared/options.ts';
 
 export interface ScriptFlags {
   trace: string;
@@ -14,7 +14,7 @@ export interface ScriptFlags {
 }
 
 export async function dishScript({ trace, seed }: ScriptFlags, io: CommandIo): Promise<DishScript> {
-  const { syntheticDish } = await import('../service/index.ts');
+  const { syntheticDish } = await import('../../service/index.ts');
   return syntheticDish({
     seed: wholeNumber(seed, '--seed', { max: 999_999_999 }),
     capacity: capacityOf(traceOption(trace, io)),

@@ -5,8 +5,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
-import { refused, run, TRACE } from './run.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { refused, run, TRACE } from '../shared/run.fixture.ts';
 
 const at = temporaryFolder('test');
 

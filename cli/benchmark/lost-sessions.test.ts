@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { testScenario, testSession, testTrace } from '../replay/evaluation/test-sessions.fixture.ts';
-import { temporaryFolder } from '../replay/folder.fixture.ts';
+import { testScenario, testSession, testTrace } from '../../replay/evaluation/test-sessions.fixture.ts';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
 import { type Benchmark, finishBenchmark } from './benchmark-options.ts';
-import type { CommandIo } from './command-io.ts';
-import { EXIT_REJECTED, ExitWith } from './exit-status.ts';
 
 const at = temporaryFolder('file');
 

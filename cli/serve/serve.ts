@@ -3,14 +3,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
-import { describeValue, InputError } from '../abr/errors.ts';
-import { parseModel } from '../predictor/forecast/model-file.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import type { DishScript, ServiceOptions } from '../service/index.ts';
-import type { CommandIo } from './command-io.ts';
-import { EXIT_DONE, ExitWith } from './exit-status.ts';
-import { positiveNumber } from './options.ts';
-import { readInput, readJson } from './results-file.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import type { DishScript, ServiceOptions } from '../../service/index.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_DONE, ExitWith } from '../shared/exit-status.ts';
+import { positiveNumber } from '../shared/options.ts';
+import { readInput, readJson } from '../shared/results-file.ts';
+import { cacheFolder, TOOL_VERSION } from '../tool.ts';
 import {
   type AccessFlags,
   accessOf,
@@ -23,7 +24,6 @@ import {
 } from './serve-options.ts';
 import { dishScript, type ScriptFlags } from './serve-simulated.ts';
 import { takeEnvironment } from './settings.ts';
-import { cacheFolder, TOOL_VERSION } from './tool.ts';
 
 const DEFAULT_PORT = 8790;
 const PREFIX = 'LEO_ABR_SERVE_';
@@ -81,7 +81,7 @@ export function serveCommand(io: CommandIo): Command {
 
 async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   // Imported here, so that other commands start without the service.
-  const { isLoopback, openApiDocument, parseConfig, startService } = await import('../service/index.ts');
+  const { isLoopback, openApiDocument, parseConfig, startService } = await import('../../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
   if (flags.printOpenapi === true) {
     io.stdout.write(`${JSON.stringify(await openApiDocument(TOOL_VERSION), null, 2)}\n`);

@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { InputError } from '../abr/errors.ts';
-import type { OnnxName } from '../replay/forecasters.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import { loadOnnx, type OnnxModels } from '../replay/onnx-model.ts';
-import { builtFolder, TOOL_FOLDER } from './tool.ts';
+import { InputError } from '../../abr/errors.ts';
+import type { OnnxName } from '../../replay/forecasters.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import { loadOnnx, type OnnxModels } from '../../replay/onnx-model.ts';
+import { builtFolder, TOOL_FOLDER } from '../tool.ts';
 
 /** Undefined without names. Rejects with an `InputError` for a file that cannot be read, or whose model does not run. */
 export async function onnxModels(names: readonly OnnxName[], flag: string): Promise<OnnxModels | undefined> {

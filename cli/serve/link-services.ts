@@ -1,10 +1,10 @@
 /** Prediction services on the link of a demo's session: `POST` and `DELETE` of `/link-service/<session>`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ReplaySession } from '../replay/origin/index.ts';
-import type { RunningService } from '../service/index.ts';
+import type { ReplaySession } from '../../replay/origin/index.ts';
+import type { RunningService } from '../../service/index.ts';
+import { TOOL_VERSION } from '../tool.ts';
 import { capacityOf } from './serve-simulated.ts';
-import { TOOL_VERSION } from './tool.ts';
 
 const PATH = /^\/link-service\/(\w+)$/;
 /** More than the players of two pages; the oldest one is stopped for a further one. */
@@ -70,7 +70,7 @@ export class LinkServices {
 /** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
 export async function serviceOn(session: ReplaySession): Promise<RunningService> {
   // Imported here, so that the demo starts without the service.
-  const { startService, syntheticDish } = await import('../service/index.ts');
+  const { startService, syntheticDish } = await import('../../service/index.ts');
   return startService({
     version: TOOL_VERSION,
     port: 0,

@@ -2,13 +2,13 @@
 
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
-import { InputError } from '../abr/errors.ts';
-import { placeOf } from '../replay/formats/place.ts';
-import type { ServiceOptions } from '../service/index.ts';
-import type { CommandIo } from './command-io.ts';
-import { EXIT_DONE, EXIT_LINES_LOST } from './exit-status.ts';
-import { collect, wholeNumber } from './options.ts';
-import { readInput } from './results-file.ts';
+import { InputError } from '../../abr/errors.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import type { ServiceOptions } from '../../service/index.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_DONE, EXIT_LINES_LOST } from '../shared/exit-status.ts';
+import { collect, wholeNumber } from '../shared/options.ts';
+import { readInput } from '../shared/results-file.ts';
 
 export function addListenOptions(command: Command, defaultPort: number): Command {
   const host = 'address to listen on; any other than 127.0.0.1 opens it to the network';
