@@ -2,20 +2,20 @@
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { type Choice, choiceOf, formatChoice, parseChoice } from './choice.ts';
-import { addOwnAlgorithms, competitors, playerOf } from './competitors.ts';
-import { Controls } from './controls.ts';
+import { type Choice, choiceOf, formatChoice, parseChoice } from './choice/choice.ts';
+import { addOwnAlgorithms, competitors, playerOf } from './choice/competitors.ts';
+import { Controls } from './choice/controls.ts';
+import { notesOn, readOwnTrace } from './choice/own-trace.ts';
 import { byId, nextTask } from './dom.ts';
+import { PlayerPanel } from './lane/player-panel.ts';
+import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
-import { OriginClient, OriginLostError, type TraceListing } from './origin-client.ts';
-import { OriginWatch } from './origin-watch.ts';
-import { notesOn, readOwnTrace } from './own-trace.ts';
-import { PlayerPanel } from './player-panel.ts';
-import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.ts';
-import { RunViews } from './run-views.ts';
-import { ServiceLink, serviceProblem } from './service-link.ts';
-import { saveResults } from './take-away.ts';
-import { Timeline } from './timeline-model.ts';
+import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
+import { OriginWatch } from './origin/origin-watch.ts';
+import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run/run.ts';
+import { saveResults } from './run/take-away.ts';
+import { Timeline } from './run/timeline-model.ts';
+import { RunViews } from './views/run-views.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;

@@ -1,0 +1,390 @@
+/** The timeline: uPlot lanes with one time axis and one marker. */
+
+import type { Forecast } from 'leo-abr';
+import uPlot from 'uplot';
+import { encoderEdgeSeconds } from '../../replay/scenarios.ts';
+import { element, nextTask } from '../dom.ts';
+import { bitrate, clock, percent } from '../format.ts';
+import { nowSecondsOf, type Run } from '../run/run.ts';
+import { SessionRecord } from '../run/session-record.ts';
+import { forecastFan, type Timeline, type Track } from '../run/timeline-model.ts';
+import {
+  type Band,
+  paintBands,
+  paintBelow,
+  paintCrosses,
+  paintDashes,
+  paintFan,
+  paintFuture,
+  paintRule,
+} from './timeline-painters.ts';
+
+/** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
+const GUTTER = 46;
+const AXIS_HEIGHT = 26;
+/** Width in CSS pixels below which labels are short. */
+const NARROW = 600;
+/** Room above the highest value of a lane. */
+const HEADROOM = 1.05;
+/** By place of the player, so that lines differ by more than colour. */
+const DASHES: readonly number[][] = [[], [9, 4], [2, 3], [12, 3, 2, 3]];
+
+type Palette = ReturnType<typeof readPalette>;
+
+interface LaneContent {
+  title: string;
+  /** In CSS pixels. */
+  height: number;
+  range: uPlot.Scale.Range;
+  splits?: number[];
+  label?: (value: number) => string;
+  series: uPlot.Series[];
+  dataOf(timeline: Timeline, tracks: readonly Track[]): uPlot.AlignedData;
+  hasTimes?: boolean;
+  /** A row per player, in place of values. */
+  hasRows?: boolean;
+  below?: (u: uPlot) => void;
+  above?: (u: uPlot) => void;
+  /** Above the veil over the future. */
+  top?: (u: uPlot) => void;
+}
+
+interface Lane {
+  plot: uPlot;
+  content: LaneContent;
+}
+
+/** A lane with a level of each player over time. */
+interface Level extends Pick<LaneContent, 'title' | 'height' | 'splits'> {
+  series: 'bufferSeconds' | 'latencySeconds' | 'playbackRate';
+  /** Least and highest value of the axis; it extends to higher values in view. */
+  range: readonly [number, number];
+  /** A dashed line: the value to aim at. */
+  target?: number;
+  /** Values below are impossible. */
+  least?: number;
+}
+
+export class TimelineView {
+  markedSeconds: number | undefined;
+  forecasts: readonly { place: number; forecast: Forecast | undefined }[] = [];
+  /** The part of the session in view. */
+  window = { fromSeconds: 0, toSeconds: 60 };
+  readonly #host: HTMLElement;
+  readonly #marker = element('div', { class: 'moment', hidden: true });
+  #lanes: Lane[] = [];
+  #run: Run | undefined;
+
+  /** `onPoint`: the pointer chose a second. */
+  constructor(host: HTMLElement, onPoint: (seconds: number) => void) {
+    this.#host = host;
+    for (const type of ['pointermove', 'pointerdown'] as const) {
+      host.addEventListener(type, (event) => {
+        const plot = this.#lanes[0]?.plot;
+        if (plot === undefined || event.buttons !== 1) return;
+        onPoint(Math.max(0, plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x')));
+      });
+    }
+    new ResizeObserver(() => {
+      for (const { plot, content } of this.#lanes) plot.setSize(this.#size(content));
+      this.#placeMarker();
+    }).observe(host);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener(
+      'change',
+      () => this.#run && void this.begin(this.#run),
+    );
+  }
+
+  /** Replaces the run, and draws it; a lane per task keeps tasks short. */
+  async begin(run: Run): Promise<void> {
+    this.#run = run;
+    for (const { plot } of this.#lanes.splice(0)) plot.destroy();
+    this.#host.replaceChildren(this.#marker);
+    const palette = readPalette();
+    const contents = [
+      linkLane(run, palette, () => this.forecasts),
+      stallLane(run, palette),
+      bitrateLane(run, palette),
+      ...levelsOf(run).map((level, i, { length }) => ({
+        ...levelLane(run, palette, level),
+        ...(i === length - 1 && { hasTimes: true, height: level.height + AXIS_HEIGHT }),
+      })),
+    ];
+    const lanes: Lane[] = [];
+    this.#lanes = lanes;
+    for (const content of contents) {
+      await nextTask();
+      // A later call builds other lanes.
+      if (lanes !== this.#lanes) return;
+      const host = element('div', { class: 'lane' }, element('h3', {}, content.title));
+      this.#host.append(host);
+      lanes.push({ content, plot: this.#plot(content, { run, host, palette }) });
+    }
+    this.draw();
+  }
+
+  draw(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    const { timeline, players } = run;
+    const tracks = players.map(({ record }) => timeline.track(record));
+    for (const { plot, content } of this.#lanes) {
+      plot.batch(() => {
+        plot.setData(content.dataOf(timeline, tracks), false);
+        plot.setScale('x', { min: this.window.fromSeconds, max: this.window.toSeconds });
+      });
+    }
+    this.#placeMarker();
+  }
+
+  #plot(content: LaneContent, { run, host, palette }: { run: Run; host: HTMLElement; palette: Palette }): uPlot {
+    const { timeline, players } = run;
+    const { series, range, splits, label, hasTimes = false, dataOf } = content;
+    const handovers = timeline.handovers();
+    const axis: uPlot.Axis = {
+      stroke: palette.axis,
+      font: '12px system-ui, sans-serif',
+      ticks: { show: false },
+    };
+    const times: uPlot.Axis = {
+      ...axis,
+      grid: { show: false },
+      size: hasTimes ? AXIS_HEIGHT : 0,
+      gap: 4,
+      incrs: [5, 10, 15, 30, 60, 120, 300],
+      values: (_u, values) => values.map((value) => (hasTimes ? clock(value) : '')),
+    };
+    const values: uPlot.Axis = {
+      ...axis,
+      grid: { show: content.hasRows !== true, stroke: palette.grid, width: 1 },
+      size: GUTTER,
+      gap: 6,
+      space: 26,
+      ...(splits && { splits: () => splits }),
+      ...(label && { values: (_u, all) => all.map(label) }),
+    };
+    const below = (u: uPlot) => {
+      paintDashes(u, 'x', handovers, { colour: palette.handover, dash: [3, 3] });
+      content.below?.(u);
+    };
+    const above = (u: uPlot) => {
+      content.above?.(u);
+      paintFuture(u, nowSecondsOf(run), { veil: palette.veil, line: palette.axis });
+      content.top?.(u);
+    };
+    const empty = players.map(() => timeline.track(new SessionRecord()));
+    return new uPlot(
+      {
+        ...this.#size(content),
+        padding: [6, 14, hasTimes ? 0 : 7, 0],
+        cursor: { show: false },
+        legend: { show: false },
+        scales: { x: { time: false, auto: false, min: 0, max: timeline.endSeconds }, y: { range } },
+        axes: [times, values],
+        series: [{}, ...series],
+        hooks: { drawClear: [below], draw: [above] },
+      },
+      dataOf(timeline, empty),
+      host,
+    );
+  }
+
+  #size({ height }: LaneContent): { width: number; height: number } {
+    return { width: Math.max(this.#host.clientWidth, 100), height };
+  }
+
+  #placeMarker(): void {
+    const plot = this.#lanes[0]?.plot;
+    const seconds = this.markedSeconds;
+    this.#marker.hidden = plot === undefined || seconds === undefined;
+    if (plot === undefined || seconds === undefined) return;
+    const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
+    this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
+  }
+}
+
+/** The link's capacity, and each player's throughput and forecast. */
+function linkLane(
+  { timeline, link, players }: Run,
+  palette: Palette,
+  forecasts: () => TimelineView['forecasts'],
+): LaneContent {
+  const topMbps = Math.max(1, ...timeline.capacityBps) / 1e6;
+  const capacity = link === 'shared' ? 'Capacity of the shared link' : 'Link capacity';
+  return {
+    title: `${capacity} and downloads (Mbit/s)`,
+    height: 110,
+    range: [0, topMbps * HEADROOM],
+    series: [
+      { stroke: palette.capacityLine, fill: palette.capacity, width: 1, paths: uPlot.paths.stepped!({ align: 1 }) },
+      ...players.map(({ place }) => lineOf(place, palette)),
+    ],
+    dataOf: ({ times, capacityBps }, tracks) => [
+      times,
+      capacityBps.map((bps) => bps / 1e6),
+      ...tracks.map(({ throughputBps }) => throughputBps.map((bps) => bps && bps / 1e6)),
+    ],
+    top: (u) => {
+      for (const { place, forecast } of forecasts()) {
+        const colour = palette.players[place]!;
+        paintFan(u, forecastFan(forecast), { area: withAlpha(colour, 0.18), line: withAlpha(colour, 0.6) });
+      }
+      for (const { place, title, record } of players) {
+        for (const { atSeconds, confidence } of record.handovers) {
+          const sure = percent(confidence);
+          const isPast = record.nowSeconds > atSeconds;
+          const short = isPast ? '' : `expected, ${sure}`;
+          const text = u.width < NARROW ? short : `${title} expects a handover, ${sure}`;
+          paintRule(u, atSeconds, { text, colour: palette.players[place]!, background: palette.panel });
+        }
+      }
+    },
+  };
+}
+
+/** The bitrate of each player's requests, a rung per representation; crosses mark abandoned downloads. */
+function bitrateLane({ players, scenario: { ladderBps } }: Run, palette: Palette): LaneContent {
+  const rung = (bps: number) => ladderBps.findIndex((one) => Math.abs(one - bps) < 1);
+  // Lines on the same rung lie side by side.
+  const dodge = (i: number) => (i - (players.length - 1) / 2) * 0.14;
+  return {
+    title: 'Bitrate requested (Mbit/s)',
+    height: 140,
+    range: [-0.5, ladderBps.length - 0.5],
+    splits: ladderBps.map((_, i) => i),
+    label: (value) => bitrate(ladderBps[value] ?? 0),
+    series: players.map(({ place }) => lineOf(place, palette)),
+    dataOf: ({ times }, tracks) => [
+      times,
+      ...tracks.map(({ bitrateBps }, i) => bitrateBps.map((bps) => (bps === null ? null : rung(bps) + dodge(i)))),
+    ],
+    above: (u) => {
+      players.forEach(({ place, record }, i) => {
+        const abandoned = record.downloads.filter(({ outcome }) => outcome === 'abandoned');
+        const points = abandoned.map(({ endedAtSeconds, bitrateBps }) => {
+          return { seconds: endedAtSeconds!, value: rung(bitrateBps) + dodge(i) };
+        });
+        paintCrosses(u, points, palette.players[place]!);
+      });
+    },
+  };
+}
+
+function levelLane({ players }: Run, palette: Palette, { series, range, target, least, ...level }: Level): LaneContent {
+  return {
+    ...level,
+    range: (_u, _min, max) => [range[0], Math.max(range[1], (max ?? 0) * HEADROOM)],
+    series: players.map(({ place }) => ({ ...lineOf(place, palette), paths: uPlot.paths.linear!(), spanGaps: true })),
+    dataOf: ({ times }, tracks) => [times, ...tracks.map((track) => track[series])],
+    below: (u) => {
+      if (least !== undefined) paintBelow(u, least, palette.capacity);
+      for (const { record } of players) paintBands(u, stallsOf(record), withAlpha(palette.stall, 0.16));
+    },
+    above: (u) => {
+      if (target !== undefined) paintDashes(u, 'y', [target], { colour: palette.axis, dash: [6, 4] });
+    },
+  };
+}
+
+/** A row per player, numbered from the top: pale during startup, red in stalls, striped while slower than normal. */
+function stallLane({ players, scenario: { live } }: Run, palette: Palette): LaneContent {
+  const rows = players.length;
+  return {
+    title: live ? 'Stands still (red), plays slower (its colour)' : 'Stands still (red)',
+    height: rows * 16 + AXIS_HEIGHT + 4,
+    hasTimes: true,
+    hasRows: true,
+    range: [0, rows],
+    splits: players.map((_, row) => rows - row - 0.5),
+    label: (value) => String(rows - value + 0.5),
+    series: [{ show: false }],
+    dataOf: ({ times }) => [times, times.map(() => null)],
+    below: (u) => {
+      players.forEach(({ place, record }, row) => {
+        paintBands(u, slowBands(record), withAlpha(palette.players[place]!, 0.35), { row, rows });
+        const startup = { startSeconds: 0, endSeconds: record.startupSoFarSeconds };
+        paintBands(u, record.nowSeconds > 0 ? [startup] : [], palette.startup, { row, rows });
+        paintBands(u, stallsOf(record), palette.stall, { row, rows });
+      });
+    },
+  };
+}
+
+function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
+  const buffer = { title: 'Buffer (s)', series: 'bufferSeconds', height: 110 } as const;
+  if (live === undefined) return [{ ...buffer, range: [0, bufferCapSeconds * HEADROOM] }];
+  const { targetLatencySeconds: target, playbackRates = { min: 1, max: 1 } } = live;
+  const least = encoderEdgeSeconds(live);
+  const top = 1.5 * target + 0.5;
+  return [
+    {
+      title: `Live latency (s): target ${target}, encoder’s edge ${least}`,
+      series: 'latencySeconds',
+      range: [0, top],
+      height: 150,
+      target,
+      least,
+    },
+    {
+      title: 'Playback rate',
+      series: 'playbackRate',
+      range: [playbackRates.min - 0.01, playbackRates.max + 0.01],
+      height: 80,
+      splits: [playbackRates.min, 1, playbackRates.max],
+    },
+    // Nobody can buffer what does not exist.
+    { ...buffer, range: [0, top - least] },
+  ];
+}
+
+function stallsOf({ stalls, nowSeconds }: SessionRecord): Band[] {
+  return stalls.map(({ startSeconds, endSeconds = nowSeconds }) => ({ startSeconds, endSeconds }));
+}
+
+function slowBands({ positions, nowSeconds }: SessionRecord): Band[] {
+  return positions.flatMap(({ atSeconds, rate }, i) => {
+    const endSeconds = positions[i + 1]?.atSeconds ?? nowSeconds;
+    return rate < 1 ? [{ startSeconds: atSeconds, endSeconds }] : [];
+  });
+}
+
+function lineOf(place: number, palette: Palette): uPlot.Series {
+  return {
+    stroke: palette.players[place]!,
+    width: 2,
+    dash: DASHES[place]!,
+    points: { show: false },
+    paths: uPlot.paths.stepped!({ align: 1 }),
+  };
+}
+
+function readPalette() {
+  const style = getComputedStyle(document.documentElement);
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+  // A build for older browsers has replaced `light-dark()`, so that there is one colour.
+  const read = (name: string) =>
+    style
+      .getPropertyValue(`--${name}`)
+      .match(/#\w+/g)!
+      .at(isDark ? -1 : 0)!;
+  return {
+    players: DASHES.map((_, place) => read(`player-${place}`)),
+    axis: read('text-soft'),
+    grid: read('line'),
+    capacity: read('capacity'),
+    capacityLine: read('capacity-line'),
+    handover: read('handover'),
+    stall: read('stall'),
+    startup: read('startup'),
+    panel: read('panel'),
+    veil: withAlpha(read('panel'), 0.62),
+  };
+}
+
+/** A colour, which a build may have shortened to `#rgb`, with an alpha of 0 to 1. */
+function withAlpha(colour: string, alpha: number): string {
+  const hex = colour.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
+  return `${hex}${Math.round(alpha * 255)
+    .toString(16)
+    .padStart(2, '0')}`;
+}
