@@ -2,8 +2,8 @@
 
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import { planBenchmark } from '../replay/evaluation/plan.ts';
-import { parseStarts } from '../replay/evaluation/starts.ts';
+import { planBenchmark } from '../replay/evaluation/plan/plan.ts';
+import { parseStarts } from '../replay/evaluation/plan/starts.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
 import { quicCongestion, transportObstacle } from '../transport/programs.ts';

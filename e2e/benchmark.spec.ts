@@ -12,7 +12,7 @@ import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { type BenchOptions, runBench } from '../replay/browser/run-bench.ts';
 import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
-import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import type { PlannedSession } from '../replay/evaluation/plan/plan.ts';
 import { householdNamed, parseHousehold } from '../replay/households.ts';
 import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, SeatInHousehold } from '../replay/results.ts';

@@ -5,16 +5,16 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeValue, InputError } from '../../abr/errors.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
-import { assembleResults, partialHeadJson, resultsPieces } from '../../replay/evaluation/assemble-results.ts';
+import { assembleResults, partialHeadJson, resultsPieces } from '../../replay/evaluation/documents/assemble-results.ts';
+import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import {
   type BenchmarkPlan,
   type PlannedSession,
   parseShard,
   planBenchmark,
   resumePlan,
-} from '../../replay/evaluation/plan.ts';
-import { sameJson } from '../../replay/evaluation/same-json.ts';
-import { neededOfTraces, parseStarts, type StartsRule } from '../../replay/evaluation/starts.ts';
+} from '../../replay/evaluation/plan/plan.ts';
+import { neededOfTraces, parseStarts, type StartsRule } from '../../replay/evaluation/plan/starts.ts';
 import { isOnnx, splitAlgorithm } from '../../replay/forecasters.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { SessionStore, sessionLine } from '../../replay/formats/session-store.ts';

@@ -3,10 +3,10 @@
 import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
-import { resultsJson } from '../../replay/evaluation/assemble-results.ts';
-import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
-import { parseShard } from '../../replay/evaluation/plan.ts';
-import { sameJson } from '../../replay/evaluation/same-json.ts';
+import { resultsJson } from '../../replay/evaluation/documents/assemble-results.ts';
+import { mergeResults, type ResultsFile } from '../../replay/evaluation/documents/merge.ts';
+import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
+import { parseShard } from '../../replay/evaluation/plan/plan.ts';
 import type { ToolInfo } from '../../replay/results.ts';
 import { summaryTable } from '../report/summary-table.ts';
 import type { CommandIo } from '../shared/command-io.ts';

@@ -1,7 +1,7 @@
 /** The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` write. */
 
+import { householdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { householdSummary } from '../../replay/evaluation/household-figures.ts';
 import { summarise } from '../../replay/evaluation/summary.ts';
 import { textTable } from '../../replay/formats/text-table.ts';
 import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSyn
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { InputError, parsedJson } from '../../abr/errors.ts';
-import { parseResults } from '../../replay/evaluation/parse-results.ts';
+import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Results } from '../../replay/results.ts';
 import type { Output } from './command-io.ts';

@@ -8,7 +8,7 @@ import { MODEL_VERSION } from '../../predictor/forecast/model-file.ts';
 import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { mean } from '../../replay/evaluation/quantiles.ts';
+import { mean } from '../../replay/evaluation/statistics/quantiles.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { preparation } from '../../replay/evaluation/handover-moment.ts';
+import { preparation } from '../../replay/evaluation/figures/handover-moment.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { MOMENT_RULES, playScene, SCENE_SECONDS, searchLink } from '../../replay/simulator/moment-search.ts';
 import { firstChoice, sceneOf } from './choice.ts';

@@ -7,7 +7,7 @@ import { bufferedAhead, type RequestedSegment, RequestRecorder } from '../../rep
 import type { TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { totalSeconds } from '../../replay/browser/segment-rows.ts';
 import type { RequestRecord } from '../../replay/browser/session-record.ts';
-import { announce } from '../../replay/evaluation/handover-moment.ts';
+import { announce } from '../../replay/evaluation/figures/handover-moment.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
 import { sessionSecondsOf } from '../run/run.ts';
 import { FIRST_MINUTE_SECONDS, qoeSoFar, SessionRecord, type StallNote } from '../run/session-record.ts';

@@ -1,6 +1,6 @@
 /** Exports a run: its sessions as the benchmark's results JSON. */
 
-import { assembleResults, resultsJson } from '../../replay/evaluation/assemble-results.ts';
+import { assembleResults, resultsJson } from '../../replay/evaluation/documents/assemble-results.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import { resolveScenario } from '../../replay/scenario-file.ts';
 import { roundedSession } from '../../replay/simulator/session-result.ts';

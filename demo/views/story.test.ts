@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { announce } from '../../replay/evaluation/handover-moment.ts';
+import { announce } from '../../replay/evaluation/figures/handover-moment.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import type { Run } from '../run/run.ts';
 import { SessionRecord } from '../run/session-record.ts';

@@ -6,7 +6,7 @@ import {
   handoverMoment,
   preparation,
   stallSecondsWithin,
-} from '../../replay/evaluation/handover-moment.ts';
+} from '../../replay/evaluation/figures/handover-moment.ts';
 import { bitrate, clock, decimal, percent, seconds } from '../format.ts';
 import { nowSecondsOf, type Run, type RunPlayer } from '../run/run.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';

@@ -1,10 +1,10 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
-import { liveMetrics } from '../evaluation/live-metrics.ts';
-import type { PlannedSession } from '../evaluation/plan.ts';
-import { decisionMicros } from '../evaluation/quantiles.ts';
-import { withSlowLink } from '../evaluation/slow-link.ts';
-import { withTraceEnd } from '../evaluation/trace-end.ts';
+import { liveMetrics } from '../evaluation/figures/live-metrics.ts';
+import { withSlowLink } from '../evaluation/figures/slow-link.ts';
+import { withTraceEnd } from '../evaluation/figures/trace-end.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
+import { decisionMicros } from '../evaluation/statistics/quantiles.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
 import { playbackHistory } from './playback-history.ts';

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { isOnnx } from '../forecasters.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/clips.ts';
 import { RUNTIME_FILE, WASM_FILE } from '../onnx-model.ts';

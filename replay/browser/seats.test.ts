@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { testSession, testTrace } from '../evaluation/test-sessions.fixture.ts';
 import { HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';

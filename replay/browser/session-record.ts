@@ -2,7 +2,7 @@
 
 import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
 import type { ModelFile } from '../../predictor/forecast/model-file.ts';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import type { OwnAlgorithm } from '../own-algorithm.ts';
 import type { SessionResult } from '../results.ts';

@@ -1,7 +1,7 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../catch-up.ts';
-import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
+import type { PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
 import type { Transfer } from '../link/shared-link.ts';
 import type { LiveStream } from '../scenarios.ts';
 

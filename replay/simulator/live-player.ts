@@ -3,7 +3,7 @@
 import type { PiecewisePath } from '../../abr/index.ts';
 import type { LiveMedia, LivePosition, Period, RatePort } from '../../session/player-port.ts';
 import { CATCH_UP_PERIOD_SECONDS, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
-import { liveMetrics, type PlaybackPiece } from '../evaluation/live-metrics.ts';
+import { liveMetrics, type PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import type { SessionResult } from '../results.ts';
 import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../scenarios.ts';

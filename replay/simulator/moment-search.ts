@@ -5,8 +5,8 @@ import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/inde
 import { DEFAULT_RISK } from '../../abr/mpc-l/options.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import * as moments from '../evaluation/handover-moment.ts';
-import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
+import * as moments from '../evaluation/figures/handover-moment.ts';
+import type { PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
 import { informedForecaster, knownHandover } from '../known-handover.ts';
 import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
 import { type SynthesizeOptions, synthesizeTrace } from '../link-model/synthesize-trace.ts';

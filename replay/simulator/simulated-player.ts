@@ -16,7 +16,7 @@ import type {
   SegmentRequest,
   Situation,
 } from '../../session/player-port.ts';
-import { decisionMicros } from '../evaluation/quantiles.ts';
+import { decisionMicros } from '../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../link/shared-link.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
