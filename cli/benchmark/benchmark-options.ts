@@ -29,7 +29,7 @@ import {
 } from '../../replay/own-algorithm.ts';
 import type { ResolvedScenario, Results, SessionResult, ToolInfo } from '../../replay/results.ts';
 import { encoderEdgeSeconds, SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
-import type { ModelsByGroup } from '../../replay/simulator/run-sessions.ts';
+import type { ModelsByGroup } from '../../replay/simulator/threads/run-sessions.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { summaryTable } from '../report/summary-table.ts';
 import type { CommandIo, Output } from '../shared/command-io.ts';

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import type { SessionStore } from '../../replay/formats/session-store.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import { SIMULATED_NAMES, simulatedAlgorithm } from '../../replay/simulator/algorithms.ts';
-import { runSessions } from '../../replay/simulator/run-sessions.ts';
+import { runSessions } from '../../replay/simulator/threads/run-sessions.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';
 import { jobsOption } from '../shared/options.ts';

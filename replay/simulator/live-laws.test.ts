@@ -14,9 +14,9 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
-import { LivePlayback } from './live-playback.ts';
 import { IDEAL_BROWSER, recorder, restless, traceOfRates } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
+import { LivePlayback } from './player/live-playback.ts';
 import { linkOf } from './session-setup.ts';
 import type { DecisionRecord } from './simulation-options.ts';
 

@@ -13,8 +13,8 @@ import { type SynthesizeOptions, synthesizeTrace } from '../link-model/synthesiz
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { handoverPhaseOf, type Trace, traceStartUtcMs } from '../trace.ts';
-import { LivePlayer } from './live-player.ts';
 import { playedBy } from './play.ts';
+import { LivePlayer } from './player/live-player.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { normal, seededRandom } from '../../../abr/random.ts';
 import { readTraces } from '../../formats/trace-files.ts';
 import { resolveScenario, scenarioNamed } from '../../scenario-file.ts';
-import { sessionPlayer } from '../../simulator/run-sessions.ts';
+import { sessionPlayer } from '../../simulator/threads/run-sessions.ts';
 import {
   alwaysValidInterval,
   type ClusterSums,

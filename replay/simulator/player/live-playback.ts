@@ -1,9 +1,9 @@
 /** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
 
-import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../catch-up.ts';
-import type { PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
-import type { Transfer } from '../link/shared-link.ts';
-import type { LiveStream } from '../scenarios.ts';
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
+import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
+import type { Transfer } from '../../link/shared-link.ts';
+import type { LiveStream } from '../../scenarios.ts';
 
 /** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
 const EXPIRY_SLACK_SECONDS = 0.25;

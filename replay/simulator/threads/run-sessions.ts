@@ -2,20 +2,20 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type ModelFile, parseModel } from '../../predictor/forecast/model-file.ts';
-import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
-import { withSlowLink } from '../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../evaluation/figures/trace-end.ts';
-import type { PlannedSession } from '../evaluation/plan/plan.ts';
-import type { OnnxModels } from '../onnx-model.ts';
-import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../own-algorithm.ts';
-import { remembered } from '../remembered.ts';
-import type { ResolvedScenario, SessionResult } from '../results.ts';
-import type { Trace } from '../trace.ts';
-import { type SimulatedAlgorithm, simulatedAlgorithm } from './algorithms.ts';
+import { type ModelFile, parseModel } from '../../../predictor/forecast/model-file.ts';
+import type { EvaluatedModel } from '../../../predictor/onnx/card-session.ts';
+import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
+import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
+import type { PlannedSession } from '../../evaluation/plan/plan.ts';
+import type { OnnxModels } from '../../onnx-model.ts';
+import { importOwnAlgorithms, type OwnAlgorithm, type OwnControllers } from '../../own-algorithm.ts';
+import { remembered } from '../../remembered.ts';
+import type { ResolvedScenario, SessionResult } from '../../results.ts';
+import type { Trace } from '../../trace.ts';
+import { type SimulatedAlgorithm, simulatedAlgorithm } from '../algorithms.ts';
+import { playHousehold, simulateSession } from '../play.ts';
+import { roundedSession } from '../session-result.ts';
 import { evaluatedModels } from './onnx-evaluator.ts';
-import { playHousehold, simulateSession } from './play.ts';
-import { roundedSession } from './session-result.ts';
 
 export type ModelsByGroup = Readonly<Record<string, ModelFile>>;
 

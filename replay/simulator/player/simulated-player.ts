@@ -3,9 +3,9 @@
  * appends. Subclasses are players of streams on demand and of live streams.
  */
 
-import { type PiecewisePath, qoeWeights } from '../../abr/index.ts';
-import { Adaptation } from '../../session/adaptation.ts';
-import { Events } from '../../session/page/events.ts';
+import { type PiecewisePath, qoeWeights } from '../../../abr/index.ts';
+import { Adaptation } from '../../../session/adaptation.ts';
+import { Events } from '../../../session/page/events.ts';
 import type {
   Choice,
   LiveMedia,
@@ -15,20 +15,20 @@ import type {
   RatePort,
   SegmentRequest,
   Situation,
-} from '../../session/player-port.ts';
-import { decisionMicros } from '../evaluation/statistics/quantiles.ts';
-import { type Sender, type SharedFlight, SharedLink } from '../link/shared-link.ts';
-import type { ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
-import { traceStartUtcMs } from '../trace.ts';
-import type { Event, EventQueue } from './event-queue.ts';
+} from '../../../session/player-port.ts';
+import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
+import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
+import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
+import type { Scenario } from '../../scenarios.ts';
+import { traceStartUtcMs } from '../../trace.ts';
+import type { Event, EventQueue } from '../event-queue.ts';
+import { ObservedController } from '../observed-controller.ts';
+import { sessionTotals } from '../session-result.ts';
+import { pageLinkOf, sizesOf } from '../session-setup.ts';
+import { sessionOptions } from '../simulated-options.ts';
+import type { SimulationOptions } from '../simulation-options.ts';
+import { virtualHost } from '../virtual-host.ts';
 import { Flight } from './flight.ts';
-import { ObservedController } from './observed-controller.ts';
-import { sessionTotals } from './session-result.ts';
-import { pageLinkOf, sizesOf } from './session-setup.ts';
-import { sessionOptions } from './simulated-options.ts';
-import type { SimulationOptions } from './simulation-options.ts';
-import { virtualHost } from './virtual-host.ts';
 
 /** The media element. Times are of the player's clock, levels seconds of media. */
 interface Playback {

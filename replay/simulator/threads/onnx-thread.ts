@@ -1,7 +1,7 @@
 /** The thread of `onnx-evaluator.ts`: loads a model, and evaluates it on request. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadOnnx } from '../onnx-model.ts';
+import { loadOnnx } from '../../onnx-model.ts';
 import type { OnnxAnswer, OnnxThreadSetup } from './onnx-evaluator.ts';
 
 const { name, bytes, runtimeFolder, port, answered } = workerData as OnnxThreadSetup;

@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { EvaluatedModel } from '../../predictor/onnx/card-session.ts';
-import type { ModelCard } from '../../predictor/onnx/model-card.ts';
-import type { OnnxModels } from '../onnx-model.ts';
+import type { EvaluatedModel } from '../../../predictor/onnx/card-session.ts';
+import type { ModelCard } from '../../../predictor/onnx/model-card.ts';
+import type { OnnxModels } from '../../onnx-model.ts';
 
 export interface OnnxThreadSetup extends Pick<OnnxModels, 'runtimeFolder'> {
   name: string;

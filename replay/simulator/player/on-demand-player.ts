@@ -1,11 +1,11 @@
 /** A player of a stream on demand. README.md describes the model. */
 
-import { CUTOFF_SECONDS } from '../scenarios.ts';
-import type { EventQueue } from './event-queue.ts';
+import { CUTOFF_SECONDS } from '../../scenarios.ts';
+import type { EventQueue } from '../event-queue.ts';
+import type { SimulationOptions } from '../simulation-options.ts';
 import { Flight } from './flight.ts';
 import { Playback } from './playback.ts';
 import { nextStep, SimulatedPlayer } from './simulated-player.ts';
-import type { SimulationOptions } from './simulation-options.ts';
 
 /** Progress events are 50 ms apart; the session counts one of three (`LinkWatch.leavesOut`). */
 const PROGRESS_SECONDS = 0.15;

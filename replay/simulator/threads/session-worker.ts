@@ -1,7 +1,7 @@
 /** The worker of `run-sessions.ts`: plays sessions and returns their results. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { importOwnAlgorithms } from '../own-algorithm.ts';
+import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { evaluatedModels } from './onnx-evaluator.ts';
 import { sessionPlayer, type WorkerSetup, type WorkerTask } from './run-sessions.ts';
 

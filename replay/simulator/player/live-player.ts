@@ -1,17 +1,17 @@
 /** A player of a live stream: joins at the target latency and ends with the encoder. README.md describes the model. */
 
-import type { PiecewisePath } from '../../abr/index.ts';
-import type { LiveMedia, LivePosition, Period, RatePort } from '../../session/player-port.ts';
-import { CATCH_UP_PERIOD_SECONDS, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../catch-up.ts';
-import { liveMetrics, type PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
-import { ChunkedFlight } from '../link/chunked-flight.ts';
-import type { SessionResult } from '../results.ts';
-import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../scenarios.ts';
-import type { EventQueue } from './event-queue.ts';
+import type { PiecewisePath } from '../../../abr/index.ts';
+import type { LiveMedia, LivePosition, Period, RatePort } from '../../../session/player-port.ts';
+import { CATCH_UP_PERIOD_SECONDS, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
+import { liveMetrics, type PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
+import { ChunkedFlight } from '../../link/chunked-flight.ts';
+import type { SessionResult } from '../../results.ts';
+import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../../scenarios.ts';
+import type { EventQueue } from '../event-queue.ts';
+import { linkOf } from '../session-setup.ts';
+import type { SimulationOptions } from '../simulation-options.ts';
 import { LivePlayback } from './live-playback.ts';
-import { linkOf } from './session-setup.ts';
 import { nextStep, ROUNDING_SECONDS, SimulatedPlayer } from './simulated-player.ts';
-import type { SimulationOptions } from './simulation-options.ts';
 
 /** What a page adds at the live edge, beside `BrowserModel`; README.md says where the values come from. */
 export const LIVE_PAGE = {
