@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/shared/run.fixture.ts';
 import { runBench } from '../replay/browser/run-bench.ts';
-import type { PlayedSession } from '../replay/browser/session-record.ts';
+import type { PlayedSession } from '../replay/browser/record/session-record.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
 import { traceOfRates } from '../replay/simulator/made-up.fixture.ts';

@@ -2,9 +2,9 @@
 
 import type { Decision, Forecast } from 'leo-abr';
 import { type QoeBreakdown, qoeWeights, sessionQoe } from '../../abr/qoe.ts';
-import { playbackHistory } from '../../replay/browser/playback-history.ts';
-import { segmentRows, totalSeconds } from '../../replay/browser/segment-rows.ts';
-import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/session-record.ts';
+import { playbackHistory } from '../../replay/browser/record/playback-history.ts';
+import { segmentRows, totalSeconds } from '../../replay/browser/record/segment-rows.ts';
+import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/record/session-record.ts';
 import type { AnnouncedHandover, PlayedSession } from '../../replay/evaluation/figures/handover-moment.ts';
 import { liveMetrics } from '../../replay/evaluation/figures/live-metrics.ts';
 import type { LiveMetrics, SessionResult } from '../../replay/results.ts';

@@ -6,7 +6,7 @@ import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { roundedSession } from '../simulator/session-result.ts';
-import type { PlayedSession } from './session-record.ts';
+import type { PlayedSession } from './record/session-record.ts';
 
 export interface Seat {
   planned: PlannedSession;

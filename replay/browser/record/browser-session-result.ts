@@ -1,12 +1,12 @@
 /** Converts a page's record of a session into the row of results that the simulator gives too. */
 
-import { liveMetrics } from '../evaluation/figures/live-metrics.ts';
-import { withSlowLink } from '../evaluation/figures/slow-link.ts';
-import { withTraceEnd } from '../evaluation/figures/trace-end.ts';
-import type { PlannedSession } from '../evaluation/plan/plan.ts';
-import { decisionMicros } from '../evaluation/statistics/quantiles.ts';
-import type { ResolvedScenario, SessionResult } from '../results.ts';
-import { roundedSession, sessionTotals } from '../simulator/session-result.ts';
+import { liveMetrics } from '../../evaluation/figures/live-metrics.ts';
+import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
+import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
+import type { PlannedSession } from '../../evaluation/plan/plan.ts';
+import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
+import type { ResolvedScenario, SessionResult } from '../../results.ts';
+import { roundedSession, sessionTotals } from '../../simulator/session-result.ts';
 import { playbackHistory } from './playback-history.ts';
 import { segmentRows, totalSeconds } from './segment-rows.ts';
 import type { SessionRecord } from './session-record.ts';

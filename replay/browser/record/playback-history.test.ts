@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { LiveStream } from '../scenarios.ts';
+import type { LiveStream } from '../../scenarios.ts';
 import { playbackHistory } from './playback-history.ts';
 
 const TARGET = { targetLatencySeconds: 2, timeShiftSeconds: 10 };

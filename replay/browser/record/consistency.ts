@@ -1,7 +1,7 @@
 /** Checks that a session's three records agree: the decisions, the player's requests, the element's pictures. */
 
-import { videoClip } from '../media/clips.ts';
-import type { LiveStream } from '../scenarios.ts';
+import { videoClip } from '../../media/clips.ts';
+import type { LiveStream } from '../../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** How far decisions and element may differ, which look before and after a frame. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { PlannedSession } from '../evaluation/plan/plan.ts';
-import type { ResolvedScenario } from '../results.ts';
-import { SCENARIOS } from '../scenarios.ts';
-import type { Trace } from '../trace.ts';
+import type { PlannedSession } from '../../evaluation/plan/plan.ts';
+import type { ResolvedScenario } from '../../results.ts';
+import { SCENARIOS } from '../../scenarios.ts';
+import type { Trace } from '../../trace.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { LADDER_BPS, recordedSession, SIZES_BITS } from './recorded-session.fixture.ts';
 

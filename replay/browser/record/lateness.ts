@@ -6,10 +6,10 @@
  * count as lateness (docs/decisions/README.md).
  */
 
-import { groupBy } from '../evaluation/group-by.ts';
-import type { PlayerName } from '../forecasters.ts';
-import type { RequestLogEntry } from '../origin/index.ts';
-import type { BrowserModel } from '../scenarios.ts';
+import { groupBy } from '../../evaluation/group-by.ts';
+import type { PlayerName } from '../../forecasters.ts';
+import type { RequestLogEntry } from '../../origin/index.ts';
+import type { BrowserModel } from '../../scenarios.ts';
 import type { DownloadTiming, SessionRecord } from './session-record.ts';
 
 /** A download is late if its excess over the prescribed duration is larger than both. */

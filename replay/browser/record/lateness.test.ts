@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { RequestLogEntry } from '../origin/index.ts';
-import { IDEAL_BROWSER } from '../simulator/made-up.fixture.ts';
+import type { RequestLogEntry } from '../../origin/index.ts';
+import { IDEAL_BROWSER } from '../../simulator/made-up.fixture.ts';
 import { downloadTimings, isLate, lateShare, modelOf, responseSeconds } from './lateness.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
 import type { DownloadTiming } from './session-record.ts';

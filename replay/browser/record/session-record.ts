@@ -1,13 +1,13 @@
 /** The interface between the runner and a page, in JSON (a session's configuration and its record), and its result. */
 
-import type { Decision, InFlight, PlayerState } from '../../abr/index.ts';
-import type { ModelFile } from '../../predictor/forecast/model-file.ts';
-import type { PlannedSession } from '../evaluation/plan/plan.ts';
-import type { RequestLogEntry } from '../origin/index.ts';
-import type { OwnAlgorithm } from '../own-algorithm.ts';
-import type { SessionResult } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
-import type { LinkStatistics } from './emulated-link.ts';
+import type { Decision, InFlight, PlayerState } from '../../../abr/index.ts';
+import type { ModelFile } from '../../../predictor/forecast/model-file.ts';
+import type { PlannedSession } from '../../evaluation/plan/plan.ts';
+import type { RequestLogEntry } from '../../origin/index.ts';
+import type { OwnAlgorithm } from '../../own-algorithm.ts';
+import type { SessionResult } from '../../results.ts';
+import type { Scenario } from '../../scenarios.ts';
+import type { LinkStatistics } from '../emulated-link.ts';
 
 export interface SessionConfig {
   /** The session's folder at the origin, with a trailing slash. */

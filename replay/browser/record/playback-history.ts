@@ -1,7 +1,7 @@
 /** The history of a live session's playback from the page's record: where the playhead was, at what rate, and stalls. */
 
-import type { PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
-import type { LiveStream } from '../scenarios.ts';
+import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
+import type { LiveStream } from '../../scenarios.ts';
 import type { SessionRecord } from './session-record.ts';
 
 interface Played extends Pick<SessionRecord, 'stalls'> {

@@ -1,8 +1,8 @@
 /** Converts a player's requests and stalls into the rows of results. For the benchmark and the demo. */
 
-import { groupBy } from '../evaluation/group-by.ts';
-import type { SegmentRow } from '../results.ts';
-import type { Scenario } from '../scenarios.ts';
+import { groupBy } from '../../evaluation/group-by.ts';
+import type { SegmentRow } from '../../results.ts';
+import type { Scenario } from '../../scenarios.ts';
 import type { RequestNote, StallRecord } from './session-record.ts';
 
 type Request = Omit<RequestNote, 'representationId'>;
