@@ -65,7 +65,7 @@ export class DemoPage {
     this.#watch = new OriginWatch(origin, notices);
     this.#controls = new Controls({
       onChoice: (change) => this.#choose(change),
-      onScene: (scene) => this.#setChoice(choiceOf(scene, this.#choice)),
+      onScene: (scene) => this.#setChoice(choiceOf(scene)),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
       onStop: () => this.#stop(),
@@ -179,13 +179,13 @@ export class DemoPage {
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this.#panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, watchedSeconds } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, risk, watchedSeconds } = this.#choice;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-    const sessions = await this.#origin.createSessions(spec, panels.length, link);
+    const sessions = await this.#origin.createSessions(spec, panels.length);
     for (const panel of panels) {
       await nextStep();
       await panel.clear();
@@ -194,13 +194,11 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
-      const ofLink = link === 'shared' ? sessions[0]! : session;
-      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(ofLink));
+      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
       await nextStep();
-      const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
       const newPlayer = newPlayers[place]!;
       const options = { scenario, risk, forecaster, watchedSeconds };
-      const record = panel.prepare({ newPlayer, session, neighbours, ...options });
+      const record = panel.prepare({ newPlayer, session, ...options });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -209,7 +207,7 @@ export class DemoPage {
     }
     await nextStep();
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-    const chosen = { startSeconds, link, risk, watchedSeconds };
+    const chosen = { startSeconds, risk, watchedSeconds };
     return { ...chosen, trace, scenario, timeline, players, ended: false };
   }
 

@@ -3,15 +3,7 @@ import fc from 'fast-check';
 import { forAll, whole } from '../../abr/property.fixture.ts';
 import { PLAYERS } from '../../replay/forecasters.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import {
-  type Choice,
-  DEFAULT_RISK,
-  defaultChoice,
-  formatChoice,
-  latestStart,
-  MAX_PLAYERS,
-  parseChoice,
-} from './choice.ts';
+import { DEFAULT_RISK, defaultChoice, formatChoice, latestStart, MAX_PLAYERS, parseChoice } from './choice.ts';
 import { competitor, competitors, inOtherPlayer } from './competitors.ts';
 
 const catalogue = {
@@ -30,7 +22,6 @@ test('reads what formatChoice wrote', () => {
     trace: fc.constantFrom(...catalogue.traces.map(({ name }) => name)),
     scenario: fc.constantFrom(...Object.keys(SCENARIOS)),
     startSeconds: whole(0, 61),
-    link: fc.constantFrom<Choice['link']>('own', 'shared'),
     risk: whole(0, 100).map((percent) => percent / 100),
     watchedSeconds: whole(0, 300),
   });
@@ -58,7 +49,6 @@ test.each([
   ['?start=300', 'start “300”; expected 0 to 299 s'],
   ['?start=', 'start “”'],
   ['?start=NaN', 'start “NaN”'],
-  ['?link=both', 'link “both”; expected own, shared'],
   ['?risk=', 'risk “”; expected 0 to 1'],
   ['?risk=1.01', 'risk “1.01”'],
   ['?risk=low', 'risk “low”'],

@@ -10,8 +10,6 @@ import { SCENES, type Scene } from './scenes.ts';
 /** Browsers open six connections to an origin, and live, hls.js takes two. */
 export const MAX_PLAYERS = 4;
 
-export type LinkSharing = 'own' | 'shared';
-
 export interface Choice {
   /** Algorithms by name, one per player: `mpc-l`, in another player `mpc-l@hls`. */
   players: readonly string[];
@@ -19,7 +17,6 @@ export interface Choice {
   scenario: string;
   /** Second of the trace at which the session begins. */
   startSeconds: number;
-  link: LinkSharing;
   /** MPC-L's option `risk`, 0 to 1. */
   risk: number;
   /** For how long before the session MPC-L has seen the link. */
@@ -34,13 +31,13 @@ export interface Catalogue {
 const DEFAULT_TRACE = 'stationary-crowded';
 const DEFAULT_SCENARIO = 'hd-16';
 /** What is older says little about the link's present handovers. */
-export const MOST_WATCHED_SECONDS = 300;
+const MOST_WATCHED_SECONDS = 300;
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
 export function firstChoice(catalogue: Catalogue): Choice {
   const otherwise = defaultChoice(catalogue);
   const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
-  return scene === undefined ? otherwise : choiceOf(scene, otherwise);
+  return scene === undefined ? otherwise : choiceOf(scene);
 }
 
 export function defaultChoice({ traces }: Catalogue): Choice {
@@ -49,7 +46,6 @@ export function defaultChoice({ traces }: Catalogue): Choice {
     trace: (traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0])?.name ?? '',
     scenario: DEFAULT_SCENARIO,
     startSeconds: 0,
-    link: 'own',
     risk: DEFAULT_RISK,
     watchedSeconds: 0,
   };
@@ -92,19 +88,17 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   choice.trace = oneOf('trace', traceNames, choice.trace);
   choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
   choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
-  choice.link = oneOf('link', ['own', 'shared'], choice.link);
   choice.risk = numberUpTo('risk', 1, '', choice.risk);
   choice.watchedSeconds = numberUpTo('watched', MOST_WATCHED_SECONDS, ' s', choice.watchedSeconds);
   return { choice, problems };
 }
 
 export function formatChoice(choice: Choice): string {
-  const { players, trace, scenario, startSeconds, link, risk, watchedSeconds } = choice;
+  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = choice;
   const parameters = new URLSearchParams({
     trace,
     scenario,
     start: String(startSeconds),
-    ...(link === 'shared' && { link }),
     risk: String(risk),
     ...(watchedSeconds > 0 && { watched: String(watchedSeconds) }),
   });
@@ -119,14 +113,14 @@ export function latestStart({ traces }: Catalogue, trace: string): number {
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
 }
 
-export function choiceOf(scene: Scene, others: Choice): Choice {
+export function choiceOf(scene: Scene): Choice {
   const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
-  return { ...others, players, trace, scenario, startSeconds, risk, watchedSeconds, link: 'own' };
+  return { players, trace, scenario, startSeconds, risk, watchedSeconds };
 }
 
 export function sceneOf(choice: Omit<Choice, 'players'>): Scene | undefined {
   return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
     const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
-    return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds && choice.link === 'own';
+    return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds;
   });
 }

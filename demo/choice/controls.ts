@@ -1,7 +1,7 @@
 /** The form at the top: what to replay, and the buttons. */
 
 import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
-import { button, byId, options, setText } from '../dom.ts';
+import { button, byId, options } from '../dom.ts';
 import { bitrate, clock } from '../format.ts';
 import type { TraceListing } from '../origin/origin-client.ts';
 import { type Choice, latestStart, MAX_PLAYERS, sceneOf } from './choice.ts';
@@ -23,7 +23,6 @@ const INPUTS: Readonly<
   trace: [(trace) => ({ trace, startSeconds: 0 }), ({ trace }) => trace],
   scenario: [(scenario) => ({ scenario }), ({ scenario }) => scenario],
   start: [(start) => ({ startSeconds: Number(start) }), ({ startSeconds }) => startSeconds],
-  sharing: [(link) => ({ link: link as Choice['link'] }), ({ link }) => link],
   risk: [(risk) => ({ risk: Number(risk) }), ({ risk }) => risk],
   watched: [(watched) => ({ watchedSeconds: Number(watched) }), ({ watchedSeconds }) => watchedSeconds],
 };
@@ -65,7 +64,7 @@ export class Controls {
   }
 
   show(choice: Choice, traces: readonly TraceListing[]): void {
-    const { trace, link, players } = choice;
+    const { trace, players } = choice;
     const shownScene = sceneOf(choice);
     for (const [i, scene] of SCENES.entries())
       this.#scenes[i]!.setAttribute('aria-pressed', String(scene === shownScene));
@@ -79,8 +78,6 @@ export class Controls {
       this.#trace.replaceChildren(...options(listed, trace));
     for (const [id, [, shown]] of Object.entries(INPUTS)) byId<HTMLInputElement>(id).value = String(shown(choice));
     byId<HTMLInputElement>('start').max = String(latestStart({ traces }, trace));
-    const note = link === 'shared' ? 'All players share one' : 'Each player streams over its own copy of one';
-    setText(byId('link-note'), `${note} replayed satellite link, on one clock.`);
     this.#addPlayer.disabled = players.length >= MAX_PLAYERS;
   }
 

@@ -31,7 +31,6 @@ export interface PlayerPanelOptions {
 export interface PanelSession {
   newPlayer: (context: PlayerContext) => TestPlayer;
   session: OriginSession;
-  neighbours: readonly PlayerPanel[];
   scenario: Scenario;
   risk: number;
   forecaster: Forecaster | undefined;
@@ -117,14 +116,9 @@ export class PlayerPanel {
     return competitor(this.#algorithm).title;
   }
 
-  /** Since its session's first request; 0 before. */
-  get nowSeconds(): number {
-    return this.#recorder?.nowSeconds ?? 0;
-  }
-
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, neighbours, scenario, risk, forecaster, watchedSeconds } = prepared;
+    const { newPlayer, session, scenario, risk, forecaster, watchedSeconds } = prepared;
     this.#session = prepared;
     this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
@@ -139,8 +133,7 @@ export class PlayerPanel {
       risk,
       forecaster,
       watchedSeconds,
-      // The first request of all starts the clock of a shared link.
-      nowSeconds: () => Math.max(recorder.nowSeconds, ...neighbours.map((one) => one.nowSeconds)),
+      nowSeconds: () => recorder.nowSeconds,
     });
     const player = newPlayer({
       config: { scenario, algorithm: this.#algorithm, sessionUrl: session.url },

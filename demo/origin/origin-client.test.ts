@@ -20,5 +20,5 @@ test.each([
   ['it refuses the link of one', (path: string) => path === '/session/1/link'],
 ])('has the reason if %s', async (_, isRefused) => {
   const client = await clientOf(isRefused);
-  await expect(client.createSessions(SPEC, 3, 'own')).rejects.toThrow('too many');
+  await expect(client.createSessions(SPEC, 3)).rejects.toThrow('too many');
 });

@@ -4,7 +4,6 @@ import type { SizesFile } from 'leo-abr';
 import { isLoopback } from '../../predictor/service-client/needs-tls.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
-import type { LinkSharing } from '../choice/choice.ts';
 import type { OriginAddress } from '../server/replay-origin.ts';
 import { startWorker } from './worker-origin.ts';
 
@@ -22,8 +21,6 @@ export interface SessionSpec {
   trace: string;
   scenario: string;
   startSeconds: number;
-  /** The id of a session whose link this one shares. Default: a link of its own. */
-  link?: string;
 }
 
 export interface OriginSession {
@@ -74,11 +71,9 @@ export class OriginClient {
     return (await answerOf(`${this.url}/traces`, upload)) as TraceListing[];
   }
 
-  /** On one link, or each on a copy with its own clock. Rejects with the reason of the origin. */
-  async createSessions(spec: SessionSpec, count: number, sharing: LinkSharing): Promise<OriginSession[]> {
-    const first = await this.#createSession(spec);
-    const others = { ...spec, ...(sharing === 'shared' && { link: first.id }) };
-    return [first, ...(await Promise.all(Array.from({ length: count - 1 }, () => this.#createSession(others))))];
+  /** Each on its own copy of the link, with its own clock. Rejects with the reason of the origin. */
+  createSessions(spec: SessionSpec, count: number): Promise<OriginSession[]> {
+    return Promise.all(Array.from({ length: count }, () => this.#createSession(spec)));
   }
 
   async #createSession(spec: SessionSpec): Promise<OriginSession> {

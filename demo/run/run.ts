@@ -17,7 +17,7 @@ export interface RunPlayer {
   record: SessionRecord;
 }
 
-export interface Run extends Pick<Choice, 'startSeconds' | 'link' | 'risk' | 'watchedSeconds'> {
+export interface Run extends Pick<Choice, 'startSeconds' | 'risk' | 'watchedSeconds'> {
   trace: TraceListing;
   scenario: Scenario;
   timeline: Timeline;

@@ -9,7 +9,6 @@ import { element } from '../dom.ts';
 import { isTunable } from '../lane/plugin-options.ts';
 import { type Run, SEED } from './run.ts';
 import { sessionResult } from './session-record.ts';
-import { GRID_SECONDS } from './timeline-model.ts';
 
 declare const __LEO_ABR_VERSION__: string;
 
@@ -17,30 +16,13 @@ export function saveResults(run: Run): void {
   const { trace, scenario, startSeconds, players } = run;
   const sessions = players.map(({ record, algorithm }) => {
     const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed: SEED };
-    return sessionResult(record, { ...about, algorithm: nameOf(algorithm, run), scenario });
+    return roundedSession(sessionResult(record, { ...about, algorithm: nameOf(algorithm, run), scenario }));
   });
-  const seat = { name: 'demo', algorithm: sessions.map(({ algorithm }) => algorithm).join(), joinSeconds: 0 };
-  const linkUtilisation = utilisationOf(run);
-  const seated = sessions.map((session, player) =>
-    roundedSession(run.link === 'own' ? session : { ...session, household: { ...seat, player, linkUtilisation } }),
-  );
   const algorithms = [...new Set(sessions.map(({ algorithm }) => algorithm))];
   const baseline = algorithms.includes('mpc-d') ? 'mpc-d' : algorithms[0]!;
   const tool = { name: 'leo-abr', version: __LEO_ABR_VERSION__, command: 'demo', commit: null, seed: SEED, baseline };
-  const json = resultsJson(
-    assembleResults({ tool, scenario: resolveScenario(scenario), sessions: seated, algorithms }),
-  );
+  const json = resultsJson(assembleResults({ tool, scenario: resolveScenario(scenario), sessions, algorithms }));
   download(new Blob([json], { type: 'application/json' }), `${fileName(run)}.json`);
-}
-
-/** The bits that all players received / the link's bits, until the last of them. */
-function utilisationOf({ players, timeline }: Run): number {
-  const downloads = players.flatMap(({ record: { downloads: all, nowSeconds } }) =>
-    all.map(({ receivedBits, endedAtSeconds }) => ({ receivedBits, endSeconds: endedAtSeconds ?? nowSeconds })),
-  );
-  const end = timeline.indexAt(Math.max(0, ...downloads.map(({ endSeconds }) => endSeconds)));
-  const linkBits = timeline.capacityBps.slice(0, end + 1).reduce((sum, bps) => sum + bps * GRID_SECONDS, 0);
-  return downloads.reduce((sum, { receivedBits }) => sum + receivedBits, 0) / linkBits;
 }
 
 /** The name in the results: not the benchmark's if the algorithm had another risk or a hint. */

@@ -46,8 +46,7 @@ export class MomentView {
   /** Shows all series at a second of the session; returns the same as a sentence. */
   draw(momentSeconds: number): string {
     const { timeline, players } = this.#run;
-    const name = this.#run.link === 'shared' ? 'shared link' : 'link';
-    const link = `${name} ${megabits(timeline.capacityBps[timeline.indexAt(momentSeconds)] ?? 0)} Mbit/s`;
+    const link = `link ${megabits(timeline.capacityBps[timeline.indexAt(momentSeconds)] ?? 0)} Mbit/s`;
     const utc = timeline.hasClock ? ` (${utcClock(timeline.utcMsAt(momentSeconds))} UTC of the trace)` : '';
     setText(this.#caption, `At ${clock(momentSeconds)}${utc}: ${link}`);
     const sentences = players.map(({ title, record }, player) => {

@@ -159,7 +159,6 @@ const run: Run = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
   startSeconds: 0,
-  link: 'own',
   risk: 0.1,
   watchedSeconds: 0,
   timeline: new Timeline(link, SECONDS - 1, true),

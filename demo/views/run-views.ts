@@ -35,7 +35,7 @@ export class RunViews {
     this.#shown = { run, moment: new MomentView(byId<HTMLTableElement>('reading'), run), decisions };
     byId('legend').replaceChildren(
       ...run.players.map(({ place, title }) => legendEntry(`place-${place}`, 'line', title)),
-      legendEntry('', 'capacity', run.link === 'shared' ? 'capacity of the shared link' : 'link capacity'),
+      legendEntry('', 'capacity', 'link capacity'),
       legendEntry('', 'forecast', 'forecast, 10 to 90 %'),
       ...(run.scenario.live
         ? [legendEntry('', 'target', 'target latency'), legendEntry('', 'edge', 'below the encoder’s edge')]

@@ -205,14 +205,13 @@ export class TimelineView {
 
 /** The link's capacity, and each player's throughput and forecast. */
 function linkLane(
-  { timeline, link, players }: Run,
+  { timeline, players }: Run,
   palette: Palette,
   forecasts: () => TimelineView['forecasts'],
 ): LaneContent {
   const topMbps = Math.max(1, ...timeline.capacityBps) / 1e6;
-  const capacity = link === 'shared' ? 'Capacity of the shared link' : 'Link capacity';
   return {
-    title: `${capacity} and downloads (Mbit/s)`,
+    title: 'Link capacity and downloads (Mbit/s)',
     height: 110,
     range: [0, topMbps * HEADROOM],
     series: [
