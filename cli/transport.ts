@@ -8,7 +8,7 @@ import { readTraces } from '../replay/formats/trace-files.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
 import { quicCongestion, transportObstacle } from '../transport/programs.ts';
 import { DEFAULT_FLOWS, playSweep } from '../transport/sweep.ts';
-import { noteLeftOut } from './benchmark/benchmark-options.ts';
+import { noteLeftOut } from './benchmark/prepare.ts';
 import { resultRows, resultTable } from './benchmark/result-rows.ts';
 import type { CommandIo } from './shared/command-io.ts';
 import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './shared/options.ts';

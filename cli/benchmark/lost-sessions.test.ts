@@ -4,7 +4,8 @@ import { testScenario, testSession, testTrace } from '../../replay/evaluation/te
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
-import { type Benchmark, finishBenchmark } from './benchmark-options.ts';
+import type { Benchmark } from './benchmark.ts';
+import { finishBenchmark } from './finish.ts';
 
 const at = temporaryFolder('file');
 

@@ -12,13 +12,10 @@ import { EXIT_FAULT, ExitWith } from '../shared/exit-status.ts';
 import { jobsOption } from '../shared/options.ts';
 import { Progress } from '../shared/progress.ts';
 import { TOOL_FOLDER } from '../tool.ts';
-import {
-  addBenchmarkOptions,
-  type Benchmark,
-  finishBenchmark,
-  prepareBenchmark,
-  sessionStore,
-} from './benchmark-options.ts';
+import type { Benchmark } from './benchmark.ts';
+import { finishBenchmark, sessionStore } from './finish.ts';
+import { addBenchmarkOptions } from './flags.ts';
+import { prepareBenchmark } from './prepare.ts';
 
 /** Beside the built command. Run from source, there is no worker and one thread plays every session. */
 const WORKER_FILE = join(TOOL_FOLDER, 'session-worker.js');

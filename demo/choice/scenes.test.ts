@@ -40,7 +40,7 @@ test('on demand, MPC-L gives up a download and plays on where the other player s
 test('an empty address opens the first scene, with whatever else the origin offers', () => {
   const listed = traces.map(({ name, durationSeconds }) => ({ name, durationSeconds }));
   const choice = firstChoice({ traces: listed });
-  expect(choice).toMatchObject({ players: ['dynamic', 'mpc-l'], link: 'own' });
+  expect(choice).toMatchObject({ players: ['dynamic', 'mpc-l'] });
   expect(sceneOf(choice)).toBe(SCENES[0]);
   expect(sceneOf({ ...choice, startSeconds: choice.startSeconds + 1 })).toBeUndefined();
   expect(firstChoice({ traces: listed.slice(0, 1) }).trace).toBe(listed[0]!.name);
