@@ -98,26 +98,6 @@ describe('serve', () => {
     expect(await refused(run(['serve', '--tle', tle]), message)).not.toContain('hunter2');
   });
 
-  test('never shows the query of a --tle URL', async () => {
-    let answer = () => {};
-    const isWatched = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    const failing = await serving((_, response) => isWatched.then(() => response.writeHead(401).end('hunter2')));
-    const tle = `${failing.url}/tle?key=hunter2`;
-    const { stderr } = await run(['serve', '--port', '0', '--tle', tle, '--cache', at('cache')], async (url) => {
-      const events = await eventReader(`${url}/v1/events?types=state`);
-      answer();
-      const shown: string[] = [];
-      while (!shown.join().includes('no-elements')) shown.push(JSON.stringify((await events.next()).data));
-      shown.push(await (await fetch(`${url}/v1/state`)).text());
-      expect(shown.at(-1)).toContain(`${failing.url}/tle: expected an answer with success, got 401`);
-      expect(shown.join()).not.toContain('hunter2');
-      events.close();
-    });
-    expect(stderr).not.toContain('hunter2');
-  });
-
   const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
   (hasOpenssl ? test : test.skip)(`serves https${hasOpenssl ? '' : ' (skipped: no openssl)'}`, async () => {
     const [cert, key] = [at('served.pem'), at('served-key.pem')];

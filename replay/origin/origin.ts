@@ -155,7 +155,7 @@ export class Origin {
   async #answerCreation(request: Request): Promise<Response> {
     expectMethod(request, 'POST');
     const { scenarios, folder } = this.#options;
-    const catalogue = { traces: this.#traces, scenarios, sessions: this.#sessions };
+    const catalogue = { traces: this.#traces, scenarios };
     const { id } = this.createSession(parseSessionRequest(await readBody(request), catalogue));
     const below = `${folder}session/${id}/`;
     return json({ id, manifest: `${below}manifest.mpd`, hls: below + MULTIVARIANT_PLAYLIST }, 201);
