@@ -172,7 +172,7 @@ async function demo(): Promise<UserConfig> {
     resolve: {
       alias: {
         'leo-abr/hls': here('src/hls.ts'),
-        'leo-abr/live': here('src/index.ts'),
+        'leo-abr/live': here('src/live.ts'),
         'leo-abr/shaka': here('src/shaka.ts'),
         'leo-abr/service': here('predictor/service-client/index.ts'),
         'leo-abr': here('src/index.ts'),

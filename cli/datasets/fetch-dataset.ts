@@ -14,7 +14,7 @@ import type { Place } from './places.ts';
 /** SHA-256 by `owner/repository@commit:path`, recorded when a file is fetched first. */
 type Lock = Record<string, string>;
 
-export const LOCK_FILE = 'datasets-lock.json';
+const LOCK_FILE = 'datasets-lock.json';
 
 interface FetchOptions extends Required<Watched> {
   place: Place;

@@ -64,7 +64,7 @@ function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
 }
 
 /** The sessions for a set of recordings: at each start one on the recording and one on the stretched recording. */
-export function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
+function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
   const labels = datasetLabels(traces);
   const secondsOf = new Map<string, number>();
   for (const [trace, label] of labels) secondsOf.set(label, (secondsOf.get(label) ?? 0) + trace.durationSeconds);

@@ -23,7 +23,7 @@ export interface RunMoment extends HandoverMoment {
 }
 
 /** The first moment of the run; undefined if there was none so far. */
-export function momentOf({ players }: Run): RunMoment | undefined {
+function momentOf({ players }: Run): RunMoment | undefined {
   for (const own of players) {
     for (const handover of own.record.handovers) {
       const isOver = ({ record }: RunPlayer) => record.nowSeconds > handover.atSeconds + DIP.afterSeconds;

@@ -5,7 +5,7 @@ import { seededRandom } from '../../../abr/random.ts';
 import type { Estimate } from '../../results.ts';
 import { studentQuantile } from './student-t.ts';
 
-export const RESAMPLES = 4000;
+const RESAMPLES = 4000;
 
 const LEVEL = 0.975;
 const NORMAL_QUANTILE = 1.959964;
