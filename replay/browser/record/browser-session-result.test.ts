@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
+import { testTrace } from '../../evaluation/test-sessions.fixture.ts';
 import type { ResolvedScenario } from '../../results.ts';
 import { SCENARIOS } from '../../scenarios.ts';
-import type { Trace } from '../../trace.ts';
 import { browserSessionResult } from './browser-session-result.ts';
 import { LADDER_BPS, recordedSession, SIZES_BITS } from './recorded-session.fixture.ts';
 
 const media = { ladderBps: LADDER_BPS, mu: 2, segmentCount: 3, segmentSizesBits: SIZES_BITS };
 const scenario: ResolvedScenario = { ...SCENARIOS['uhd-8']!, ...media };
-const trace = { name: 'a trace', metadata: { dataset: 'made up', recordingGroup: 'desk' } } as Trace;
+const trace = testTrace('a trace', 60, 'made up', 'desk');
 const planned: PlannedSession = { trace, startSeconds: 61, segmentCount: 3, algorithm: 'mpc-d', seed: 7 };
 
 test('a result has one row per segment, with the downloads and stalls of all its requests', () => {
