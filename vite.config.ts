@@ -145,8 +145,8 @@ const cli: UserConfig = {
     rolldownOptions: {
       input: {
         'leo-abr': 'cli/main.ts',
-        'session-worker': 'replay/simulator/session-worker.ts',
-        'onnx-thread': 'replay/simulator/onnx-thread.ts',
+        'session-worker': 'replay/simulator/threads/session-worker.ts',
+        'onnx-thread': 'replay/simulator/threads/onnx-thread.ts',
       },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
     },

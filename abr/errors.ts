@@ -39,11 +39,6 @@ export function requireInteger(value: unknown, field: string, { min, max }: { mi
   return value as number;
 }
 
-export function requirePositive(value: unknown, field: string): number {
-  check(isPositive(value), field, 'a finite number > 0', value);
-  return value;
-}
-
 export function requireFrom(value: unknown, field: string, min: number, max: number): number {
   if (!isFrom(value, min, max)) throw new InputError(field, `a number from ${min} to ${max}`, value);
   return value;

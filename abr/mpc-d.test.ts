@@ -66,16 +66,27 @@ describe('mpc-d:abandon', () => {
   });
 
   test('only goes down, to a download with fewer bits, in any state', () => {
-    const arbitraries = [anyState(anyDownloads()), fc.nat(5), between(0, 1), between(0, 20)] as const;
-    forAll([...arbitraries], { numRuns: 2000, seed: 5 }, (state, choice, share, elapsed) => {
-      const current = choice % state.ladderBps.length;
-      const inFlight = downloadOf(state, current, share, elapsed);
-      const decision = controller.reconsider!(state, inFlight);
-      if (decision === 'keep') return;
-      expect(state.ladderBps[decision.representation]!).toBeLessThanOrEqual(inFlight.bitrateBps);
-      const bits = state.upcomingSizesBits[0]![decision.representation]!;
-      expect(bits).toBeLessThan(inFlight.sizeBits - inFlight.receivedBits);
+    // A higher representation, late, with little left in the buffer.
+    const lowOnMedia = fc.tuple(anyState(anyDownloads()), between(0, 0.3)).map(([state, share]) => {
+      return { ...state, started: true, isPaused: false, bufferLevelSeconds: share * state.bufferLevelSeconds };
     });
+    const states = fc.oneof(anyState(anyDownloads()), { arbitrary: lowOnMedia, weight: 4 });
+    let hits = 0;
+    forAll(
+      [states, fc.nat(5), between(0, 1), between(0, 20)],
+      { numRuns: 2000, seed: 5 },
+      (state, choice, share, elapsed) => {
+        const current = state.ladderBps.length - 1 - (choice % state.ladderBps.length);
+        const inFlight = downloadOf(state, current, share, elapsed);
+        const decision = controller.reconsider!(state, inFlight);
+        if (decision === 'keep') return;
+        hits++;
+        expect(state.ladderBps[decision.representation]!).toBeLessThanOrEqual(inFlight.bitrateBps);
+        const bits = state.upcomingSizesBits[0]![decision.representation]!;
+        expect(bits).toBeLessThan(inFlight.sizeBits - inFlight.receivedBits);
+      },
+    );
+    expect(hits).toBeGreaterThan(200);
   });
 
   test('the next decision counts the abandoned attempt', () => {

@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { parseResults } from '../replay/evaluation/documents/parse-results.ts';
 
 jest.setTimeout(120_000);
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
-import { parseResults } from '../replay/evaluation/parse-results.ts';
+import { parseResults } from '../replay/evaluation/documents/parse-results.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import type { Results } from '../replay/results.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import type { CommandIo } from './command-io.ts';
-import { refused, run, TRACE } from './run.fixture.ts';
+import type { CommandIo } from './shared/command-io.ts';
+import { refused, run, TRACE } from './shared/run.fixture.ts';
 
 const at = temporaryFolder('file');
 let traces: string;

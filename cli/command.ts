@@ -1,17 +1,17 @@
 /** The `leo-abr` command as a function of its arguments and its process. */
 
 import { Command, CommanderError } from 'commander';
-import { benchCommand } from './bench.ts';
-import { collectCommand } from './collect.ts';
-import type { CommandIo } from './command-io.ts';
-import { compareCommand } from './compare.ts';
+import { benchCommand } from './benchmark/bench.ts';
+import { compareCommand } from './benchmark/compare.ts';
+import { mergeCommand } from './benchmark/merge.ts';
+import { simulateCommand } from './benchmark/simulate.ts';
 import { datasetsCommand } from './datasets/datasets.ts';
-import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './exit-status.ts';
-import { mergeCommand } from './merge.ts';
-import { reportCommand } from './report.ts';
-import { serveCommand } from './serve.ts';
-import { serveDemoCommand } from './serve-demo.ts';
-import { simulateCommand } from './simulate.ts';
+import { reportCommand } from './report/report.ts';
+import { collectCommand } from './serve/collect.ts';
+import { serveCommand } from './serve/serve.ts';
+import { serveDemoCommand } from './serve/serve-demo.ts';
+import type { CommandIo } from './shared/command-io.ts';
+import { EXIT_DONE, EXIT_FAULT, EXIT_WRONG_INPUT, ExitWith, isInputError } from './shared/exit-status.ts';
 import { TOOL_NAME, TOOL_VERSION } from './tool.ts';
 import { traceCommand } from './trace.ts';
 import { exportCommand } from './train/export.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
-import { runListening } from './run.fixture.ts';
+import { runListening } from './shared/run.fixture.ts';
 
 const read = (name: string) => readFileSync(new URL(`deploy/${name}`, import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 /** The entry of the `leo-abr` command. */
 
 import { runCommand } from './command.ts';
-import { PROCESS_IO } from './command-io.ts';
+import { PROCESS_IO } from './shared/command-io.ts';
 
 // A pipe that its reader closes (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { put, temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
-import { refused, run } from './run.fixture.ts';
+import { refused, run } from './shared/run.fixture.ts';
 
 const at = temporaryFolder('test');
 

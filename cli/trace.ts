@@ -6,10 +6,10 @@ import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts'
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
 import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
 import type { Trace } from '../replay/trace.ts';
-import type { CommandIo } from './command-io.ts';
-import { decimalNumber, seedOption, wholeNumber } from './options.ts';
 import { recordCommand } from './record/record.ts';
 import { count } from './report/format.ts';
+import type { CommandIo } from './shared/command-io.ts';
+import { decimalNumber, seedOption, wholeNumber } from './shared/options.ts';
 
 export function traceCommand(io: CommandIo): Command {
   return new Command('trace')

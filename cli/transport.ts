@@ -2,18 +2,18 @@
 
 import { Command } from 'commander';
 import { InputError } from '../abr/errors.ts';
-import { planBenchmark } from '../replay/evaluation/plan.ts';
-import { parseStarts } from '../replay/evaluation/starts.ts';
+import { planBenchmark } from '../replay/evaluation/plan/plan.ts';
+import { parseStarts } from '../replay/evaluation/plan/starts.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { impairmentNamed } from '../transport/kernel-steps.ts';
 import { quicCongestion, transportObstacle } from '../transport/programs.ts';
 import { DEFAULT_FLOWS, playSweep } from '../transport/sweep.ts';
-import { noteLeftOut } from './benchmark-options.ts';
-import type { CommandIo } from './command-io.ts';
-import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './options.ts';
-import { withProgress } from './progress.ts';
-import { resultRows, resultTable } from './result-rows.ts';
-import { requireWritable, writeOutput } from './results-file.ts';
+import { noteLeftOut } from './benchmark/prepare.ts';
+import { resultRows, resultTable } from './benchmark/result-rows.ts';
+import type { CommandIo } from './shared/command-io.ts';
+import { collect, decimalNumber, jobsOption, scenarioOption, seedOption } from './shared/options.ts';
+import { withProgress } from './shared/progress.ts';
+import { requireWritable, writeOutput } from './shared/results-file.ts';
 import { TOOL_NAME, TOOL_VERSION, toolCommit } from './tool.ts';
 
 interface SweepFlags {

@@ -2,20 +2,20 @@
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { type Choice, choiceOf, formatChoice, parseChoice } from './choice.ts';
-import { addOwnAlgorithms, competitors, playerOf } from './competitors.ts';
-import { Controls } from './controls.ts';
+import { type Choice, choiceOf, formatChoice, parseChoice } from './choice/choice.ts';
+import { addOwnAlgorithms, competitors, playerOf } from './choice/competitors.ts';
+import { Controls } from './choice/controls.ts';
+import { notesOn, readOwnTrace } from './choice/own-trace.ts';
 import { byId, nextTask } from './dom.ts';
+import { PlayerPanel } from './lane/player-panel.ts';
+import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
-import { OriginClient, OriginLostError, type TraceListing } from './origin-client.ts';
-import { OriginWatch } from './origin-watch.ts';
-import { notesOn, readOwnTrace } from './own-trace.ts';
-import { PlayerPanel } from './player-panel.ts';
-import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run.ts';
-import { RunViews } from './run-views.ts';
-import { ServiceLink, serviceProblem } from './service-link.ts';
-import { saveResults } from './take-away.ts';
-import { Timeline } from './timeline-model.ts';
+import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
+import { OriginWatch } from './origin/origin-watch.ts';
+import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run/run.ts';
+import { saveResults } from './run/take-away.ts';
+import { Timeline } from './run/timeline-model.ts';
+import { RunViews } from './views/run-views.ts';
 
 const SAMPLE_MS = 100;
 const DRAW_MS = 250;
@@ -65,7 +65,7 @@ export class DemoPage {
     this.#watch = new OriginWatch(origin, notices);
     this.#controls = new Controls({
       onChoice: (change) => this.#choose(change),
-      onScene: (scene) => this.#setChoice(choiceOf(scene, this.#choice)),
+      onScene: (scene) => this.#setChoice(choiceOf(scene)),
       onFiles: (files) => void this.#openTrace(files),
       onRestart: () => void this.#start(),
       onStop: () => this.#stop(),
@@ -179,13 +179,13 @@ export class DemoPage {
       if (isOvertaken()) throw new Error('overtaken');
     };
     const panels = this.#panels;
-    const { trace: traceName, scenario: scenarioName, startSeconds, link, risk, watchedSeconds } = this.#choice;
+    const { trace: traceName, scenario: scenarioName, startSeconds, risk, watchedSeconds } = this.#choice;
     const trace = this.#traces.find(({ name }) => name === traceName)!;
     const scenario = SCENARIOS[scenarioName]!;
     const newPlayers = await Promise.all(panels.map(({ algorithm }) => loadPlayer(playerOf(algorithm))));
     await nextStep();
     const spec = { trace: traceName, scenario: scenarioName, startSeconds };
-    const sessions = await this.#origin.createSessions(spec, panels.length, link);
+    const sessions = await this.#origin.createSessions(spec, panels.length);
     for (const panel of panels) {
       await nextStep();
       await panel.clear();
@@ -194,13 +194,11 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
-      const ofLink = link === 'shared' ? sessions[0]! : session;
-      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(ofLink));
+      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
       await nextStep();
-      const neighbours = link === 'shared' ? panels.filter((other) => other !== panel) : [];
       const newPlayer = newPlayers[place]!;
       const options = { scenario, risk, forecaster, watchedSeconds };
-      const record = panel.prepare({ newPlayer, session, neighbours, ...options });
+      const record = panel.prepare({ newPlayer, session, ...options });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -209,7 +207,7 @@ export class DemoPage {
     }
     await nextStep();
     const timeline = new Timeline(sessions[0]!.link, sessionSecondsOf(scenario) + SLACK_SECONDS, trace.hasClock);
-    const chosen = { startSeconds, link, risk, watchedSeconds };
+    const chosen = { startSeconds, risk, watchedSeconds };
     return { ...chosen, trace, scenario, timeline, players, ended: false };
   }
 

@@ -30,6 +30,21 @@ describe.each(PROGRAMS)('%s', (program) => {
   });
 });
 
+test.each([
+  [100, 1, { passed: 100, failed: 0 }],
+  [100, 2, { passed: 98, failed: 2 }],
+  [3, 0, { passed: 3, failed: 0 }],
+])('of %s browser tests %s needed their retry', async (count, flaky, totals) => {
+  const { browserTotals } = await import(new URL('../scripts/test-totals.js', import.meta.url).href);
+  const specs = Array.from({ length: count }, (_, n) => {
+    return { file: 'a.spec.ts', line: n, title: 'plays', tests: [{ status: n < flaky ? 'flaky' : 'expected' }] };
+  });
+  const stats = { expected: count - flaky, flaky, unexpected: 0, skipped: 0 };
+  const suites = [{ suites: [{ specs }] }];
+  const retried = ['a.spec.ts:0 plays', 'a.spec.ts:1 plays'].slice(0, flaky);
+  expect(browserTotals({ stats, suites, errors: [] })).toEqual({ ...totals, skipped: 0, retried });
+});
+
 test('reproduce.js refuses a step that needs what there is not', () => {
   const refused = { status: 2, stdout: '', stderr: expect.stringContaining('\n\nusage: ') };
   expect(run('scripts/reproduce.js', '--with', 'nothing', '--list')).toMatchObject(refused);

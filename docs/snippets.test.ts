@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SESSION_REPORT_FIELDS } from '../abr/session-report.ts';
-import { run } from '../cli/run.fixture.ts';
+import { run } from '../cli/shared/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';
 import { parseConfig } from '../service/triggers/config.ts';

@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
 import { createController, qoeWeights } from '../abr/index.ts';
-import { serviceOn } from '../cli/link-services.ts';
-import { onnxModels } from '../cli/onnx-models.ts';
+import { onnxModels } from '../cli/benchmark/onnx-models.ts';
+import { serviceOn } from '../cli/serve/link-services.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
+import type { PlayedSession } from '../replay/browser/record/session-record.ts';
 import { type BenchOptions, runBench } from '../replay/browser/run-bench.ts';
-import type { PlayedSession } from '../replay/browser/session-record.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
-import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import type { PlannedSession } from '../replay/evaluation/plan/plan.ts';
 import { householdNamed, parseHousehold } from '../replay/households.ts';
 import { importOwnAlgorithms } from '../replay/own-algorithm.ts';
 import type { ResolvedScenario, SeatInHousehold } from '../replay/results.ts';
@@ -115,18 +115,21 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
     const service = await serviceOn(session);
     return { url: service.url, close: () => service.close().finally(() => running.closed++) };
   };
+  const sourcesOf = ({ record }: PlayedSession) => record.decisions.map(({ decision }) => decision.forecastSource);
   const played = await play(['mpc-l@onnx', 'mpc-l@service'], planned, { onnx, startService });
-  const [model, service] = played.map((session) => {
-    expectConsistent(session);
-    return session.record.decisions.map(({ decision }) => decision.forecastSource);
-  });
+  for (const session of played) expectConsistent(session);
   expect(running).toEqual({ started: 1, closed: 1 });
   // Before the first evidence there is none, and the first evaluation takes a moment.
-  expect(model!.at(-1)).toMatch(/^model:/);
+  expect(sourcesOf(played[0]!).at(-1)).toMatch(/^model:/);
   expect(played[0]!.record.forecasterMillis!.loading).toBeGreaterThan(0);
-  // Where the host stood still, the player measures another link than the service forecasts.
-  const isPunctual = played[1]!.timings.every((one) => one.measuredSeconds < one.prescribedSeconds + 0.1);
-  if (isPunctual) expect(service).toContain('service');
+  // Where the host stood still, the player measures another link than the service forecasts: that session plays again.
+  const isPunctual = ({ timings }: PlayedSession) =>
+    timings.every((one) => one.measuredSeconds < one.prescribedSeconds + 0.1);
+  let [, last] = played as [PlayedSession, PlayedSession];
+  for (let again = 0; again < 3 && !isPunctual(last); again++) {
+    [last] = (await play(['mpc-l@service'], planned, { startService })) as [PlayedSession];
+  }
+  expect(sourcesOf(last)).toContain('service');
 });
 
 test('a session that dash.js never ends is over at its last picture', async () => {

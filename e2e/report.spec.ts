@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { run, TRACE } from '../cli/run.fixture.ts';
+import { run, TRACE } from '../cli/shared/run.fixture.ts';
 import { expectPosixLocale, POSIX_LOCALE } from './posix-locale.ts';
 
 /** Width of A4 within its margins, in CSS pixels. */

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { bundledSources } from './bundled-sources.js';
 import { commandLine } from './command-line.js';
 
-const SCENES = fileURLToPath(new URL('../demo/scenes.json', import.meta.url));
+const SCENES = fileURLToPath(new URL('../demo/choice/scenes.json', import.meta.url));
 const TEXT = { type: 'string' };
 const { values, refuse } = commandLine(
   `usage: npm run moments -- [--scene live] [--links 1000] [--first 1] [--typical]
 
 Searches synthetic links, by their seeds, for the moment that the scene shows (demo/README.md has the criterion), and
 prints what it finds, the most robust first. --typical plays all starts of the scene's shipped link instead, and writes
-the table to demo/scenes.json.`,
+the table to demo/choice/scenes.json.`,
   { options: { scene: TEXT, links: TEXT, first: TEXT, typical: { type: 'boolean' } } },
 );
 const { scene: sceneName = 'live' } = values;

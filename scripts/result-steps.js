@@ -33,7 +33,7 @@ export function writeStep(file, step) {
 export async function rowsNow({ files, columns, rows }, folder) {
   // Imported here, because it loads the bundler.
   const { bundledSources } = await import('./bundled-sources.js');
-  const { resultRows } = await bundledSources('cli/result-rows.ts');
+  const { resultRows } = await bundledSources('cli/benchmark/result-rows.ts');
   const patterns = files.map((file) => new RegExp(`^${file.replaceAll('.', '\\.').replace('*', '.*')}$`));
   const found = readdirSync(folder)
     .filter((name) => name !== MANIFEST && patterns.some((pattern) => pattern.test(name)))

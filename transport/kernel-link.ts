@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { BrowserAccess, EmulatedLink, LinkStatistics } from '../replay/browser/emulated-link.ts';
-import type { PlannedSession } from '../replay/evaluation/plan.ts';
+import type { PlannedSession } from '../replay/evaluation/plan/plan.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { type Impairment, type KernelSteps, kernelSteps, linkCommands, QUEUE_BYTES } from './kernel-steps.ts';
 import { allowCongestionControl, linkEmulator, transportProgram } from './programs.ts';

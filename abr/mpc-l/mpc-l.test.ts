@@ -329,6 +329,7 @@ describe('reconsider', () => {
   });
 
   test('after an abandonment neither this segment nor the next goes straight back', () => {
+    let hits = 0;
     forAll([anyCase(), whole(1, 5), fc.boolean()], { ...SEED, numRuns: 200 }, ({ state, forecast }, gaveUp, same) => {
       const fast = scaledForecast(forecast, 3);
       const attempt = (abandoned: boolean, r: number): Download => ({
@@ -341,12 +342,17 @@ describe('reconsider', () => {
         abandoned,
       });
       const downloads = [...state.downloads, attempt(true, gaveUp), ...(same ? [] : [attempt(false, 0)])];
-      expect(controller.decide({ ...state, downloads }, fast).representation).toBeLessThan(gaveUp);
+      const decision = controller.decide({ ...state, downloads }, fast);
+      // The attempt contradicts the forecast.
+      if (decision.reason.startsWith('no usable forecast')) return;
+      hits++;
+      expect(decision.representation).toBeLessThan(gaveUp);
       // One segment later the limit ends.
       const later = { ...state, downloads, segmentIndex: state.segmentIndex + 2 };
       const fresh = { ...later, downloads: downloads.map((download) => ({ ...download, abandoned: false })) };
       expect(controller.decide(later, fast).representation).toBe(controller.decide(fresh, fast).representation);
     });
+    expect(hits).toBeGreaterThan(100);
   });
 });
 

@@ -8,7 +8,7 @@ import { CAR_ZIP, IDP_ROWS, iperfReport, TIMED_LINES } from '../../replay/datase
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { type Answer, serving } from '../../replay/serving.fixture.ts';
-import { run } from '../run.fixture.ts';
+import { run } from '../shared/run.fixture.ts';
 
 const STARNET = 'luopeng69131__SafeSABR-dashjs-emulation';
 const TRACE = 'data/starlink_holdout30/windows/osn_recording_046_window_000.trace';

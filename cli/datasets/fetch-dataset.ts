@@ -7,14 +7,14 @@ import { InputError } from '../../abr/errors.ts';
 import { filesOf, recordingsIn } from '../../replay/datasets/dataset-files.ts';
 import type { Recipe, Source } from '../../replay/datasets/recipes.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
-import { type Watched, watched } from '../progress.ts';
-import { readJson } from '../results-file.ts';
+import { type Watched, watched } from '../shared/progress.ts';
+import { readJson } from '../shared/results-file.ts';
 import type { Place } from './places.ts';
 
 /** SHA-256 by `owner/repository@commit:path`, recorded when a file is fetched first. */
 type Lock = Record<string, string>;
 
-export const LOCK_FILE = 'datasets-lock.json';
+const LOCK_FILE = 'datasets-lock.json';
 
 interface FetchOptions extends Required<Watched> {
   place: Place;

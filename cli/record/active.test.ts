@@ -5,7 +5,7 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import type { Traffic } from '../../service/api/wire.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
 import { closedAfterTest } from '../../service/opened.fixture.ts';
-import { refused, runListening as run } from '../run.fixture.ts';
+import { refused, runListening as run } from '../shared/run.fixture.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 
 const URL_OF_FILE = 'https://files.example/10GB.bin?key=secret';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { writeTrace } from '../../replay/formats/trace-files.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import type { Clock, Traffic } from '../../service/index.ts';
-import { positiveNumber, webAddress } from '../options.ts';
-import { readJson, requireWritableFolder } from '../results-file.ts';
-import { tokenOption } from '../serve-options.ts';
+import { tokenOption } from '../serve/serve-options.ts';
+import { positiveNumber, webAddress } from '../shared/options.ts';
+import { readJson, requireWritableFolder } from '../shared/results-file.ts';
 
 type Flag = 'active' | 'service' | 'tokenFile' | 'schedule' | 'seconds' | 'budgetMbPerDay';
 export type ActiveFlags = { readonly [Name in Flag]?: string };

@@ -5,7 +5,7 @@ import { readTraces } from '../../replay/formats/trace-files.ts';
 import { ManualClock } from '../../service/manual-clock.fixture.ts';
 import { Problems } from '../../service/problems.ts';
 import { Recorder } from '../../service/recording/recorder.ts';
-import { refused, runListening as run } from '../run.fixture.ts';
+import { refused, runListening as run } from '../shared/run.fixture.ts';
 import { writeRows } from '../train/training-rows.ts';
 
 const at = temporaryFolder('test');

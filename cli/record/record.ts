@@ -8,10 +8,10 @@ import { groupBy } from '../../replay/evaluation/group-by.ts';
 import { type Run, runsOf } from '../../replay/formats/join-pieces.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
-import type { CommandIo } from '../command-io.ts';
-import { decimalNumber } from '../options.ts';
 import { count } from '../report/format.ts';
-import { interrupted } from '../serve-options.ts';
+import { interrupted } from '../serve/serve-options.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { decimalNumber } from '../shared/options.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 

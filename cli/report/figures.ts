@@ -1,8 +1,8 @@
 /** The figures of a summary, described once for the terminal, the report and the tables of docs/ (`result-rows.ts`). */
 
-import type { HouseholdSummary } from '../../replay/evaluation/household-figures.ts';
-import type { ComponentDifference } from '../../replay/evaluation/qoe-components.ts';
-import { shownGapClosed } from '../../replay/evaluation/verdicts.ts';
+import type { HouseholdSummary } from '../../replay/evaluation/figures/household-figures.ts';
+import type { ComponentDifference } from '../../replay/evaluation/figures/qoe-components.ts';
+import { shownGapClosed } from '../../replay/evaluation/figures/verdicts.ts';
 import {
   ALL_DATASETS,
   type Estimate,

@@ -2,9 +2,9 @@
 
 import { basename } from 'node:path';
 import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { mergeResults, type ResultsFile } from '../../replay/evaluation/documents/merge.ts';
+import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { mergeResults, type ResultsFile } from '../../replay/evaluation/merge.ts';
-import { sameJson } from '../../replay/evaluation/same-json.ts';
 import {
   ALL_DATASETS,
   type ResolvedScenario,

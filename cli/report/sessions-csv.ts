@@ -1,6 +1,6 @@
 /** `sessions.csv`: a row per session, in pieces. */
 
-import { qoeComponents } from '../../replay/evaluation/qoe-components.ts';
+import { qoeComponents } from '../../replay/evaluation/figures/qoe-components.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import { flatFields } from './format.ts';
 import type { Run } from './runs.ts';

@@ -1,7 +1,7 @@
 /** The summary as a text table for a terminal. */
 
+import { tooFewSessions } from '../../replay/evaluation/figures/verdicts.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { tooFewSessions } from '../../replay/evaluation/verdicts.ts';
 import { textTable } from '../../replay/formats/text-table.ts';
 import { ALL_DATASETS, type Results, type SummaryRow } from '../../replay/results.ts';
 import { cellOf } from './document.ts';

@@ -12,7 +12,7 @@ import { type LoadedModel, loadModel, type MessageScope, serveInference } from '
 import { CARD_KEY, parseModelCard } from '../../predictor/onnx/model-card.ts';
 import { onnxMetadata } from '../../predictor/onnx/onnx-metadata.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused, run } from '../run.fixture.ts';
+import { refused, run } from '../shared/run.fixture.ts';
 import { exportOnnx } from './export-onnx.ts';
 import { cardMarkdown, type DescribedModel } from './model-card.ts';
 import { OnnxGraph } from './onnx-file.ts';

@@ -5,8 +5,8 @@ import { check } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
-import type { CommandIo } from '../command-io.ts';
-import { readJson, requireWritable } from '../results-file.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { readJson, requireWritable } from '../shared/results-file.ts';
 import type { DescribedModel } from './model-card.ts';
 
 export function exportCommand(io: CommandIo): Command {

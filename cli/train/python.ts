@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
-import type { CommandIo } from '../command-io.ts';
-import { EXIT_INTERRUPTED, ExitWith } from '../exit-status.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_INTERRUPTED, ExitWith } from '../shared/exit-status.ts';
 import { builtFolder, cacheFolder } from '../tool.ts';
 
 export function trainingProject(): string {

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { testReport } from '../../abr/session-report.fixture.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused, run } from '../run.fixture.ts';
+import { refused, run } from '../shared/run.fixture.ts';
 import { trainingProject } from './python.ts';
 
 const at = temporaryFolder('test');

@@ -8,14 +8,14 @@ import { MODEL_VERSION } from '../../predictor/forecast/model-file.ts';
 import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { mean } from '../../replay/evaluation/quantiles.ts';
+import { mean } from '../../replay/evaluation/statistics/quantiles.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 import { oracleForecaster } from '../../replay/oracle/oracle-forecaster.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { simulateSession } from '../../replay/simulator/play.ts';
 import { linkOf } from '../../replay/simulator/session-setup.ts';
 import { type Trace, wrapSeconds } from '../../replay/trace.ts';
-import { type Watched, watched } from '../progress.ts';
+import { type Watched, watched } from '../shared/progress.ts';
 
 /** Steps of the forecast: short for the next decisions, the last one long enough for an outage to end in it. */
 export const STEP_ENDS_SECONDS = [1, 2, 4, 6, 8, 12, 18, 28, 48] as const;
@@ -64,7 +64,7 @@ function datasetLabels(traces: readonly Trace[]): Map<Trace, string> {
 }
 
 /** The sessions for a set of recordings: at each start one on the recording and one on the stretched recording. */
-export function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
+function rowSessions(traces: readonly Trace[], seed: number): RowSession[] {
   const labels = datasetLabels(traces);
   const secondsOf = new Map<string, number>();
   for (const [trace, label] of labels) secondsOf.set(label, (secondsOf.get(label) ?? 0) + trace.durationSeconds);

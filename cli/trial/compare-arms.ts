@@ -7,7 +7,7 @@ import {
   intervalOf,
   ratioOf,
   sessionsToFind,
-} from '../../replay/evaluation/cluster-ratios.ts';
+} from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
 import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';

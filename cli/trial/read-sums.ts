@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import type { ClusterSums } from '../../replay/evaluation/cluster-ratios.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
+import type { ClusterSums } from '../../replay/evaluation/statistics/cluster-ratios.ts';
 import * as sql from './sums-sql.ts';
 
 /** `paths`: files, folders or globs. `trial`: needed if these have several. */

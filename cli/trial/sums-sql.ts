@@ -34,7 +34,7 @@ export const METRICS: readonly Metric[] = [
 ];
 
 /** The kinds of sessions that are also compared on their own, as columns `<id>_kind` of text. */
-export const KINDS = {
+const KINDS = {
   rhythm: "case when rhythm is null then 'not known' when rhythm then 'found' else 'none' end",
   player: 'player',
   live: "case when live then 'live' else 'on demand' end",

@@ -4,7 +4,7 @@ import { seededRandom } from '../../abr/random.ts';
 import { drawReport } from '../../abr/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/session-report.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
-import { refused, run } from '../run.fixture.ts';
+import { refused, run } from '../shared/run.fixture.ts';
 
 const at = temporaryFolder('test');
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter } from 'node:path';
 import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
-import { LinkServices } from '../../cli/link-services.ts';
+import { LinkServices } from '../../cli/serve/link-services.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { startOrigin } from '../../replay/origin/index.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
-import { parseResults } from '../../replay/evaluation/parse-results.ts';
+import { parseResults } from '../../replay/evaluation/documents/parse-results.ts';
 import { startProgram } from '../engines/engine.ts';
 
 export { expect };

@@ -56,32 +56,6 @@ async function expectDrawnLanes(page: Page, lanes: number): Promise<void> {
   for (const count of colours) expect(count).toBeGreaterThan(5);
 }
 
-test('one link for all: the sessions share it, and the page says so', async ({ page, open }) => {
-  const asked: { link?: string }[] = [];
-  page.on('request', (request) => {
-    if (request.method() === 'POST') asked.push(request.postDataJSON());
-  });
-  await open('?players=mpc-d,mpc-l,dynamic&trace=stationary-calm&scenario=hd-16&start=0&link=shared');
-  await untilPlayed(page, 2);
-  expect(asked).toHaveLength(3);
-  expect(asked[0]!.link).toBeUndefined();
-  expect([asked[1]!.link, asked[2]!.link]).toEqual([expect.stringMatching(/^\d+$/), asked[1]!.link]);
-  await expect(page.getByLabel('Players have')).toHaveValue('shared');
-  await expect(page.locator('.page-head')).toContainText('All players share one replayed satellite link');
-  await expect(page.locator('#reading caption')).toContainText(': shared link ');
-  expect(new URL(page.url()).searchParams.get('link')).toBe('shared');
-
-  const { results } = await exportedResults(page);
-  expect(results.households).toMatchObject([{ household: 'demo', algorithm: 'mpc-d,mpc-l,dynamic', players: 3 }]);
-  expect(results.households![0]!.linkUtilisation).toBeGreaterThan(0.1);
-  expect(results.households![0]!.linkUtilisation).toBeLessThan(1.05);
-
-  await openSettings(page);
-  await page.getByLabel('Players have').selectOption('own');
-  await expect(page.locator('#reading caption')).not.toContainText('shared');
-  expect(new URL(page.url()).searchParams.get('link')).toBeNull();
-});
-
 test('a live scenario has lanes and figures of its own; on demand has its lanes again', async ({ open, page }) => {
   // No time server but the origin is asked.
   const hosts = new Set<string>();

@@ -1,7 +1,7 @@
 /** The first scene of the demo page: what a visitor sees in twenty seconds, without a click or a scroll. */
 
 import type { Page } from '@playwright/test';
-import { SCENES } from '../../demo/scenes.ts';
+import { SCENES } from '../../demo/choice/scenes.ts';
 import { expect, expectNoAxeViolations, test } from './demo-test.ts';
 
 /** By when the moment is over and told. */

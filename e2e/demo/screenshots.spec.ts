@@ -1,7 +1,7 @@
 /**
  * Compares the parts of the demo page that do not depend on time with the pictures in screenshots.spec.ts-pictures/:
  * the page before the first request (manifests are withheld), and the views of an invented run
- * (demo/recorded-run.fixture.ts).
+ * (demo/views/recorded-run.fixture.ts).
  *
  * Pixels depend on browser and fonts. The pictures are of the Chromium and the font that npm ci installs; with another
  * browser the test is skipped. After an intended change:
@@ -65,7 +65,7 @@ test('before the first request', async ({ page, open }) => {
 
 test('a finished run', async ({ page, open }) => {
   await page.route('**/main.ts', (route) =>
-    route.fulfill({ contentType: 'text/javascript', body: "import '/recorded-run.fixture.ts';" }),
+    route.fulfill({ contentType: 'text/javascript', body: "import '/views/recorded-run.fixture.ts';" }),
   );
   await open();
   await openDecisions(page);

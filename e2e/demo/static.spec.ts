@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { median } from '../../abr/quantile.ts';
-import { responseSeconds } from '../../replay/browser/lateness.ts';
+import { responseSeconds } from '../../replay/browser/record/lateness.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { staticSite } from '../../replay/origin/index.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { QuantileForecast } from '../../abr/forecast.ts';
-import { forAll } from '../../abr/property.fixture.ts';
+import type { Observation, QuantileForecast } from '../../abr/forecast.ts';
+import { between, forAll } from '../../abr/property.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
@@ -132,15 +132,32 @@ test('law: forecasts are valid for any observations', () => {
     fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
     fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
   );
-  forAll([fc.array(fc.tuple(observation, number), { maxLength: 40 })], { seed: 6, numRuns: 500 }, (session) => {
+  // Of a real session, some time after the one before.
+  const download = fc.record({ afterSeconds: between(0, 20), seconds: between(0.02, 8), mbps: between(0, 300) });
+  let hits = 0;
+  const steps = [
+    fc.array(download),
+    fc.array(fc.tuple(observation, fc.oneof(between(0, 60), between(0, 1e9))), { maxLength: 40 }),
+  ] as const;
+  forAll([...steps], { seed: 6, numRuns: 500 }, (session, others) => {
     const forecaster = createBuiltInForecaster({ newSubSecond: () => new SubSecond() });
     forecaster.start({ seed: 1, utcMsAtStart: UTC_MS });
-    for (const [told, now] of session) {
+    const isValidAfter = (told: Observation, now: number) => {
       forecaster.observe(told);
       const forecast = forecaster.latest(now);
-      if (forecast !== undefined) expect(() => validForecast(forecast)).not.toThrow();
+      if (forecast === undefined) return;
+      hits++;
+      expect(() => validForecast(forecast)).not.toThrow();
+    };
+    let untilSeconds = 0;
+    for (const { afterSeconds, seconds, mbps } of session) {
+      const startSeconds = untilSeconds + afterSeconds;
+      untilSeconds = startSeconds + seconds;
+      isValidAfter(throughput(startSeconds, untilSeconds, mbps * 1e6), untilSeconds);
     }
+    for (const [told, now] of others) isValidAfter(told, now);
   });
+  expect(hits).toBeGreaterThan(2000);
 });
 
 test('takes another model', () => {

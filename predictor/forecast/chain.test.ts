@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Forecast, Forecaster } from '../../abr/forecast.ts';
-import { forAll } from '../../abr/property.fixture.ts';
+import { between, forAll } from '../../abr/property.fixture.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { ForecastChain, type ForecasterFault } from './chain.ts';
@@ -87,12 +87,21 @@ test('law: gives valid forecasts only', () => {
       .tuple(fc.constantFrom(...fields, 'kind', 'fluctuation', 'path'), parts)
       .map(([field, value]) => ({ ...FORECAST, [field]: value })),
   );
-  forAll([fc.array(garbage, { maxLength: 3 }), fc.double()], { seed: 4, numRuns: 3000 }, (published, nowSeconds) => {
+  const usable = fc
+    .record({ issuedAtMs: between(0, 20_000), rankCorrelation: between(0, 1) })
+    .map((changed) => ({ ...FORECAST, ...changed }));
+  const published = fc.array(fc.oneof(garbage, usable), { maxLength: 3 });
+  let hits = 0;
+  forAll([published, fc.oneof(fc.double(), between(0, 30))], { seed: 4, numRuns: 3000 }, (published, nowSeconds) => {
     const { chain, faults } = chainOf(published.map((forecast, i) => publishing(`${i}`, forecast)));
     chain.start({ seed: 0 });
     const found = chain.latest(nowSeconds);
-    if (found !== undefined) expect(() => validForecast(found)).not.toThrow();
+    if (found !== undefined) {
+      hits++;
+      expect(() => validForecast(found)).not.toThrow();
+    }
     expect(faults.length).toBeLessThanOrEqual(published.length);
     for (const { message } of faults) expect(message).toMatch(/expected .*, got /);
   });
+  expect(hits).toBeGreaterThan(500);
 });

@@ -94,18 +94,32 @@ test('is scale-free', () => {
 test('ignores impossible observations, and stays finite for all others', () => {
   const number = fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }), fc.constant(0));
   const kind = fc.constantFrom('throughput', 'idle');
-  const observation = fc.record({ kind, startSeconds: number, endSeconds: number, bits: number });
-  forAll([fc.array(observation, { maxLength: 60 }), number], { seed: 2, numRuns: 2000 }, (observations, now) => {
+  const impossible = fc.record({ kind, startSeconds: number, endSeconds: number, bits: number });
+  const pieces = fc.array(fc.record({ afterSeconds: between(0, 9), seconds: between(0.01, 5), bits: between(0, 1e9) }));
+  let hits = 0;
+  forAll([pieces, fc.array(impossible), number], { seed: 2, numRuns: 2000 }, (link, others, now) => {
     const history = new LinkHistory();
-    for (const one of observations) {
+    const isFiniteAt = (second: number) => {
+      const features = new Float64Array(FEATURES.length);
+      if (!Number.isFinite(second) || !history.features(second, features)) return;
+      hits++;
+      expect(features.every(Number.isFinite)).toBe(true);
+    };
+    let untilSeconds = 0;
+    for (const { afterSeconds, seconds, bits } of link) {
+      const startSeconds = untilSeconds + afterSeconds;
+      untilSeconds = startSeconds + seconds;
+      history.observe(throughput(startSeconds, untilSeconds, bits / seconds));
+      isFiniteAt(untilSeconds);
+    }
+    for (const one of others) {
       const { startSeconds, endSeconds, bits } = one;
       const used = history.observe(one as Observation);
       if (one.kind === 'idle' || !(endSeconds > startSeconds) || !(bits >= 0)) expect(used).toBe(false);
     }
-    if (!Number.isFinite(now)) return;
-    const features = new Float64Array(FEATURES.length);
-    if (history.features(now, features)) expect(features.every(Number.isFinite)).toBe(true);
+    isFiniteAt(now);
   });
+  expect(hits).toBeGreaterThan(5000);
 });
 
 test('begins anew 4 s after a change to another link, up or down', () => {

@@ -1,7 +1,7 @@
 /** A link between origin and browser that another component emulates; the origin then delivers at once. */
 
 import type { Server } from 'node:net';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import type { ResolvedScenario } from '../results.ts';
 
 /** Counts since the previous query. */

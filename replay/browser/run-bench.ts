@@ -2,23 +2,23 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { isOnnx } from '../forecasters.ts';
 import { MAX_REPRESENTATIONS, videoClip } from '../media/clips.ts';
 import { RUNTIME_FILE, WASM_FILE } from '../onnx-model.ts';
 import { type ReplaySession, type RunningOrigin, startOrigin, staticSite } from '../origin/index.ts';
 import type { ResolvedScenario } from '../results.ts';
-import type { RunSessionsOptions } from '../simulator/run-sessions.ts';
 import { linkOf } from '../simulator/session-setup.ts';
+import type { RunSessionsOptions } from '../simulator/threads/run-sessions.ts';
 import { browserAlgorithm } from './algorithms.ts';
 import { type BenchPart, newPart, updatePart } from './bench-notes.ts';
-import { browserSessionResult } from './browser-session-result.ts';
-import { inconsistencies } from './consistency.ts';
 import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
-import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './lateness.ts';
+import { browserSessionResult } from './record/browser-session-result.ts';
+import { inconsistencies } from './record/consistency.ts';
+import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './record/lateness.ts';
+import type { PlayedSession, SessionConfig, SessionRecord } from './record/session-record.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
-import type { PlayedSession, SessionConfig, SessionRecord } from './session-record.ts';
 import { inTurns } from './turns.ts';
 
 export interface BenchOptions

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { testSession, testTrace } from '../evaluation/test-sessions.fixture.ts';
 import { HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
+import type { PlayedSession } from './record/session-record.ts';
 import { inHousehold, seatsOf } from './seats.ts';
-import type { PlayedSession } from './session-record.ts';
 
 const scenario = resolveScenario(SCENARIOS['hd-16']!);
 const place = { trace: testTrace('t', 45), startSeconds: 30, segmentCount: 48 };

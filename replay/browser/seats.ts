@@ -1,12 +1,12 @@
 /** The players of a line of the plan: one, or those of a household with their own joins. */
 
-import type { PlannedSession } from '../evaluation/plan.ts';
-import { withSlowLink } from '../evaluation/slow-link.ts';
-import { withTraceEnd } from '../evaluation/trace-end.ts';
+import { withSlowLink } from '../evaluation/figures/slow-link.ts';
+import { withTraceEnd } from '../evaluation/figures/trace-end.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { roundedSession } from '../simulator/session-result.ts';
-import type { PlayedSession } from './session-record.ts';
+import type { PlayedSession } from './record/session-record.ts';
 
 export interface Seat {
   planned: PlannedSession;

@@ -1,7 +1,7 @@
 /** The order in which sessions are played: the algorithms take turns, so that none has a fixed place in a batch. */
 
 import { groupBy } from '../evaluation/group-by.ts';
-import type { PlannedSession } from '../evaluation/plan.ts';
+import type { PlannedSession } from '../evaluation/plan/plan.ts';
 
 /** Rotates the algorithms of each start by one more than those of the previous start. */
 export function inTurns<T extends Pick<PlannedSession, 'trace' | 'startSeconds'>>(sessions: readonly T[]): T[] {

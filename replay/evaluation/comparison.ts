@@ -1,10 +1,10 @@
 /** Compares algorithms with the baseline by pairs of sessions, with intervals of the paired differences. */
 
 import type { BaselineComparison, Estimate, FirstMinute, ResampledBy, SessionResult } from '../results.ts';
-import { estimates } from './bootstrap.ts';
-import { differences } from './paired-means.ts';
-import { placeKey } from './plan.ts';
-import { UnitSample } from './quantiles.ts';
+import { placeKey } from './plan/plan.ts';
+import { estimates } from './statistics/bootstrap.ts';
+import { differences } from './statistics/paired-means.ts';
+import { UnitSample } from './statistics/quantiles.ts';
 
 /** Its gain over the baseline is the gap that the other algorithms close partly. */
 export const ORACLE = 'mpc-o';

@@ -14,10 +14,10 @@ import {
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import { compareWithBaseline, isSevere } from './comparison.ts';
-import { firstMinute } from './first-minute.ts';
+import { firstMinute } from './figures/first-minute.ts';
 import { groupBy } from './group-by.ts';
-import { mean, tailMean } from './quantiles.ts';
-import { type DatasetUnits, resamplingUnits, unitsByDataset } from './resampling-units.ts';
+import { mean, tailMean } from './statistics/quantiles.ts';
+import { type DatasetUnits, resamplingUnits, unitsByDataset } from './statistics/resampling-units.ts';
 
 interface SummaryOptions {
   scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;

@@ -3,7 +3,7 @@
 import type { LiveMetrics, ResolvedScenario, Results, SessionResult } from '../results.ts';
 import { SCENARIOS, segmentSizesBits } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { assembleResults } from './assemble-results.ts';
+import { assembleResults } from './documents/assemble-results.ts';
 import { summarise } from './summary.ts';
 
 export function testTrace(name: string, durationSeconds: number, dataset = 'set', recordingGroup = 'group'): Trace {

@@ -148,11 +148,6 @@ export class Sender {
     readonly offsetSeconds: number,
   ) {}
 
-  /** On the link's clock; `Infinity` without a flight. */
-  get flightEndsAtSeconds(): number {
-    return this.flight === undefined ? Number.POSITIVE_INFINITY : this.offsetSeconds + this.flight.endsAtSeconds;
-  }
-
   shareOf(link: PiecewisePath): FlightLink {
     this.share = new Share(link);
     return this.share;

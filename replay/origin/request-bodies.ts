@@ -7,7 +7,7 @@ import { parseTraces, traceNameOf } from '../formats/trace-format.ts';
 import type { ResolvedScenario } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import type { ReplaySession, SessionSpec } from './session.ts';
+import type { SessionSpec } from './session.ts';
 
 /** Enough for a trace of a day, in samples of a second with all columns. */
 export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
@@ -15,30 +15,23 @@ export const LARGEST_BODY_BYTES = 8 * 2 ** 20;
 export interface Catalogue {
   traces: ReadonlyMap<string, Trace>;
   scenarios: Readonly<Record<string, Scenario | ResolvedScenario>>;
-  sessions: ReadonlyMap<string, ReplaySession>;
 }
 
-const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds', 'link'];
+const SESSION_FIELDS = ['trace', 'scenario', 'startSeconds'];
 
-/**
- * `{"trace": name, "scenario": name, "startSeconds"?: 0, "link"?: the id of a session that shares its link}`.
- * @throws {InputError} that names the field
- */
-export function parseSessionRequest(text: string, { traces, scenarios, sessions }: Catalogue): SessionSpec {
+/** `{"trace": name, "scenario": name, "startSeconds"?: 0}`. @throws {InputError} that names the field */
+export function parseSessionRequest(text: string, { traces, scenarios }: Catalogue): SessionSpec {
   const request = jsonObject(text, 'body');
   const unknown = Object.keys(request).find((key) => !SESSION_FIELDS.includes(key));
   if (unknown !== undefined) throw new InputError(unknown, `one of ${SESSION_FIELDS.join(', ')}`, request[unknown]);
-  const { startSeconds = 0, link: id } = request;
+  const { startSeconds = 0 } = request;
   if (typeof startSeconds !== 'number' || !(startSeconds >= 0)) {
     throw new InputError('startSeconds', 'a number >= 0', startSeconds);
   }
-  const link = sessions.get(String(id));
-  if (id !== undefined && link === undefined) throw new InputError('link', 'the id of a session', id);
   return {
     trace: named('trace', request, traces),
     scenario: named('scenario', request, new Map(Object.entries(scenarios))),
     startSeconds,
-    ...(link && { link }),
   };
 }
 

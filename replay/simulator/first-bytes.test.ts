@@ -3,7 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMpcL, type PiecewisePath } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { firstMinute } from '../evaluation/first-minute.ts';
+import { firstMinute } from '../evaluation/figures/first-minute.ts';
 import { type FlightLink, Sender, SharedLink } from '../link/shared-link.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';

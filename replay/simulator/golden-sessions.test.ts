@@ -12,7 +12,7 @@ import { ALGORITHM_NAMES } from '../../abr/index.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import type { SessionResult } from '../results.ts';
 import { resolveScenario, scenarioNamed } from '../scenario-file.ts';
-import { sessionPlayer } from './run-sessions.ts';
+import { sessionPlayer } from './threads/run-sessions.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const GOLDEN_FILE = fixture('golden-sessions.json');

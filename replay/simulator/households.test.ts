@@ -122,14 +122,6 @@ test('players and downloads that come later change nothing before', () => {
   });
 });
 
-test('identical players that begin together play the same', () => {
-  forAll([fc.record({ ...place, one: behaviour, count: whole(2, 4) })], SEED, (of) => {
-    const { one, count, ...where } = of;
-    const played = play(where, Array(count).fill(seat(one)));
-    for (const other of played) expect(coarse(other)).toEqual(coarse(played[0]!));
-  });
-});
-
 test('the order of players is of no account', () => {
   forAll([fc.record({ ...place, one: behaviour, other: behaviour, join: joins })], SEED, (of) => {
     const { one, other, join, ...where } = of;

@@ -14,9 +14,9 @@ import {
   type Scenario,
 } from '../scenarios.ts';
 import { traceStartUtcMs } from '../trace.ts';
-import { LivePlayback } from './live-playback.ts';
 import { IDEAL_BROWSER, recorder, restless, traceOfRates } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
+import { LivePlayback } from './player/live-playback.ts';
 import { linkOf } from './session-setup.ts';
 import type { DecisionRecord } from './simulation-options.ts';
 
@@ -153,7 +153,9 @@ test('no chunk arrives before it exists, nor faster than the link', () => {
 });
 
 test('latency is the clock less the media that has played, also over stalls and jumps', () => {
-  const anySteps = fc.array(fc.record({ gap: between(0, 3), media: whole(0, 12) }));
+  // A link that carries less than the media's rate, so that latency grows until playback jumps.
+  const anySteps = fc.array(fc.record({ gap: between(0, 3), media: whole(0, 8) }), { minLength: 20, maxLength: 100 });
+  let hits = 0;
   forAll([live, catchUps, anySteps], { ...SEED, numRuns: 100 }, (stream, catchUp, steps) => {
     const playback = new LivePlayback({ live: stream, catchUp, stallLevelSeconds: 0.025, begun() {} });
     playback.seekTo(stream.targetLatencySeconds);
@@ -175,11 +177,13 @@ test('latency is the clock less the media that has played, also over stalls and 
       const next = history[i + 1]?.latencySeconds ?? playback.latencySeconds;
       if (Math.abs(next - after) > ROUNDING) {
         jumped++;
-        expect(next).toBeLessThan(after);
       }
     });
-    expect(jumped).toBe(jumps);
+    // A jump out of a stall may find the target where playback was.
+    expect(jumped).toBeLessThanOrEqual(jumps);
+    hits += jumped;
   });
+  expect(hits).toBeGreaterThan(50);
 });
 
 test.each([1, 2, 3, 5])('on an unlimited link the latency is within 0.1 s of a target of %s s', (target) => {

@@ -6,7 +6,6 @@ import {
   type Forecaster,
   type QuantileForecast,
 } from '../../abr/index.ts';
-import { seededRandom } from '../../abr/random.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
@@ -128,21 +127,5 @@ test('the rate stays within its bounds and changes once per second at most', () 
     expect(rate).toBeGreaterThanOrEqual(0.95);
     expect(rate).toBeLessThanOrEqual(1.05);
     if (i > 1 && rate !== 1) expect(at - rates[i - 1]!.at).toBeGreaterThan(0.95);
-  }
-});
-
-test('a fresh controller gives each pace of a session again, in any order', () => {
-  const records: PaceRecord[] = [];
-  const watched = watchedMpcL((record) => records.push(record));
-  simulateSession({ trace: COLLAPSING[0]!, scenario: SCENARIO, controller: watched, forecaster: forecasterOf() });
-  expect(new Set(records.map(({ pace }) => pace.playbackRate)).size).toBeGreaterThanOrEqual(4);
-  expect(Math.max(...records.map(({ asked: [state] }) => state.live!.offRateShare!))).toBeGreaterThan(0.1);
-
-  const shuffled = createController('mpc-l');
-  const random = seededRandom(1);
-  const order = records.map((record) => ({ record, key: random() })).sort((a, b) => a.key - b.key);
-  for (const { record } of order) expect(shuffled.pace!(...record.asked)).toEqual(record.pace);
-  for (const { record } of order.slice(0, 50)) {
-    expect(createController('mpc-l').pace!(...record.asked)).toEqual(record.pace);
   }
 });

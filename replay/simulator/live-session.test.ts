@@ -3,9 +3,9 @@ import { createController, PiecewisePath } from '../../abr/index.ts';
 import { ChunkedFlight } from '../link/chunked-flight.ts';
 import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
-import { LIVE_PAGE } from './live-player.ts';
 import { always, EXACT, IDEAL_BROWSER, recorder, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
+import { LIVE_PAGE } from './player/live-player.ts';
 import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });

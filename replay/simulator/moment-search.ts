@@ -5,16 +5,16 @@ import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/inde
 import { DEFAULT_RISK } from '../../abr/mpc-l/options.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import * as moments from '../evaluation/handover-moment.ts';
-import type { PlaybackPiece } from '../evaluation/live-metrics.ts';
+import * as moments from '../evaluation/figures/handover-moment.ts';
+import type { PlaybackPiece } from '../evaluation/figures/live-metrics.ts';
 import { informedForecaster, knownHandover } from '../known-handover.ts';
 import { synthesizeShippedTraces } from '../link-model/shipped-traces.ts';
 import { type SynthesizeOptions, synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import type { SessionResult } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { handoverPhaseOf, type Trace, traceStartUtcMs } from '../trace.ts';
-import { LivePlayer } from './live-player.ts';
 import { playedBy } from './play.ts';
+import { LivePlayer } from './player/live-player.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 

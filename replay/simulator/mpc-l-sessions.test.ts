@@ -8,7 +8,7 @@ import { resolveScenario } from '../scenario-file.ts';
 import { SCENARIOS } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { simulateSession } from './play.ts';
-import { sessionPlayer } from './run-sessions.ts';
+import { sessionPlayer } from './threads/run-sessions.ts';
 
 const traceOf = (preset: Parameters<typeof synthesizeTrace>[0]['preset'], seed: number): Trace =>
   synthesizeTrace({ preset, seed, durationSeconds: 300 });

@@ -5,8 +5,8 @@ import { SharedLink } from '../link/shared-link.ts';
 import type { SessionResult } from '../results.ts';
 import type { SessionTask, SimulatedAlgorithm } from './algorithms.ts';
 import { EventQueue } from './event-queue.ts';
-import { LivePlayer } from './live-player.ts';
-import { OnDemandPlayer } from './on-demand-player.ts';
+import { LivePlayer } from './player/live-player.ts';
+import { OnDemandPlayer } from './player/on-demand-player.ts';
 import { pageLinkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 

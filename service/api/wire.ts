@@ -3,7 +3,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
 
-export const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'traffic', 'clock'] as const;
+const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'traffic', 'clock'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Per report: 20 s at 0.1 s each. */

@@ -1,17 +1,12 @@
 /** Polls a dish; that it is unreachable, asleep or booting is a state, never an error. */
 
 import { status as grpcStatus } from '@grpc/grpc-js';
-import type { DishReply, DishStateName } from '../api/wire.ts';
-import { type Clock, utcMsOf } from '../clock.ts';
+import type { DishReply } from '../api/wire.ts';
+import type { Clock } from '../clock.ts';
 import type { Problems } from '../problems.ts';
 import { defined, type TelemetrySecond } from '../telemetry.ts';
-import {
-  type DeviceClient,
-  newDeviceClient,
-  type OutageCause,
-  type RawRequest,
-  type RawResponse,
-} from './device-api.ts';
+import { CurrentState } from './current-state.ts';
+import { type DeviceClient, newDeviceClient, type RawRequest, type RawResponse } from './device-api.ts';
 import {
   type HistoryReading,
   type LocationReading,
@@ -20,6 +15,7 @@ import {
   readStatus,
   type StatusReading,
 } from './read-answers.ts';
+import { type RequestError, reasonOf } from './why-unreachable.ts';
 
 export interface DishMonitorOptions {
   /** `host:port`. */
@@ -44,8 +40,6 @@ const LATE_MS = 5000;
 const SLEW_MS = 100;
 /** If the ends of seconds shift by more than this, the dish has rebooted. */
 const SAME_BOOT_MS = 3000;
-/** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
-const OUTAGE_DROP_RATE = 0.99;
 const LOCATION_PERIOD_MS = 600_000;
 /** gRPC's own reconnects: soon at first, at most as far apart as the retries of this monitor. */
 const CHANNEL = {
@@ -228,64 +222,5 @@ export class DishMonitor {
   }
 }
 
-type RequestError = Error & { code?: number; details?: string };
-
 /** A history with the monotonic times of its request and its answer. */
 type TimedHistory = HistoryReading & { askedMs: number; answeredMs: number };
-
-const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
-
-export class CurrentState {
-  state: DishStateName = 'connecting';
-  #sinceMonotonicMs: number;
-  #detail: string | undefined;
-
-  constructor(private readonly options: Pick<DishMonitorOptions, 'clock' | 'onStateChange'>) {
-    this.#sinceMonotonicMs = options.clock.monotonicMs();
-  }
-
-  reply(): Pick<DishReply, 'state' | 'sinceMs' | 'detail'> {
-    const sinceMs = utcMsOf(this.#sinceMonotonicMs, this.options.clock);
-    return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
-  }
-
-  show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
-    const detail = outage?.toLowerCase().replaceAll('_', ' ');
-    if (outage === 'BOOTING') this.enter('rebooting', detail);
-    else if (ASLEEP.includes(outage)) this.enter('asleep', detail);
-    else if (second.obstructed === true) this.enter('obstructed', detail);
-    else if (outage !== undefined) this.enter('outage', detail);
-    else if ((second.dropRate ?? 0) >= OUTAGE_DROP_RATE) this.enter('outage', 'no pings come back');
-    else this.enter('online', undefined);
-  }
-
-  enter(state: DishStateName, detail: string | undefined): void {
-    this.#detail = detail;
-    if (state === this.state) return;
-    this.state = state;
-    this.#sinceMonotonicMs = this.options.clock.monotonicMs();
-    this.options.onStateChange();
-  }
-}
-
-/** Why the request failed, and how to check a dish that does not answer, for a person. */
-function reasonOf({ code, details, message }: RequestError, address: string): { reason: string; advice: string } {
-  const given = details ?? message;
-  // The cause within gRPC's own sentences.
-  const [, cause = given] = /Last error: (?:Error: )?(.*)\. Resolution note/.exec(given) ?? [];
-  const text = cause.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
-  const meaning = code === undefined ? undefined : MEANINGS[code];
-  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  const isSilent = code === grpcStatus.UNAVAILABLE || code === grpcStatus.DEADLINE_EXCEEDED;
-  const where = "without answers, this machine is not in the dish's network or has no route to it";
-  return {
-    reason: meaning === undefined ? text : `${meaning} (${text})`,
-    advice: isSilent ? `. Check with "ping ${host}": ${where}` : '',
-  };
-}
-
-const MEANINGS: Readonly<Record<number, string>> = {
-  [grpcStatus.UNAVAILABLE]: 'nothing answers there',
-  [grpcStatus.UNIMPLEMENTED]: 'the server there is not a dish',
-  [grpcStatus.INTERNAL]: 'its answer cannot be decoded',
-};

@@ -2,7 +2,8 @@
 
 import type { DishReply } from '../api/wire.ts';
 import type { Clock } from '../clock.ts';
-import { CurrentState, type DishMonitorOptions } from '../dish/dish-monitor.ts';
+import { CurrentState } from '../dish/current-state.ts';
+import type { DishMonitorOptions } from '../dish/dish-monitor.ts';
 import { defined } from '../telemetry.ts';
 import type { DishScript, SimulatedSecond } from './simulated-dish.ts';
 

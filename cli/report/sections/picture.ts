@@ -1,6 +1,6 @@
 /** The picture that opens a report: QoE by algorithm, per data set. */
 
-import { largeDatasets, tooFewSessions } from '../../../replay/evaluation/verdicts.ts';
+import { largeDatasets, tooFewSessions } from '../../../replay/evaluation/figures/verdicts.ts';
 import { ALL_DATASETS, type SummaryRow } from '../../../replay/results.ts';
 import { qoeChart } from '../charts.ts';
 import type { Block, Figure, SeriesStyle } from '../document.ts';

@@ -2,7 +2,7 @@
 
 import { type BenchNotes, benchNotesOf } from '../../../replay/browser/bench-notes.ts';
 import { groupBy } from '../../../replay/evaluation/group-by.ts';
-import { placeKey } from '../../../replay/evaluation/plan.ts';
+import { placeKey } from '../../../replay/evaluation/plan/plan.ts';
 import { type Block, tableOf } from '../document.ts';
 import { count, fixed, flatFields } from '../format.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';

@@ -1,11 +1,11 @@
 /** The means of each algorithm, its paired differences from the baseline, households, and the simulator's agreement. */
 
-import { householdSummary } from '../../../replay/evaluation/household-figures.ts';
-import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/qoe-components.ts';
-import { unitsByDataset } from '../../../replay/evaluation/resampling-units.ts';
-import { sameJson } from '../../../replay/evaluation/same-json.ts';
-import { type TierAgreement, tierAgreement } from '../../../replay/evaluation/tier-agreement.ts';
-import { largeDatasets } from '../../../replay/evaluation/verdicts.ts';
+import { sameJson } from '../../../replay/evaluation/documents/same-json.ts';
+import { householdSummary } from '../../../replay/evaluation/figures/household-figures.ts';
+import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/figures/qoe-components.ts';
+import { type TierAgreement, tierAgreement } from '../../../replay/evaluation/figures/tier-agreement.ts';
+import { largeDatasets } from '../../../replay/evaluation/figures/verdicts.ts';
+import { unitsByDataset } from '../../../replay/evaluation/statistics/resampling-units.ts';
 import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
 import { ALGORITHM, type Block, type Column, type Table, tableOf } from '../document.ts';
 import {

@@ -1,6 +1,6 @@
 /** Events detect a stall, late; the lag of `currentTime`, which is exact, gives its start and duration. */
 
-import type { PositionRecord, StallRecord } from '../session-record.ts';
+import type { PositionRecord, StallRecord } from '../record/session-record.ts';
 
 /** Smaller movements of the playhead, and smaller changes of its lag, are jitter. */
 const JITTER_SECONDS = 0.005;

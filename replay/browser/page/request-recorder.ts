@@ -1,6 +1,6 @@
 /** Records a player's requests for video segments. The first one starts the session's clock, unless it runs. */
 
-import type { RequestNote, RequestRecord } from '../session-record.ts';
+import type { RequestNote, RequestRecord } from '../record/session-record.ts';
 
 export interface RequestedSegment {
   index: number;

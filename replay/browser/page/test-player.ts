@@ -1,7 +1,7 @@
 /** What a page needs of a player: the benchmark's under test, and the demo's. */
 
 import type { LeoAbrHandle, LeoAbrOptions } from 'leo-abr';
-import type { SessionConfig } from '../session-record.ts';
+import type { SessionConfig } from '../record/session-record.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
 export interface TestPlayer {

@@ -1,0 +1,153 @@
+/** `leo-abr bench`: compares algorithms in a real browser, on replayed traces, in real time. */
+
+import { Command, Option } from 'commander';
+import { InputError } from '../../abr/errors.ts';
+import type { ModelFile } from '../../predictor/forecast/model-file.ts';
+import { BROWSER_ALGORITHMS, browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
+import { type BenchNotes, benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { BrowserNotFoundError } from '../../replay/browser/find-browser.ts';
+import { TOLERATED_LATE_SHARE } from '../../replay/browser/record/lateness.ts';
+import { defaultContexts, runBench } from '../../replay/browser/run-bench.ts';
+import type { PlannedSession } from '../../replay/evaluation/plan/plan.ts';
+import { PLAYERS, type PlayerName } from '../../replay/forecasters.ts';
+import { presentation } from '../../replay/media/presentation.ts';
+import { KernelLink } from '../../transport/kernel-link.ts';
+import { CONGESTION_CONTROLS } from '../../transport/programs.ts';
+import { serviceOn } from '../serve/link-services.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
+import { decimalNumber, wholeNumber } from '../shared/options.ts';
+import { builtFolder } from '../tool.ts';
+import { finishBenchmark } from './finish.ts';
+import { addBenchmarkOptions } from './flags.ts';
+import { prepareBenchmark } from './prepare.ts';
+import { SessionSink } from './session-sink.ts';
+import { kernelOption, requireSameTier, type TierFlags } from './tiers.ts';
+
+interface BenchFlags extends TierFlags {
+  player: PlayerName;
+  lateShare: string;
+}
+
+export function benchCommand(io: CommandIo): Command {
+  return addBenchmarkOptions(new Command('bench'))
+    .description('replay traces in a real browser and compare algorithms')
+    .addOption(
+      new Option('--player <name>', 'dash.js, hls.js or Shaka Player, for algorithms without @<player>')
+        .choices(PLAYERS)
+        .default('dash'),
+    )
+    .addOption(
+      new Option(
+        '--tier <name>',
+        "origin: an HTTP server paces the bytes; kernel: a link under the kernel's TCP (Linux, root); quic: the same link under HTTP/3 (and cargo)",
+      )
+        .choices(['origin', 'kernel', 'quic'])
+        .default('origin'),
+    )
+    .option(
+      '--congestion <name>',
+      `congestion control of the server; tier kernel: ${CONGESTION_CONTROLS.join(', ')}; tier quic: cubic, reno, bbr2, bbr2:probe-rtt=<ms>,loss=<share>`,
+      'cubic',
+    )
+    .option(
+      '--impairment <name>',
+      "tiers kernel and quic: loss and delay besides the trace's rates, starlink or none, with changes such as starlink,loss=0.02",
+      'starlink',
+    )
+    .option(
+      '--contexts <n>',
+      'sessions at the same time, one household at least (default: 4 for ladders above 30 Mbit/s and live streams, else 8)',
+    )
+    .option(
+      '--late-share <share>',
+      'largest share of downloads in a session that may end late; it is rejected and repeated above it',
+      String(TOLERATED_LATE_SHARE),
+    )
+    .addHelpText(
+      'after',
+      `\nAlgorithms: ${BROWSER_ALGORITHMS.join(', ')}; any controller as <name>@oracle,\n` +
+        '<name>@onnx, <name>@onnx:<file> or <name>@service (a prediction service on the link);\n' +
+        'in hls.js and Shaka Player the controllers, and hls or shaka, which is their own ABR;\n' +
+        'of live streams any as <name>:lolp-catch-up',
+    )
+    .action((flags: unknown) => bench(flags as BenchFlags, io));
+}
+
+async function bench(flags: BenchFlags, io: CommandIo): Promise<void> {
+  const { stderr } = io;
+  const { benchmark, kernel, notes } = await prepareBench(flags, io);
+  const { perLine, timings, remains: sessions, scenario, own, onnx, foldModels, household } = benchmark;
+  const sink = new SessionSink(benchmark, notes, io);
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  let lost: readonly PlannedSession[];
+  try {
+    lost = await runBench({
+      ...{ sessions, scenario, pageDirectory: builtFolder('bench-page', 'index.html'), own, onnx, timings },
+      startService: serviceOn,
+      ...(kernel && { startLink: (played) => KernelLink.start(kernel, played) }),
+      // `bench` reads models of the built-in forecaster only.
+      ...(foldModels && { models: foldModels as Readonly<Record<string, ModelFile>> }),
+      ...{ contexts: notes.contexts, lateShare: notes.lateShare, signal: stop.signal },
+      onPart: (part) => notes.parts.push(part),
+      onPlayed: (all) => sink.add(all),
+    });
+  } catch (error) {
+    if (!(error instanceof BrowserNotFoundError)) throw error;
+    stderr.write(`leo-abr: ${error.message}\n`);
+    throw new ExitWith(EXIT_FAULT);
+  } finally {
+    stopListening();
+  }
+  const { played, progress, withNotes } = sink;
+  progress.end(played.length / perLine);
+  stderr.write(`${notes.rejectedRuns} runs were rejected because downloads came late\n`);
+
+  const why = `${lost.length} ${household ? 'households' : 'sessions'} were rejected at every attempt`;
+  const results = finishBenchmark(
+    withNotes,
+    played,
+    io,
+    lost.length > 0 ? { why, status: EXIT_REJECTED, lost } : undefined,
+  );
+  if (results.sessions.some(({ endedBy }) => endedBy === 'fault')) throw new ExitWith(EXIT_FAULT);
+}
+
+async function prepareBench(flags: BenchFlags, { stderr }: CommandIo) {
+  const { tier, player } = flags;
+  const benchmark = await prepareBenchmark('bench', flags, {
+    requireAlgorithm: (name, { flag }) => {
+      if (browserAlgorithm(name, flag).forecaster !== 'service' || tier === 'origin') return;
+      throw new InputError(
+        flag,
+        `--tier origin for @service: that of ${tier} has its link in a network of its own`,
+        name,
+      );
+    },
+    nameOf: (name) => nameInPlayer(name, player),
+    stderr,
+  });
+  const kernel = tier === 'origin' ? undefined : kernelOption(tier, flags);
+  const { scenario, resumedTool } = benchmark;
+  // Throws if media cannot be generated in the scenario's segment sizes.
+  presentation(scenario);
+  const chosenContexts = () =>
+    flags.contexts === undefined
+      ? defaultContexts(scenario)
+      : wholeNumber(flags.contexts, '--contexts', { min: 1, max: 64 });
+  const lateShare = decimalNumber(flags.lateShare, '--late-share', {
+    expected: 'a share from 0 to 1',
+    holds: (share) => share <= 1,
+  });
+  requireSameTier(benchmark, tier, kernel);
+  const notes: BenchNotes = {
+    ...{ rejectedRuns: 0, parts: [] },
+    ...(resumedTool && benchNotesOf(resumedTool)),
+    tier,
+    ...(kernel && { kernel: { congestionControl: kernel.congestionControl, impairment: kernel.impairment } }),
+    contexts: kernel === undefined ? chosenContexts() : 1,
+    lateShare,
+  };
+  return { benchmark, kernel, notes };
+}

@@ -1,0 +1,30 @@
+/** A fully specified benchmark: what is played, and where its results go. */
+
+import type { BenchmarkPlan, PlannedSession } from '../../replay/evaluation/plan/plan.ts';
+import type { Household } from '../../replay/households.ts';
+import type { OnnxModels } from '../../replay/onnx-model.ts';
+import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
+import type { ResolvedScenario, SessionResult, ToolInfo } from '../../replay/results.ts';
+import type { ModelsByGroup } from '../../replay/simulator/threads/run-sessions.ts';
+
+export interface Benchmark {
+  scenario: ResolvedScenario;
+  household: Household | undefined;
+  algorithms: readonly string[];
+  own: readonly OwnAlgorithm[];
+  onnx: OnnxModels | undefined;
+  plan: BenchmarkPlan;
+  /** Sessions that a line of the plan plays. */
+  perLine: number;
+  /** Finished sessions that `--resume` found in `out`. */
+  done: SessionResult[];
+  remains: PlannedSession[];
+  timings: boolean;
+  /** Recording group to model file. */
+  foldModels: ModelsByGroup | undefined;
+  tool: ToolInfo;
+  /** `tool` of the partial results that `--resume` continues. */
+  resumedTool?: ToolInfo;
+  /** A file, `-` for standard output; undefined: only the table is printed. */
+  out: string | undefined;
+}

@@ -1,0 +1,111 @@
+/** `simulate` and `bench` begin here: their flags become one fully specified, checked benchmark. */
+
+import { InputError } from '../../abr/errors.ts';
+import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
+import { type BenchmarkPlan, parseShard, planBenchmark } from '../../replay/evaluation/plan/plan.ts';
+import { neededOfTraces, parseStarts } from '../../replay/evaluation/plan/starts.ts';
+import { isOnnx, splitAlgorithm } from '../../replay/forecasters.ts';
+import { readTraces } from '../../replay/formats/trace-files.ts';
+import { importOwnAlgorithms, isOwnAlgorithm, type OwnControllers } from '../../replay/own-algorithm.ts';
+import type { ToolInfo } from '../../replay/results.ts';
+import type { Scenario } from '../../replay/scenarios.ts';
+import type { Output } from '../shared/command-io.ts';
+import { foldModelsOption, seedOption } from '../shared/options.ts';
+import { fileOf, requireWritable } from '../shared/results-file.ts';
+import { TOOL_NAME, TOOL_VERSION, toolCommit } from '../tool.ts';
+import { algorithmFiles, workDigest } from './algorithm-files.ts';
+import type { Benchmark } from './benchmark.ts';
+import { type BenchmarkFlags, householdOption, scenarioOf } from './flags.ts';
+import { onnxModels } from './onnx-models.ts';
+import { resumed } from './resume.ts';
+
+interface Surroundings {
+  /** Throws for a name that the command cannot play. */
+  requireAlgorithm(name: string, asked: { own: OwnControllers; flag: string }): void;
+  /** The name in plan and results of a name in a flag. Default: the same. */
+  nameOf?(name: string): string;
+  stderr: Output;
+}
+
+/** Checks every flag and the output file before the first session. */
+export async function prepareBenchmark(
+  command: 'simulate' | 'bench',
+  given: unknown,
+  surroundings: Surroundings,
+): Promise<Benchmark> {
+  const flags = given as BenchmarkFlags;
+  const { out } = flags;
+  const { nameOf = (name: string) => name, stderr } = surroundings;
+  const algorithms = flags.algorithms.split(',').map((name) => nameOf(name.trim()));
+  const baseline = nameOf(flags.baseline);
+  const household = flags.household === undefined ? undefined : householdOption(flags.household);
+  const { scenario, own, onnx } = await checkAlgorithms({ algorithms, baseline, household }, flags, surroundings);
+  const starts = parseStarts(flags.starts);
+  const seed = seedOption(flags.seed);
+  const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
+  if (flags.resume === true && fileOf(out) === undefined) {
+    throw new InputError('--resume', 'an --out file to continue', undefined, out ? 'standard output' : 'none');
+  }
+  requireWritable(out);
+
+  const traces = readTraces(flags.traces, { onNote: (note) => stderr.write(`${note}\n`) });
+  const foldModels = flags.foldModels === undefined ? undefined : foldModelsOption(flags.foldModels, traces);
+  const plan = planBenchmark({
+    ...{ traces, scenario, starts, algorithms, seed },
+    ...(shard && { shard }),
+    ...(household && { household }),
+  });
+  noteLeftOut(plan, scenario, stderr);
+  const tool: ToolInfo = {
+    ...{ name: TOOL_NAME, version: TOOL_VERSION, command, commit: toolCommit(), seed, baseline, starts: flags.starts },
+    ...(household && { household }),
+    ...(plan.leftOut.length > 0 && { leftOut: plan.leftOut }),
+    ...(foldModels && { foldModels: flags.foldModels }),
+    ...(shard && {
+      shard: `${shard.index}/${shard.count}`,
+      work: workDigest(traces, { starts, algorithms, foldModels }),
+    }),
+    ...algorithmFiles(own, onnx),
+  };
+  const perLine = household?.players.length ?? 1;
+  const progress = flags.resume === true ? resumed(plan, perLine, { out: out!, scenario, tool, stderr }) : undefined;
+  return {
+    ...{ scenario, household, algorithms, own, onnx, foldModels, out, plan, perLine, tool },
+    timings: flags.timings === true,
+    ...(progress ?? { done: [], remains: plan.sessions }),
+  };
+}
+
+async function checkAlgorithms(
+  { algorithms, baseline, household }: Pick<Benchmark, 'algorithms' | 'household'> & { baseline: string },
+  flags: BenchmarkFlags,
+  { requireAlgorithm }: Surroundings,
+): Promise<Pick<Benchmark, 'scenario' | 'own' | 'onnx'>> {
+  const seated = (household?.players ?? []).flatMap(({ algorithm }) => algorithm ?? []);
+  const named = [
+    ...algorithms.map((name) => ({ name, flag: '--algorithms' })),
+    { name: baseline, flag: '--baseline' },
+    ...seated.map((name) => ({ name, flag: '--household' })),
+  ].map((one) => ({ ...one, ...splitAlgorithm(one.name, one.flag) }));
+  const own = await bundleAlgorithms(named.map(({ controller }) => controller).filter(isOwnAlgorithm));
+  const controllers = await importOwnAlgorithms(own);
+  const scenario = scenarioOf(flags);
+  for (const { name, flag, catchUp } of named) {
+    requireAlgorithm(name, { own: controllers, flag });
+    if (catchUp !== undefined && scenario.live === undefined) {
+      throw new InputError(flag, 'a catch-up only in a live scenario', name);
+    }
+  }
+  const forecasters = named.map(({ forecaster }) => forecaster).filter(isOnnx);
+  return { scenario, own, onnx: await onnxModels(forecasters, '--algorithms') };
+}
+
+/** Starts left out that are named. */
+const MOST_NAMED = 10;
+
+export function noteLeftOut({ leftOut }: BenchmarkPlan, scenario: Scenario, stderr: Output): void {
+  if (leftOut.length === 0) return;
+  const places = leftOut.map(({ trace, startSeconds, reason }) => `  ${trace} at ${startSeconds} s: ${reason}\n`);
+  if (places.length > MOST_NAMED) places.splice(MOST_NAMED, Infinity, `  ...; the results name all\n`);
+  stderr.write(`${leftOut.length} starts left out; expected ${neededOfTraces(scenario)}:\n${places.join('')}`);
+}

@@ -1,0 +1,121 @@
+/** The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` write. */
+
+import { householdSummary } from '../../replay/evaluation/figures/household-figures.ts';
+import { groupBy } from '../../replay/evaluation/group-by.ts';
+import { summarise } from '../../replay/evaluation/summary.ts';
+import { textTable } from '../../replay/formats/text-table.ts';
+import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';
+import { ratiosToDefault, type SweepRow, settingMedians } from '../../transport/sweep.ts';
+import type { Column } from '../report/document.ts';
+import { householdFigures, shownRows, summaryFigures } from '../report/figures.ts';
+
+/** By column; an estimate is [value, low, high]. Null: does not apply. */
+export type ResultRow = Record<string, string | number | readonly number[] | null>;
+
+/** What `transport sweep` writes, with the scenario and the seconds of a download. */
+interface Sweep {
+  impairment: string;
+  rows: readonly SweepRow[];
+  tool: { seed: number };
+}
+
+export function resultRows(file: Results | Sweep): ResultRow[] {
+  if (!('summary' in file)) return sweepRows(file);
+  return file.households ? householdRows(file) : sessionRows(file);
+}
+
+/** As text; two columns of names. */
+export function resultTable(rows: readonly ResultRow[]): string {
+  const number = (value: number) => value.toFixed(2);
+  const text = (value: ResultRow[string]) => {
+    if (typeof value === 'number') return number(value);
+    if (value === null || typeof value === 'string') return value ?? '-';
+    const [mean, ...ends] = value.map(number);
+    return ends.length > 0 ? `${mean} (${ends.join(' to ')})` : mean!;
+  };
+  const lines = rows.map((row) => Object.values(row).map(text));
+  return `${textTable([Object.keys(rows[0] ?? {}), ...lines], 2).join('\n')}\n`;
+}
+
+function cell(of: Estimate | null | undefined): readonly number[] | null {
+  return of ? [of.value, ...(of.ci95 ?? [])] : null;
+}
+
+/** Data sets whose recordings are named after their transport also have rows for each: TCP and UDP see different links. */
+function sessionRows(results: Results): ResultRow[] {
+  const { sessions, summary, scenario, tool } = results;
+  const byTransport = groupBy(
+    sessions.flatMap((session) => {
+      const transport = /-(udp|tcp)-/.exec(session.trace)?.[1];
+      return transport ? [{ ...session, dataset: `${session.dataset} ${transport}` }] : [];
+    }),
+    ({ dataset }) => dataset,
+  );
+  const parts = [...byTransport.values()].flatMap((part) =>
+    summarise(part, { scenario, baseline: tool.baseline, seed: tool.seed }),
+  );
+  // Live rows also have the figures of sessions on demand; the QoE is the live one.
+  const byLink = (['slow', 'other'] as const).map((links) =>
+    (results.byLink ?? [])
+      .filter((row) => row.links === links)
+      .map((row) => ({ ...row, dataset: `${row.dataset}, ${links} links` })),
+  );
+  const columns = [summaryFigures({ ladderBps: scenario.ladderBps }), summaryFigures(scenario)];
+  return [summary, parts, ...byLink].flatMap((rows) =>
+    shownRows(rows).map((row) => ({
+      ...{ scenario: scenario.name, recordings: row.dataset, algorithm: row.algorithm },
+      ...cells(
+        columns.flatMap(({ means, differences }) => [...means, ...differences]),
+        row,
+      ),
+      ...(row.vsBaseline === null && scenario.live === undefined && bestRivals(row, rows)),
+    })),
+  );
+}
+
+/** Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle. */
+function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRow[]): ResultRow {
+  const [family] = algorithm.split(':');
+  const rivals = rows.filter(
+    (row) => row.dataset === dataset && row.vsBaseline && ![family, 'mpc-o'].includes(row.algorithm.split(/[:@]/)[0]),
+  );
+  if (rivals.length === 0) return {};
+  const best = rivals.reduce((a, b) => (b.qoeMean > a.qoeMean ? b : a));
+  const { value, ci95 } = best.vsBaseline!.qoeDiff;
+  return {
+    'best rival': best.algorithm,
+    'its QoE': best.qoeMean,
+    'difference to it': cell({ value: -value, ci95: ci95 && [-ci95[1], -ci95[0]] }),
+    'its worst 5 %, s': best.stallSecondsWorst5pct,
+    'shortest worst 5 %, s': Math.min(...rivals.map(({ stallSecondsWorst5pct }) => stallSecondsWorst5pct)),
+  };
+}
+
+function householdRows(results: Results): ResultRow[] {
+  return householdSummary(results).map((row) => ({
+    ...{ household: results.tool.household?.name ?? null, algorithm: row.algorithm },
+    ...cells(householdFigures(0), row),
+  }));
+}
+
+function cells<Row>(columns: readonly Column<Row>[], row: Row): ResultRow {
+  return Object.fromEntries(
+    columns.map(({ title, of }) => {
+      const value = of(row) ?? null;
+      return [title, value !== null && typeof value === 'object' ? cell(value) : value];
+    }),
+  );
+}
+
+function sweepRows({ impairment, rows, tool }: Sweep): ResultRow[] {
+  return [...ratiosToDefault(rows, tool)].map(([setting, { throughput, rttP95 }]) => {
+    const { throughputBps, rttSecondsP95 } = settingMedians(rows, setting);
+    return {
+      ...{ impairment, setting },
+      'throughput, Mbit/s': throughputBps / 1e6,
+      'p95 RTT, ms': 1000 * rttSecondsP95,
+      'throughput / bbr2': cell(throughput),
+      'p95 RTT / bbr2': cell(rttP95),
+    };
+  });
+}

@@ -1,0 +1,72 @@
+/** Takes the sessions of `bench` as they end: keeps the accepted ones, and writes partial results and raw records. */
+
+import { writeFileSync } from 'node:fs';
+import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
+import type { BenchNotes } from '../../replay/browser/bench-notes.ts';
+import type { PlayedSession } from '../../replay/browser/record/session-record.ts';
+import type { SessionResult } from '../../replay/results.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { Progress } from '../shared/progress.ts';
+import { fileOf, writeOutput } from '../shared/results-file.ts';
+import type { Benchmark } from './benchmark.ts';
+import { benchmarkJson } from './finish.ts';
+
+export class SessionSink {
+  readonly played: SessionResult[] = [];
+  readonly progress: Progress;
+  /** JSON lines with the full record of each session, beside the results. The first session creates the file. */
+  readonly #rawFile: string | undefined;
+  #rawFlag: 'w' | 'a';
+
+  constructor(
+    private readonly benchmark: Benchmark,
+    private readonly notes: BenchNotes,
+    private readonly io: CommandIo,
+  ) {
+    const { out, done, remains, household } = benchmark;
+    const file = fileOf(out);
+    if (file !== undefined) this.#rawFile = `${file.replace(/\.json$/, '')}.raw.jsonl`;
+    this.#rawFlag = done.length > 0 ? 'a' : 'w';
+    this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
+  }
+
+  get withNotes(): Benchmark {
+    return { ...this.benchmark, tool: { ...this.benchmark.tool, bench: this.notes } };
+  }
+
+  add(sessions: readonly PlayedSession[]): void {
+    const { notes, played, benchmark, io } = this;
+    for (const session of sessions) {
+      this.#appendRaw(session);
+      report(session, io);
+      if (session.rejected === undefined) played.push(session.result);
+      else notes.rejectedRuns++;
+      const { userAgent, playerVersion } = session.record;
+      const { player } = browserAlgorithm(session.planned.algorithm);
+      Object.assign(notes, { userAgent, playerVersions: { ...notes.playerVersions, [player]: playerVersion } });
+    }
+    this.progress.update(played.length / benchmark.perLine);
+    // A killed command loses only what was under way.
+    const file = fileOf(benchmark.out);
+    if (file !== undefined) {
+      writeOutput(file, benchmarkJson(this.withNotes, played, false).json, io.stdout);
+    }
+  }
+
+  #appendRaw({ planned, ...session }: PlayedSession): void {
+    if (this.#rawFile === undefined) return;
+    const { trace, ...rest } = planned;
+    const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
+    writeFileSync(this.#rawFile, `${JSON.stringify(line)}\n`, { flag: this.#rawFlag });
+    this.#rawFlag = 'a';
+  }
+}
+
+function report({ planned, attempt, rejected, result, inconsistencies }: PlayedSession, { stderr }: CommandIo): void {
+  const { household } = result;
+  const seat = household ? ` as player ${household.player} of ${household.name}` : '';
+  const name = `${planned.algorithm}${seat} on ${planned.trace.name} at ${planned.startSeconds} s`;
+  if (rejected !== undefined) stderr.write(`rejected (attempt ${attempt}): ${name}: ${rejected}\n`);
+  if (result.fault !== undefined) stderr.write(`fault: ${name}: ${result.fault}\n`);
+  for (const difference of inconsistencies) stderr.write(`inconsistent: ${name}: ${difference}\n`);
+}

@@ -1,0 +1,61 @@
+/** The tiers of `bench`: the link of the origin, or one that the kernel emulates. */
+
+import { InputError } from '../../abr/errors.ts';
+import { benchNotesOf } from '../../replay/browser/bench-notes.ts';
+import { sameJson } from '../../replay/evaluation/documents/same-json.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import type { KernelTier } from '../../transport/kernel-link.ts';
+import { impairmentNamed } from '../../transport/kernel-steps.ts';
+import {
+  allowCongestionControl,
+  CONGESTION_CONTROLS,
+  kernelTierObstacle,
+  quicCongestion,
+  quicTierObstacle,
+} from '../../transport/programs.ts';
+import type { Benchmark } from './benchmark.ts';
+
+export interface TierFlags {
+  tier: 'origin' | KernelTier['tier'];
+  congestion: string;
+  impairment: string;
+  contexts?: string;
+  household?: string;
+}
+
+/** The flags of the tiers with an emulated link. Throws if one is wrong, or if this machine cannot run the tier. */
+export function kernelOption(
+  tier: KernelTier['tier'],
+  { congestion, impairment: given, contexts, household }: TierFlags,
+): KernelTier {
+  const impairment = impairmentNamed(given);
+  if (contexts !== undefined && contexts !== '1') {
+    throw new InputError('--contexts', `1 with --tier ${tier}: there is one link`, contexts);
+  }
+  if (tier === 'quic' && household !== undefined) {
+    throw new InputError(
+      '--household',
+      '--tier origin or kernel: the quic tier plays one session at a time',
+      household,
+    );
+  }
+  if (tier === 'quic') quicCongestion(congestion);
+  else if (!CONGESTION_CONTROLS.includes(congestion)) {
+    throw new InputError('--congestion', `one of ${CONGESTION_CONTROLS.join(', ')}`, congestion);
+  }
+  const obstacle = tier === 'quic' ? quicTierObstacle() : (kernelTierObstacle() ?? allowCongestionControl(congestion));
+  if (obstacle === undefined) return { tier, congestionControl: congestion, impairment };
+  throw new InputError('--tier', 'origin on this machine', undefined, `"${tier}": ${obstacle}`);
+}
+
+/** One file holds sessions of one tier, so `--resume` must continue the same tier. */
+export function requireSameTier({ resumedTool, out }: Benchmark, tier: string, kernel: KernelTier | undefined): void {
+  const earlier = resumedTool && benchNotesOf(resumedTool);
+  if (earlier === undefined) return;
+  const nameOf = (name: string, of?: { congestionControl: string }) =>
+    of ? `${name} with ${of.congestionControl}` : name;
+  const [was, is] = [nameOf(earlier.tier, earlier.kernel), nameOf(tier, kernel)];
+  if (was === is && sameJson(earlier.kernel?.impairment, kernel?.impairment)) return;
+  const place = placeOf({ file: out, field: 'tool.bench' });
+  throw new InputError(place, `sessions of tier ${is} to resume`, undefined, `those of ${was}`);
+}

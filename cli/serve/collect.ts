@@ -1,0 +1,33 @@
+/** `leo-abr collect`: receives the session reports of pages with the plugin, and appends them to files. */
+
+import { Command } from 'commander';
+import type { CommandIo } from '../shared/command-io.ts';
+import { positiveNumber } from '../shared/options.ts';
+import { type AccessFlags, accessOf, addAccessOptions, interrupted, listening } from './serve-options.ts';
+
+export function collectCommand(io: CommandIo): Command {
+  return addAccessOptions(new Command('collect'), 8791)
+    .description('receive the session reports of pages, and append them to files by day')
+    .requiredOption('--out <folder>', 'folder of the files')
+    .option('--max-mb <n>', 'refuse reports beyond this size of all files, in MB', '10000')
+    .option('--rate <n>', 'reports per second from one address', '20')
+    .action((flags) => collectReports(flags, io));
+}
+
+type Flags = AccessFlags & Record<'out' | 'maxMb' | 'rate', string>;
+
+async function collectReports(flags: Flags, io: CommandIo): Promise<void> {
+  const { startCollector } = await import('../../service/index.ts');
+  const { serviceLog } = await import('./service-log.ts');
+  const log = serviceLog(io.stderr);
+  const perSecond = positiveNumber(flags.rate, '--rate');
+  const maxBytes = positiveNumber(flags.maxMb, '--max-mb') * 1e6;
+  const limits = { rate: { perSecond, burst: 10 * perSecond } };
+  const onFault = (error: Error) => log.error(error);
+  const options = { ...accessOf(flags), directory: flags.out, maxBytes, limits, log, onFault };
+  const running = await listening(options, startCollector);
+  log.info(`the collector is at ${running.url}/v1/reports`);
+  await interrupted(io);
+  await running.close();
+  log.info(`${running.accepted} reports are in ${flags.out}`);
+}

@@ -1,0 +1,126 @@
+/** What the viewer chose, and its form as a query string: opening the address again gives the same view. */
+
+import { resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
+import { nameInPlayer } from '../../replay/browser/algorithms.ts';
+import { PLAYERS } from '../../replay/forecasters.ts';
+import { SCENARIOS } from '../../replay/scenarios.ts';
+import { competitors, DEFAULT_PLAYERS, isCompetitor } from './competitors.ts';
+import { SCENES, type Scene } from './scenes.ts';
+
+/** Browsers open six connections to an origin, and live, hls.js takes two. */
+export const MAX_PLAYERS = 4;
+
+export interface Choice {
+  /** Algorithms by name, one per player: `mpc-l`, in another player `mpc-l@hls`. */
+  players: readonly string[];
+  trace: string;
+  scenario: string;
+  /** Second of the trace at which the session begins. */
+  startSeconds: number;
+  /** MPC-L's option `risk`, 0 to 1. */
+  risk: number;
+  /** For how long before the session MPC-L has seen the link. */
+  watchedSeconds: number;
+}
+
+export interface Catalogue {
+  traces: readonly { name: string; durationSeconds: number }[];
+}
+
+/** A link on which the algorithms differ. */
+const DEFAULT_TRACE = 'stationary-crowded';
+const DEFAULT_SCENARIO = 'hd-16';
+/** What is older says little about the link's present handovers. */
+const MOST_WATCHED_SECONDS = 300;
+export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
+
+export function firstChoice(catalogue: Catalogue): Choice {
+  const otherwise = defaultChoice(catalogue);
+  const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
+  return scene === undefined ? otherwise : choiceOf(scene);
+}
+
+export function defaultChoice({ traces }: Catalogue): Choice {
+  return {
+    players: DEFAULT_PLAYERS,
+    trace: (traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0])?.name ?? '',
+    scenario: DEFAULT_SCENARIO,
+    startSeconds: 0,
+    risk: DEFAULT_RISK,
+    watchedSeconds: 0,
+  };
+}
+
+/** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
+export function parseChoice(query: string, catalogue: Catalogue): { choice: Choice; problems: string[] } {
+  const parameters = new URLSearchParams(query);
+  if (parameters.toString() === '') return { choice: firstChoice(catalogue), problems: [] };
+  const choice = defaultChoice(catalogue);
+  const problems: string[] = [];
+  const reject = (field: string, got: string, expected: string) => {
+    problems.push(`The page's address has ${field} “${got}”; expected ${expected}.`);
+  };
+
+  const players = parameters.get('players')?.split(',').filter(Boolean);
+  if (players !== undefined) {
+    const known = players.filter(isCompetitor).map((name) => nameInPlayer(name, 'dash'));
+    const expected = PLAYERS.flatMap((player) => competitors(player).map(({ name }) => name)).join(', ');
+    for (const name of players) if (!isCompetitor(name)) reject('player', name, expected);
+    if (known.length > MAX_PLAYERS)
+      problems.push(`The page's address has ${known.length} players; ${MAX_PLAYERS} fit.`);
+    if (known.length > 0) choice.players = known.slice(0, MAX_PLAYERS);
+  }
+
+  const oneOf = <T extends string>(field: string, names: readonly T[], otherwise: T): T => {
+    const got = parameters.get(field);
+    const found = names.find((name) => name === got);
+    if (got !== null && found === undefined) reject(field, got, names.join(', '));
+    return found ?? otherwise;
+  };
+  const numberUpTo = (field: string, max: number, unit: string, otherwise: number): number => {
+    const got = parameters.get(field);
+    const value = Number(got);
+    if (got === null || (got !== '' && value >= 0 && value <= max)) return got === null ? otherwise : value;
+    reject(field, got, `0 to ${max}${unit}`);
+    return otherwise;
+  };
+  const traceNames = catalogue.traces.map(({ name }) => name);
+  choice.trace = oneOf('trace', traceNames, choice.trace);
+  choice.scenario = oneOf('scenario', Object.keys(SCENARIOS), choice.scenario);
+  choice.startSeconds = numberUpTo('start', latestStart(catalogue, choice.trace), ' s', choice.startSeconds);
+  choice.risk = numberUpTo('risk', 1, '', choice.risk);
+  choice.watchedSeconds = numberUpTo('watched', MOST_WATCHED_SECONDS, ' s', choice.watchedSeconds);
+  return { choice, problems };
+}
+
+export function formatChoice(choice: Choice): string {
+  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = choice;
+  const parameters = new URLSearchParams({
+    trace,
+    scenario,
+    start: String(startSeconds),
+    risk: String(risk),
+    ...(watchedSeconds > 0 && { watched: String(watchedSeconds) }),
+  });
+  // A query needs no escapes for these characters: without them names stay readable.
+  const names = players.map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
+  return `?players=${names.join(',')}&${parameters}`.replaceAll('%3A', ':').replaceAll('%2F', '/');
+}
+
+/** The last whole second inside a trace. */
+export function latestStart({ traces }: Catalogue, trace: string): number {
+  const found = traces.find(({ name }) => name === trace);
+  return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
+}
+
+export function choiceOf(scene: Scene): Choice {
+  const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
+  return { players, trace, scenario, startSeconds, risk, watchedSeconds };
+}
+
+export function sceneOf(choice: Omit<Choice, 'players'>): Scene | undefined {
+  return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
+    const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
+    return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds;
+  });
+}

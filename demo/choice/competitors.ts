@@ -1,0 +1,106 @@
+/** What a player can be given: the algorithms listed here in its players, the user's own, and others by their address. */
+
+import { browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
+import { type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
+import {
+  type CreateController,
+  importOwnAlgorithms,
+  isOwnAlgorithm,
+  type OwnAlgorithm,
+} from '../../replay/own-algorithm.ts';
+import { onnxFile } from '../lane/onnx-files.ts';
+
+export interface Competitor {
+  /** As on the command line and in the page's address, with the player where it is not dash.js. */
+  name: string;
+  /** With the player where it is not dash.js. */
+  title: string;
+  about: string;
+}
+
+/** Those in the lists, in this order; the address can name every browser algorithm of the benchmark. */
+const KNOWN: Readonly<Record<string, Omit<Competitor, 'name'>>> = {
+  'mpc-d': { title: 'MPC-D', about: 'RobustMPC: plans five segments ahead on a discounted mean of past throughput.' },
+  'mpc-l': {
+    title: 'MPC-L',
+    about: 'Plans on a distribution of throughput futures, with handovers and abandonment in the plan.',
+  },
+  'mpc-l:no-handover': { title: 'MPC-L without handovers', about: 'MPC-L that expects no handovers.' },
+  'mpc-o': {
+    title: 'MPC-O',
+    about: 'The oracle: plans on the true future of the link, which only a replay knows.',
+  },
+  throughput: { title: 'Throughput', about: 'The highest bitrate below the recent throughput.' },
+  bola: { title: 'BOLA', about: 'Decides by the buffer level alone.' },
+  dynamic: {
+    title: 'dash.js Dynamic',
+    about: "dash.js's default without the plugin: switches between throughput and BOLA.",
+  },
+  l2a: { title: 'dash.js L2A', about: "dash.js's Learn2Adapt: an online learner for low latency." },
+  lolp: { title: 'dash.js LoL+', about: "dash.js's LoL+ for low latency, with a catch-up of its own." },
+  hls: {
+    title: 'hls.js’s own',
+    about: "hls.js's default without the plugin: the bitrate below its estimate of throughput.",
+  },
+  shaka: {
+    title: 'Shaka’s own',
+    about: "Shaka's default without the plugin: the bitrate below its estimate of throughput.",
+  },
+};
+
+export const PLAYER_TITLES: Readonly<Record<PlayerName, string>> = { dash: 'dash.js', hls: 'hls.js', shaka: 'Shaka' };
+
+const OWN_ABR: Readonly<Record<PlayerName, string>> = { dash: 'dynamic', hls: 'hls', shaka: 'shaka' };
+
+const OWN = new Map<string, CreateController>();
+
+/** Adds the user's own algorithms. Throws an `InputError` for a file that exports none. */
+export async function addOwnAlgorithms(algorithms: readonly OwnAlgorithm[]): Promise<void> {
+  for (const [name, create] of await importOwnAlgorithms(algorithms)) OWN.set(name, create);
+}
+
+/** The factory of the user's own controller; undefined for any other name. */
+export function ownAlgorithm(controller: string): CreateController | undefined {
+  return OWN.get(controller);
+}
+
+export function competitors(player: PlayerName): readonly Competitor[] {
+  const inPlayer = [...Object.keys(KNOWN), ...OWN.keys()].map((name) => nameInPlayer(name, player));
+  return inPlayer.filter(isCompetitor).map(competitor);
+}
+
+/** The algorithm of a lane that changes its player: the same, or else the player's own ABR. */
+export function inOtherPlayer(name: string, player: PlayerName): string {
+  const same = nameInPlayer(splitPlayer(name).name, player);
+  return isCompetitor(same) ? same : nameInPlayer(OWN_ABR[player], player);
+}
+
+export function playerOf(name: string): PlayerName {
+  return splitPlayer(name).player ?? 'dash';
+}
+
+/** The players for an address that names something, but no players. */
+export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
+
+/** Whether a name can play; `<controller>@<forecaster>@<player>` can. */
+export function isCompetitor(name: string): boolean {
+  try {
+    const { controller = '', forecaster = '' } = browserAlgorithm(name);
+    if (forecaster.startsWith('onnx:') && onnxFile(forecaster) === undefined) return false;
+    return !isOwnAlgorithm(controller) || OWN.has(controller);
+  } catch {
+    return false;
+  }
+}
+
+export function competitor(name: string): Competitor {
+  const { name: algorithm, player = 'dash' } = splitPlayer(name);
+  // A player's own ABR names it already.
+  const where = player === 'dash' || algorithm === player ? '' : ` in ${PLAYER_TITLES[player]}`;
+  if (isOwnAlgorithm(algorithm)) {
+    return { name, title: algorithm + where, about: 'Your own: edit the file, then reload the page.' };
+  }
+  const [controller, forecaster] = algorithm.split('@');
+  const { title, about } = KNOWN[controller!] ?? { title: controller!, about: '' };
+  return { name, title: title + (forecaster === undefined ? '' : ` @ ${forecaster}`) + where, about };
+}

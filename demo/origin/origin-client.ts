@@ -1,0 +1,106 @@
+/** Client of the paced origin (replay/origin): its traces, and a session per player. */
+
+import type { SizesFile } from 'leo-abr';
+import { isLoopback } from '../../predictor/service-client/needs-tls.ts';
+import type { PublishedLink } from '../../replay/origin/published-link.ts';
+import type { OwnAlgorithm } from '../../replay/own-algorithm.ts';
+import type { OriginAddress } from '../server/replay-origin.ts';
+import { startWorker } from './worker-origin.ts';
+
+export interface TraceListing {
+  name: string;
+  dataset: string;
+  recordingGroup: string;
+  durationSeconds: number;
+  /** The trace's UTC is known, and so are its handovers. */
+  hasClock: boolean;
+  location?: string;
+}
+
+export interface SessionSpec {
+  trace: string;
+  scenario: string;
+  startSeconds: number;
+}
+
+export interface OriginSession {
+  id: string;
+  /** The session's folder, with a slash at its end. */
+  url: string;
+  link: PublishedLink;
+  sizes: SizesFile;
+}
+
+/** The origin did not answer, or not with JSON. */
+export class OriginLostError extends Error {
+  override readonly name = 'OriginLostError';
+
+  constructor(
+    readonly url: string,
+    cause: unknown,
+  ) {
+    super(`${url} does not answer`, { cause });
+  }
+}
+
+const ANSWERS_WITHIN_MS = 5000;
+
+export class OriginClient {
+  /** `url` has no slash at its end; `algorithms` are the user's own; the origin is a server or this page's worker. */
+  constructor(
+    readonly url: string,
+    readonly algorithms: readonly OwnAlgorithm[] = [],
+    readonly isWorker = false,
+  ) {}
+
+  /** Asks the page's own server where the origin is, and starts the worker if it is the origin. */
+  static async find(): Promise<OriginClient> {
+    const address = await answerOf(new URL('origin.json', document.baseURI).href);
+    const { url, worker, algorithms } = address as OriginAddress;
+    if (url === undefined) return new OriginClient(await startWorker(worker!), algorithms, true);
+    // Pages on another machine reach only the page's own server, which answers for the origin too.
+    return new OriginClient(isLoopback(location.hostname) ? url : location.origin, algorithms);
+  }
+
+  async traces(): Promise<TraceListing[]> {
+    return (await answerOf(`${this.url}/traces`)) as TraceListing[];
+  }
+
+  /** Uploads a trace; returns its parts. Rejects with the reason if the trace is invalid. */
+  async addTrace(upload: { file: string; text: string; sidecar?: string }): Promise<TraceListing[]> {
+    return (await answerOf(`${this.url}/traces`, upload)) as TraceListing[];
+  }
+
+  /** Each on its own copy of the link, with its own clock. Rejects with the reason of the origin. */
+  createSessions(spec: SessionSpec, count: number): Promise<OriginSession[]> {
+    return Promise.all(Array.from({ length: count }, () => this.#createSession(spec)));
+  }
+
+  async #createSession(spec: SessionSpec): Promise<OriginSession> {
+    const { id } = (await answerOf(`${this.url}/session`, spec)) as { id: string };
+    const url = `${this.url}/session/${id}/`;
+    const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);
+    return { id, url, link: link as PublishedLink, sizes: sizes as SizesFile };
+  }
+
+  async isAlive(): Promise<boolean> {
+    return this.traces().then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+async function answerOf(url: string, body?: object): Promise<unknown> {
+  let response: Response;
+  let answer: unknown;
+  try {
+    const post = body && { method: 'POST', body: JSON.stringify(body) };
+    response = await fetch(url, { ...post, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS), cache: 'no-store' });
+    answer = await response.json();
+  } catch (error) {
+    throw new OriginLostError(url, error);
+  }
+  if (response.ok) return answer;
+  throw new Error(String((answer as { error?: unknown }).error ?? `${url} answered ${response.status}`));
+}

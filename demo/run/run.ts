@@ -1,0 +1,35 @@
+/** One run: the sessions of all players from a common start. Views and exports read it. */
+
+import { liveSessionSeconds, type Scenario } from '../../replay/scenarios.ts';
+import type { Choice } from '../choice/choice.ts';
+import type { TraceListing } from '../origin/origin-client.ts';
+import type { SessionRecord } from './session-record.ts';
+import type { Timeline } from './timeline-model.ts';
+
+/** Of controllers and forecasters. */
+export const SEED = 1;
+
+export interface RunPlayer {
+  /** From 0; selects colour and dashes. */
+  place: number;
+  algorithm: string;
+  title: string;
+  record: SessionRecord;
+}
+
+export interface Run extends Pick<Choice, 'startSeconds' | 'risk' | 'watchedSeconds'> {
+  trace: TraceListing;
+  scenario: Scenario;
+  timeline: Timeline;
+  players: readonly RunPlayer[];
+  ended: boolean;
+}
+
+/** How long a session takes without startup and stalls; a live session ends then. */
+export function sessionSecondsOf({ live, ...scenario }: Scenario): number {
+  return live ? liveSessionSeconds({ ...scenario, live }) : scenario.segmentCount * scenario.segmentSeconds;
+}
+
+export function nowSecondsOf({ players }: Run): number {
+  return Math.max(0, ...players.map(({ record }) => record.nowSeconds));
+}

@@ -1,0 +1,103 @@
+import { expect, test } from '@jest/globals';
+import { ConstantPath } from '../../abr/index.ts';
+import { alongPath, quantilesOf } from '../../abr/random-states.fixture.ts';
+import type { PublishedLink } from '../../replay/origin/published-link.ts';
+import { SessionRecord } from './session-record.ts';
+import { forecastFan, GRID_SECONDS, Timeline } from './timeline-model.ts';
+
+/** 4 Mbit/s for 10 s, then 1 Mbit/s for 20 s, repeated; replayed from second 8. */
+const link: PublishedLink = {
+  stepEndsSeconds: [10, 30],
+  ratesBps: [4e6, 1e6],
+  rttSeconds: 0.04,
+  startSeconds: 8,
+  traceStartUtcMs: Date.UTC(2025, 0, 1, 12, 0, 1),
+};
+
+test('has the capacity of the replayed part, beyond the end of the trace too', () => {
+  const timeline = new Timeline(link, 40, true);
+  const at = (seconds: number) => timeline.capacityBps[timeline.indexAt(seconds)];
+  expect(timeline.endSeconds).toBeGreaterThanOrEqual(40);
+  expect([at(0), at(1.99), at(2), at(21.9), at(22), at(33)].map((bps) => Math.round(bps!))).toEqual([
+    4e6, 4e6, 1e6, 1e6, 4e6, 1e6,
+  ]);
+});
+
+test('extendTo adds points only beyond the end', () => {
+  const timeline = new Timeline(link, 1, true);
+  const { length } = timeline.times;
+  timeline.extendTo(0.5);
+  expect(timeline.times).toHaveLength(length);
+  timeline.extendTo(7);
+  expect(timeline.endSeconds).toBeGreaterThanOrEqual(7);
+  expect(timeline.capacityBps).toHaveLength(timeline.times.length);
+  timeline.times.forEach((time, i) => {
+    expect(time).toBe(i * GRID_SECONDS);
+  });
+});
+
+test("has handovers at seconds 12, 27, 42 and 57 of the trace's minutes", () => {
+  const timeline = new Timeline(link, 40, true);
+  // The session begins at 12:00:09.
+  expect(timeline.handovers()).toEqual([3, 18, 33]);
+  const seconds = timeline.handovers().map((at) => new Date(timeline.utcMsAt(at)).getUTCSeconds());
+  expect(seconds).toEqual([12, 27, 42]);
+  expect(new Timeline(link, 40, false).handovers()).toEqual([]);
+  expect(new Timeline({ ...link, startSeconds: 11 }, 20, true).handovers()).toEqual([0, 15]);
+});
+
+test("puts a session's downloads, bitrates and buffer on the grid", () => {
+  const timeline = new Timeline(link, 10, true);
+  const record = new SessionRecord();
+  const active = { receivedBits: 5e5, endedAtSeconds: undefined, outcome: 'active' } as const;
+  const complete = { receivedBits: 2e6, endedAtSeconds: 1, outcome: 'complete' } as const;
+  record.downloads.push(
+    { index: 0, bitrateBps: 1e6, requestedAtSeconds: 0, bufferLevelSeconds: 0, ...complete },
+    { index: 1, bitrateBps: 3e6, requestedAtSeconds: 2, bufferLevelSeconds: 3, ...active },
+  );
+  record.nowSeconds = 2.5;
+  record.samples.push({ atSeconds: 1.1, bufferSeconds: 4, latencySeconds: 2, playbackRate: 1.05 });
+  const track = timeline.track(record);
+  const at = (seconds: number) => {
+    const i = timeline.indexAt(seconds);
+    return [track.throughputBps[i], track.bitrateBps[i], track.bufferSeconds[i]];
+  };
+  expect(at(0)).toEqual([2e6, 1e6, null]);
+  expect(at(1)).toEqual([2e6, 1e6, 4]);
+  expect(at(1.5)).toEqual([null, 1e6, null]);
+  expect(at(2.25)).toEqual([1e6, 3e6, null]);
+  expect(at(2.5)).toEqual([1e6, 3e6, null]);
+  expect(at(2.75)).toEqual([null, null, null]);
+  const { latencySeconds, playbackRate } = track;
+  expect([latencySeconds[4], playbackRate[4], latencySeconds[5]]).toEqual([2, 1.05, null]);
+});
+
+const quantilesBps = [
+  [1e6, 2e6, 3e6],
+  [2e6, 4e6, 8e6],
+];
+const forecast = quantilesOf(2e6, {
+  issuedAtMs: 5000,
+  stepEndsSeconds: [1, 4],
+  levels: [0.25, 0.5, 0.75],
+  quantilesBps,
+});
+
+test('forecastFan has the quantiles of each step; beyond the quantile levels, the outermost', () => {
+  expect(forecastFan(forecast)).toEqual([
+    { fromSeconds: 5, toSeconds: 6, lowBps: 1e6, middleBps: 2e6, highBps: 3e6 },
+    { fromSeconds: 6, toSeconds: 9, lowBps: 2e6, middleBps: 4e6, highBps: 8e6 },
+  ]);
+});
+
+test('forecastFan interpolates between quantile levels', () => {
+  const [step] = forecastFan({ ...forecast, levels: [0, 0.2, 1] });
+  expect(step!.lowBps).toBeCloseTo(1.5e6, 0);
+  expect(step!.middleBps).toBeCloseTo(2.375e6, 0);
+  expect(step!.highBps).toBeCloseTo(2.875e6, 0);
+});
+
+test('forecastFan is empty without quantiles', () => {
+  expect(forecastFan(undefined)).toEqual([]);
+  expect(forecastFan(alongPath(new ConstantPath(1)))).toEqual([]);
+});

@@ -1,0 +1,130 @@
+/** The time grid that all players share, and each player's series on it. Pure. */
+
+import type { Forecast } from 'leo-abr';
+import { PiecewisePath } from '../../abr/capacity-path.ts';
+import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
+import { quantileAt } from '../../abr/quantile.ts';
+import type { PublishedLink } from '../../replay/origin/published-link.ts';
+import { measuredBps, type SessionRecord } from './session-record.ts';
+
+export const GRID_SECONDS = 0.25;
+
+/** A value per point of the grid, null for none. */
+export type Series = (number | null)[];
+
+export interface Track {
+  /** Mean throughput of the download under way, from its request to its end. */
+  throughputBps: Series;
+  /** Bitrate of the latest request. */
+  bitrateBps: Series;
+  bufferSeconds: Series;
+  /** Of a live stream. */
+  latencySeconds: Series;
+  playbackRate: Series;
+}
+
+/** The grid: times in seconds since the session's start, and the link's capacity at each. */
+export class Timeline {
+  readonly link: PublishedLink;
+  readonly hasClock: boolean;
+  times: number[] = [];
+  /** Mean over the step that begins at the time. */
+  capacityBps: number[] = [];
+  readonly #path: PiecewisePath;
+
+  /** `hasClock`: the link's UTC is known, and with it the handovers. */
+  constructor(link: PublishedLink, durationSeconds: number, hasClock: boolean) {
+    this.link = link;
+    this.hasClock = hasClock;
+    const { stepEndsSeconds, ratesBps } = link;
+    this.#path = new PiecewisePath({ stepEndsSeconds, ratesBps });
+    this.extendTo(durationSeconds);
+  }
+
+  get endSeconds(): number {
+    return this.times.at(-1) ?? 0;
+  }
+
+  extendTo(seconds: number): void {
+    const { startSeconds } = this.link;
+    for (let i = this.times.length; (i - 1) * GRID_SECONDS < seconds; i++) {
+      const at = i * GRID_SECONDS;
+      const from = this.#path.cumulativeBits(startSeconds + at);
+      this.times.push(at);
+      this.capacityBps.push((this.#path.cumulativeBits(startSeconds + at + GRID_SECONDS) - from) / GRID_SECONDS);
+    }
+  }
+
+  indexAt(seconds: number): number {
+    return Math.min(this.times.length - 1, Math.max(0, Math.floor(seconds / GRID_SECONDS + 1e-9)));
+  }
+
+  /** UTC in ms by the trace's clock. */
+  utcMsAt(seconds: number): number {
+    return this.link.traceStartUtcMs + (this.link.startSeconds + seconds) * 1000;
+  }
+
+  /** Seconds of the session at which handovers are due, up to the grid's end; none without a clock. */
+  handovers(): number[] {
+    if (!this.hasClock) return [];
+    const intoEpoch = (this.utcMsAt(0) / 1000 - HANDOVER_SECOND) % EPOCH_SECONDS;
+    const found: number[] = [];
+    for (let at = (EPOCH_SECONDS - intoEpoch) % EPOCH_SECONDS; at <= this.endSeconds; at += EPOCH_SECONDS)
+      found.push(at);
+    return found;
+  }
+
+  track(record: SessionRecord): Track {
+    const empty = (): Series => new Array<number | null>(this.times.length).fill(null);
+    const track: Track = {
+      throughputBps: empty(),
+      bitrateBps: empty(),
+      bufferSeconds: empty(),
+      latencySeconds: empty(),
+      playbackRate: empty(),
+    };
+    const { downloads, nowSeconds } = record;
+    downloads.forEach((download, i) => {
+      const first = this.indexAt(download.requestedAtSeconds);
+      const next = downloads[i + 1];
+      fill(track.bitrateBps, download.bitrateBps, first, this.indexAt(next?.requestedAtSeconds ?? nowSeconds));
+      const measured = measuredBps(download, nowSeconds);
+      if (measured === undefined) return;
+      fill(track.throughputBps, measured, first, this.indexAt(download.endedAtSeconds ?? nowSeconds));
+    });
+    for (const { atSeconds, bufferSeconds, latencySeconds = null, playbackRate = null } of record.samples) {
+      const i = this.indexAt(atSeconds);
+      track.bufferSeconds[i] = bufferSeconds;
+      track.latencySeconds[i] = latencySeconds;
+      track.playbackRate[i] = playbackRate;
+    }
+    return track;
+  }
+}
+
+function fill(series: Series, value: number, first: number, last: number): void {
+  for (let i = first; i <= last; i++) series[i] = value;
+}
+
+/** One step of a forecast: its 10, 50 and 90 % quantiles over a part of the session. */
+export interface FanStep {
+  fromSeconds: number;
+  toSeconds: number;
+  lowBps: number;
+  middleBps: number;
+  highBps: number;
+}
+
+/** The steps of a forecast; none for a forecast by paths. */
+export function forecastFan(forecast: Forecast | undefined): FanStep[] {
+  if (forecast === undefined || forecast.kind === 'path') return [];
+  const { issuedAtMs, stepEndsSeconds, levels, quantilesBps } = forecast;
+  const issuedAt = issuedAtMs / 1000;
+  return stepEndsSeconds.map((end, step) => ({
+    fromSeconds: issuedAt + (step === 0 ? 0 : stepEndsSeconds[step - 1]!),
+    toSeconds: issuedAt + end,
+    lowBps: quantileAt(0.1, levels, quantilesBps[step]!),
+    middleBps: quantileAt(0.5, levels, quantilesBps[step]!),
+    highBps: quantileAt(0.9, levels, quantilesBps[step]!),
+  }));
+}

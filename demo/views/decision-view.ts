@@ -1,0 +1,102 @@
+/** The decisions of one player: what it chose at a moment, why, and the outlook for each representation. */
+
+import { element, setText } from '../dom.ts';
+import { bitrate, clock, decimal, megabits, seconds } from '../format.ts';
+import type { RunPlayer } from '../run/run.ts';
+import type { DecisionNote, SessionRecord } from '../run/session-record.ts';
+
+export class DecisionView {
+  readonly root: HTMLElement;
+  readonly #record: SessionRecord;
+  readonly #when = element('p', { class: 'when' }, 'No decision yet.');
+  readonly #reason = element('p', { class: 'reason' });
+  readonly #facts = element('p', { class: 'small' });
+  readonly #pace = element('p', { class: 'small', hidden: true });
+  readonly #candidates = element('div', { class: 'candidates' });
+  #shown: DecisionNote | undefined;
+
+  constructor({ place, title, record }: RunPlayer) {
+    this.#record = record;
+    this.root = element(
+      'section',
+      { class: `decision place-${place}`, 'aria-label': `Decisions of ${title}` },
+      element('h3', {}, title),
+      this.#when,
+      this.#reason,
+      this.#facts,
+      this.#pace,
+      this.#candidates,
+    );
+  }
+
+  /** The decision in force at a second of the session; undefined before the first. */
+  static at(record: SessionRecord, momentSeconds: number): DecisionNote | undefined {
+    return inForce(record.decisions, momentSeconds);
+  }
+
+  draw(momentSeconds: number): void {
+    const record = this.#record;
+    const pace = inForce(record.paces, momentSeconds);
+    this.#pace.hidden = pace === undefined;
+    if (pace) setText(this.#pace, `rate ${decimal(pace.playbackRate, 2)} · ${pace.reason}`);
+    const decision = DecisionView.at(record, momentSeconds);
+    if (decision === this.#shown) return;
+    this.#shown = decision;
+    setText(this.#when, decision === undefined ? 'No decision yet.' : headline(decision));
+    setText(this.#reason, decision?.reason ?? '');
+    setText(this.#facts, decision === undefined ? '' : factsOf(decision));
+    this.#candidates.replaceChildren(...(decision?.candidates === undefined ? [] : [candidateTable(decision)]));
+  }
+}
+
+function inForce<N extends { atSeconds: number }>(notes: readonly N[], momentSeconds: number): N | undefined {
+  return notes.findLast(({ atSeconds }) => atSeconds <= momentSeconds + 1e-3);
+}
+
+function headline({ atSeconds, kind, segmentIndex, bitrateBps, previousBitrateBps }: DecisionNote): string {
+  const at = `${clock(atSeconds)} · segment ${segmentIndex + 1}`;
+  const to = `${bitrate(bitrateBps)} Mbit/s`;
+  if (kind === 'abandon') return `${at}: abandons the download, ${to} instead`;
+  if (previousBitrateBps === undefined) return `${at}: begins at ${to}`;
+  if (bitrateBps === previousBitrateBps) return `${at}: stays at ${to}`;
+  return `${at}: ${bitrateBps > previousBitrateBps ? 'up' : 'down'} to ${to}`;
+}
+
+function factsOf(decision: DecisionNote): string {
+  const { bufferLevelSeconds, plannedThroughputBps, forecast, forecastAgeSeconds, handoverInHorizon } = decision;
+  return [
+    `buffer ${seconds(bufferLevelSeconds)}`,
+    ...(plannedThroughputBps === undefined ? [] : [`planned on ${megabits(plannedThroughputBps)} Mbit/s`]),
+    ...(forecast === undefined ? [] : [`forecast “${forecast.source}”, ${seconds(forecastAgeSeconds ?? 0)} old`]),
+    ...(handoverInHorizon === undefined ? [] : [handoverInHorizon ? 'a handover ahead' : 'no handover ahead']),
+  ].join(' · ');
+}
+
+/** The expected QoE and stall of each representation for this segment, the highest bitrate first. */
+function candidateTable({ candidates = [], bitrateBps }: DecisionNote): HTMLTableElement {
+  const values = candidates.map(({ expectedQoe }) => expectedQoe).filter(Number.isFinite);
+  const [worst, best] = [Math.min(...values), Math.max(...values)];
+  const rows = [...candidates].reverse().map((candidate) => {
+    const isChosen = candidate.bitrateBps === bitrateBps;
+    const mark = isChosen ? element('span', { class: 'visually-hidden' }, 'chosen: ') : undefined;
+    const { expectedStallSeconds: stall } = candidate;
+    const share = best > worst ? (candidate.expectedQoe - worst) / (best - worst) : 1;
+    return element(
+      'tr',
+      { class: isChosen ? 'chosen' : undefined },
+      element('th', { scope: 'row' }, mark, bitrate(candidate.bitrateBps)),
+      element('td', { class: 'number' }, decimal(candidate.expectedQoe)),
+      element('td', {}, element('meter', { value: share.toFixed(3), 'aria-hidden': 'true' })),
+      element('td', { class: 'number' }, stall < 0.05 ? '–' : seconds(stall)),
+    );
+  });
+  const head = element(
+    'tr',
+    {},
+    element('th', { scope: 'col' }, 'Mbit/s'),
+    element('th', { scope: 'col', class: 'number', colspan: 2 }, 'QoE per 4 s'),
+    element('th', { scope: 'col', class: 'number' }, 'stall'),
+  );
+  const caption = element('caption', {}, 'Expected for this segment (the plan also counts later ones)');
+  return element('table', {}, caption, element('thead', {}, head), element('tbody', {}, ...rows));
+}

@@ -1,0 +1,148 @@
+/** The timeline: uPlot lanes with one time axis and one marker. */
+
+import uPlot from 'uplot';
+import { element, nextTask } from '../dom.ts';
+import { clock } from '../format.ts';
+import { nowSecondsOf, type Run } from '../run/run.ts';
+import { SessionRecord } from '../run/session-record.ts';
+import { AXIS_HEIGHT, type LaneContent, type LaneForecasts, lanesOf } from './lanes.ts';
+import { type Palette, readPalette } from './palette.ts';
+import { paintDashes, paintFuture } from './timeline-painters.ts';
+
+/** Width of the y axes in CSS pixels, the same for all lanes so that their times align. */
+const GUTTER = 46;
+
+interface Lane {
+  plot: uPlot;
+  content: LaneContent;
+}
+
+export class TimelineView {
+  markedSeconds: number | undefined;
+  forecasts: LaneForecasts = [];
+  /** The part of the session in view. */
+  window = { fromSeconds: 0, toSeconds: 60 };
+  readonly #host: HTMLElement;
+  readonly #marker = element('div', { class: 'moment', hidden: true });
+  #lanes: Lane[] = [];
+  #run: Run | undefined;
+
+  /** `onPoint`: the pointer chose a second. */
+  constructor(host: HTMLElement, onPoint: (seconds: number) => void) {
+    this.#host = host;
+    for (const type of ['pointermove', 'pointerdown'] as const) {
+      host.addEventListener(type, (event) => {
+        const plot = this.#lanes[0]?.plot;
+        if (plot === undefined || event.buttons !== 1) return;
+        onPoint(Math.max(0, plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x')));
+      });
+    }
+    new ResizeObserver(() => {
+      for (const { plot, content } of this.#lanes) plot.setSize(this.#size(content));
+      this.#placeMarker();
+    }).observe(host);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener(
+      'change',
+      () => this.#run && void this.begin(this.#run),
+    );
+  }
+
+  /** Replaces the run, and draws it; a lane per task keeps tasks short. */
+  async begin(run: Run): Promise<void> {
+    this.#run = run;
+    for (const { plot } of this.#lanes.splice(0)) plot.destroy();
+    this.#host.replaceChildren(this.#marker);
+    const palette = readPalette();
+    const contents = lanesOf(run, palette, () => this.forecasts);
+    const lanes: Lane[] = [];
+    this.#lanes = lanes;
+    for (const content of contents) {
+      await nextTask();
+      // A later call builds other lanes.
+      if (lanes !== this.#lanes) return;
+      const host = element('div', { class: 'lane' }, element('h3', {}, content.title));
+      this.#host.append(host);
+      lanes.push({ content, plot: this.#plot(content, { run, host, palette }) });
+    }
+    this.draw();
+  }
+
+  draw(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    const { timeline, players } = run;
+    const tracks = players.map(({ record }) => timeline.track(record));
+    for (const { plot, content } of this.#lanes) {
+      plot.batch(() => {
+        plot.setData(content.dataOf(timeline, tracks), false);
+        plot.setScale('x', { min: this.window.fromSeconds, max: this.window.toSeconds });
+      });
+    }
+    this.#placeMarker();
+  }
+
+  #plot(content: LaneContent, { run, host, palette }: { run: Run; host: HTMLElement; palette: Palette }): uPlot {
+    const { timeline, players } = run;
+    const { series, range, splits, label, hasTimes = false, dataOf } = content;
+    const handovers = timeline.handovers();
+    const axis: uPlot.Axis = {
+      stroke: palette.axis,
+      font: '12px system-ui, sans-serif',
+      ticks: { show: false },
+    };
+    const times: uPlot.Axis = {
+      ...axis,
+      grid: { show: false },
+      size: hasTimes ? AXIS_HEIGHT : 0,
+      gap: 4,
+      incrs: [5, 10, 15, 30, 60, 120, 300],
+      values: (_u, values) => values.map((value) => (hasTimes ? clock(value) : '')),
+    };
+    const values: uPlot.Axis = {
+      ...axis,
+      grid: { show: content.hasRows !== true, stroke: palette.grid, width: 1 },
+      size: GUTTER,
+      gap: 6,
+      space: 26,
+      ...(splits && { splits: () => splits }),
+      ...(label && { values: (_u, all) => all.map(label) }),
+    };
+    const below = (u: uPlot) => {
+      paintDashes(u, 'x', handovers, { colour: palette.handover, dash: [3, 3] });
+      content.below?.(u);
+    };
+    const above = (u: uPlot) => {
+      content.above?.(u);
+      paintFuture(u, nowSecondsOf(run), { veil: palette.veil, line: palette.axis });
+      content.top?.(u);
+    };
+    const empty = players.map(() => timeline.track(new SessionRecord()));
+    return new uPlot(
+      {
+        ...this.#size(content),
+        padding: [6, 14, hasTimes ? 0 : 7, 0],
+        cursor: { show: false },
+        legend: { show: false },
+        scales: { x: { time: false, auto: false, min: 0, max: timeline.endSeconds }, y: { range } },
+        axes: [times, values],
+        series: [{}, ...series],
+        hooks: { drawClear: [below], draw: [above] },
+      },
+      dataOf(timeline, empty),
+      host,
+    );
+  }
+
+  #size({ height }: LaneContent): { width: number; height: number } {
+    return { width: Math.max(this.#host.clientWidth, 100), height };
+  }
+
+  #placeMarker(): void {
+    const plot = this.#lanes[0]?.plot;
+    const seconds = this.markedSeconds;
+    this.#marker.hidden = plot === undefined || seconds === undefined;
+    if (plot === undefined || seconds === undefined) return;
+    const x = plot.valToPos(seconds, 'x') + plot.over.offsetLeft;
+    this.#marker.style.transform = `translateX(${x.toFixed(1)}px)`;
+  }
+}

@@ -1,0 +1,70 @@
+/** Converts a page's record of a session into the row of results that the simulator gives too. */
+
+import { liveMetrics } from '../../evaluation/figures/live-metrics.ts';
+import { withSlowLink } from '../../evaluation/figures/slow-link.ts';
+import { withTraceEnd } from '../../evaluation/figures/trace-end.ts';
+import type { PlannedSession } from '../../evaluation/plan/plan.ts';
+import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
+import type { ResolvedScenario, SessionResult } from '../../results.ts';
+import { roundedSession, sessionTotals } from '../../simulator/session-result.ts';
+import { playbackHistory } from './playback-history.ts';
+import { segmentRows, totalSeconds } from './segment-rows.ts';
+import type { SessionRecord } from './session-record.ts';
+
+export function browserSessionResult(
+  record: SessionRecord,
+  { planned, scenario, timings }: { planned: PlannedSession; scenario: ResolvedScenario; timings: boolean },
+): SessionResult {
+  const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
+  const segments = segmentRows(record, scenario, ({ index, bitrateBps }) => ({
+    sizeBits: scenario.segmentSizesBits[index]![scenario.ladderBps.indexOf(bitrateBps)]!,
+    reason: reasonOf(index, record),
+  }));
+  const stallOfRows = segments.reduce((sum, row) => sum + row.stallSeconds, 0);
+  const { live } = scenario;
+  // A live session ends in the middle of a download, which is no waste.
+  const ended = record.requests.filter(({ endedAtSeconds }) => endedAtSeconds < (record.live?.endSeconds ?? Infinity));
+  const received = ended.reduce((sum, request) => sum + request.receivedBits, 0);
+  const used = segments.reduce((sum, row) => sum + row.sizeBits + row.abandonedBits, 0);
+  const session: SessionResult = {
+    trace: trace.name,
+    dataset: trace.metadata.dataset,
+    group: trace.metadata.recordingGroup,
+    startSeconds,
+    algorithm,
+    seed,
+    endedBy: record.endedBy,
+    ...(record.fault !== undefined && { fault: record.fault }),
+    segments,
+    ...sessionTotals(
+      {
+        segments,
+        startupSeconds:
+          record.startupSeconds ?? Math.max(0, ...record.requests.map(({ endedAtSeconds }) => endedAtSeconds)),
+        stallCount: record.stalls.length,
+        // A live session has the segments that came into being, less those that it jumped over.
+        ...(live === undefined && { segmentCount }),
+        unfinishedStallSeconds: Math.max(0, totalSeconds(record.stalls) - stallOfRows),
+        unfinishedBits: Math.max(0, received - used),
+      },
+      scenario,
+    ),
+    ...(live &&
+      record.live && {
+        live: liveMetrics({
+          history: playbackHistory({ ...record, live: record.live }, live),
+          bitratesBps: segments.map(({ bitrateBps }) => bitrateBps),
+          segmentSeconds: scenario.segmentSeconds,
+          ladderBps: scenario.ladderBps,
+          jumps: record.live.jumps,
+        }),
+      }),
+    ...(timings && decisionMicros(record.decisionMillis)),
+  };
+  return roundedSession(withSlowLink(withTraceEnd(session, trace, scenario), { trace, segmentCount }, scenario));
+}
+
+/** The reason of the last decision on the segment; '' if dash.js decided. */
+function reasonOf(index: number, { decisions }: SessionRecord): string {
+  return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
+}

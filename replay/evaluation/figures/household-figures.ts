@@ -1,0 +1,140 @@
+/** The figures of households, from their sessions; README.md defines them. */
+
+import { quantile } from '../../../abr/quantile.ts';
+import { seedOf } from '../../../abr/random.ts';
+import {
+  ALL_DATASETS,
+  type HouseholdResult,
+  type Results,
+  type SegmentRow,
+  type SessionResult,
+} from '../../results.ts';
+import type { Scenario } from '../../scenarios.ts';
+import { groupBy } from '../group-by.ts';
+import { differences, pairedMeans } from '../statistics/paired-means.ts';
+import { mean, tailMean } from '../statistics/quantiles.ts';
+import { type DatasetUnits, unitsByDataset } from '../statistics/resampling-units.ts';
+
+/** FESTIVE's window k. */
+const WINDOW_SECONDS = 20;
+
+/** A row per household, in the sessions' order; none for sessions that have their links for themselves. */
+export function householdsOf(
+  sessions: readonly SessionResult[],
+  scenario: Pick<Scenario, 'segmentSeconds'>,
+): HouseholdResult[] {
+  const shared = sessions.filter(({ household }) => household !== undefined);
+  const keyOf = ({ dataset, trace, startSeconds, household }: SessionResult) =>
+    JSON.stringify([dataset, trace, startSeconds, household!.name, household!.algorithm]);
+  return [...groupBy(shared, keyOf).values()].map((members) => {
+    const [{ trace, dataset, group, startSeconds, household }] = members as [SessionResult];
+    const qoes = members.map(qoeOf);
+    const sorted = Float64Array.from(qoes).sort();
+    const { name, algorithm, linkUtilisation } = household!;
+    return {
+      ...{ trace, dataset, group, startSeconds, household: name, algorithm, players: members.length },
+      qoeSum: rounded(qoes.reduce((sum, qoe) => sum + qoe, 0)),
+      qoeLeast: sorted[0]!,
+      qoeP5: rounded(quantile(sorted, 0.05)),
+      qoeUnfairness: rounded(unfairness(qoes)),
+      bitrateUnfairness: rounded(unfairness(members.map(({ meanBitrateBps }) => meanBitrateBps))),
+      instability: rounded(mean(members.map(({ segments }) => instability(segments, scenario)))),
+      linkUtilisation,
+    };
+  });
+}
+
+/** sqrt(1 - Jain's index), as in FESTIVE (Jiang, Sekar and Zhang, CoNEXT 2012): 0 for equal values, below 1. */
+export function unfairness(values: readonly number[]): number {
+  const sum = values.reduce((total, value) => total + value, 0);
+  const squares = values.reduce((total, value) => total + value * value, 0);
+  return squares > 0 ? Math.sqrt(Math.max(0, 1 - (sum * sum) / (values.length * squares))) : 0;
+}
+
+/**
+ * FESTIVE's instability of a session, averaged over its seconds of media from the window's length on (0 for shorter
+ * ones): the sum of |b(t - d) - b(t - d - 1)| w(d), d = 0 to k - 1, over that of b(t - d) w(d), d = 1 to k, with w(d) =
+ * k - d, k = 20 s and the bitrate b.
+ */
+export function instability(
+  segments: readonly Pick<SegmentRow, 'bitrateBps'>[],
+  { segmentSeconds }: Pick<Scenario, 'segmentSeconds'>,
+): number {
+  const k = WINDOW_SECONDS;
+  const seconds = Math.floor(segments.length * segmentSeconds);
+  const bitrates = Array.from(
+    { length: seconds },
+    (_, second) => segments[Math.min(segments.length - 1, Math.floor(second / segmentSeconds))]!.bitrateBps,
+  );
+  const values: number[] = [];
+  for (let t = k; t < seconds; t++) {
+    let changes = 0;
+    let sum = 0;
+    for (let d = 0; d < k; d++) changes += Math.abs(bitrates[t - d]! - bitrates[t - d - 1]!) * (k - d);
+    for (let d = 1; d <= k; d++) sum += bitrates[t - d]! * (k - d);
+    values.push(changes / sum);
+  }
+  return values.length > 0 ? mean(values) : 0;
+}
+
+/** Pairs households by place; undefined without pairs. `ways` and `label` as in `componentDifference`. */
+export function householdDifference(
+  households: readonly HouseholdResult[],
+  baseline: readonly HouseholdResult[],
+  { ways, seed, label }: { ways: ReadonlyMap<string, DatasetUnits>; seed: number; label: string },
+) {
+  return pairedMeans(households, baseline, {
+    ways,
+    keyOf: ({ dataset, trace, startSeconds }) => JSON.stringify([dataset, trace, startSeconds]),
+    valuesOf: differences(({ qoeSum, qoeLeast }: HouseholdResult) => ({ qoeSum, qoeLeast })),
+    seed: seedOf(JSON.stringify(['households', seed, label])),
+  });
+}
+
+const MEANS = [
+  ...(['qoeSum', 'qoeLeast', 'qoeUnfairness', 'bitrateUnfairness', 'instability', 'linkUtilisation'] as const),
+];
+
+export interface HouseholdSummary extends Record<(typeof MEANS)[number], number> {
+  /** Given to the players that have a choice. */
+  algorithm: string;
+  households: number;
+  qoeP5: number;
+  stallSecondsMean: number;
+  stallSecondsWorst5pct: number;
+  /** From the baseline's households; undefined for the baseline and without pairs. */
+  difference: ReturnType<typeof householdDifference>;
+}
+
+export function householdSummary(
+  { households = [], sessions, tool: { baseline, seed } }: Pick<Results, 'households' | 'sessions' | 'tool'>,
+  dataset: string = ALL_DATASETS,
+): HouseholdSummary[] {
+  const isMember = (one: { dataset: string }) => dataset === ALL_DATASETS || one.dataset === dataset;
+  const ways = unitsByDataset(sessions);
+  const byAlgorithm = groupBy(households.filter(isMember), ({ algorithm }) => algorithm);
+  const others = byAlgorithm.get(baseline) ?? [];
+  return [...byAlgorithm].map(([algorithm, rows]) => {
+    const players = sessions.filter((one) => isMember(one) && one.household?.algorithm === algorithm);
+    const stalls = Float64Array.from(players, ({ stallSeconds }) => stallSeconds).sort();
+    const means = MEANS.map((name) => [name, mean(rows.map((row) => row[name]))]);
+    const options = { ways, seed, label: dataset };
+    return {
+      ...{ algorithm, households: rows.length },
+      ...(Object.fromEntries(means) as Record<(typeof MEANS)[number], number>),
+      qoeP5: quantile(Float64Array.from(players, qoeOf).sort(), 0.05),
+      stallSecondsMean: mean(stalls),
+      stallSecondsWorst5pct: tailMean(stalls),
+      difference: algorithm === baseline ? undefined : householdDifference(rows, others, options),
+    };
+  });
+}
+
+/** QoE-linear, of a live session LoL+'s. */
+function qoeOf({ live, qoe }: SessionResult): number {
+  return live?.qoe ?? qoe.linear;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6 + 0;
+}

@@ -1,0 +1,100 @@
+/** The starts of sessions in a trace and their numbers of segments: the `--starts` rule of the protocol. */
+
+import { InputError } from '../../../abr/errors.ts';
+import { EPOCH_SECONDS } from '../../../abr/index.ts';
+import { liveSessionSeconds, type Scenario } from '../../scenarios.ts';
+import { type Trace, wrapSeconds } from '../../trace.ts';
+
+/** `every`: at 0, n, 2n ... seconds; `at`: at the given seconds. */
+export type StartsRule = { everySeconds: number } | { atSeconds: readonly number[] };
+
+export interface SessionStart {
+  /** Second of the trace at the first media request. */
+  startSeconds: number;
+  segmentCount: number;
+}
+
+/** A trace must exceed a session's media by this, for startup and stalls. A live session ends with the encoder. */
+export const SLACK_SECONDS = 40;
+
+/** A trace that is too short for a whole session keeps this many segments unplayed, for startup and stalls. */
+const SPARE_SEGMENTS = 2;
+
+/** Of media: QoE is per second of media, so a shorter session says hardly more than its startup. */
+const LEAST_MEDIA_SECONDS = 40;
+
+/** Tolerance for durations, which are sums of decimal steps. */
+const ROUNDING_SECONDS = 1e-9;
+
+/** Parses `every:<seconds>` or `at:<seconds>[,<seconds> ...]`. @throws {InputError} of `field` */
+export function parseStarts(text: string, field = '--starts'): StartsRule {
+  const [, kind, list] = /^(every|at):(\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)$/.exec(text) ?? [];
+  const seconds = list?.split(',').map(Number) ?? [];
+  if (kind === 'every' && seconds.length === 1 && seconds[0]! > 0) return { everySeconds: seconds[0]! };
+  if (kind === 'at' && new Set(seconds).size === seconds.length) return { atSeconds: seconds.sort((a, b) => a - b) };
+  throw new InputError(field, 'every:<seconds above 0> or at:<seconds>[,<seconds> ...] with each start once', text);
+}
+
+/**
+ * The sessions of one trace, ascending by start. The rest of the trace must cover the session's media and
+ * `SLACK_SECONDS`, or the live session alone. A trace that is too short for one session plays floor(duration / segment)
+ * - 2 segments from 0, without wrapping (live: floor(duration / segment) after the join). Empty if these are fewer than
+ * `leastSegments`, or if none of the given starts fits.
+ */
+export function sessionStarts(
+  trace: Pick<Trace, 'durationSeconds'>,
+  scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>,
+  rule: StartsRule,
+): SessionStart[] {
+  const { segmentCount } = scenario;
+  // A live session has no slack, so it must end before the trace wraps.
+  const playableSeconds = scenario.live ? wrapSeconds(trace) : trace.durationSeconds;
+  const lastStartSeconds = playableSeconds - neededSeconds(scenario) + ROUNDING_SECONDS;
+  if (lastStartSeconds < 0) {
+    const asksForZero = 'everySeconds' in rule || rule.atSeconds.includes(0);
+    const fitting = segmentsOfShortTrace(trace, scenario);
+    return asksForZero && fitting >= leastSegments(scenario)
+      ? [{ startSeconds: 0, segmentCount: Math.min(segmentCount, fitting) }]
+      : [];
+  }
+  const offered =
+    'atSeconds' in rule
+      ? rule.atSeconds
+      : Array.from({ length: Math.floor(lastStartSeconds / rule.everySeconds) + 2 }, (_, i) => i * rule.everySeconds);
+  return offered.filter((second) => second <= lastStartSeconds).map((startSeconds) => ({ startSeconds, segmentCount }));
+}
+
+export function neededOfTraces(scenario: Scenario): string {
+  const { name, live, segmentSeconds, playbackRate = 1 } = scenario;
+  const mediaSeconds = (leastSegments(scenario) * segmentSeconds - (live?.timeShiftSeconds ?? 0)) / playbackRate;
+  const spareSeconds = live ? 0 : (SPARE_SEGMENTS * segmentSeconds) / playbackRate;
+  // Longer traces wrap at a multiple of 15 s.
+  const periodSeconds =
+    mediaSeconds > EPOCH_SECONDS ? Math.ceil(mediaSeconds / EPOCH_SECONDS) * EPOCH_SECONDS : mediaSeconds;
+  const least = Math.max(mediaSeconds + spareSeconds, periodSeconds);
+  return `a trace of ${least} s or more (${neededSeconds(scenario)} s after the start for a whole session of ${name})`;
+}
+
+/** Segments of the shortest session of a short trace: `LEAST_MEDIA_SECONDS`, or all if the scenario has fewer. */
+export function leastSegments({ segmentSeconds, segmentCount, live }: Played): number {
+  const mediaSeconds = LEAST_MEDIA_SECONDS + (live?.timeShiftSeconds ?? 0);
+  return Math.min(segmentCount, Math.ceil(mediaSeconds / segmentSeconds - ROUNDING_SECONDS));
+}
+
+type Played = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
+
+function neededSeconds(scenario: Played): number {
+  const { segmentSeconds, segmentCount, playbackRate = 1, live } = scenario;
+  if (live !== undefined) return liveSessionSeconds({ segmentSeconds, segmentCount, live });
+  return segmentCount * (segmentSeconds / playbackRate) + SLACK_SECONDS;
+}
+
+function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, scenario: Played): number {
+  const { live, playbackRate = 1 } = scenario;
+  const segmentSeconds = scenario.segmentSeconds / playbackRate;
+  const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);
+  // Traces may wrap before their end.
+  const wrapsAtSeconds = wrapSeconds(trace);
+  if (live === undefined) return Math.min(whole(trace.durationSeconds) - SPARE_SEGMENTS, whole(wrapsAtSeconds));
+  return whole(wrapsAtSeconds + live.timeShiftSeconds);
+}

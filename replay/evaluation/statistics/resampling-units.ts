@@ -1,0 +1,38 @@
+/** The bootstrap's units: the recording groups of a data set, or its recordings if it has few groups. */
+
+import type { ResampledBy, SessionResult } from '../../results.ts';
+import { groupBy } from '../group-by.ts';
+
+/** A data set with fewer groups is resampled by recordings. */
+const FEWEST_GROUPS = 8;
+
+type Place = Pick<SessionResult, 'dataset' | 'trace' | 'group'>;
+
+export interface DatasetUnits {
+  resampledBy: 'groups' | 'recordings';
+  nameOf(session: Place): string;
+}
+
+/** The kind of units of each data set. Pass all sessions, so that subsets are resampled by the same kind. */
+export function unitsByDataset(sessions: readonly Place[]): Map<string, DatasetUnits> {
+  const ways = [...groupBy(sessions, ({ dataset }) => dataset)].map(([dataset, members]): [string, DatasetUnits] => {
+    const hasGroups = new Set(members.map(({ group }) => group)).size >= FEWEST_GROUPS;
+    return [
+      dataset,
+      hasGroups
+        ? { resampledBy: 'groups', nameOf: ({ group }) => group }
+        : // The parts `#1`, `#2` ... of a split trace are one recording.
+          { resampledBy: 'recordings', nameOf: ({ trace }) => trace.replace(/#\d+$/, '') },
+    ];
+  });
+  return new Map(ways);
+}
+
+/** These sessions' units, numbered in order of appearance; `ways` is of `unitsByDataset`. */
+export function resamplingUnits(sessions: readonly Place[], ways: ReadonlyMap<string, DatasetUnits>) {
+  const nameOf = (session: Place) => JSON.stringify([session.dataset, ways.get(session.dataset)!.nameOf(session)]);
+  const numbers = new Map([...new Set(sessions.map(nameOf))].map((name, number) => [name, number]));
+  const kinds = [...new Set(sessions.map(({ dataset }) => ways.get(dataset)!.resampledBy))];
+  const resampledBy: ResampledBy = kinds.length > 1 ? 'mixed' : (kinds[0] ?? 'recordings');
+  return { unitOf: (session: Place): number => numbers.get(nameOf(session))!, unitCount: numbers.size, resampledBy };
+}

@@ -1,0 +1,52 @@
+/** One request on the replayed link: the arrival of its bits. */
+
+import type { FlightLink, SharedFlight, Transfer } from '../../link/shared-link.ts';
+
+const FIRST_BYTE_BITS = 8;
+
+/** Times are of the session's clock; `link` begins at the session's second 0 and includes the request's RTT. */
+export class Flight implements SharedFlight {
+  endsAtSeconds = 0;
+  firstByteAtSeconds = 0;
+  private readonly bitsBefore: number;
+
+  constructor(
+    private readonly link: FlightLink,
+    readonly requestedAtSeconds: number,
+    readonly sizeBits: number,
+    private readonly latencySeconds: number,
+  ) {
+    this.bitsBefore = link.cumulativeBits(requestedAtSeconds + latencySeconds);
+    this.project();
+  }
+
+  project(): void {
+    const { link, requestedAtSeconds, sizeBits } = this;
+    this.endsAtSeconds = requestedAtSeconds + link.downloadSeconds(requestedAtSeconds, sizeBits);
+    this.firstByteAtSeconds =
+      requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
+  }
+
+  get transfers(): readonly Transfer[] {
+    const { link, requestedAtSeconds, sizeBits } = this;
+    return [
+      {
+        startSeconds: requestedAtSeconds + this.latencySeconds,
+        endSeconds: requestedAtSeconds + link.transferSeconds(requestedAtSeconds, sizeBits),
+      },
+    ];
+  }
+
+  receivedBits(atSeconds: number): number {
+    if (atSeconds < this.firstByteAtSeconds) return 0;
+    if (atSeconds >= this.endsAtSeconds) return this.sizeBits;
+    return Math.min(this.sizeBits, Math.max(0, this.link.cumulativeBits(atSeconds) - this.bitsBefore));
+  }
+
+  /** When the bits that have arrived at `atSeconds` were complete: earlier than that in an outage. */
+  lastBitsAtSeconds(atSeconds: number): number {
+    const bits = this.receivedBits(atSeconds);
+    if (bits <= 0) return this.firstByteAtSeconds;
+    return Math.min(atSeconds, this.requestedAtSeconds + this.link.transferSeconds(this.requestedAtSeconds, bits));
+  }
+}

@@ -1,0 +1,165 @@
+/** The media element in a live stream: buffer, startup and stalls, catch-up and jumps to the live edge. */
+
+import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
+import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
+import type { Transfer } from '../../link/shared-link.ts';
+import type { LiveStream } from '../../scenarios.ts';
+
+/** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
+const EXPIRY_SLACK_SECONDS = 0.25;
+
+/** Media that will be in the buffer this long after a transfer, whose end may move. */
+export interface Append {
+  transfer: Readonly<Transfer>;
+  responseSeconds: number;
+  appendSeconds: number;
+  untilMediaSeconds: number;
+}
+
+function atSeconds({ transfer, responseSeconds, appendSeconds }: Append): number {
+  return transfer.endSeconds + responseSeconds + appendSeconds;
+}
+
+export interface LivePlaybackOptions {
+  live: LiveStream;
+  stallLevelSeconds: number;
+  catchUp: CatchUp;
+  /** The first picture is shown. */
+  begun(atSeconds: number): void;
+}
+
+export class LivePlayback {
+  nowSeconds = 0;
+  /** The picture's second of media; before the first picture that where playback will begin. */
+  positionSeconds = 0;
+  bufferedUntilSeconds = 0;
+  playbackRate = 1;
+  started = false;
+  startupSeconds = 0;
+  stallSeconds = 0;
+  stallCount = 0;
+  jumps = 0;
+  readonly history: PlaybackPiece[] = [];
+  private isStalled = false;
+  private appends: Append[] = [];
+  private recordedJumps = 0;
+  /** The rate is not the catch-up's. */
+  private isRateSet = false;
+
+  constructor(private readonly options: LivePlaybackOptions) {}
+
+  get bufferLevelSeconds(): number {
+    return Math.max(0, this.bufferedUntilSeconds - this.positionSeconds);
+  }
+
+  /** From the capture of the picture to now. */
+  get latencySeconds(): number {
+    return this.nowSeconds + this.options.live.timeShiftSeconds - this.positionSeconds;
+  }
+
+  /** Moves playback to this latency, or to the stream's start, and empties the buffer. */
+  seekTo(latencySeconds: number): void {
+    this.positionSeconds = Math.max(0, this.nowSeconds + this.options.live.timeShiftSeconds - latencySeconds);
+    this.bufferedUntilSeconds = 0;
+    this.appends = [];
+  }
+
+  expect(appends: readonly Append[]): void {
+    this.appends.push(...appends);
+  }
+
+  /** Media that was to be in the buffer later than this does not arrive. */
+  dropAppendsAfter(seconds: number): void {
+    this.appends = this.appends.filter((append) => atSeconds(append) <= seconds);
+  }
+
+  advanceTo(seconds: number): void {
+    while (this.nowSeconds < seconds) {
+      const appendAt = this.nextAppendSeconds();
+      const stallAt = this.stallsAtSeconds();
+      const at = Math.min(seconds, appendAt, stallAt);
+      this.move(at);
+      if (at === appendAt) this.append(this.appends.shift()!);
+      else if (at === stallAt) this.stall();
+    }
+  }
+
+  /** Plays at this rate in place of the catch-up; undefined gives the rate back to it. */
+  setRate(rate: number | undefined): void {
+    this.playbackRate = rate ?? 1;
+    this.isRateSet = rate !== undefined;
+  }
+
+  private nextAppendSeconds(): number {
+    const [append] = this.appends;
+    return append === undefined ? Number.POSITIVE_INFINITY : atSeconds(append);
+  }
+
+  private stallsAtSeconds(): number {
+    if (!this.started || this.isStalled) return Number.POSITIVE_INFINITY;
+    const playableSeconds = this.bufferLevelSeconds - this.options.stallLevelSeconds;
+    return this.nowSeconds + Math.max(0, playableSeconds) / this.playbackRate;
+  }
+
+  private move(seconds: number): void {
+    const elapsed = Math.max(0, seconds - this.nowSeconds);
+    const { latencySeconds, playbackRate: rate, isStalled } = this;
+    this.nowSeconds = Math.max(this.nowSeconds, seconds);
+    if (!this.started) {
+      this.startupSeconds += elapsed;
+      return;
+    }
+    if (isStalled) this.stallSeconds += elapsed;
+    else this.positionSeconds += elapsed * rate;
+    if (elapsed > 0) this.record({ seconds: elapsed, latencySeconds, rate, isStalled });
+  }
+
+  private record(piece: PlaybackPiece): void {
+    const last = this.history[this.history.length - 1];
+    const { isStalled, rate, seconds } = piece;
+    const isSame = this.jumps === this.recordedJumps && last?.isStalled === isStalled && last.rate === rate;
+    if (isSame) last.seconds += seconds;
+    else this.history.push(piece);
+    this.recordedJumps = this.jumps;
+  }
+
+  /** Playback begins and resumes with the first chunk that it can play. */
+  private append({ untilMediaSeconds }: Append): void {
+    this.bufferedUntilSeconds = Math.max(this.bufferedUntilSeconds, untilMediaSeconds);
+    if (this.bufferLevelSeconds <= this.options.stallLevelSeconds) return;
+    if (!this.started) this.options.begun(this.nowSeconds);
+    this.started = true;
+    this.isStalled = false;
+  }
+
+  private stall(): void {
+    this.isStalled = true;
+    this.stallCount++;
+  }
+
+  /** Goes on at this latency once there are media. */
+  jump(latencySeconds: number): void {
+    this.jumps++;
+    this.seekTo(latencySeconds);
+    if (!this.isStalled) this.stall();
+  }
+
+  /** At the element's `timeupdate`, which leaves stalls out. True if playback jumped. */
+  catchUp(): boolean {
+    if (this.isRateSet) return false;
+    const { catchUp, live } = this.options;
+    const { targetLatencySeconds, timeShiftSeconds, playbackRates: rates = DEFAULT_PLAYBACK_RATES } = live;
+    const { latencySeconds, bufferLevelSeconds, playbackRate: presentRate, isStalled } = this;
+    const isTooLate = isStalled
+      ? latencySeconds > timeShiftSeconds + EXPIRY_SLACK_SECONDS
+      : shouldJumpToLive(latencySeconds, targetLatencySeconds);
+    if (isTooLate) {
+      this.jump(targetLatencySeconds);
+      return true;
+    }
+    if (isStalled) return false;
+    const situation = { latencySeconds, targetLatencySeconds, bufferLevelSeconds, rates, presentRate };
+    this.playbackRate = catchUpRate(catchUp, situation);
+    return false;
+  }
+}

@@ -1,0 +1,245 @@
+/** A player of a live stream: joins at the target latency and ends with the encoder. README.md describes the model. */
+
+import type { PiecewisePath } from '../../../abr/index.ts';
+import type { LiveMedia, LivePosition, Period, RatePort } from '../../../session/player-port.ts';
+import { CATCH_UP_PERIOD_SECONDS, DEFAULT_PLAYBACK_RATES, MAX_DRIFT_SECONDS } from '../../catch-up.ts';
+import { liveMetrics, type PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
+import { ChunkedFlight } from '../../link/chunked-flight.ts';
+import type { SessionResult } from '../../results.ts';
+import { chunkExistsAtSeconds, encoderEdgeSeconds, type LiveStream, liveSessionSeconds } from '../../scenarios.ts';
+import type { EventQueue } from '../event-queue.ts';
+import { linkOf } from '../session-setup.ts';
+import type { SimulationOptions } from '../simulation-options.ts';
+import { LivePlayback } from './live-playback.ts';
+import { nextStep, ROUNDING_SECONDS, SimulatedPlayer } from './simulated-player.ts';
+
+/** What a page adds at the live edge, beside `BrowserModel`; README.md says where the values come from. */
+export const LIVE_PAGE = {
+  /** From the manifest to the choice of the start position, and from there to the first request. */
+  joinSeconds: 0.05,
+  setUpSeconds: 0.02,
+  /** How late a segment is requested that did not exist before: with chunks, and as a whole. */
+  lowLatencyLateSeconds: 0.002,
+  lateSeconds: 0.01,
+  /** A page sees a body in such parts: as the origin sends its chunks, or by progress events. */
+  readChunksSeconds: 0.004,
+  readWholeSeconds: 0.05,
+};
+
+export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
+  protected readonly playback: LivePlayback;
+  protected readonly endedBy = 'end';
+  protected readonly hasFirstInit = false;
+  override readonly rate: RatePort = {
+    rateStep: undefined,
+    setPlaybackRate: (rate) => this.playback.setRate(rate),
+    jumpToLive: (latencySeconds) => {
+      this.playback.jump(latencySeconds);
+      this.#rejoin();
+    },
+  };
+  private readonly idealLink: PiecewisePath;
+  private readonly chunkCount: number;
+  private readonly streamEndsAtSeconds: number;
+
+  /** @throws {RangeError} for a trace without capacity. */
+  constructor(
+    options: SimulationOptions,
+    private readonly stream: LiveStream,
+    queue: EventQueue,
+  ) {
+    super(options, queue);
+    const { trace, scenario } = options;
+    const { segmentSeconds, browser } = scenario;
+    const { segmentCount, startSeconds } = this;
+    this.idealLink = linkOf(trace, scenario).from(startSeconds, 0);
+    this.chunkCount = Math.round(segmentSeconds / stream.chunkSeconds);
+    this.streamEndsAtSeconds = liveSessionSeconds({ ...scenario, live: stream, segmentCount });
+    const { stallLevelSeconds } = browser;
+    this.playback = new LivePlayback({
+      live: stream,
+      catchUp: options.catchUp ?? 'default',
+      stallLevelSeconds,
+      begun: (atSeconds) => this.#catchUpFrom(atSeconds),
+    });
+  }
+
+  /** What the element showed. */
+  get history(): readonly PlaybackPiece[] {
+    return this.playback.history;
+  }
+
+  protected join(): void {
+    this.at(this.streamEndsAtSeconds, () => {});
+    this.at(LIVE_PAGE.joinSeconds, () => this.playback.seekTo(this.stream.targetLatencySeconds));
+    this.at(LIVE_PAGE.joinSeconds + LIVE_PAGE.setUpSeconds, () => this.begin(this.#indexAtPosition()));
+  }
+
+  /** From the first picture on. */
+  #catchUpFrom(seconds: number): void {
+    this.at(seconds + CATCH_UP_PERIOD_SECONDS, () => {
+      if (this.playback.catchUp()) this.#rejoin();
+      this.#catchUpFrom(this.nowSeconds);
+    });
+  }
+
+  protected endsAtSeconds(): number {
+    return this.streamEndsAtSeconds;
+  }
+
+  protected bufferedUntilSeconds(): number {
+    return Math.max(this.playback.positionSeconds, this.playback.bufferedUntilSeconds);
+  }
+
+  /** In low latency dash.js compares the level alone with its target. */
+  protected lookFor(index: number): void {
+    if (index >= this.segmentCount) return;
+    const look = () => {
+      const { playback, scenario } = this;
+      const added = this.#hasChunks ? 0 : scenario.segmentSeconds;
+      const excessSeconds = playback.bufferLevelSeconds + added - scenario.bufferCapSeconds;
+      if (excessSeconds < 0) this.choose();
+      else this.soon(this.nowSeconds + excessSeconds / playback.playbackRate + this.#pollSeconds, look);
+    };
+    if (this.rows.length === 0) look();
+    else this.soon(this.nowSeconds + this.scenario.browser.requestGapSeconds, look);
+  }
+
+  protected missingSeconds(index: number): number {
+    const missing = this.#existsAtSeconds(index, 0) - this.nowSeconds;
+    return missing > 0 ? missing + this.#pollSeconds : 0;
+  }
+
+  protected newFlight(index: number, sizeBits: number): ChunkedFlight {
+    const { playback, scenario, chunkCount, stream } = this;
+    const { responseSeconds, responseSecondsPerBit, appendSeconds } = scenario.browser;
+    const toPage = (bits: number) => responseSeconds + responseSecondsPerBit * bits;
+    const flight = new ChunkedFlight(this.access.shareOf(this.idealLink), {
+      requestedAtSeconds: this.nowSeconds,
+      rttSeconds: scenario.rttSeconds,
+      sizeBits,
+      chunks: Array.from({ length: chunkCount }, (_, chunk) => {
+        return { existsAtSeconds: this.#existsAtSeconds(index, chunk), bits: sizeBits / chunkCount };
+      }),
+      responseSeconds: toPage,
+    });
+    playback.expect(
+      flight.transfers.map((transfer, chunk) => ({
+        transfer,
+        responseSeconds: toPage(transfer.bits),
+        appendSeconds,
+        untilMediaSeconds: index * scenario.segmentSeconds + (chunk + 1) * stream.chunkSeconds,
+      })),
+    );
+    return flight;
+  }
+
+  /** Reads each chunk in small parts while it arrives. */
+  protected read(flight: ChunkedFlight): void {
+    const { downloads } = this.adaptation;
+    const period = this.#hasChunks ? LIVE_PAGE.readChunksSeconds : LIVE_PAGE.readWholeSeconds;
+    const next = () => {
+      const { nowSeconds } = this;
+      // The times of this player are differences, and so rounded.
+      const transfer = flight.transfers.find(({ endSeconds }) => endSeconds > nowSeconds + ROUNDING_SECONDS);
+      if (transfer === undefined) this.soon(flight.endsAtSeconds, () => this.complete());
+      else if (transfer.endSeconds < Number.POSITIVE_INFINITY || transfer.startSeconds <= nowSeconds) {
+        const { startSeconds, endSeconds } = transfer;
+        const step = Math.max(1, nextStep(nowSeconds - startSeconds, period));
+        const at = Math.min(startSeconds + step * period, endSeconds);
+        this.soon(at, () => {
+          const chunks = this.#hasChunks ? Number(at >= endSeconds) : undefined;
+          downloads.received(flight, { totalBits: flight.deliveredBits(at), ...(chunks !== undefined && { chunks }) });
+          next();
+        });
+      }
+    };
+    next();
+  }
+
+  protected override giveUp(): number {
+    const bits = super.giveUp();
+    this.playback.dropAppendsAfter(this.nowSeconds + this.scenario.browser.appendSeconds);
+    return bits;
+  }
+
+  protected appended(): void {
+    // Chunk by chunk, `LivePlayback` has done it.
+  }
+
+  protected live(index: number): LiveMedia {
+    const { segmentSeconds } = this.scenario;
+    return { ...this.#time(), startSeconds: index * segmentSeconds, segmentSeconds };
+  }
+
+  position(): LivePosition {
+    const { playback, stream } = this;
+    const { targetLatencySeconds, playbackRates = DEFAULT_PLAYBACK_RATES } = stream;
+    return {
+      ...this.#time(),
+      latencySeconds: playback.started ? playback.latencySeconds : targetLatencySeconds,
+      targetLatencySeconds,
+      playbackRates,
+      maxLatencySeconds: targetLatencySeconds + MAX_DRIFT_SECONDS,
+      isPaceable: this.options.catchUp === undefined,
+    };
+  }
+
+  /** A player does not see the end of a live stream. */
+  protected override get period(): Period {
+    return { ...super.period, segmentCount: Number.POSITIVE_INFINITY };
+  }
+
+  protected override get bufferCapSeconds(): number {
+    return super.bufferCapSeconds + (this.#hasChunks ? this.scenario.segmentSeconds : 0);
+  }
+
+  override result(): SessionResult {
+    const { playback, scenario, rows } = this;
+    const unseen: PlaybackPiece = {
+      seconds: playback.startupSeconds,
+      latencySeconds: this.stream.targetLatencySeconds,
+      rate: 1,
+      isStalled: true,
+    };
+    return super.result({
+      live: liveMetrics({
+        history: playback.history.length > 0 ? playback.history : [unseen],
+        bitratesBps: rows.map(({ bitrateBps }) => bitrateBps),
+        segmentSeconds: scenario.segmentSeconds,
+        ladderBps: scenario.ladderBps,
+        jumps: playback.jumps,
+      }),
+    });
+  }
+
+  /** After a jump: the download is given up, and the segment at the new position is next. */
+  #rejoin(): void {
+    this.giveUp();
+    this.adaptation.session.seeked();
+    this.begin(this.#indexAtPosition());
+  }
+
+  /** The manifest announces the first chunk's end and the encoder's latency in one. */
+  #time() {
+    const { nowSeconds, stream } = this;
+    return { nowSeconds: nowSeconds + stream.timeShiftSeconds, firstChunkSeconds: encoderEdgeSeconds(stream) };
+  }
+
+  get #hasChunks(): boolean {
+    return this.chunkCount > 1;
+  }
+
+  get #pollSeconds(): number {
+    return this.#hasChunks ? LIVE_PAGE.lowLatencyLateSeconds : LIVE_PAGE.lateSeconds;
+  }
+
+  #existsAtSeconds(segmentIndex: number, chunkIndex: number): number {
+    const { segmentSeconds } = this.scenario;
+    return chunkExistsAtSeconds({ segmentSeconds, live: this.stream }, { segmentIndex, chunkIndex });
+  }
+
+  #indexAtPosition(): number {
+    return Math.floor(this.playback.positionSeconds / this.scenario.segmentSeconds);
+  }
+}

@@ -1,0 +1,83 @@
+/** A player of a stream on demand. README.md describes the model. */
+
+import { CUTOFF_SECONDS } from '../../scenarios.ts';
+import type { EventQueue } from '../event-queue.ts';
+import type { SimulationOptions } from '../simulation-options.ts';
+import { Flight } from './flight.ts';
+import { Playback } from './playback.ts';
+import { nextStep, SimulatedPlayer } from './simulated-player.ts';
+
+/** Progress events are 50 ms apart; the session counts one of three (`LinkWatch.leavesOut`). */
+const PROGRESS_SECONDS = 0.15;
+
+export class OnDemandPlayer extends SimulatedPlayer<Flight> {
+  protected readonly playback: Playback;
+  protected readonly endedBy = 'cutoff';
+  protected readonly hasFirstInit = true;
+  private readonly cutoffSeconds: number;
+
+  constructor(options: SimulationOptions, queue: EventQueue) {
+    super(options, queue);
+    const { scenario, cutoffSeconds = CUTOFF_SECONDS } = options;
+    this.cutoffSeconds = cutoffSeconds;
+    this.playback = new Playback(scenario.browser.stallLevelSeconds, scenario.playbackRate);
+  }
+
+  protected join(): void {
+    this.begin(0);
+  }
+
+  protected endsAtSeconds(): number {
+    return this.playback.waitedAtSeconds(this.cutoffSeconds);
+  }
+
+  protected bufferedUntilSeconds(): number {
+    return this.rows.length * this.scenario.segmentSeconds;
+  }
+
+  /** dash.js requests when buffer + segment < cap, plus the delay of polling and the gap after appends. */
+  protected lookFor(index: number): void {
+    const { scenario, playback } = this;
+    if (index === this.segmentCount) this.finish({ endedBy: 'end' });
+    else if (index === 0) this.choose();
+    else {
+      const { requestGapSeconds, requestLatenessSeconds } = scenario.browser;
+      const excessSeconds = playback.bufferLevelSeconds + scenario.segmentSeconds - scenario.bufferCapSeconds;
+      const seconds = Math.max(requestGapSeconds, excessSeconds / playback.playbackRate + requestLatenessSeconds);
+      this.soon(this.nowSeconds + seconds, () => this.choose());
+    }
+  }
+
+  protected missingSeconds(): number {
+    return 0;
+  }
+
+  protected newFlight(_index: number, sizeBits: number): Flight {
+    return new Flight(this.access.shareOf(this.link), this.nowSeconds, sizeBits, this.scenario.rttSeconds);
+  }
+
+  protected read(flight: Flight): void {
+    const { downloads } = this.adaptation;
+    const { firstByteAtSeconds, endsAtSeconds, sizeBits } = flight;
+    const report = (event: number) => {
+      const atSeconds = firstByteAtSeconds + event * PROGRESS_SECONDS;
+      this.soon(atSeconds, () => {
+        downloads.received(flight, { totalBits: flight.receivedBits(atSeconds), sizeBits });
+        report(event + 1);
+      });
+    };
+    report(nextStep(this.nowSeconds - firstByteAtSeconds, PROGRESS_SECONDS));
+    this.soon(endsAtSeconds, () => {
+      downloads.received(flight, { totalBits: sizeBits, sizeBits });
+      this.complete();
+    });
+  }
+
+  protected appended(): void {
+    this.playback.append(this.scenario.segmentSeconds);
+  }
+
+  protected live(): undefined {}
+
+  position(): undefined {}
+}

@@ -1,0 +1,414 @@
+/**
+ * A player behind the port of the session, on a virtual clock: it looks for room, asks for a decision, requests, reads and
+ * appends. Subclasses are players of streams on demand and of live streams.
+ */
+
+import { type PiecewisePath, qoeWeights } from '../../../abr/index.ts';
+import { Adaptation } from '../../../session/adaptation.ts';
+import { Events } from '../../../session/page/events.ts';
+import type {
+  Choice,
+  LiveMedia,
+  LivePosition,
+  Period,
+  PlayerPort,
+  RatePort,
+  SegmentRequest,
+  Situation,
+} from '../../../session/player-port.ts';
+import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
+import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
+import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
+import type { Scenario } from '../../scenarios.ts';
+import { traceStartUtcMs } from '../../trace.ts';
+import type { Event, EventQueue } from '../event-queue.ts';
+import { ObservedController } from '../observed-controller.ts';
+import { sessionTotals } from '../session-result.ts';
+import { pageLinkOf, sizesOf } from '../session-setup.ts';
+import { sessionOptions } from '../simulated-options.ts';
+import type { SimulationOptions } from '../simulation-options.ts';
+import { virtualHost } from '../virtual-host.ts';
+import { Flight } from './flight.ts';
+
+/** The media element. Times are of the player's clock, levels seconds of media. */
+interface Playback {
+  readonly nowSeconds: number;
+  readonly started: boolean;
+  readonly bufferLevelSeconds: number;
+  readonly playbackRate: number;
+  readonly startupSeconds: number;
+  readonly stallSeconds: number;
+  readonly stallCount: number;
+  advanceTo(seconds: number): void;
+}
+
+/** A request in flight. */
+interface Attempt {
+  flight: Airborne;
+  /** Undefined for an initialisation segment. */
+  representation: number | undefined;
+  /** Schedules what comes of it from now on. */
+  follow(): void;
+}
+
+/** What subclasses need of a flight. */
+type Airborne = SharedFlight & Pick<Flight, 'sizeBits' | 'requestedAtSeconds'>;
+
+/** The segment that is being loaded: one row of the result. */
+interface Loading {
+  index: number;
+  stallSecondsBefore: number;
+  abandonedBits: number;
+  first?: { requestedAtSeconds: number; bufferLevelSeconds: number };
+  reason: string;
+}
+
+/** The times of a player are differences of the queue's, and so rounded. */
+export const ROUNDING_SECONDS = 1e-9;
+
+/** Steps of a period until after these seconds; 0 for less than 0. */
+export const nextStep = (seconds: number, period: number) =>
+  Math.max(0, Math.floor((seconds + ROUNDING_SECONDS) / period) + 1);
+
+export const idOf = (representation: number) => `video-${representation}`;
+
+/** Seconds are of the player's clock, which begins at its join. */
+export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements PlayerPort {
+  readonly name = 'the simulator';
+  readonly rate?: RatePort;
+  readonly startSeconds: number;
+  readonly segmentCount: number;
+  readonly rows: SegmentRow[] = [];
+  protected readonly scenario: Scenario | ResolvedScenario;
+  protected readonly link: PiecewisePath;
+  protected readonly access: Sender;
+  protected attempt: Attempt | undefined;
+  private followedEndSeconds = 0;
+  protected adaptation!: Adaptation;
+  private readonly controller: ObservedController;
+  private readonly offsetSeconds: number;
+  private readonly initialised: boolean[];
+  private readonly sizes: readonly (readonly number[])[];
+  private loading!: Loading;
+  private wastedBits = 0;
+  private ended: Pick<SessionResult, 'endedBy' | 'fault'> | undefined;
+  private readonly pending = new Set<Event>();
+  /** A fault of the simulator itself. */
+  private failure: unknown;
+
+  /** @throws {RangeError} for a trace without capacity. */
+  constructor(
+    protected readonly options: SimulationOptions,
+    protected readonly queue: EventQueue,
+  ) {
+    const { trace, scenario } = options;
+    this.scenario = scenario;
+    this.startSeconds = options.startSeconds ?? 0;
+    this.segmentCount = options.segmentCount ?? scenario.segmentCount;
+    this.link = pageLinkOf(trace, scenario).from(this.startSeconds);
+    this.access = options.access ?? new SharedLink().access();
+    this.offsetSeconds = this.access.offsetSeconds;
+    this.sizes = sizesOf(scenario);
+    this.initialised = scenario.ladderBps.map(() => scenario.browser.initSegmentBits <= 0);
+    this.controller = new ObservedController(options.controller, options);
+  }
+
+  protected abstract readonly playback: Playback;
+  /** When the session ends by itself, if nothing happens before. */
+  protected abstract endsAtSeconds(): number;
+  protected abstract readonly endedBy: SessionResult['endedBy'];
+  /** The first representation's initialisation segment was loaded before second 0. */
+  protected abstract readonly hasFirstInit: boolean;
+  /** Second of media up to which the buffer reaches. */
+  protected abstract bufferedUntilSeconds(): number;
+  /** Calls `choose` once there is room for the segment. */
+  protected abstract lookFor(index: number): void;
+  /** Seconds until the segment can be requested. */
+  protected abstract missingSeconds(index: number): number;
+  protected abstract newFlight(index: number, sizeBits: number): F;
+  /** Schedules how the body is read from now on, and `complete` at its end. */
+  protected abstract read(flight: F): void;
+  /** The whole segment is here: it reaches the buffer `appendSeconds` later. */
+  protected abstract appended(index: number): void;
+  protected abstract live(index: number): LiveMedia | undefined;
+  abstract position(): LivePosition | undefined;
+
+  /** Joins; the first events are in the queue then. */
+  start(): void {
+    const { options, queue, controller, scenario } = this;
+    const { trace, utcErrorSeconds = 0 } = options;
+    const utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + utcErrorSeconds) * 1000;
+    const host = virtualHost(queue, { run: (action) => this.run(action), pageLoad: options.pageLoad });
+    const events = new Events({ logger: null, host });
+    const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
+    const traceSecondsAt = (nowSeconds: number) =>
+      this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
+    const { forecaster } = options;
+    const resolved = sessionOptions({
+      host,
+      controller,
+      weights,
+      forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
+      seed: options.seed ?? 0,
+      downloadsKept: options.downloadsKept,
+      utcMs: () => utcMsAtStart + this.nowSeconds * 1000,
+    });
+    this.adaptation = new Adaptation(this, resolved, events);
+    events.on('fault', ({ code, message, cause }) => {
+      if (code === 'forecaster-failed') return;
+      if (code !== 'controller-failed') this.failure ??= cause ?? new Error(message);
+      this.finish({ endedBy: 'fault', fault: cause instanceof Error ? (cause.stack ?? message) : message });
+    });
+    this.at(0, () => this.join());
+  }
+
+  protected abstract join(): void;
+
+  get nowSeconds(): number {
+    return this.queue.nowSeconds - this.offsetSeconds;
+  }
+
+  get isOver(): boolean {
+    if (this.failure) throw this.failure;
+    return this.ended !== undefined;
+  }
+
+  manifestUrl(): undefined {}
+
+  situation(): Situation {
+    const { playback, scenario } = this;
+    const end = this.bufferedUntilSeconds();
+    return {
+      period: this.period,
+      ladder: scenario.ladderBps.map((bitrateBps, i) => ({ id: idOf(i), bitrateBps })),
+      playback: {
+        segmentSeconds: scenario.segmentSeconds,
+        bufferLevelSeconds: playback.bufferLevelSeconds,
+        bufferCapSeconds: this.bufferCapSeconds,
+        playbackRate: playback.playbackRate,
+        isPaused: false,
+      },
+      bufferedUntilSeconds: end,
+      playableUntilSeconds: end,
+      live: this.position(),
+      indexedBits: (id, index) => this.sizes[index]?.[Number(id.slice('video-'.length))],
+    };
+  }
+
+  protected get bufferCapSeconds(): number {
+    return this.scenario.bufferCapSeconds;
+  }
+
+  protected get period(): Period {
+    return { id: '0', startSeconds: 0, firstIndex: 0, segmentCount: this.segmentCount, segmentsAfter: 0 };
+  }
+
+  abandon(choice: Choice): void {
+    this.loading.abandonedBits += this.giveUp();
+    this.request(choice);
+  }
+
+  /** What is in flight may end at another time, because the link is shared otherwise. */
+  followLink(): void {
+    const { attempt } = this;
+    if (attempt === undefined || attempt.flight.endsAtSeconds === this.followedEndSeconds || this.isOver) return;
+    this.forgetEvents();
+    this.follow(attempt);
+  }
+
+  private follow(attempt: Attempt): void {
+    this.followedEndSeconds = attempt.flight.endsAtSeconds;
+    attempt.follow();
+  }
+
+  /** Runs `action` at a second that is not before now, if the session is not over then. */
+  protected at(seconds: number, action: () => void): Event {
+    const event = this.queue.at(Math.max(this.queue.nowSeconds, seconds + this.offsetSeconds), () => {
+      this.pending.delete(event);
+      this.run(action);
+    });
+    return event;
+  }
+
+  /** As `at`, for what the present segment waits for: `forgetEvents` cancels it. */
+  protected soon(seconds: number, action: () => void): void {
+    this.pending.add(this.at(seconds, action));
+  }
+
+  protected forgetEvents(): void {
+    for (const event of this.pending) this.queue.cancel(event);
+    this.pending.clear();
+  }
+
+  /** Lets playback go on until now; then, if the session has not ended meanwhile, runs `action`. */
+  private run(action: () => void): void {
+    if (this.isOver) return;
+    const endsAtSeconds = this.endsAtSeconds();
+    this.playback.advanceTo(Math.min(this.nowSeconds, endsAtSeconds));
+    if (this.nowSeconds < endsAtSeconds) action();
+    else this.finish({ endedBy: this.endedBy });
+  }
+
+  /** Begins with a segment. */
+  protected begin(index: number): void {
+    this.loading = { index, stallSecondsBefore: this.playback.stallSeconds, abandonedBits: 0, reason: '' };
+    this.lookFor(index);
+  }
+
+  /** There is room for the segment. */
+  protected choose(): void {
+    const choice = this.adaptation.decisions.decide();
+    // A controller that failed ends the session after this event.
+    if (choice === undefined) return;
+    const { waitSeconds = 0 } = this.adaptation.session.record.decision!;
+    if (waitSeconds > 0) this.soon(this.nowSeconds + waitSeconds, () => this.request(choice));
+    else this.request(choice);
+  }
+
+  private request(choice: Choice): void {
+    const { loading } = this;
+    const representation = Number(choice.representationId.slice('video-'.length));
+    loading.reason = this.adaptation.session.record.decision!.reason;
+    const isFirst = this.hasFirstInit && this.rows.length === 0 && loading.first === undefined;
+    const isInitialised = this.initialised[representation] || isFirst;
+    this.initialised[representation] = true;
+    if (isInitialised) this.sendWhenThere(representation);
+    else this.initialise(() => this.sendWhenThere(representation));
+  }
+
+  private sendWhenThere(representation: number): void {
+    const missing = this.missingSeconds(this.loading.index);
+    if (missing > 0) this.soon(this.nowSeconds + missing, () => this.send(representation));
+    else this.send(representation);
+  }
+
+  private initialise(then: () => void): void {
+    const { scenario, nowSeconds } = this;
+    const { downloads } = this.adaptation;
+    const { initSegmentBits: bits } = scenario.browser;
+    const flight = new Flight(this.access.shareOf(this.link), nowSeconds, bits, scenario.rttSeconds);
+    const end = () => {
+      this.forgetEvents();
+      this.attempt = undefined;
+      this.access.end(this.nowSeconds);
+      downloads.received(flight, { totalBits: bits });
+      downloads.ended(flight, 'whole');
+      then();
+    };
+    this.fly(flight, undefined, () => this.soon(flight.endsAtSeconds, end));
+    downloads.requested(flight, { isMedia: false });
+  }
+
+  private fly(flight: Airborne, representation: number | undefined, follow: () => void): void {
+    this.access.begin(flight);
+    this.attempt = { flight, representation, follow };
+    this.follow(this.attempt);
+  }
+
+  private send(representation: number): void {
+    const { loading, scenario, adaptation, playback } = this;
+    const { index } = loading;
+    const sizeBits = this.sizes[index]![representation]!;
+    loading.first ??= { requestedAtSeconds: this.nowSeconds, bufferLevelSeconds: playback.bufferLevelSeconds };
+    const flight = this.newFlight(index, sizeBits);
+    const segment: SegmentRequest = {
+      period: this.period,
+      representation: { id: idOf(representation), bitrateBps: scenario.ladderBps[representation]! },
+      index,
+      segmentSeconds: scenario.segmentSeconds,
+      endSeconds: (index + 1) * scenario.segmentSeconds,
+      indexedBits: sizeBits,
+    };
+    adaptation.downloads.requested(flight, { isMedia: true, segment, live: this.live(index) });
+    this.fly(flight, representation, () => this.read(flight));
+  }
+
+  /** The body has arrived. */
+  protected complete(): void {
+    const { loading, playback, scenario, adaptation } = this;
+    const { flight, representation } = this.attempt!;
+    const { index, first } = loading;
+    this.forgetEvents();
+    this.attempt = undefined;
+    this.access.end(this.nowSeconds);
+    adaptation.downloads.ended(flight, 'whole', this.nowSeconds - flight.requestedAtSeconds);
+    const downloadSeconds = this.nowSeconds - first!.requestedAtSeconds;
+    this.soon(this.nowSeconds + scenario.browser.appendSeconds, () => {
+      this.appended(index);
+      if (playback.started) adaptation.session.playing();
+      this.rows.push({
+        index,
+        bitrateBps: scenario.ladderBps[representation!]!,
+        sizeBits: flight.sizeBits,
+        requestedAtSeconds: first!.requestedAtSeconds,
+        downloadSeconds,
+        bufferLevelSeconds: first!.bufferLevelSeconds,
+        stallSeconds: playback.stallSeconds - loading.stallSecondsBefore,
+        abandonedBits: loading.abandonedBits,
+        reason: loading.reason,
+      });
+      this.begin(index + 1);
+    });
+  }
+
+  /** Ends the request in flight, if any, and what the segment waits for; returns the request's bits. */
+  protected giveUp(): number {
+    const { attempt, adaptation, access } = this;
+    this.forgetEvents();
+    this.attempt = undefined;
+    if (attempt === undefined) return 0;
+    const { flight, representation } = attempt;
+    const receivedBits = flight.receivedBits(this.nowSeconds);
+    access.end(this.nowSeconds);
+    if (representation === undefined) return 0;
+    adaptation.downloads.received(flight, { totalBits: receivedBits });
+    adaptation.downloads.ended(flight, 'abandoned');
+    this.wastedBits += receivedBits;
+    return receivedBits;
+  }
+
+  protected finish(end: Pick<SessionResult, 'endedBy' | 'fault'>): void {
+    if (this.isOver) return;
+    const { wastedBits } = this;
+    this.giveUp();
+    // A stream's end wastes nothing.
+    if (end.endedBy === 'end') this.wastedBits = wastedBits;
+    this.ended = end;
+    this.adaptation.stop();
+  }
+
+  /** Of a session that is over. Without `hasUnfinished` the rows have all stalls and all abandoned bits. */
+  result(more: Partial<SessionResult> = {}): SessionResult {
+    const { options, rows, playback, scenario, controller } = this;
+    const { trace } = options;
+    const end = this.ended!;
+    const hasUnfinished = scenario.live !== undefined || end.endedBy !== 'end';
+    const stallOfRows = rows.reduce((sum, row) => sum + row.stallSeconds, 0);
+    const wasteOfRows = rows.reduce((sum, row) => sum + row.abandonedBits, 0);
+    const { handoversAtSeconds } = controller;
+    return {
+      trace: trace.name,
+      dataset: trace.metadata.dataset,
+      group: trace.metadata.recordingGroup,
+      startSeconds: this.startSeconds,
+      algorithm: options.algorithm ?? controller.name,
+      seed: options.seed ?? 0,
+      ...end,
+      segments: rows,
+      ...sessionTotals(
+        {
+          segments: rows,
+          startupSeconds: playback.startupSeconds,
+          stallCount: playback.stallCount,
+          segmentCount: scenario.live ? rows.length : this.segmentCount,
+          unfinishedStallSeconds: hasUnfinished ? playback.stallSeconds - stallOfRows : 0,
+          unfinishedBits: hasUnfinished ? this.wastedBits - wasteOfRows : 0,
+        },
+        scenario,
+      ),
+      ...(handoversAtSeconds !== undefined && { handoversAtSeconds }),
+      ...decisionMicros(controller.decisionMillis),
+      ...more,
+    };
+  }
+}

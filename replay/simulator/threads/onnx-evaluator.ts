@@ -1,0 +1,54 @@
+/** Evaluates ONNX models, each in a thread that answers while this one waits. Node only. */
+
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { EvaluatedModel } from '../../../predictor/onnx/card-session.ts';
+import type { ModelCard } from '../../../predictor/onnx/model-card.ts';
+import type { OnnxModels } from '../../onnx-model.ts';
+
+export interface OnnxThreadSetup extends Pick<OnnxModels, 'runtimeFolder'> {
+  name: string;
+  bytes: Uint8Array;
+  port: MessagePort;
+  answered: Int32Array;
+}
+
+export type OnnxAnswer = { quantiles: Float32Array } | { fault: string };
+
+/** An evaluation takes well under a millisecond. */
+const TIMEOUT_MS = 60_000;
+
+/** The models, loaded, by the forecaster's name. Rejects if one cannot be loaded. */
+export async function evaluatedModels(onnx: OnnxModels | undefined): Promise<ReadonlyMap<string, EvaluatedModel>> {
+  const files = Object.entries(onnx?.files ?? {});
+  return new Map(
+    await Promise.all(files.map(async ([name, bytes]) => [name, await evaluated(name, bytes, onnx!)] as const)),
+  );
+}
+
+async function evaluated(
+  name: string,
+  bytes: Uint8Array,
+  { runtimeFolder, threadFile }: OnnxModels,
+): Promise<EvaluatedModel> {
+  if (!existsSync(threadFile)) throw new Error(`not built (npm run build:cli): no ${threadFile}`);
+  const { port1, port2: port } = new MessageChannel();
+  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: OnnxThreadSetup = { name, bytes, runtimeFolder, port, answered };
+  const thread = new Worker(threadFile, { workerData, transferList: [port] });
+  const [card]: ModelCard[] = await once(thread, 'message');
+  thread.unref();
+  return {
+    card: card!,
+    evaluate(features) {
+      Atomics.store(answered, 0, 0);
+      port1.postMessage(features);
+      // The notification of the answer before may come only now.
+      while (Atomics.load(answered, 0) === 0 && Atomics.wait(answered, 0, 0, TIMEOUT_MS) !== 'timed-out');
+      const { message } = (receiveMessageOnPort(port1) ?? {}) as { message?: OnnxAnswer };
+      if (message && 'quantiles' in message) return message.quantiles;
+      throw new Error(`${name}: ${message?.fault ?? `the model has not answered for ${TIMEOUT_MS / 1000} s`}`);
+    },
+  };
+}

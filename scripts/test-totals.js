@@ -1,0 +1,28 @@
+/** The totals of the test runners' JSON reports. */
+
+/** A share of tests that may need their retry; beyond it they are no accidents of a busy host. */
+const MOST_RETRIED_SHARE = 0.01;
+
+export const unitTotals = (report) => ({
+  passed: report.numPassedTests,
+  failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
+  skipped: report.numPendingTests,
+});
+
+/** With the names of tests that passed only when they ran again; too many of them count as failed. */
+export function browserTotals({ stats, suites, errors }) {
+  const retried = suites.flatMap(retriedIn);
+  const ran = stats.expected + stats.flaky + stats.unexpected;
+  const isTooMany = retried.length > MOST_RETRIED_SHARE * ran;
+  return {
+    passed: stats.expected + (isTooMany ? 0 : stats.flaky),
+    failed: stats.unexpected + errors.length + (isTooMany ? stats.flaky : 0),
+    skipped: stats.skipped,
+    retried,
+  };
+}
+
+function retriedIn({ suites = [], specs = [] }) {
+  const found = specs.filter(({ tests }) => tests.some(({ status }) => status === 'flaky'));
+  return [...found.map(({ file, line, title }) => `${file}:${line} ${title}`), ...suites.flatMap(retriedIn)];
+}

@@ -1,0 +1,44 @@
+/** The state of a dish, since when, and why. */
+
+import type { DishReply, DishStateName } from '../api/wire.ts';
+import { type Clock, utcMsOf } from '../clock.ts';
+import { defined } from '../telemetry.ts';
+import type { OutageCause } from './device-api.ts';
+import type { StatusReading } from './read-answers.ts';
+
+/** Seconds that lose at least this share of pings are an outage, even if the dish reports none. */
+const OUTAGE_DROP_RATE = 0.99;
+const ASLEEP: readonly (OutageCause | undefined)[] = ['SLEEPING', 'STOWED'];
+
+export class CurrentState {
+  state: DishStateName = 'connecting';
+  #sinceMonotonicMs: number;
+  #detail: string | undefined;
+
+  constructor(private readonly options: { clock: Clock; onStateChange(): void }) {
+    this.#sinceMonotonicMs = options.clock.monotonicMs();
+  }
+
+  reply(): Pick<DishReply, 'state' | 'sinceMs' | 'detail'> {
+    const sinceMs = utcMsOf(this.#sinceMonotonicMs, this.options.clock);
+    return { state: this.state, sinceMs, ...defined({ detail: this.#detail }) };
+  }
+
+  show({ outage, second }: Pick<StatusReading, 'outage' | 'second'>): void {
+    const detail = outage?.toLowerCase().replaceAll('_', ' ');
+    if (outage === 'BOOTING') this.enter('rebooting', detail);
+    else if (ASLEEP.includes(outage)) this.enter('asleep', detail);
+    else if (second.obstructed === true) this.enter('obstructed', detail);
+    else if (outage !== undefined) this.enter('outage', detail);
+    else if ((second.dropRate ?? 0) >= OUTAGE_DROP_RATE) this.enter('outage', 'no pings come back');
+    else this.enter('online', undefined);
+  }
+
+  enter(state: DishStateName, detail: string | undefined): void {
+    this.#detail = detail;
+    if (state === this.state) return;
+    this.state = state;
+    this.#sinceMonotonicMs = this.options.clock.monotonicMs();
+    this.options.onStateChange();
+  }
+}
