@@ -5,9 +5,15 @@
  */
 
 import { check, InputError, isPositive, requireObject } from '../../abr/errors.ts';
-import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import {
+  ageSecondsOf,
+  type Forecaster,
+  type Observation,
+  type QuantileForecast,
+  type SessionContext,
+} from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { ForecastGate, type Verdict } from '../forecast/forecast-gate.ts';
+import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
 import { type ConnectionState, ServiceConnection } from './service-connection.ts';
 
@@ -60,7 +66,8 @@ class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
   readonly #url: string;
   readonly #connection: ServiceConnection;
-  readonly #gate: ForecastGate;
+  readonly #gate = new ForecastGate();
+  readonly #staleSeconds: number;
   #waiting: Observation[] = [];
   #isDownloading = false;
   #quietTimer: ReturnType<typeof setTimeout> | undefined;
@@ -85,7 +92,7 @@ class RemoteForecaster implements ServiceForecaster {
     for (const name of Object.keys(others)) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
     check(typeof token === 'string', 'options.token', 'a string', token);
     check(isPositive(staleSeconds), 'options.staleSeconds', 'a finite number > 0', staleSeconds);
-    this.#gate = new ForecastGate({ staleSeconds });
+    this.#staleSeconds = staleSeconds;
     this.#url = url;
     const player = `page-${Math.random().toString(36).slice(2)}`;
     this.#connection = new ServiceConnection({
@@ -152,7 +159,8 @@ class RemoteForecaster implements ServiceForecaster {
     this.#fault = undefined;
     if (fault !== undefined) throw new Error(fault);
     const forecast = this.#ofLink();
-    return forecast && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
+    if (forecast === undefined || ageSecondsOf(forecast, nowSeconds) >= this.#staleSeconds) return undefined;
+    return this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
   }
 
   reconnect(): void {
@@ -188,7 +196,7 @@ class RemoteForecaster implements ServiceForecaster {
     }
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#ofLink();
-    if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds(), this.#experienceSeconds);
+    if (converted !== undefined) this.#gate.addForecast(converted, this.#experienceSeconds);
   }
 
   #sessionSeconds(): number {
