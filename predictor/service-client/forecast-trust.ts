@@ -20,9 +20,8 @@ const LEAST_SCORED = 5;
 const DROP_RATIO = 1.5;
 const DROP_MARGIN = 0.08;
 const TRUST_RATIO = 1.15;
-/** A median further from the baseline than this factor is rejected at once; the limit is lower before good scores. */
-const ABSURD_RATIO = 8;
-const UNPROVEN_RATIO = 2.5;
+/** A median further from the baseline than this factor is rejected at once. */
+const ABSURD_RATIO = 4;
 
 /** `baseline`: of its time, as ln rate. */
 interface Judged extends PastForecast {
@@ -83,10 +82,8 @@ export class ForecastTrust {
   accepts({ quantilesBps }: QuantileForecast): boolean {
     if (this.#drop !== undefined) return false;
     const row = quantilesBps[0]!;
-    const isProven = this.#scored >= LEAST_SCORED && this.#loss <= TRUST_RATIO * this.#baselineLoss;
-    const ratio = isProven ? ABSURD_RATIO : UNPROVEN_RATIO;
     const difference = Math.abs(logOf(row[row.length >> 1]!) - this.#baseline);
-    return Number.isNaN(difference) || difference <= Math.log(ratio);
+    return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);
   }
 
   #newPast(): PastForecasts<Judged> {

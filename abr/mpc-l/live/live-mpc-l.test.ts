@@ -121,15 +121,6 @@ test('without a forecast MPC-D decides, and the pace leads to the target', () =>
   }
 });
 
-test.each([0, 1e9])('a forecast that was issued at %p ms counts as none', (issuedAtMs) => {
-  const controller = createLiveMpcL();
-  forAll([anyLiveState, anyReceived], { ...SEED, numRuns: 10 }, (state, share) => {
-    const inFlight = inFlightOf(state, topOf(state), share);
-    const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
-    expect(answers).toEqual(answersOf(controller, state, inFlight));
-  });
-});
-
 test('chooses a bitrate that the link sustains', () => {
   const controller = createLiveMpcL();
   const choiceAt = (bps: number) => {
