@@ -8,7 +8,7 @@ import { ForecastSteps } from './mpc-l/forecast-steps.ts';
 import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { bestPlan } from './planner.ts';
+import { bestPlan } from './plan-search.ts';
 import { forAll, whole } from './property.fixture.ts';
 import { alongPath, anyDownloads, anyPath, anyState, quantilesOf, stateOf } from './random-states.fixture.ts';
 import { watchShares } from './watch-time.ts';
