@@ -17,7 +17,7 @@ function historyOf(seconds: number, rateAt: (second: number) => number): LinkHis
 
 function featuresOf(history: LinkHistory, nowSeconds: number): Float64Array {
   const features = new Float64Array(FEATURES.length);
-  expect(history.features(nowSeconds, features)).toBe(true);
+  expect(history.writeFeatures(nowSeconds, features)).toBe(true);
   return features;
 }
 
@@ -25,10 +25,10 @@ test('has no features before the first bits', () => {
   const history = new LinkHistory();
   const features = new Float64Array(FEATURES.length);
   expect(history.referenceBps()).toBeUndefined();
-  expect(history.features(0, features)).toBe(false);
+  expect(history.writeFeatures(0, features)).toBe(false);
   history.observe(throughput(0, 3, 0));
   expect(history.referenceBps()).toBeUndefined();
-  expect(history.features(3, features)).toBe(false);
+  expect(history.writeFeatures(3, features)).toBe(false);
 });
 
 test('a constant link is its own reference, and has no spread', () => {
@@ -104,7 +104,7 @@ test('ignores impossible observations, and stays finite for all others', () => {
     }
     if (!Number.isFinite(now)) return;
     const features = new Float64Array(FEATURES.length);
-    if (history.features(now, features)) expect(features.every(Number.isFinite)).toBe(true);
+    if (history.writeFeatures(now, features)) expect(features.every(Number.isFinite)).toBe(true);
   });
 });
 
