@@ -3,12 +3,12 @@
 import { createBola } from './bola.ts';
 import type { Controller } from './controller.ts';
 import { check, requireInteger } from './errors.ts';
+import { MAX_HORIZON } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { MAX_HORIZON } from './planner.ts';
 import { createThroughput } from './throughput.ts';
 
 /** Options of any controller; each uses those that concern it. */

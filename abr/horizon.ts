@@ -12,6 +12,8 @@ const BEYOND_BUFFER_SEGMENTS = 2;
 /** The least is RobustMPC's horizon. More than 16 segments take long and gain nothing (docs/findings.md). */
 const LEAST_HORIZON = 5;
 export const LARGEST_HORIZON = 16;
+/** The longest that the option may ask for. */
+export const MAX_HORIZON = 20;
 /**
  * But a plan of a few seconds fills a large buffer at the lowest bitrate before it shows a better one. So with short
  * segments it is at least this long, if the buffer is; segments below a second count as one.

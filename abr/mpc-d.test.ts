@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ConstantPath } from './capacity-path.ts';
 import type { Download, InFlight, PlayerState } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
-import { bestPlan } from './planner.ts';
+import { bestPlan } from './plan-search.ts';
 import { between, forAll } from './property.fixture.ts';
 import {
   anyDownloads,

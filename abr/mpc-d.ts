@@ -10,7 +10,8 @@ import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, Pace, PlayerState } from './controller.ts';
 import type { Forecast } from './forecast.ts';
 import { sizesAt } from './ladder.ts';
-import { type PathPlanner, SegmentPlanner, TIE_TOLERANCE } from './planner.ts';
+import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
+import { TIE_TOLERANCE } from './plan-search.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 export interface MpcDOptions {

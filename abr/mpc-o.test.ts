@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { PiecewisePath } from './capacity-path.ts';
 import { LARGEST_HORIZON } from './horizon.ts';
 import { createMpcD } from './mpc-d.ts';
-import { Futures } from './mpc-l/futures.ts';
+import { CapacityRanks } from './mpc-l/capacity-ranks.ts';
+import { ForecastSteps } from './mpc-l/forecast-steps.ts';
 import { laterSegments } from './mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from './mpc-l/options.ts';
 import { createMpcO } from './mpc-o.ts';
-import { bestPlan } from './planner.ts';
+import { bestPlan } from './plan-search.ts';
 import { forAll, whole } from './property.fixture.ts';
 import { alongPath, anyDownloads, anyPath, anyState, quantilesOf, stateOf } from './random-states.fixture.ts';
 import { watchShares } from './watch-time.ts';
@@ -68,13 +69,14 @@ test.each([
   { bufferCapSeconds: 60, segmentSeconds: 4, horizon: 16 },
   { bufferCapSeconds: 6, segmentSeconds: 2, horizon: 5 },
 ])('plans $horizon segments, as mpc-l does, with a cap of $bufferCapSeconds s', ({ horizon, ...sizes }) => {
-  const futures = new Futures(24, 8, 1);
+  const steps = new ForecastSteps();
+  const ranks = new CapacityRanks(steps, 8, { weight: 0, tail: 1 });
   const path = new PiecewisePath({ stepEndsSeconds: [5, 10], ratesBps: [5e6, 2e6] });
   forAll([anyState()], { numRuns: 20, seed: 4 }, (any) => {
     const state = { ...any, ...sizes, segmentsRemaining: 48 };
     const forecast = alongPath(path, state.nowSeconds);
-    futures.draw(quantilesOf(1e6), 0);
-    const { stages } = laterSegments(state, resolveMpcLOptions({}), futures, 0);
+    steps.read(quantilesOf(1e6), 0);
+    const { stages } = laterSegments(state, resolveMpcLOptions({}), ranks, 0);
     expect(stages).toHaveLength(horizon - 1);
     expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
     expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);

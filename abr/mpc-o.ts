@@ -10,7 +10,7 @@ import type { Controller, Decision, PlayerState } from './controller.ts';
 import { ageSecondsOf, type Forecast } from './forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
-import { type PathPlanner, SegmentPlanner } from './planner.ts';
+import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 import { DEFAULT_WATCH_SECONDS, watchShares } from './watch-time.ts';
 
 export interface MpcOOptions {

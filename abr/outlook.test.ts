@@ -5,7 +5,7 @@ import type { CandidateOutlook } from './controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { createMpcO } from './mpc-o.ts';
-import { outlookOnPath } from './planner.ts';
+import { outlookOnPath } from './path-planner.ts';
 import { forAll, whole } from './property.fixture.ts';
 import { sessionQoe } from './qoe.ts';
 import { alongPath, anyDownloads, anyState, downloadsOf, quantilesOf, stateOf } from './random-states.fixture.ts';

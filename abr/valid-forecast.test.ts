@@ -63,7 +63,7 @@ const FORECAST = fc.tuple(LEVELS, whole(1, 20)).chain(([levels, steps]) =>
 );
 
 test('law: a valid forecast gives futures of the link whose bits are finite and grow', () => {
-  const futures = new Futures(8, 8, 1);
+  const futures = new Futures(8, 1);
   const link = new LinkFutures(8, 1);
   const state = stateOf([1e6, 4e6, 8e6], { utcMs: UTC_MS });
   const controllers = [createController('mpc-l:no-rate'), createController('mpc-l')];

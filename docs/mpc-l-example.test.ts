@@ -26,7 +26,7 @@ const options: MpcLOptions = { risk: 0, watchSeconds: Number.POSITIVE_INFINITY, 
 const LATENCY_SECONDS = 0.05;
 
 test('the worked example of abr/mpc-l/README.md is what the code computes', () => {
-  const { futures, later, outcomes } = planOf(state, forecast, options);
+  const { futures, ranks, later, outcomes } = planOf(state, forecast, options);
   const playable = 4 - 0.12;
   const capacity = (f: number, seconds: number) => (1e-3 / futures.transferSeconds(f, seconds, 1e3)).toFixed(1);
   const lines = [
@@ -49,7 +49,7 @@ test('the worked example of abr/mpc-l/README.md is what the code computes', () =
       const stall = Math.max(0, download - playable);
       const segment = mbps - Math.abs(mbps - 8) - 15 * stall;
       const buffer = 4 - Math.min(download, playable) + 4;
-      const rank = futures.binAt(f, download);
+      const rank = futures.binAt(f, download, ranks.bins);
       const rest = later.at(buffer, rank, r);
       sum += segment + rest;
       const cells = [mbps, f + 1, download.toFixed(2), stall.toFixed(2), segment.toFixed(2), buffer.toFixed(2), rank];

@@ -2,8 +2,9 @@
 
 import type { PlayerState } from '../controller.ts';
 import type { QuantileForecast } from '../forecast.ts';
+import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
-import { laterSegments } from './later-segments.ts';
+import { laterSegments, tailWeightOf } from './later-segments.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
 import { type Evaluation, SegmentOutcomes } from './segment-outcomes.ts';
 import { ValueFunction } from './value-function.ts';
@@ -13,11 +14,12 @@ const LATENCY_SECONDS = 0.05;
 /** Futures and value function of a state, before its representations are evaluated. */
 export function planOf(state: PlayerState, forecast: QuantileForecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
-  const futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
+  const futures = new Futures(options.tuning.futures, options.seed);
+  const ranks = new CapacityRanks(futures.steps, options.tuning.bins, tailWeightOf(options));
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
-  const later = new ValueFunction(laterSegments(state, options, futures, LATENCY_SECONDS));
-  const outcomes = new SegmentOutcomes(state, options, futures);
-  return { futures, later, outcomes };
+  const later = new ValueFunction(laterSegments(state, options, ranks, LATENCY_SECONDS));
+  const outcomes = new SegmentOutcomes(state, options, futures, ranks);
+  return { futures, ranks, later, outcomes };
 }
 
 /** One evaluation per representation, for requests sent now with a latency of 0.05 s. */

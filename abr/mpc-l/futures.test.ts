@@ -4,6 +4,7 @@ import { PiecewisePath } from '../capacity-path.ts';
 import type { QuantileForecast } from '../forecast.ts';
 import { between, forAll } from '../property.fixture.ts';
 import { quantilesOf } from '../random-states.fixture.ts';
+import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 
 const SEED = { seed: 20260101 };
@@ -24,8 +25,8 @@ const forecastOf = (changes: Partial<QuantileForecast> = {}) =>
     ...changes,
   });
 
-function read(forecast: QuantileForecast, { age = 0, count = COUNT, bins = BINS, seed = 1 } = {}) {
-  const futures = new Futures(count, bins, seed);
+function read(forecast: QuantileForecast, { age = 0, count = COUNT, seed = 1 } = {}) {
+  const futures = new Futures(count, seed);
   futures.draw(forecast, age);
   return futures;
 }
@@ -34,9 +35,14 @@ const rateAt = (futures: Futures, future: number, seconds: number) =>
   FEW_BITS / futures.transferSeconds(future, seconds, FEW_BITS);
 const ratesAt = (futures: Futures, seconds: number) =>
   Array.from({ length: futures.count }, (_, future) => rateAt(futures, future, seconds));
-const marginalAt = (futures: Futures, seconds: number) => {
-  const step = [...futures.stepEndsSeconds()].slice(0, -1).filter((end) => end <= seconds).length;
-  return [...futures.marginal.subarray(step * futures.bins, (step + 1) * futures.bins)];
+const ranksOf = ({ steps }: Futures, bins = BINS) => new CapacityRanks(steps, bins, { weight: 0, tail: 1 });
+const marginalAt = (futures: Futures, seconds: number, bins = BINS) => {
+  const step = futures.steps.stepAt(seconds);
+  return [
+    ...ranksOf(futures, bins)
+      .capacityBps()
+      .subarray(step * bins, (step + 1) * bins),
+  ];
 };
 const ascending = (values: readonly number[]) => [...values].sort((a, b) => a - b);
 
@@ -62,13 +68,12 @@ test('futures hold equal shares: each quantile of the forecast splits them at it
 test("marginal rates are the forecast's at the middle of each rank; their logarithm is linear in the score", () => {
   const levels = [0.125, 0.375, 0.625, 0.875];
   const quantilesBps = [[1e6, 3e6, 9e6, 81e6]];
-  const futures = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 4 });
-  marginalAt(futures, 0).forEach((rate, bin) => {
+  const futures = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }));
+  marginalAt(futures, 0, 4).forEach((rate, bin) => {
     expect(rate / quantilesBps[0]![bin]!).toBeCloseTo(1, 9);
   });
   // Score 0 is halfway between those of 0.375 and 0.625: the geometric mean.
-  const median = read(forecastOf({ stepEndsSeconds: [4], levels, quantilesBps }), { bins: 5 });
-  expect(marginalAt(median, 0)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
+  expect(marginalAt(futures, 0, 5)[2]! / Math.sqrt(27e12)).toBeCloseTo(1, 9);
 });
 
 test('bins hold equal numbers of futures, and rates ascend with them', () => {
@@ -76,7 +81,7 @@ test('bins hold equal numbers of futures, and rates ascend with them', () => {
     const futures = read(forecastOf(), { seed: 7 });
     const perBin = Array.from({ length: BINS }, () => [] as number[]);
     for (let future = 0; future < COUNT; future++) {
-      perBin[futures.binAt(future, seconds)]!.push(rateAt(futures, future, seconds));
+      perBin[futures.binAt(future, seconds, BINS)]!.push(rateAt(futures, future, seconds));
     }
     expect(perBin.map((rates) => rates.length)).toEqual(new Array(BINS).fill(COUNT / BINS));
     expect(perBin.flatMap(ascending)).toEqual(ascending(ratesAt(futures, seconds)));
@@ -115,12 +120,12 @@ test.each([0, 0.5, 0.7, 0.8, 0.9])('scores are correlated by %p from step to ste
 });
 
 test('the correlation between two moments is that of the steps between them, at least one', () => {
-  const futures = read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 });
-  expect(futures.correlationBetween(0, 0.2)).toBeCloseTo(0.8, 12);
-  expect(futures.correlationBetween(0, 1)).toBeCloseTo(0.8, 12);
-  expect(futures.correlationBetween(0, 3)).toBeCloseTo(0.64, 12);
-  expect(futures.correlationBetween(10, 14)).toBeCloseTo(0.8, 12);
-  expect(read(forecastOf({ rankCorrelation: 1 })).correlationBetween(0, 1)).toBe(0.99);
+  const ranks = ranksOf(read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 }));
+  expect(ranks.correlation(0, 0.2)).toBeCloseTo(0.8, 12);
+  expect(ranks.correlation(0, 1)).toBeCloseTo(0.8, 12);
+  expect(ranks.correlation(0, 3)).toBeCloseTo(0.64, 12);
+  expect(ranks.correlation(10, 14)).toBeCloseTo(0.8, 12);
+  expect(ranksOf(read(forecastOf({ rankCorrelation: 1 }))).correlation(0, 1)).toBe(0.99);
 });
 
 test('futures have a floor for dead links, and stay finite and above 0', () => {
@@ -166,7 +171,7 @@ test('transferSeconds is the inverse of the cumulative bits, from any moment', (
 
 test('transferSeconds: age moves the moment', () => {
   for (const age of [0.5, 2, 3.7, 100]) {
-    const older = new Futures(COUNT, BINS, 1);
+    const older = new Futures(COUNT, 1);
     const forecast = forecastOf({ stepEndsSeconds });
     older.draw(forecast, age);
     const now = read(forecast);
@@ -174,11 +179,17 @@ test('transferSeconds: age moves the moment', () => {
       for (const seconds of [0, 0.6, 5]) {
         const expected = now.transferSeconds(future, age + seconds, 3e7);
         expect(older.transferSeconds(future, seconds, 3e7)).toBeCloseTo(expected, 9);
-        expect(older.binAt(future, seconds)).toBe(now.binAt(future, age + seconds));
+        expect(older.binAt(future, seconds, BINS)).toBe(now.binAt(future, age + seconds, BINS));
       }
     }
     expect(marginalAt(older, 1)).toEqual(marginalAt(now, age + 1));
   }
+  // Ranks follow the futures to another forecast.
+  const moving = read(forecastOf());
+  const ranks = ranksOf(moving);
+  const before = [...ranks.capacityBps()];
+  moving.draw(quantilesOf(1e6), 0);
+  expect([...ranks.capacityBps()]).not.toEqual(before);
   // A clock behind the forecaster's.
   expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
 });

@@ -5,21 +5,59 @@ import { bufferedSecondValue, horizonOf } from '../horizon.ts';
 import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe.ts';
 import { watchShares } from '../watch-time.ts';
-import type { Futures } from './futures.ts';
+import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
-import { rankTransitions } from './rank-chain.ts';
-import type { ValueProblem } from './value-function.ts';
+import type { TailWeight } from './rank-chain.ts';
 
-/** Largest correlation of ranks, in hundredths: below 1, so that ranks mix. */
-const LARGEST_HUNDREDTHS = 99;
-/** Less likely transitions are ignored. */
-const NEGLIGIBLE = 1e-4;
 /** Until then a session prepares less for outages, by the 4th power: whoever has just come is to see a good picture first. */
 const PREPARED_SECONDS = 75;
 
-/** Share of the plan's score that goes to the worst outcomes instead of the mean, 0 to 1. */
-export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): number {
-  return Math.min(1, tuning.tailWeightSpan * risk);
+export interface ValueProblem {
+  /** Ranks of capacity. */
+  bins: number;
+  /** Ends of the steps in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
+  stepEndsSeconds: readonly number[];
+  capacityBps: Float64Array;
+  /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
+  bufferLevelSeconds: number;
+  /** Later segments, soonest first. */
+  stages: readonly LaterSegment[];
+  /** Value of a buffered second after the last stage, per rank. */
+  bufferValuePerSecond: readonly number[];
+  /** Quality of each representation, `weights.quality(bitrate)`; ascending. */
+  qualities: readonly number[];
+  /** QoE of a segment per unit of quality: its seconds of media / 4. */
+  qualityScale: number;
+  mu: number;
+  lambda: number;
+  /** Outages of the link that the ranks do not have, as begins per second. */
+  outagesPerSecond: number;
+  segmentSeconds: number;
+  bufferCapSeconds: number;
+  latencySeconds: number;
+  /** Buffer level at which the media element stalls. */
+  stallLevelSeconds: number;
+  /** From a request to the abandonment of a download that would stall; `Infinity` = never. */
+  reactionSeconds: number;
+  /** No download is abandoned while more than this is buffered. */
+  patienceSeconds: number;
+  /** `at` is asked for buffer levels from here, at most `segmentSeconds`, to there. */
+  leastLevelSeconds: number;
+  mostLevelSeconds: number;
+}
+
+export interface LaterSegment {
+  /** `[from * bins + to]` */
+  transitions: Float64Array;
+  /** Size of each representation. */
+  sizesBits: readonly number[];
+  /** Share of the viewers of the segment before who watch this one, 0 to 1. */
+  watchShare: number;
+}
+
+/** How the plan's score weighs the worst outcomes beside the mean. */
+export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): TailWeight {
+  return { weight: Math.min(1, tuning.tailWeightSpan * risk), tail: tuning.tailShare };
 }
 
 /** Cost of a second of stall in the plan: mu, raised by the aversion to risk. */
@@ -27,22 +65,21 @@ export function stallCostOf({ weights }: PlayerState, { tuning, risk }: Resolved
   return weights.mu * (tuning.baseAversion + tuning.stallAversionSpan * risk);
 }
 
-/** The later segments as a problem for futures that were drawn for this state. Its seconds are the clock's. */
+/** The later segments as a problem for a forecast that was read for this state. Its seconds are the clock's. */
 export function laterSegments(
   state: PlayerState,
   options: ResolvedMpcLOptions,
-  futures: Futures,
+  ranks: CapacityRanks,
   latencySeconds: number,
 ): ValueProblem {
   const { tuning } = options;
   const { ladderBps, weights, playbackRate, segmentsRemaining } = state;
-  const { bins, tailShare } = tuning;
-  const tail = { weight: tailWeightOf(options), tail: tailShare };
   const segmentSeconds = state.segmentSeconds / playbackRate;
   const qualities = ladderBps.map((bps) => weights.quality(bps));
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
-  const stepEndsSeconds = futures.stepEndsSeconds();
-  const capacityBps = futures.marginal;
+  const { bins } = ranks;
+  const stepEndsSeconds = ranks.steps.endsFromNow();
+  const capacityBps = ranks.capacityBps();
   const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
   const shares = watchShares(state, count + 1, options.watchSeconds);
   const isEnd = segmentsRemaining <= count + 1;
@@ -53,13 +90,8 @@ export function laterSegments(
     bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
     stages: Array.from({ length: count }, (_, i) => {
       const seconds = (i + 1) * segmentSeconds;
-      const correlation = futures.correlationBetween(seconds - segmentSeconds, seconds);
-      const hundredths = Math.min(LARGEST_HUNDREDTHS, Math.round(correlation * 100));
-      futures.transitions[hundredths] ??= rankTransitions(bins, hundredths / 100, tail).map((p) =>
-        p < NEGLIGIBLE ? 0 : p,
-      );
       return {
-        transitions: futures.transitions[hundredths]!,
+        transitions: ranks.transitions(seconds - segmentSeconds, seconds),
         sizesBits: sizesAt(state, i + 1),
         watchShare: shares[i + 1]! / shares[i]!,
       };

@@ -370,12 +370,9 @@ test('a previous bitrate without a quality counts as none', () => {
   });
 });
 
-/** Forecasts that are no use; valid-forecast.test.ts has those of invalid form. */
+/** Forecasts that are no use; valid-forecast.test.ts has those of invalid form, chain.test.ts those of another time. */
 const UNUSABLE: [string, ((forecast: QuantileForecast) => Forecast) | undefined][] = [
   ['none at all', undefined],
-  ['a time in the future', (f) => ({ ...f, issuedAtMs: 200e3 })],
-  ['an age of one epoch', (f) => ({ ...f, issuedAtMs: 85e3 })],
-  ['UTC for the session clock', (f) => ({ ...f, issuedAtMs: 1.7e12 })],
   ['a path, which is for mpc-o', () => alongPath(new ConstantPath(1e6), 99)],
   ['rates ten thousand times too high', (f) => scaledForecast(f, 1e4)],
   ['rates ten thousand times too low', (f) => scaledForecast(f, 1e-4)],
@@ -413,8 +410,6 @@ test('handovers in the horizon are reported', () => {
 });
 
 test.each<[string, MpcLOptions]>([
-  ['horizon', { horizon: 0 }],
-  ['horizon', { horizon: 2.5 }],
   ['risk', { risk: -0.1 }],
   ['risk', { risk: Number.NaN }],
   ['maxWastedShare', { maxWastedShare: 2 }],

@@ -8,7 +8,9 @@ import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../fore
 import { horizonOf } from '../horizon.ts';
 import { lastIndexAtMost } from '../ladder.ts';
 import { createMpcD, type LivePlan } from '../mpc-d.ts';
+import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
+import { tailWeightOf } from './later-segments.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from './options.ts';
 import {
   describeChange,
@@ -46,6 +48,7 @@ export class MpcL implements Controller {
   readonly pace?: NonNullable<Controller['pace']>;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
+  readonly #ranks: CapacityRanks;
   readonly #live: LivePart | undefined;
   readonly #fallback: Controller;
 
@@ -54,7 +57,8 @@ export class MpcL implements Controller {
     this.name = name;
     this.settleSeconds = options.tuning.settleSeconds;
     this.#options = options;
-    this.#futures = new Futures(options.tuning.futures, options.tuning.bins, options.seed);
+    this.#futures = new Futures(options.tuning.futures, options.seed);
+    this.#ranks = new CapacityRanks(this.#futures.steps, options.tuning.bins, tailWeightOf(options));
     this.#live = live;
     this.#fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
     if (!live?.pace) return;
@@ -143,7 +147,7 @@ export class MpcL implements Controller {
   #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {
     if (state.live && this.#live) return this.#live.outcomes(state, forecast);
     this.#futures.draw(forecast, ageSecondsOf(forecast, state.nowSeconds));
-    return new SegmentOutcomes(state, this.#options, this.#futures);
+    return new SegmentOutcomes(state, this.#options, this.#futures, this.#ranks);
   }
 
   #forecastPart(state: PlayerState, forecast: QuantileForecast): Partial<Decision> {

@@ -7,6 +7,7 @@ import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { sizesAt } from '../ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
 import { recentLatencySeconds } from '../request-latency.ts';
+import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
 import { laterSegments, stallCostOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
@@ -78,11 +79,12 @@ export function describeChange(from: Evaluation, to: Evaluation): string {
   return `${change('qoe')} in this segment, ${change('laterQoe')} in later ones and by risk`;
 }
 
-/** One state and the futures that were drawn for it; `evaluate` answers for any number of requests. */
+/** One state, and the futures and ranks of a forecast; `evaluate` answers for any number of requests. */
 export class SegmentOutcomes implements Outcomes {
   readonly #state: PlayerState;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
+  readonly #ranks: CapacityRanks;
   /** Solved at the first evaluation. */
   #later: ValueFunction | undefined;
   readonly #latencySeconds: number;
@@ -97,7 +99,7 @@ export class SegmentOutcomes implements Outcomes {
   /** Seconds after a request at which the plan abandons a download that is about to stall. */
   readonly #reactionSeconds: number;
 
-  constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures) {
+  constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
     const { ladderBps, weights, playbackRate, previousBitrateBps } = state;
     const { reactionSegments, patienceSegments, stallLevelSeconds } = options.tuning;
     const units = state.segmentSeconds / QOE_UNIT_SECONDS;
@@ -105,6 +107,7 @@ export class SegmentOutcomes implements Outcomes {
     this.#state = state;
     this.#options = options;
     this.#futures = futures;
+    this.#ranks = ranks;
     this.#latencySeconds = recentLatencySeconds(state);
     this.#sizesBits = sizesAt(state, 0);
     this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
@@ -174,7 +177,7 @@ export class SegmentOutcomes implements Outcomes {
 
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
   #play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
-    this.#later ??= new ValueFunction(laterSegments(this.#state, this.#options, this.#futures, this.#latencySeconds));
+    this.#later ??= new ValueFunction(laterSegments(this.#state, this.#options, this.#ranks, this.#latencySeconds));
     const { isPaused, bufferLevelSeconds, playbackRate, weights } = this.#state;
     const playable = this.#playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);
@@ -185,20 +188,20 @@ export class SegmentOutcomes implements Outcomes {
       score:
         gain -
         this.#stallCost * stallSeconds +
-        this.#later.at(after, this.#futures.binAt(future, seconds), representation),
+        this.#later.at(after, this.#futures.binAt(future, seconds, this.#ranks.bins), representation),
       qoe: gain - weights.mu * stallSeconds,
       stallSeconds,
     };
   }
 
-  /** Mean of the futures' scores, in which the worst `tailShare` of them has extra weight. */
+  /** Mean of the futures' scores, in which the worst share of them has extra weight. */
   #meanWithTail(scores: number[]): number {
-    const tailWeight = tailWeightOf(this.#options);
+    const { weight, tail } = tailWeightOf(this.#options);
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     const mean = sum(scores) / scores.length;
-    if (tailWeight <= 0) return mean;
-    const worst = Math.max(1, Math.round(this.#options.tuning.tailShare * scores.length));
-    const tail = sum(scores.sort((a, b) => a - b).slice(0, worst));
-    return (1 - tailWeight) * mean + (tailWeight * tail) / worst;
+    if (weight <= 0) return mean;
+    const worst = Math.max(1, Math.round(tail * scores.length));
+    const worstSum = sum(scores.sort((a, b) => a - b).slice(0, worst));
+    return (1 - weight) * mean + (weight * worstSum) / worst;
   }
 }

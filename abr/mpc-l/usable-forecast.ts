@@ -1,16 +1,14 @@
 /**
- * What a controller judges of a forecast of valid form: its age, and whether it fits the session's measurements.
+ * What a controller judges of a forecast of valid form and age: whether it fits the session's measurements.
  * predictor/README.md lists all tests that a forecast has to pass.
  */
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
-import { ageSecondsOf, EPOCH_SECONDS, type QuantileForecast, type ValidForecast } from '../forecast.ts';
+import type { QuantileForecast, ValidForecast } from '../forecast.ts';
 import { nearestLevel } from '../quantile.ts';
 import { robustThroughput } from '../robust-throughput.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 
-/** A forecast may be issued up to this much after now, because clocks are read at different moments. */
-const EARLY_SECONDS = 1;
 /** With `startup: false` MPC-D decides until there are this many downloads. */
 const STARTUP_DOWNLOADS = 2;
 /** Downloads to compare with: an outage shows in the last two, its end in the last five. */
@@ -30,10 +28,7 @@ const CHECKED_SECONDS = 20;
 /** Time after its request from which a running download counts as a measurement. */
 const JUDGED_AFTER_SECONDS = 1;
 
-/**
- * The forecast to plan on; undefined if MPC-D has to decide. A forecast that is an epoch old says nothing about the
- * present epoch, and paths are for MPC-O alone.
- */
+/** The forecast to plan on; undefined if MPC-D has to decide. Paths are for MPC-O alone. */
 export function usableForecast(
   state: PlayerState,
   forecast: ValidForecast | undefined,
@@ -41,9 +36,7 @@ export function usableForecast(
 ): QuantileForecast | undefined {
   if (!options.startup && state.downloads.length < STARTUP_DOWNLOADS) return undefined;
   if (!options.forecast) return harmonicSpread(state);
-  if (forecast === undefined || forecast.kind === 'path') return undefined;
-  const ageSeconds = ageSecondsOf(forecast, state.nowSeconds);
-  return ageSeconds >= -EARLY_SECONDS && ageSeconds < EPOCH_SECONDS ? forecast : undefined;
+  return forecast?.kind === 'path' ? undefined : forecast;
 }
 
 /** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */

@@ -3,7 +3,7 @@
  * without a table. It takes time exponential in the number of segments, so only the tests run it.
  */
 
-import type { ValueProblem } from './value-function.ts';
+import type { ValueProblem } from './later-segments.ts';
 
 /** V of a state: a buffer level, the rank of the capacity seen last and the previous representation, before stage `k`. */
 export function referenceValue(problem: ValueProblem, level: number, rank: number, previous: number, k = 0): number {

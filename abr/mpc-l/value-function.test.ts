@@ -2,9 +2,10 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { runningSums } from '../random-states.fixture.ts';
+import type { ValueProblem } from './later-segments.ts';
 import { rankTransitions } from './rank-chain.ts';
 import { referenceValue } from './value-function.fixture.ts';
-import { ValueFunction, type ValueProblem } from './value-function.ts';
+import { ValueFunction } from './value-function.ts';
 
 /** The grid of the value function, where it does not interpolate: 25 points, `top * (n / 24) ** 1.5`. */
 const GRID_POINTS = 25;

@@ -19,48 +19,7 @@
  * no playback rate.
  */
 
-export interface ValueProblem {
-  /** Ranks of capacity. */
-  bins: number;
-  /** Ends of the steps in seconds from now; the last one goes on. Capacity `[step * bins + rank]` in bit/s. */
-  stepEndsSeconds: readonly number[];
-  capacityBps: Float64Array;
-  /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
-  bufferLevelSeconds: number;
-  /** Later segments, soonest first. */
-  stages: readonly LaterSegment[];
-  /** Value of a buffered second after the last stage, per rank. */
-  bufferValuePerSecond: readonly number[];
-  /** Quality of each representation, `weights.quality(bitrate)`; ascending. */
-  qualities: readonly number[];
-  /** QoE of a segment per unit of quality: its seconds of media / 4. */
-  qualityScale: number;
-  mu: number;
-  lambda: number;
-  /** Outages of the link that the ranks do not have, as begins per second. */
-  outagesPerSecond: number;
-  segmentSeconds: number;
-  bufferCapSeconds: number;
-  latencySeconds: number;
-  /** Buffer level at which the media element stalls. */
-  stallLevelSeconds: number;
-  /** From a request to the abandonment of a download that would stall; `Infinity` = never. */
-  reactionSeconds: number;
-  /** No download is abandoned while more than this is buffered. */
-  patienceSeconds: number;
-  /** `at` is asked for buffer levels from here, at most `segmentSeconds`, to there. */
-  leastLevelSeconds: number;
-  mostLevelSeconds: number;
-}
-
-export interface LaterSegment {
-  /** `[from * bins + to]` */
-  transitions: Float64Array;
-  /** Size of each representation. */
-  sizesBits: readonly number[];
-  /** Share of the viewers of the segment before who watch this one, 0 to 1. */
-  watchShare: number;
-}
+import type { ValueProblem } from './later-segments.ts';
 
 /**
  * Points of the grid of buffer levels, which is finer near empty, where the value bends: on recordings no choice gains

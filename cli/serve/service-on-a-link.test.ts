@@ -5,7 +5,7 @@ import { createController } from '../../abr/algorithms.ts';
 import type { Forecaster, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { ForecastChain } from '../../predictor/forecast/chain.ts';
-import { ForecastGate } from '../../predictor/forecast/forecast-gate.ts';
+import { ForecastGate } from '../../predictor/service-client/forecast-gate.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { SCENARIOS, traceScaleOf } from '../../replay/scenarios.ts';
 import { simulateSession } from '../../replay/simulator/play.ts';
@@ -32,7 +32,7 @@ const STALE_SECONDS = 3;
  */
 class SimulatedService implements Forecaster {
   readonly name = 'service';
-  readonly gate = new ForecastGate({ staleSeconds: STALE_SECONDS });
+  readonly gate = new ForecastGate();
   /** Decisions that found a recent forecast, and those that used it. */
   asked = 0;
   used = 0;
@@ -93,7 +93,7 @@ class SimulatedService implements Forecaster {
     if (forecast === null) return;
     this.#newest = { ...(forecast as QuantileForecast), issuedAtMs: forecast.issuedAtMs - this.utcMsAtStart };
     this.#experienceSeconds = observedSeconds;
-    this.gate.addForecast(this.#newest, this.#nowSeconds, observedSeconds);
+    this.gate.addForecast(this.#newest, observedSeconds);
   }
 
   #utcMs(seconds: number): number {

@@ -210,7 +210,7 @@ class RowRecorder implements Forecaster {
   #note(nowSeconds: number): void {
     const { link, leftSeconds } = this.options;
     if (nowSeconds - this.#lastSeconds < ROW_SECONDS || nowSeconds + LEAST_FUTURE_SECONDS > leftSeconds) return;
-    if (!this.#history.features(nowSeconds, this.#features)) return;
+    if (!this.#history.writeFeatures(nowSeconds, this.#features)) return;
     const reference = this.#history.referenceBps()!;
     this.#lastSeconds = nowSeconds;
     const row = new Float32Array(FEATURES.length + STEP_ENDS_SECONDS.length);

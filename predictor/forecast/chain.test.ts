@@ -22,8 +22,19 @@ function chainOf(forecasters: Forecaster[]) {
   return { chain: new ForecastChain(forecasters, { onFault: (fault) => faults.push(fault) }), faults };
 }
 
-test('gives the first valid and fresh forecast, none from the future', () => {
-  expect(chainOf([publishing('ahead', FORECAST)]).chain.latest(9)).toBeUndefined();
+test.each<[string, number, boolean]>([
+  ['a second before its issue', 9, false],
+  ['before it by as much as two readings of a clock differ', 9.95, true],
+  ['just before the age of an epoch', 24.9, true],
+  ['at the age of an epoch', 25, false],
+  ['in UTC instead of on the session clock', 1.7e9, false],
+])('gives a forecast %s: %p s, %p', (_, nowSeconds, isGiven) => {
+  const { chain, faults } = chainOf([publishing('one', FORECAST)]);
+  expect(chain.latest(nowSeconds)).toBe(isGiven ? FORECAST : undefined);
+  expect(faults).toEqual([]);
+});
+
+test('gives the first valid forecast that is not stale', () => {
   const old = { ...FORECAST, issuedAtMs: 0, source: 'old' };
   const { chain, faults } = chainOf([
     publishing('none', undefined),

@@ -30,7 +30,7 @@ export interface ForecastChainOptions {
   onFault?: (fault: ForecasterFault) => void;
 }
 
-/** Forecasts may be this far ahead of now, because clocks round. */
+/** A forecast may be issued up to this much after now, because clocks are read at different moments. */
 const FUTURE_SLACK_SECONDS = 0.1;
 
 /** The chain is a forecaster itself; it never throws. The most trusted forecaster comes first. */
@@ -74,7 +74,7 @@ export class ForecastChain implements Forecaster {
     for (const one of this.#forecasters) {
       const forecast = this.#guarded(one, 'latest', () => this.#validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
-      // After an epoch, another satellite serves.
+      // An older one says nothing about the present epoch, in which another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
       if (ageSeconds < EPOCH_SECONDS && ageSeconds >= -FUTURE_SLACK_SECONDS) return forecast;
     }

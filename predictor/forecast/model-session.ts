@@ -103,7 +103,7 @@ export class ModelSession {
     const clock = this.handoverClock;
     const estimate = clock?.isLeo ? clock.estimate(nowSeconds) : undefined;
     const referenceBps = this.#history.referenceBps();
-    if (referenceBps === undefined || !this.#history.features(nowSeconds, features)) return undefined;
+    if (referenceBps === undefined || !this.#history.writeFeatures(nowSeconds, features)) return undefined;
     const { utcMsAtStart: utcMs } = this.#time;
     const next = utcMs === undefined ? [] : (estimate?.nextHandovers ?? []);
     const dip = estimate && this.#subSecond?.dip(estimate.spreadSeconds);

@@ -9,8 +9,8 @@
  */
 
 import { normalQuantile } from '../../abr/normal-distribution.ts';
-import { DeliveredTimeline } from '../link/delivered-timeline.ts';
 import type { ModelOutline } from './model-file.ts';
+import { type PastForecast, PastForecasts } from './past-forecasts.ts';
 
 /** Weight of the prior of 1, in forecasts; one is scored per second. */
 const PRIOR_FORECASTS = 20;
@@ -28,21 +28,17 @@ const GREATEST_SCALE = 1.5;
 /** Floor of rates, as a share of the reference, as in training. */
 const LEAST_LOG_RATIO = Math.log(0.003);
 
-/** A forecast until all its steps are scored. */
-interface Pending {
-  issuedSeconds: number;
+/** `values` are its quantiles as ln(rate / reference), before they were scaled. */
+interface Unscaled extends PastForecast {
   logReference: number;
   values: Float64Array;
-  scoredSteps: number;
 }
 
 export class Recalibration {
   readonly #ends: readonly number[];
   /** The normal score of each quantile level. */
   readonly #scores: readonly number[];
-  readonly #delivered: DeliveredTimeline;
-  /** At most one per period of the horizon. */
-  #pending: Pending[] = [];
+  readonly #past: PastForecasts<Unscaled>;
   #lastIssuedSeconds = Number.NEGATIVE_INFINITY;
   /** Per step: sum and number of squared scores. */
   readonly #squares: Float64Array;
@@ -52,13 +48,17 @@ export class Recalibration {
     this.#ends = stepEndsSeconds;
     this.#scores = levels.map(normalQuantile);
     const horizon = stepEndsSeconds[stepEndsSeconds.length - 1]!;
-    this.#delivered = new DeliveredTimeline(horizon + PERIOD_SECONDS + 1);
+    this.#past = new PastForecasts({
+      memorySeconds: horizon + PERIOD_SECONDS + 1,
+      leastUse: () => LEAST_USE,
+      onStep: (forecast, step, rateBps) => this.#scoreStep(forecast, step, rateBps),
+    });
     this.#squares = new Float64Array(stepEndsSeconds.length);
     this.#counts = new Float64Array(stepEndsSeconds.length);
   }
 
   /** Over all steps; the steps of a forecast together have the weight of one forecast. */
-  get #variance(): number {
+  #variance(): number {
     const steps = this.#ends.length;
     let squares = PRIOR_FORECASTS;
     let weight = PRIOR_FORECASTS;
@@ -71,7 +71,7 @@ export class Recalibration {
 
   /** `bits` arrived between two seconds of the session, in order of time. */
   observe(startSeconds: number, endSeconds: number, bits: number): void {
-    this.#delivered.add(startSeconds, endSeconds, bits);
+    this.#past.delivered.add(startSeconds, endSeconds, bits);
   }
 
   /**
@@ -79,13 +79,14 @@ export class Recalibration {
    * later scoring, and scales its spread in place.
    */
   apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
-    this.#scorePast(nowSeconds);
+    this.#past.score(nowSeconds);
     if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) {
       this.#lastIssuedSeconds = nowSeconds;
       const logReference = Math.log(referenceBps);
-      this.#pending.push({ issuedSeconds: nowSeconds, logReference, values: values.slice(), scoredSteps: 0 });
+      const timed = { issuedSeconds: nowSeconds, stepEndsSeconds: this.#ends };
+      this.#past.add({ ...timed, logReference, values: values.slice() });
     }
-    const variance = this.#variance;
+    const variance = this.#variance();
     const levels = this.#scores.length;
     const middle = levels >> 1;
     for (let step = 0; step < this.#ends.length; step++) {
@@ -97,21 +98,8 @@ export class Recalibration {
     }
   }
 
-  #scorePast(nowSeconds: number): void {
-    const ends = this.#ends;
-    for (const pending of this.#pending) {
-      while (pending.scoredSteps < ends.length && pending.issuedSeconds + ends[pending.scoredSteps]! <= nowSeconds) {
-        this.#scoreStep(pending, pending.scoredSteps++);
-      }
-    }
-    this.#pending = this.#pending.filter(({ scoredSteps }) => scoredSteps < ends.length);
-  }
-
-  #scoreStep({ issuedSeconds, logReference, values }: Pending, step: number): void {
-    const from = issuedSeconds + (step === 0 ? 0 : this.#ends[step - 1]!);
-    const rate = this.#delivered.rateBps(from, issuedSeconds + this.#ends[step]!, LEAST_USE);
-    if (Number.isNaN(rate)) return;
-    const value = Math.max(LEAST_LOG_RATIO, Math.log(rate) - logReference);
+  #scoreStep({ logReference, values }: Unscaled, step: number, rateBps: number): void {
+    const value = Math.max(LEAST_LOG_RATIO, Math.log(rateBps) - logReference);
     this.#squares[step]! += this.#scoreOf(value, values, step * this.#scores.length) ** 2;
     this.#counts[step]!++;
   }

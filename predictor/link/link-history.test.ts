@@ -17,7 +17,7 @@ function historyOf(seconds: number, rateAt: (second: number) => number): LinkHis
 
 function featuresOf(history: LinkHistory, nowSeconds: number): Float64Array {
   const features = new Float64Array(FEATURES.length);
-  expect(history.features(nowSeconds, features)).toBe(true);
+  expect(history.writeFeatures(nowSeconds, features)).toBe(true);
   return features;
 }
 
@@ -25,10 +25,10 @@ test('has no features before the first bits', () => {
   const history = new LinkHistory();
   const features = new Float64Array(FEATURES.length);
   expect(history.referenceBps()).toBeUndefined();
-  expect(history.features(0, features)).toBe(false);
+  expect(history.writeFeatures(0, features)).toBe(false);
   history.observe(throughput(0, 3, 0));
   expect(history.referenceBps()).toBeUndefined();
-  expect(history.features(3, features)).toBe(false);
+  expect(history.writeFeatures(3, features)).toBe(false);
 });
 
 test('a constant link is its own reference, and has no spread', () => {
@@ -101,7 +101,7 @@ test('ignores impossible observations, and stays finite for all others', () => {
     const history = new LinkHistory();
     const isFiniteAt = (second: number) => {
       const features = new Float64Array(FEATURES.length);
-      if (!Number.isFinite(second) || !history.features(second, features)) return;
+      if (!Number.isFinite(second) || !history.writeFeatures(second, features)) return;
       hits++;
       expect(features.every(Number.isFinite)).toBe(true);
     };

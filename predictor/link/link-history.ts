@@ -117,7 +117,7 @@ export class LinkHistory {
   }
 
   /** Writes the present features into `into` (length `FEATURE_COUNT`); returns false without observations. */
-  features(nowSeconds: number, into: Float64Array): boolean {
+  writeFeatures(nowSeconds: number, into: Float64Array): boolean {
     const reference = this.referenceBps();
     if (reference === undefined) return false;
     const logReference = Math.log(reference);

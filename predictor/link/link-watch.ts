@@ -65,8 +65,8 @@ export class LinkWatch {
     this.#meter?.firstByte(this, atSeconds);
   }
 
-  /** Whether to leave out a report of bits, whose bits the next one has, too; never the first. */
-  leavesOut(): boolean {
+  /** A report of bits comes; returns whether to skip it, because the next one has its bits, too. Never the first. */
+  skipReport(): boolean {
     if (this.#waits || this.#leftOut === MOST_LEFT_OUT) this.#leftOut = 0;
     else this.#leftOut++;
     return this.#leftOut > 0;

@@ -13,13 +13,22 @@ const SHORTEST_TRANSFER_SECONDS = 0.01;
 
 /** Chunks of a stream, as learnt from its downloads. One per session. */
 export class LiveEdge {
-  /** Media per chunk, counted in the latest whole segment; undefined before. */
-  chunkSeconds: number | undefined;
+  #chunkSeconds: number | undefined;
   #lagSeconds: number | undefined;
+
+  /** Media per chunk, counted in the latest whole segment; undefined before, and if it came in one piece. */
+  get chunkSeconds(): number | undefined {
+    return this.#chunkSeconds;
+  }
 
   /** How long after the announced time chunks can be received. Negative: before. */
   get lagSeconds(): number {
     return this.#lagSeconds ?? 0;
+  }
+
+  /** A segment has arrived whole, in this many chunks. */
+  segmentEnded(segmentSeconds: number, chunks: number): void {
+    this.#chunkSeconds = chunks > 0 ? segmentSeconds / chunks : undefined;
   }
 
   /** A chunk has arrived, this long after its announced time. */
@@ -118,7 +127,7 @@ export class LiveWaits {
   /** The download ended, whole or not. */
   ended(atSeconds: number, isWhole: boolean): void {
     const { segmentSeconds } = this.#segment;
-    if (isWhole) this.#edge.chunkSeconds = this.#chunks > 0 ? segmentSeconds / this.#chunks : undefined;
+    if (isWhole) this.#edge.segmentEnded(segmentSeconds, this.#chunks);
     this.#isAbandoned = !isWhole;
     // What exists did not come.
     if (!isWhole) this.#transferSeconds += Math.max(0, atSeconds - Math.max(this.#arrivedSeconds, this.#existsSeconds));

@@ -4,30 +4,15 @@
  * recent forecast; it never waits.
  */
 
-import { InputError } from '../../abr/errors.ts';
 import type { Forecaster, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
-import type { ForecastMoment, ModelSessionOptions } from '../forecast/model-session.ts';
+import type { ForecastMoment } from '../forecast/model-session.ts';
 import type { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 import { CardSession, LIFETIME_SECONDS } from './card-session.ts';
-import type { FromWorker, ModelUrls, ToWorker } from './inference.ts';
+import type { FromWorker, ToWorker } from './inference.ts';
 import type { ModelCard } from './model-card.ts';
+import { checkOptions, type OnnxForecasterOptions, urlsOf } from './onnx-options.ts';
 
-/** URLs may be relative to the page. All must have the page's origin, or allow it by CORS. */
-export interface OnnxForecasterOptions extends ModelSessionOptions {
-  /** The model: an ONNX file with a model card, such as `leo-abr/models/built-in.onnx`. */
-  modelUrl: string | URL;
-  /**
-   * The module of onnxruntime-web's `/wasm` build: `ort.wasm.bundle.min.mjs`, or `onnxruntime-web/wasm` resolved. Default:
-   * that of the package onnxruntime-web beside the package leo-abr.
-   */
-  runtimeUrl?: string | URL | undefined;
-  /** `ort-wasm-simd-threaded.wasm` of the same onnxruntime-web. Default: beside the runtime. */
-  wasmUrl?: string | URL | undefined;
-  /** `leo-abr/onnx-worker`. Default: `leo-abr.onnx-worker.js` beside this module. */
-  workerUrl?: string | URL | undefined;
-  /** With false, nothing is loaded before `load()`. Default true. */
-  loadAtOnce?: boolean | undefined;
-}
+export type { OnnxForecasterOptions } from './onnx-options.ts';
 
 export interface OnnxForecaster extends Forecaster {
   /** After `failed`, the next session tries again. */
@@ -46,7 +31,6 @@ export interface OnnxForecaster extends Forecaster {
 const REST_SECONDS = 15;
 /** Timeouts count it: after a page was frozen, all deadlines pass before the waiting messages come. */
 export const TICK_MS = 200;
-const WASM_FILE = 'ort-wasm-simd-threaded.wasm';
 /** 60 s: the runtime has 14 MB without compression. */
 const LOADING_TICKS = 300;
 /** 5 s: an evaluation takes well under a millisecond. */
@@ -205,56 +189,6 @@ export class WorkerForecaster extends CardSession implements OnnxForecaster {
   }
 }
 
-/**
- * All that the Worker needs, absolute. What is not given lies beside this module, in the layout of `node_modules` (bundlers
- * find it there and make assets of it, and pages that serve that folder need no URL either).
- */
-function urlsOf({
-  modelUrl,
-  runtimeUrl,
-  wasmUrl,
-  workerUrl,
-}: OnnxForecasterOptions): ModelUrls & { workerUrl: string } {
-  const base = globalThis.document?.baseURI;
-  const absolute = (url: string | URL) => {
-    try {
-      return new URL(url, base).href;
-    } catch {
-      throw new Error(`${url} is no URL${base ? '' : ', or a relative one without a page'}`);
-    }
-  };
-  const runtime = absolute(
-    runtimeUrl ?? new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort.wasm.bundle.min.mjs', import.meta.url),
-  );
-  const wasm = runtimeUrl
-    ? new URL(WASM_FILE, runtime)
-    : new URL(/* @vite-ignore */ '../../onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', import.meta.url);
-  return {
-    modelUrl: absolute(modelUrl),
-    runtimeUrl: runtime,
-    wasmUrl: absolute(wasmUrl ?? wasm),
-    workerUrl: absolute(workerUrl ?? new URL(/* @vite-ignore */ './leo-abr.onnx-worker.js', import.meta.url)),
-  };
-}
-
 function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
-}
-
-const URL_FIELDS = ['modelUrl', 'runtimeUrl', 'wasmUrl', 'workerUrl'];
-const SWITCHES = ['loadAtOnce', 'handover'];
-
-function checkOptions(options: OnnxForecasterOptions): void {
-  if (typeof options !== 'object' || options === null) throw new InputError('options', 'an object', options);
-  const required = { modelUrl: undefined };
-  for (const [field, value] of Object.entries<unknown>({ ...required, ...options })) {
-    const isUrl = value instanceof URL || (typeof value === 'string' && value !== '');
-    if (value === undefined && !(field in required)) continue;
-    if (SWITCHES.includes(field)) {
-      if (typeof value !== 'boolean') throw new InputError(`options.${field}`, 'true or false', value);
-    } else if (!URL_FIELDS.includes(field) || !isUrl) {
-      const expected = URL_FIELDS.includes(field) ? 'a URL' : `one of ${[...URL_FIELDS, ...SWITCHES].join(', ')}`;
-      throw new InputError(`options.${field}`, expected, value);
-    }
-  }
 }

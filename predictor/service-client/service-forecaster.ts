@@ -5,11 +5,18 @@
  */
 
 import { check, InputError, isPositive, requireObject } from '../../abr/errors.ts';
-import type { Forecaster, Observation, QuantileForecast, SessionContext } from '../../abr/forecast.ts';
+import {
+  ageSecondsOf,
+  type Forecaster,
+  type Observation,
+  type QuantileForecast,
+  type SessionContext,
+} from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
-import { ForecastGate, type Verdict } from '../forecast/forecast-gate.ts';
+import { ForecastGate, type Verdict } from './forecast-gate.ts';
 import { needsTls } from './needs-tls.ts';
 import { type ConnectionState, ServiceConnection } from './service-connection.ts';
+import { WaitingObservations } from './waiting-observations.ts';
 
 export interface ServiceForecasterOptions {
   /** Bearer token, if the service requires one. */
@@ -41,9 +48,6 @@ export interface ServiceForecaster extends Forecaster {
 const STALE_SECONDS = 3;
 /** Without calls of `latest` for this long the connection is closed, until the next call. */
 const UNUSED_MS = 60_000;
-/** Observations that are kept without a connection: 5 s in tenths; the service takes those of the last 1.5 s. */
-const MOST_WAITING = 50;
-const OLDEST_SECONDS = 8;
 /** Without observations for this long the player does not download: they come in steps of 0.1 s. */
 const QUIET_MS = 300;
 
@@ -60,8 +64,9 @@ class RemoteForecaster implements ServiceForecaster {
   readonly name = 'service';
   readonly #url: string;
   readonly #connection: ServiceConnection;
-  readonly #gate: ForecastGate;
-  #waiting: Observation[] = [];
+  readonly #gate = new ForecastGate();
+  readonly #staleSeconds: number;
+  readonly #waiting = new WaitingObservations();
   #isDownloading = false;
   #quietTimer: ReturnType<typeof setTimeout> | undefined;
   /** The page's clock at second 0 of the session; undefined before the first call of `latest`. */
@@ -85,7 +90,7 @@ class RemoteForecaster implements ServiceForecaster {
     for (const name of Object.keys(others)) check(false, `options.${name}`, 'token or staleSeconds', others[name]);
     check(typeof token === 'string', 'options.token', 'a string', token);
     check(isPositive(staleSeconds), 'options.staleSeconds', 'a finite number > 0', staleSeconds);
-    this.#gate = new ForecastGate({ staleSeconds });
+    this.#staleSeconds = staleSeconds;
     this.#url = url;
     const player = `page-${Math.random().toString(36).slice(2)}`;
     this.#connection = new ServiceConnection({
@@ -116,7 +121,7 @@ class RemoteForecaster implements ServiceForecaster {
 
   start(context: SessionContext): void {
     this.#gate.start();
-    this.#waiting = [];
+    this.#waiting.clear();
     this.#startMs = undefined;
     this.#sessionUtcMs = context.utcMsAtStart;
     this.#isClosed = needsTls(this.#url, globalThis.location?.href);
@@ -133,8 +138,7 @@ class RemoteForecaster implements ServiceForecaster {
     if (observation.kind === 'throughput') {
       this.#gate.observe(observation.startSeconds, observation.endSeconds, observation.bits);
     }
-    this.#waiting.push(observation);
-    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+    this.#waiting.add(observation);
     // An idle time ends with a request.
     this.#setDownloading(true);
     clearTimeout(this.#quietTimer);
@@ -152,7 +156,8 @@ class RemoteForecaster implements ServiceForecaster {
     this.#fault = undefined;
     if (fault !== undefined) throw new Error(fault);
     const forecast = this.#ofLink();
-    return forecast && this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
+    if (forecast === undefined || ageSecondsOf(forecast, nowSeconds) >= this.#staleSeconds) return undefined;
+    return this.#gate.admits(forecast, nowSeconds, this.#experienceSeconds) ? forecast : undefined;
   }
 
   reconnect(): void {
@@ -188,7 +193,7 @@ class RemoteForecaster implements ServiceForecaster {
     }
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#ofLink();
-    if (converted !== undefined) this.#gate.addForecast(converted, this.#sessionSeconds(), this.#experienceSeconds);
+    if (converted !== undefined) this.#gate.addForecast(converted, this.#experienceSeconds);
   }
 
   #sessionSeconds(): number {
@@ -226,23 +231,7 @@ class RemoteForecaster implements ServiceForecaster {
     const { clock } = this.#connection;
     const startMs = this.#startMs;
     if (startMs === undefined || !clock.isKnown) return [];
-    const nowSeconds = this.#sessionSeconds();
-    const utcMs = (seconds: number) => clock.utcMsAt(startMs + seconds * 1000);
-    const oldest = nowSeconds - OLDEST_SECONDS;
-    const reported = this.#waiting.flatMap((observation): object[] => {
-      if (observation.kind === 'request-latency') {
-        const { kind, atSeconds, latencySeconds } = observation;
-        const isReported = atSeconds > oldest && latencySeconds > 0;
-        return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
-      }
-      const { startSeconds, endSeconds, ...rest } = observation;
-      // The recent part of a long pause is reported; old bits are not.
-      const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
-      const isReported = start >= oldest && endSeconds > start;
-      return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];
-    });
-    this.#waiting = [];
-    return reported;
+    return this.#waiting.take(this.#sessionSeconds(), (seconds) => clock.utcMsAt(startMs + seconds * 1000));
   }
 }
 

@@ -14,7 +14,7 @@ function requested(isVideo = true, live?: RequestReport['live']) {
   downloads.requested(request, { isMedia: true, ...(isVideo && { segment: port.segment(0) }), live });
   const receivedAfter = (seconds: number, totalBits: number, isInterim = false) => {
     wait(seconds);
-    if (!isInterim || !downloads.leavesOut(request)) downloads.received(request, { totalBits });
+    if (!isInterim || !downloads.skipReport(request)) downloads.received(request, { totalBits });
   };
   const bits = () => {
     wait(2);

@@ -77,9 +77,9 @@ export class Downloads {
     this.downloads.get(request)?.responded(this.parts.clock.nowSeconds(), sizeBits);
   }
 
-  /** Whether to leave out a report of bits, because another one of all bits will follow before the end. */
-  leavesOut(request: object): boolean {
-    return this.downloads.get(request)?.link?.leavesOut() === true;
+  /** A report of bits comes; returns whether to skip it, because another one of all bits will follow before the end. */
+  skipReport(request: object): boolean {
+    return this.downloads.get(request)?.link.skipReport() === true;
   }
 
   /** More of the body has arrived. */

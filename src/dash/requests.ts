@@ -29,7 +29,7 @@ export class Requests {
     },
     loadingProgress: ({ request }: RequestEvent) => {
       const { downloads } = this.adaptation;
-      if (!downloads.leavesOut(request)) downloads.received(request, arrivedOf(request));
+      if (!downloads.skipReport(request)) downloads.received(request, arrivedOf(request));
     },
     fragmentLoadingCompleted: (event: RequestEvent) => this.#ended(event, 'whole'),
     fragmentLoadingAbandoned: (event: RequestEvent) => this.#ended(event, 'abandoned'),

@@ -8,7 +8,8 @@ import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
 import { normalQuantile } from '../../normal-distribution.ts';
 import { levelShare, nearestLevel } from '../../quantile.ts';
 import { minimalStandard } from '../../random.ts';
-import { Futures, MAX_STEPS } from '../futures.ts';
+import { MAX_STEPS } from '../forecast-steps.ts';
+import { Futures } from '../futures.ts';
 import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
@@ -42,7 +43,7 @@ export class LinkFutures {
 
   /** @param steps futures of the forecast's steps */
   constructor(steps: number, seed: number) {
-    this.#futures = new Futures(steps, 1, seed);
+    this.#futures = new Futures(steps, seed);
     const count = steps * COPIES;
     this.paths = new LinkPaths(count);
     const random = minimalStandard(seed);

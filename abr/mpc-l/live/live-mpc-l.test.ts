@@ -2,8 +2,8 @@
 
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Controller, InFlight, LiveState, PlayerState } from '../../controller.ts';
-import type { QuantileForecast, ValidForecast } from '../../forecast.ts';
+import type { LiveState, PlayerState } from '../../controller.ts';
+import type { QuantileForecast } from '../../forecast.ts';
 import { createMpcD } from '../../mpc-d.ts';
 import { forAll } from '../../property.fixture.ts';
 import {
@@ -43,15 +43,6 @@ const anyLiveState = anyOnDemand.chain((state) => anyLive(state).map((live) => (
 
 const anyReceived = fc.constantFrom(0, 0.01, 0.4, 1);
 const topOf = (state: PlayerState) => state.ladderBps.length - 1;
-
-function answersOf(controller: Controller, state: PlayerState, inFlight: InFlight, forecast?: ValidForecast) {
-  return {
-    decision: controller.decide(state, forecast),
-    change: controller.reconsider!(state, inFlight, forecast),
-    pace: controller.pace?.(state, inFlight, forecast),
-    idlePace: controller.pace?.(state, undefined, forecast),
-  };
-}
 
 /** A stream of 2 s segments in chunks of 0.5 s on a link of 10 Mbit/s, at its target. */
 function steadyState(changes: Partial<PlayerState> = {}, live: Partial<LiveState> = {}): PlayerState {
@@ -119,15 +110,6 @@ test('without a forecast MPC-D decides, and the pace leads to the target', () =>
     const { playbackRate } = controller.pace!(steadyState({}, { latencySeconds }), undefined);
     expect(Math.sign(playbackRate - 1)).toBe(Math.sign(latencySeconds - 1.2));
   }
-});
-
-test.each([0, 1e9])('a forecast that was issued at %p ms counts as none', (issuedAtMs) => {
-  const controller = createLiveMpcL();
-  forAll([anyLiveState, anyReceived], { ...SEED, numRuns: 10 }, (state, share) => {
-    const inFlight = inFlightOf(state, topOf(state), share);
-    const answers = answersOf(controller, state, inFlight, forecastOf(5e6, { issuedAtMs }));
-    expect(answers).toEqual(answersOf(controller, state, inFlight));
-  });
 });
 
 test('chooses a bitrate that the link sustains', () => {

@@ -6,25 +6,13 @@
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../../abr/forecast.ts';
 import { Dips, OFFSETS, OtherPeriods, RegularDips } from './dips.ts';
+import { CELL_SECONDS, type HandoverEstimate, nearness, type Position, PositionFinder } from './position.ts';
 import { isMoment, RateBins } from './rate-bins.ts';
 import { REPEAT_SECONDS, Repeats } from './repeats.ts';
 import { CELLS, LATENCY_PARAMETERS, type Measurement, RATE_PARAMETERS, StateFilters } from './state-filters.ts';
+import { greatest, modulo, normalise, scale, sum } from './weights.ts';
 
-// Local bindings, because the loops over the cells dominate the cost.
-export interface HandoverEstimate {
-  /** The next three, ascending; empty unless `isLeo`. `confidence`: probability within a second of the time, 0 to 1. */
-  nextHandovers: { atSeconds: number; confidence: number }[];
-  /** Handovers are at this second of the session's clock (0 to below 15) plus multiples of 15. */
-  phaseSeconds: number;
-  /** Expected root mean square error of `phaseSeconds`; 4.3 without evidence. */
-  uncertaintySeconds: number;
-  /** The same of the positions within a second of `phaseSeconds`, which is the accuracy of an announced handover. */
-  spreadSeconds: number;
-  /** Probability of a LEO link with 15 s epochs, 0 to 1. */
-  leoProbability: number;
-  /** Whether the evidence suffices to plan with handovers. */
-  isLeo: boolean;
-}
+export type { HandoverEstimate } from './position.ts';
 
 /**
  * `leoProbability` from which handovers are announced, until it falls below half of this; if short dips show them, and
@@ -39,15 +27,11 @@ const SHOWN_BY_DIPS = 4;
  * and with others. Equally likely.
  */
 const SCHEDULE_SPREADS_SECONDS = [0.06, 0.8] as const;
-/** Of a dip in its slot, and around its handover. */
-const LEAST_SPREAD_SECONDS = 0.05;
 /** The number of standard deviations in a time source's uncertainty. */
 const UNCERTAINTY_DEVIATIONS = 1.5;
 /** Share of time sources with a larger error than their uncertainty. */
 const WRONG_TIME_SHARE = 0.2;
 const DEFAULT_UNCERTAINTY_SECONDS = 2;
-/** Positions stay above this share of the likeliest, so that a leap is found within a few epochs. */
-const LEAST_SHARE = Math.exp(-7);
 /** Limits of the evidence for epochs, so that a change of network is noticed. */
 const LEAST_RATIO = Math.exp(-5);
 const GREATEST_RATIO = Math.exp(9);
@@ -59,12 +43,6 @@ const SAME_TIME_SECONDS = 0.05;
 const LEAST_LEAP_SECONDS = 0.5;
 /** Limit of ln of the evidence from dips, so that a change is found soon. */
 const LEAST_LOG_DIPS = -2;
-/** Half the width (2 s) of the window around the best position for the mean position. */
-const WINDOW_CELLS = 20;
-/** Positions within 1.3 s support each other in the search for the best one. */
-const NEAR_CELLS = 12;
-export const CELL_SECONDS = EPOCH_SECONDS / CELLS;
-
 export class HandoverClock {
   /**
    * Weight per hypothesis: prior, evidence and hints. Cells first, which `#settle` makes add up to 1, then the
@@ -93,10 +71,8 @@ export class HandoverClock {
   #isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
-  /** For `#positionNow`: probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
-  readonly #around = new Float64Array(CELLS + 2 * WINDOW_CELLS);
-  /** End of the newest bin of the rate. */
-  rateSeconds = 0;
+  readonly #positions = new PositionFinder();
+  #rateSeconds = 0;
 
   /** Of a new session. */
   constructor({ utcMsAtStart, utcUncertaintySeconds }: Omit<SessionContext, 'seed'>) {
@@ -164,7 +140,7 @@ export class HandoverClock {
   /** Undefined for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!isMoment(nowSeconds)) return undefined;
-    this.#position ??= this.#positionNow();
+    this.#position ??= this.#positions.around(this.#epochs);
     const { within, ...position } = this.#position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
@@ -175,7 +151,7 @@ export class HandoverClock {
   }
 
   #addRate(bin: Measurement): void {
-    this.rateSeconds = bin.atSeconds;
+    this.#rateSeconds = bin.atSeconds;
     this.#rates.observe(bin);
     const { densities } = this.#rates;
     for (let i = 0; i < densities.length; i++) this.#weights[i]! *= densities[i]!;
@@ -211,6 +187,11 @@ export class HandoverClock {
     this.#settle();
   }
 
+  /** End of the newest bin of the rate. */
+  get rateSeconds(): number {
+    return this.#rateSeconds;
+  }
+
   /** Whether the evidence suffices to plan with handovers. */
   get isLeo(): boolean {
     return this.#isLeo;
@@ -219,58 +200,6 @@ export class HandoverClock {
   /** Probability of a LEO link with 15 s epochs, 0 to 1. */
   get leoProbability(): number {
     return 1 / (1 + 1 / this.#ratio);
-  }
-
-  /** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
-  #positionNow(): Position {
-    const epochs = this.#epochs;
-    const weights = this.#around;
-    // Without what `normalise` has added.
-    const added = LEAST_SHARE * greatest(epochs);
-    for (let i = 0; i < weights.length; i++) {
-      weights[i] = Math.max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
-    }
-    let most = 0;
-    let best = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      let near = 0;
-      for (let offset = -NEAR_CELLS; offset <= NEAR_CELLS; offset++) {
-        near += weights[cell + WINDOW_CELLS + offset]! * (NEAR_CELLS + 1 - Math.abs(offset));
-      }
-      if (near <= most) continue;
-      most = near;
-      best = cell;
-    }
-    let weight = 0;
-    let moment = 0;
-    for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
-      const share = weights[best + WINDOW_CELLS + offset]! * (1 - Math.abs(offset) / (WINDOW_CELLS + 1));
-      weight += share;
-      moment += share * offset;
-    }
-    const position = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS);
-    // The rounding of a position just below 0 can make 15.
-    const phaseSeconds = position % EPOCH_SECONDS;
-    let total = 0;
-    let squared = 0;
-    let within = 0;
-    let squaredWithin = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      const share = weights[cell + WINDOW_CELLS]!;
-      const apart = Math.abs(cell * CELL_SECONDS - phaseSeconds);
-      const distance = Math.min(apart, EPOCH_SECONDS - apart);
-      total += share;
-      squared += share * distance * distance;
-      if (distance > 1) continue;
-      within += share;
-      squaredWithin += share * distance * distance;
-    }
-    return {
-      phaseSeconds,
-      uncertaintySeconds: Math.hypot(Math.sqrt(squared / total), LEAST_SPREAD_SECONDS),
-      spreadSeconds: Math.sqrt(squaredWithin / within),
-      within: within / total,
-    };
   }
 
   /** Limits and normalises the weights, so that a leap of the clock or a change of network is found soon. */
@@ -285,54 +214,7 @@ export class HandoverClock {
   }
 }
 
-type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySeconds' | 'spreadSeconds'> & {
-  /** Probability within a second of it. */
-  within: number;
-};
-
-/** Seconds from a position to a cell in the epoch, at most half an epoch. */
-function distanceTo(seconds: number, cell: number): number {
-  return modulo(cell * CELL_SECONDS - seconds + EPOCH_SECONDS / 2, EPOCH_SECONDS) - EPOCH_SECONDS / 2;
-}
-
-/** Per cell, the ratio of a wrapped normal density around a second of the session to a uniform one. */
-export function nearness(atSeconds: number, spreadSeconds: number): Float64Array {
-  const density = new Float64Array(CELLS);
-  for (let cell = 0; cell < CELLS; cell++)
-    density[cell] = Math.exp(-0.5 * (distanceTo(atSeconds, cell) / spreadSeconds) ** 2);
-  const mean = sum(density) / CELLS;
-  for (let cell = 0; cell < CELLS; cell++) density[cell]! /= mean;
-  return density;
-}
-
 /** ln of the evidence on a link that may have dips of a kind or not, which is equally likely; up to a constant. */
 function orWithoutDips(logDips: number): number {
   return Math.max(0, logDips) + Math.log1p(Math.exp(-Math.abs(logDips)));
-}
-
-/** Raises each weight to at least `LEAST_SHARE` of the greatest, and scales them to add up to `total`. */
-function normalise(weights: Float64Array, total: number): void {
-  const least = LEAST_SHARE * greatest(weights);
-  for (let i = 0; i < weights.length; i++) if (weights[i]! < least) weights[i] = least;
-  scale(weights, total / sum(weights));
-}
-
-function sum(values: Float64Array): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i]!;
-  return total;
-}
-
-function greatest(values: Float64Array): number {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) if (values[i]! > most) most = values[i]!;
-  return most;
-}
-
-function scale(values: Float64Array, factor: number): void {
-  for (let i = 0; i < values.length; i++) values[i]! *= factor;
-}
-
-function modulo(value: number, by: number): number {
-  return value - by * Math.floor(value / by);
 }

@@ -1,7 +1,8 @@
 /** What others know of handovers: the service beside the dish, or earlier traffic. The plugin does without. */
 
 import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
-import { CELL_SECONDS, type HandoverClock, nearness } from './handover-clock.ts';
+import type { HandoverClock } from './handover-clock.ts';
+import { CELL_SECONDS, nearness } from './position.ts';
 import { isMoment } from './rate-bins.ts';
 
 /** Limit of a hint's confidence. */

@@ -26,31 +26,14 @@
  */
 
 import type { CapacityPath } from './capacity-path.ts';
-import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
+import type { PlayerState } from './controller.ts';
 import { sizesAt } from './ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;
 
-/** Longest horizon that controllers accept, in segments. */
-export const MAX_HORIZON = 20;
-
-/** A controller's plan on one capacity path, whose second 0 is the state's now. */
-export interface PathPlanner {
-  /** `evidence`: where the path comes from, for the reason. */
-  decide(
-    state: PlayerState,
-    path: CapacityPath,
-    evidence: string,
-  ): Pick<Decision, 'representation' | 'reason' | 'candidates'>;
-  /** A running download is kept unless it is expected to stall playback for this long. */
-  readonly lateSeconds: number;
-  /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
-  reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
-}
-
-export interface PlannerOptions {
+export interface PlanOptions {
   /** Planned segments, at least 1; a plan ends with the stream. */
   horizon: number;
   /** Whether the plan knows the state's buffer cap. Default false, as in the textbook. */
@@ -102,14 +85,14 @@ const NO_PLAN: PartialPlan = {
  * The best plan of a state on a path whose second 0 is the state's now. If all plans have a download that never ends,
  * it is the lowest representation with the value -Infinity.
  */
-export function bestPlan(state: PlayerState, path: CapacityPath, options: PlannerOptions): Plan {
+export function bestPlan(state: PlayerState, path: CapacityPath, options: PlanOptions): Plan {
   return new PlanSearch(state, path, options).best();
 }
 
 class PlanSearch {
   readonly #state: PlayerState;
   readonly #path: CapacityPath;
-  readonly #options: PlannerOptions;
+  readonly #options: PlanOptions;
   readonly #segments: number;
   /** How long a segment plays, and the most that the buffer may hold at a request, in seconds of the clock. */
   readonly #playSeconds: number;
@@ -122,7 +105,7 @@ class PlanSearch {
   readonly #bounds: number[][];
   readonly #firsts: readonly number[];
 
-  constructor(state: PlayerState, path: CapacityPath, options: PlannerOptions) {
+  constructor(state: PlayerState, path: CapacityPath, options: PlanOptions) {
     const { ladderBps, weights, segmentSeconds, playbackRate } = state;
     this.#state = state;
     this.#path = path;
@@ -263,55 +246,4 @@ class PlanSearch {
     if (aheadSeconds > 0 && this.#options.bufferCap) return false;
     return a.value + this.#state.weights.mu * Math.min(0, aheadSeconds) >= b.value;
   }
-}
-
-/** Plans whole segments. */
-export class SegmentPlanner implements PathPlanner {
-  readonly lateSeconds = 0;
-
-  /** `outlook`: whether decisions have `candidates`. */
-  constructor(
-    private readonly optionsOf: (state: PlayerState, path: CapacityPath) => PlannerOptions,
-    private readonly outlook: boolean,
-  ) {}
-
-  decide(state: PlayerState, path: CapacityPath, evidence: string) {
-    const { representation, value, bufferValue, stallSeconds, segments } = this.#plan(state, path);
-    const qoe = (((value - bufferValue) * QOE_UNIT_SECONDS) / (segments * state.segmentSeconds)).toFixed(2);
-    const outcome =
-      value === Number.NEGATIVE_INFINITY
-        ? 'no plan ever ends'
-        : `QoE ${qoe} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${segments} segments`;
-    return {
-      representation,
-      reason: `${evidence}: ${outcome}`,
-      ...(this.outlook && { candidates: outlookOnPath(state, path) }),
-    };
-  }
-
-  reconsider(state: PlayerState, path: CapacityPath, { bitrateBps, sizeBits, receivedBits }: InFlight) {
-    const [...sizesBits] = sizesAt(state, 0);
-    sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
-    const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
-    return (first: number) => this.#plan(resumed, path, { first }).value;
-  }
-
-  #plan(state: PlayerState, path: CapacityPath, first: Pick<PlannerOptions, 'first'> = {}): Plan {
-    return new PlanSearch(state, path, { ...this.optionsOf(state, path), ...first }).best();
-  }
-}
-
-/** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */
-export function outlookOnPath(state: PlayerState, path: CapacityPath): CandidateOutlook[] {
-  const { ladderBps, weights, segmentSeconds, previousBitrateBps } = state;
-  const sizesBits = sizesAt(state, 0);
-  const playableSeconds = state.started ? state.bufferLevelSeconds / state.playbackRate : 0;
-  return ladderBps.map((bitrateBps, r) => {
-    const downloadSeconds = path.downloadSeconds(0, sizesBits[r]!);
-    const isEndless = downloadSeconds === Number.POSITIVE_INFINITY;
-    const expectedStallSeconds = state.isPaused ? 0 : Math.max(0, downloadSeconds - playableSeconds);
-    const costs = switchCost(weights, previousBitrateBps, bitrateBps) + weights.mu * expectedStallSeconds;
-    const qoe = weights.quality(bitrateBps) - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
-    return { bitrateBps, expectedQoe: isEndless ? Number.NEGATIVE_INFINITY : qoe, expectedStallSeconds };
-  });
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { PlayerState } from './controller.ts';
-import { bestPlan, type PlannerOptions, TIE_TOLERANCE } from './planner.ts';
+import { bestPlan, type PlanOptions, TIE_TOLERANCE } from './plan-search.ts';
 import { forAll, whole } from './property.fixture.ts';
 import { sessionQoe } from './qoe.ts';
 import { anyPath, anyState, stateOf as runningState } from './random-states.fixture.ts';
@@ -14,7 +14,7 @@ import { anyPath, anyState, stateOf as runningState } from './random-states.fixt
 function bruteForce(
   state: PlayerState,
   path: CapacityPath,
-  { horizon, bufferCap: knowsCap, bufferValuePerSecond = 0, watchShares = [] }: PlannerOptions,
+  { horizon, bufferCap: knowsCap, bufferValuePerSecond = 0, watchShares = [] }: PlanOptions,
 ) {
   const { ladderBps, weights, upcomingSizesBits, previousBitrateBps, playbackRate, isPaused } = state;
   // Playing time of a segment and of a buffer at the cap.

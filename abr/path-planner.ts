@@ -1,0 +1,72 @@
+/** How MPC-D and MPC-O plan on one capacity path, and what a decision says of it. */
+
+import type { CapacityPath } from './capacity-path.ts';
+import type { CandidateOutlook, Decision, InFlight, PlayerState } from './controller.ts';
+import { sizesAt } from './ladder.ts';
+import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
+import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
+
+/** A controller's plan on one capacity path, whose second 0 is the state's now. */
+export interface PathPlanner {
+  /** `evidence`: where the path comes from, for the reason. */
+  decide(
+    state: PlayerState,
+    path: CapacityPath,
+    evidence: string,
+  ): Pick<Decision, 'representation' | 'reason' | 'candidates'>;
+  /** A running download is kept unless it is expected to stall playback for this long. */
+  readonly lateSeconds: number;
+  /** The value of each representation from now on: of the rest of the download in flight, or of its replacement. */
+  reconsider(state: PlayerState, path: CapacityPath, inFlight: InFlight): (representation: number) => number;
+}
+
+/** Plans whole segments. */
+export class SegmentPlanner implements PathPlanner {
+  readonly lateSeconds = 0;
+
+  /** `outlook`: whether decisions have `candidates`. */
+  constructor(
+    private readonly optionsOf: (state: PlayerState, path: CapacityPath) => PlanOptions,
+    private readonly outlook: boolean,
+  ) {}
+
+  decide(state: PlayerState, path: CapacityPath, evidence: string) {
+    const { representation, value, bufferValue, stallSeconds, segments } = this.#plan(state, path);
+    const qoe = (((value - bufferValue) * QOE_UNIT_SECONDS) / (segments * state.segmentSeconds)).toFixed(2);
+    const outcome =
+      value === Number.NEGATIVE_INFINITY
+        ? 'no plan ever ends'
+        : `QoE ${qoe} per 4 s and ${stallSeconds.toFixed(1)} s of stalls over ${segments} segments`;
+    return {
+      representation,
+      reason: `${evidence}: ${outcome}`,
+      ...(this.outlook && { candidates: outlookOnPath(state, path) }),
+    };
+  }
+
+  reconsider(state: PlayerState, path: CapacityPath, { bitrateBps, sizeBits, receivedBits }: InFlight) {
+    const [...sizesBits] = sizesAt(state, 0);
+    sizesBits[state.ladderBps.lastIndexOf(bitrateBps)] = Math.max(0, sizeBits - receivedBits);
+    const resumed = { ...state, upcomingSizesBits: [sizesBits, ...state.upcomingSizesBits.slice(1)] };
+    return (first: number) => this.#plan(resumed, path, { first }).value;
+  }
+
+  #plan(state: PlayerState, path: CapacityPath, first: Pick<PlanOptions, 'first'> = {}): Plan {
+    return bestPlan(state, path, { ...this.optionsOf(state, path), ...first });
+  }
+}
+
+/** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */
+export function outlookOnPath(state: PlayerState, path: CapacityPath): CandidateOutlook[] {
+  const { ladderBps, weights, segmentSeconds, previousBitrateBps } = state;
+  const sizesBits = sizesAt(state, 0);
+  const playableSeconds = state.started ? state.bufferLevelSeconds / state.playbackRate : 0;
+  return ladderBps.map((bitrateBps, r) => {
+    const downloadSeconds = path.downloadSeconds(0, sizesBits[r]!);
+    const isEndless = downloadSeconds === Number.POSITIVE_INFINITY;
+    const expectedStallSeconds = state.isPaused ? 0 : Math.max(0, downloadSeconds - playableSeconds);
+    const costs = switchCost(weights, previousBitrateBps, bitrateBps) + weights.mu * expectedStallSeconds;
+    const qoe = weights.quality(bitrateBps) - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
+    return { bitrateBps, expectedQoe: isEndless ? Number.NEGATIVE_INFINITY : qoe, expectedStallSeconds };
+  });
+}

@@ -1,0 +1,127 @@
+/** The trust in a service by the scores of its past forecasts. */
+
+import type { QuantileForecast } from '../../abr/forecast.ts';
+import { normalQuantile } from '../../abr/normal-distribution.ts';
+import { type PastForecast, PastForecasts } from '../forecast/past-forecasts.ts';
+
+/** Steps that end later are not scored, so that wrong forecasts are detected soon. */
+const HORIZON_SECONDS = 8;
+/** The baseline: the mean rate of the last seconds, and a standard deviation of ln rate. */
+const BASELINE_SECONDS = 8;
+const BASELINE_SPREAD = 0.5;
+/** Rates are of this much downloading; not of more, because a low forecast makes the session download little. */
+const LEAST_USE_SECONDS = 0.05;
+/** Floor of rates: an outage is one event, however deep. */
+const LEAST_BPS = 1e4;
+/** Scores fade by this factor per step: by half in 14. */
+const FADE = 0.95;
+/** Steps before a decision, and its thresholds. */
+const LEAST_SCORED = 5;
+const DROP_RATIO = 1.5;
+const DROP_MARGIN = 0.08;
+const TRUST_RATIO = 1.15;
+/** A median further from the baseline than this factor is rejected at once. */
+const ABSURD_RATIO = 4;
+
+/** `baseline`: of its time, as ln rate. */
+interface Judged extends PastForecast {
+  forecast: QuantileForecast;
+  baseline: number;
+  isEarly: boolean;
+}
+
+/**
+ * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
+ * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
+ * scores is dropped until they are better; after the second time, permanently. A drop because of early forecasts, which the
+ * service issued before it knew the link, counts only if later ones are as bad.
+ */
+export class ForecastTrust {
+  #past = this.#newPast();
+  #loss = 0;
+  #baselineLoss = 0;
+  #scored = 0;
+  #drops = 0;
+  #drop: 'early' | 'late' | undefined;
+  /** When the newest bits arrived, and ln of the mean rate of the last seconds in use until then; NaN without one. */
+  #newestSeconds = 0;
+  #baseline = Number.NaN;
+
+  /** Whether the service is dropped, and whether only early forecasts were bad enough for it. */
+  get drop(): 'early' | 'late' | undefined {
+    return this.#drop;
+  }
+
+  /** Begins a session: forgets the link, keeps the scores of the service. */
+  start(): void {
+    this.#past = this.#newPast();
+    this.#newestSeconds = 0;
+    this.#baseline = Number.NaN;
+  }
+
+  /** Possible `bits` arrived, on the session's clock, in order of time. */
+  observe(startSeconds: number, endSeconds: number, bits: number): void {
+    const { delivered } = this.#past;
+    delivered.add(startSeconds, endSeconds, bits);
+    this.#newestSeconds = Math.max(this.#newestSeconds, endSeconds);
+    this.#past.score(this.#newestSeconds);
+    const from = Math.max(0, this.#newestSeconds - BASELINE_SECONDS);
+    const rateBps = delivered.rateBps(from, this.#newestSeconds, LEAST_USE_SECONDS / BASELINE_SECONDS);
+    if (!Number.isNaN(rateBps)) this.#baseline = logOf(rateBps);
+  }
+
+  /** A new forecast, on the session's clock. `isEarly`: the service knows little of the link. */
+  addForecast(forecast: QuantileForecast, isEarly = false): void {
+    if (Number.isNaN(this.#baseline)) return;
+    const issuedSeconds = Math.max(forecast.issuedAtMs / 1000, 0);
+    const { stepEndsSeconds } = forecast;
+    this.#past.add({ issuedSeconds, stepEndsSeconds, forecast, baseline: this.#baseline, isEarly });
+  }
+
+  /** Whether to use a forecast. */
+  accepts({ quantilesBps }: QuantileForecast): boolean {
+    if (this.#drop !== undefined) return false;
+    const row = quantilesBps[0]!;
+    const difference = Math.abs(logOf(row[row.length >> 1]!) - this.#baseline);
+    return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);
+  }
+
+  #newPast(): PastForecasts<Judged> {
+    return new PastForecasts({
+      memorySeconds: HORIZON_SECONDS + BASELINE_SECONDS + 2,
+      horizonSeconds: HORIZON_SECONDS,
+      leastUse: (stepSeconds) => LEAST_USE_SECONDS / stepSeconds,
+      onStep: (judged, step, rateBps) => this.#scoreStep(judged, step, logOf(rateBps)),
+    });
+  }
+
+  #scoreStep({ forecast, baseline, isEarly }: Judged, step: number, truth: number): void {
+    const { levels, quantilesBps } = forecast;
+    let loss = 0;
+    let baselineLoss = 0;
+    levels.forEach((level, i) => {
+      loss += pinballLoss(level, truth - logOf(quantilesBps[step]![i]!));
+      baselineLoss += pinballLoss(level, truth - (baseline + BASELINE_SPREAD * normalQuantile(level)));
+    });
+    this.#addScore(loss / levels.length, baselineLoss / levels.length, isEarly);
+  }
+
+  #addScore(loss: number, baselineLoss: number, isEarly: boolean): void {
+    this.#loss = this.#loss * FADE + loss;
+    this.#baselineLoss = this.#baselineLoss * FADE + baselineLoss;
+    this.#scored = this.#scored * FADE + 1;
+    if (this.#scored < LEAST_SCORED) return;
+    const margin = DROP_MARGIN * this.#scored;
+    const isBad = this.#loss > DROP_RATIO * this.#baselineLoss + margin;
+    if (isBad && (this.#drop === undefined || (this.#drop === 'early' && !isEarly))) {
+      this.#drop = isEarly ? 'early' : 'late';
+      if (!isEarly) this.#drops++;
+    } else if (this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) this.#drop = undefined;
+  }
+}
+
+const logOf = (bps: number) => Math.log(Math.max(LEAST_BPS, bps));
+
+function pinballLoss(level: number, error: number): number {
+  return error >= 0 ? level * error : (level - 1) * error;
+}

@@ -1,0 +1,39 @@
+/** The observations of the session that are not yet reported. */
+
+import type { Observation } from '../../abr/forecast.ts';
+
+/** Observations that are kept without a connection: 5 s in tenths; the service takes those of the last 1.5 s. */
+const MOST_WAITING = 50;
+const OLDEST_SECONDS = 8;
+
+export class WaitingObservations {
+  #waiting: Observation[] = [];
+
+  add(observation: Observation): void {
+    this.#waiting.push(observation);
+    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  /** Those to report now, in the service's form; the others are forgotten. `utcMs`: UTC of the service at a second. */
+  take(nowSeconds: number, utcMs: (seconds: number) => number): object[] {
+    const oldest = nowSeconds - OLDEST_SECONDS;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting.flatMap((observation): object[] => {
+      if (observation.kind === 'request-latency') {
+        const { kind, atSeconds, latencySeconds } = observation;
+        const isReported = atSeconds > oldest && latencySeconds > 0;
+        return isReported ? [{ kind, atMs: utcMs(atSeconds), latencyMs: latencySeconds * 1000 }] : [];
+      }
+      const { startSeconds, endSeconds, ...rest } = observation;
+      // The recent part of a long pause is reported; old bits are not.
+      const start = rest.kind === 'idle' ? Math.max(startSeconds, oldest) : startSeconds;
+      const isReported = start >= oldest && endSeconds > start;
+      return isReported ? [{ ...rest, startMs: utcMs(start), endMs: utcMs(endSeconds) }] : [];
+    });
+  }
+}
