@@ -1,7 +1,7 @@
 /** The input and the output of a controller: the same shapes in the browser, the simulator and the benchmark. */
 
 import type { ValidForecast } from './forecast.ts';
-import type { QoeWeights } from './qoe.ts';
+import type { QoeWeights } from './qoe/qoe.ts';
 
 /** One finished or abandoned media download, as measured. */
 export interface Download {

@@ -3,7 +3,7 @@
  * forecast is worse than RobustMPC with its discounted mean (docs/decisions/).
  */
 
-import type { CapacityPath } from './capacity-path.ts';
+import type { CapacityPath } from './mpc/capacity-path.ts';
 
 /** Length of Starlink's epochs: a handover is possible between two of them. */
 export const EPOCH_SECONDS = 15;

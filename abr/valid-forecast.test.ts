@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
-import { ConstantPath } from './capacity-path.ts';
+import { ConstantPath } from './mpc/capacity-path.ts';
 import { InputError } from './errors.ts';
 import type { QuantileForecast } from './forecast.ts';
 import { Futures } from './mpc-l/futures.ts';

@@ -1,6 +1,6 @@
 /** The form of a forecast, checked once: controllers take checked ones only. Whether it fits the session, they judge. */
 
-import type { CapacityPath } from './capacity-path.ts';
+import type { CapacityPath } from './mpc/capacity-path.ts';
 import {
   check,
   InputError,

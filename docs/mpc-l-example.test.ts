@@ -4,7 +4,7 @@ import type { PlayerState } from '../abr/controller.ts';
 import { planOf } from '../abr/mpc-l/evaluations.fixture.ts';
 import { createMpcL } from '../abr/mpc-l/mpc-l.ts';
 import type { MpcLOptions } from '../abr/mpc-l/options.ts';
-import { qoeWeights } from '../abr/qoe.ts';
+import { qoeWeights } from '../abr/qoe/qoe.ts';
 import { quantilesOf } from '../abr/random-states.fixture.ts';
 
 const ladderBps = [3e6, 8e6, 15e6];

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SESSION_REPORT_FIELDS } from '../abr/session-report.ts';
+import { SESSION_REPORT_FIELDS } from '../abr/qoe/session-report.ts';
 import { run } from '../cli/shared/run.fixture.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { parseTraceCsv } from '../replay/formats/trace-csv.ts';

@@ -1,6 +1,6 @@
 /** The named scenarios of replayed sessions: ladder, segments, buffer, link and QoE weights. */
 
-import { normal, seededRandom, seedOf } from '../abr/random.ts';
+import { normal, seededRandom, seedOf } from '../abr/statistics/random.ts';
 
 export interface Scenario {
   name: string;

@@ -3,7 +3,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { seededRandom } from '../abr/random.ts';
+import { seededRandom } from '../abr/statistics/random.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { ManualClock } from './manual-clock.fixture.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { normal, seededRandom } from '../abr/random.ts';
+import { normal, seededRandom } from '../abr/statistics/random.ts';
 import { validForecast } from '../abr/valid-forecast.ts';
 import type { WireObservation } from './api/wire.ts';
 import { syntheticDish } from './fake-dish/simulated-dish.ts';

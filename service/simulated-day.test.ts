@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { seededRandom } from '../abr/random.ts';
+import { seededRandom } from '../abr/statistics/random.ts';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { readTraces } from '../replay/formats/trace-files.ts';
 import { eventReader } from './api/sse.fixture.ts';

@@ -6,7 +6,7 @@ import { observedDash, observedHls, observedShaka } from './trial/players.ts';
 import { Reporter, type ReportOptions, type SessionReports } from './trial/reports.ts';
 
 export { InputError } from '../abr/errors.ts';
-export type { SessionReport } from '../abr/session-report.ts';
+export type { SessionReport } from '../abr/qoe/session-report.ts';
 export { type Arm, assignArm, type TrialOptions } from './trial/arms.ts';
 export type { ReportOptions, SessionReports } from './trial/reports.ts';
 

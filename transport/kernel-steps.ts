@@ -2,7 +2,7 @@
 
 import { InputError } from '../abr/errors.ts';
 import { EPOCH_SECONDS } from '../abr/forecast.ts';
-import { seededRandom } from '../abr/random.ts';
+import { seededRandom } from '../abr/statistics/random.ts';
 import { type Scenario, traceScaleOf } from '../replay/scenarios.ts';
 import { handoverPhaseOf, linkSteps, meanRateBps, type Trace, traceStartUtcMs, wrapSeconds } from '../replay/trace.ts';
 

@@ -1,7 +1,7 @@
 /** A forecast as steps from now: their capacity at any normal score, and how ranks are correlated between them. */
 
 import type { QuantileForecast } from '../forecast.ts';
-import { normalQuantile } from '../normal-distribution.ts';
+import { normalQuantile } from '../statistics/normal-distribution.ts';
 
 /**
  * Least capacity, which stands for a dead link and keeps logarithms and divisions finite: a share of the highest in the

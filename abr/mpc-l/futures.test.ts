@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { PiecewisePath } from '../capacity-path.ts';
+import { PiecewisePath } from '../mpc/capacity-path.ts';
 import type { QuantileForecast } from '../forecast.ts';
 import { between, forAll } from '../property.fixture.ts';
 import { quantilesOf } from '../random-states.fixture.ts';

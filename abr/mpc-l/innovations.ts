@@ -1,6 +1,6 @@
 /** The fixed table of random numbers behind the futures. */
 
-import { minimalStandard } from '../random.ts';
+import { minimalStandard } from '../statistics/random.ts';
 import { MAX_STEPS } from './forecast-steps.ts';
 import { binScores } from './rank-chain.ts';
 

@@ -1,10 +1,10 @@
 /** The segments after the one to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
-import { bufferedSecondValue, horizonOf } from '../horizon.ts';
-import { sizesAt } from '../ladder.ts';
-import { QOE_UNIT_SECONDS } from '../qoe.ts';
-import { watchShares } from '../watch-time.ts';
+import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
+import { sizesAt } from '../state/ladder.ts';
+import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
+import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import type { TailWeight } from './rank-chain.ts';

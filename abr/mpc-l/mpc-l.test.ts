@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from '../capacity-path.ts';
+import { ConstantPath } from '../mpc/capacity-path.ts';
 import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
 import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
-import { createMpcD } from '../mpc-d.ts';
+import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { qoeWeights } from '../qoe.ts';
+import { qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
   anyQuantiles,

@@ -1,7 +1,7 @@
 /** Options of MPC-L, validated into a fully resolved object. */
 
 import { requireFrom } from '../errors.ts';
-import { DEFAULT_WATCH_SECONDS } from '../watch-time.ts';
+import { DEFAULT_WATCH_SECONDS } from '../state/watch-time.ts';
 
 export interface MpcLOptions {
   /**

@@ -6,7 +6,7 @@
  * computed exactly.
  */
 
-import { normalCdf, normalQuantile } from '../normal-distribution.ts';
+import { normalCdf, normalQuantile } from '../statistics/normal-distribution.ts';
 
 /** Normal score in the middle of each of `bins` bins of equal probability. */
 export function binScores(bins: number): Float64Array {

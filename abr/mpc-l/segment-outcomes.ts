@@ -4,9 +4,9 @@
  */
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
-import { sizesAt } from '../ladder.ts';
-import { QOE_UNIT_SECONDS, switchCost } from '../qoe.ts';
-import { recentLatencySeconds } from '../request-latency.ts';
+import { sizesAt } from '../state/ladder.ts';
+import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
 import { laterSegments, stallCostOf, tailWeightOf } from './later-segments.ts';

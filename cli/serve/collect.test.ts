@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { testReport } from '../../abr/session-report.fixture.ts';
+import { testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { refused, run, runListening } from '../shared/run.fixture.ts';
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as runtime from 'onnxruntime-web/wasm';
-import { seededRandom } from '../../abr/random.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { type Model, parseModel } from '../../predictor/forecast/model-file.ts';
 import { evaluateNetwork } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';

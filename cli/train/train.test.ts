@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { testReport } from '../../abr/session-report.fixture.ts';
+import { testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { refused, run } from '../shared/run.fixture.ts';

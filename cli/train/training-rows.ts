@@ -3,7 +3,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createController, type Forecaster, type Observation, type PiecewisePath } from '../../abr/index.ts';
-import { seededRandom, seedOf } from '../../abr/random.ts';
+import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { MODEL_VERSION } from '../../predictor/forecast/model-file.ts';
 import { FEATURES } from '../../predictor/link/features.ts';
 import { LinkHistory } from '../../predictor/link/link-history.ts';

@@ -1,6 +1,6 @@
-/** The SQL of a trial: what arms are compared in, the check of reports by abr/session-report.ts, and their sums. */
+/** The SQL of a trial: what arms are compared in, the check of reports by abr/qoe/session-report.ts, and their sums. */
 
-import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../../abr/session-report.ts';
+import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../../abr/qoe/session-report.ts';
 
 /** sum(y) / sum(x) over the sessions in which x is not null. */
 export type Metric = ReturnType<typeof metric>;

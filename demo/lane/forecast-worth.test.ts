@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PiecewisePath } from '../../abr/capacity-path.ts';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { Forecast } from '../../abr/forecast.ts';
 import { fanWorth } from './forecast-worth.ts';
 

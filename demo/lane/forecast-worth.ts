@@ -1,6 +1,6 @@
 /** How often the link did what the forecasts said. Pure. */
 
-import type { PiecewisePath } from '../../abr/capacity-path.ts';
+import type { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { DecisionNote } from '../run/session-record.ts';
 import { forecastFan } from '../run/timeline-model.ts';
 

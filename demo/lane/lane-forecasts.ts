@@ -2,7 +2,7 @@
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
-import type { PiecewisePath } from '../../abr/capacity-path.ts';
+import type { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { nameInPlayer } from '../../replay/browser/algorithms.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import { playerOf } from '../choice/competitors.ts';

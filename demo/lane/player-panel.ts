@@ -2,7 +2,7 @@
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
-import { PiecewisePath } from '../../abr/capacity-path.ts';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';

@@ -2,7 +2,7 @@
 
 import type { Forecaster, LeoAbrOptions } from 'leo-abr';
 import { createController } from '../../abr/algorithms.ts';
-import { PiecewisePath } from '../../abr/capacity-path.ts';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';

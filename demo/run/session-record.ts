@@ -1,7 +1,7 @@
 /** What all views read of a player's session, on its clock: since its first (media) request. Pure. */
 
 import type { Decision, Forecast } from 'leo-abr';
-import { type QoeBreakdown, qoeWeights, sessionQoe } from '../../abr/qoe.ts';
+import { type QoeBreakdown, qoeWeights, sessionQoe } from '../../abr/qoe/qoe.ts';
 import { playbackHistory } from '../../replay/browser/record/playback-history.ts';
 import { segmentRows, totalSeconds } from '../../replay/browser/record/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/record/session-record.ts';

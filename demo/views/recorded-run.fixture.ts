@@ -6,7 +6,7 @@
 import '../locale-guard.ts';
 import 'uplot/dist/uPlot.min.css';
 import type { CandidateOutlook, Forecast } from 'leo-abr';
-import { PiecewisePath } from '../../abr/capacity-path.ts';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import type { Run } from '../run/run.ts';

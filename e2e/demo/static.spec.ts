@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'vite';
-import { median } from '../../abr/quantile.ts';
+import { median } from '../../abr/statistics/quantile.ts';
 import { responseSeconds } from '../../replay/browser/record/lateness.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { staticSite } from '../../replay/origin/index.ts';

@@ -2,7 +2,7 @@
 
 import { createController } from '../../abr/algorithms.ts';
 import type { Controller } from '../../abr/controller.ts';
-import { bitrateWeights } from '../../abr/qoe.ts';
+import { bitrateWeights } from '../../abr/qoe/qoe.ts';
 import {
   CORE,
   CORE_WITH_FAULTS,

@@ -1,6 +1,6 @@
 /** Trials with real players: viewers in arms, their reports in a collector, and the player's own arm as without us. */
 
-import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
+import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
 import { test as base, expect, isOlder, type PlayerName } from './playback-test.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { normalQuantile } from '../../abr/normal-distribution.ts';
+import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
 import { Recalibration } from './recalibration.ts';
 
 const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];

@@ -8,7 +8,7 @@
  * from second to second than expected, but more within a minute.
  */
 
-import { normalQuantile } from '../../abr/normal-distribution.ts';
+import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
 import type { ModelOutline } from './model-file.ts';
 import { type PastForecast, PastForecasts } from './past-forecasts.ts';
 

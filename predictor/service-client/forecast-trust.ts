@@ -1,7 +1,7 @@
 /** The trust in a service by the scores of its past forecasts. */
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { normalQuantile } from '../../abr/normal-distribution.ts';
+import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
 import { type PastForecast, PastForecasts } from '../forecast/past-forecasts.ts';
 
 /** Steps that end later are not scored, so that wrong forecasts are detected soon. */

@@ -1,7 +1,7 @@
 /** The summary of a benchmark: a row per data set and algorithm, and for several data sets also rows over all. */
 
-import { quantile } from '../../abr/quantile.ts';
-import { seedOf } from '../../abr/random.ts';
+import { quantile } from '../../abr/statistics/quantile.ts';
+import { seedOf } from '../../abr/statistics/random.ts';
 import { remembered } from '../remembered.ts';
 import {
   ALL_DATASETS,

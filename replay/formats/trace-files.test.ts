@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { InputError } from '../../abr/errors.ts';
-import { testReport } from '../../abr/session-report.fixture.ts';
+import { testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { put, temporaryFolder } from '../folder.fixture.ts';
 import { placeOf } from './place.ts';
 import { readTraces, writeTrace } from './trace-files.ts';

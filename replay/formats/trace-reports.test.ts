@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { testReport } from '../../abr/session-report.fixture.ts';
+import { testReport } from '../../abr/qoe/session-report.fixture.ts';
 import { isTrace, parseTraces } from './trace-format.ts';
 
 const OBSERVED = { observations: '5000,6000,,,9000,0,,,,,,4000', observedFromMs: Date.UTC(2026, 2, 2, 10, 0, 30) };

@@ -1,6 +1,6 @@
-/** Recordings from the reports of a page's sessions (abr/session-report.ts), one per line. Browser-safe. */
+/** Recordings from the reports of a page's sessions (abr/qoe/session-report.ts), one per line. Browser-safe. */
 
-import { parseSessionReport, type SessionReport } from '../../abr/session-report.ts';
+import { parseSessionReport, type SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Trace } from '../trace.ts';
 import { runsOf } from './join-pieces.ts';
 import { decimalOf } from './lines.ts';

@@ -1,6 +1,6 @@
 /** A stream of random numbers per purpose: a change to one part of the model does not change the others' numbers. */
 
-import { normal, type Random, seededRandom, seedOf } from '../../abr/random.ts';
+import { normal, type Random, seededRandom, seedOf } from '../../abr/statistics/random.ts';
 
 export class RandomStream {
   private readonly random: Random;

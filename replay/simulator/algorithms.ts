@@ -1,6 +1,6 @@
 /** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
-import { createBolaE, createDynamic } from '../../abr/dash-js/dash-rules.ts';
+import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { SessionContext } from '../../abr/forecast.ts';
 import { ALGORITHM_NAMES, type Controller, createController, type Forecaster } from '../../abr/index.ts';

@@ -11,7 +11,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Download } from '../../abr/controller.ts';
-import { createBolaE, createDynamic } from '../../abr/dash-js/dash-rules.ts';
+import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { stateOf } from '../../abr/random-states.fixture.ts';
 import { scenarioNamed } from '../scenario-file.ts';
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { Controller, Forecaster, Observation } from '../../abr/index.ts';
-import { seededRandom } from '../../abr/random.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { type BrowserModel, MEASURED_BROWSER } from '../scenarios.ts';
 import type { Trace, TraceMetadata } from '../trace.ts';
 

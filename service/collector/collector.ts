@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as nodeFiles from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
-import { parseSessionReport } from '../../abr/session-report.ts';
+import { parseSessionReport } from '../../abr/qoe/session-report.ts';
 import { DEFAULT_LIMITS, HEALTH, listen, newHttpServer } from '../api/http-server.ts';
 import { type Refusal, refusalLog, refuse } from '../api/refusals.ts';
 import { type Clock, REAL_CLOCK } from '../clock.ts';

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
-import { seededRandom } from '../../abr/random.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { type FakeDishOptions, startFakeDish } from '../fake-dish/fake-dish.fixture.ts';
 import { type DishScript, syntheticDish } from '../fake-dish/simulated-dish.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';

@@ -1,7 +1,7 @@
 /** The input of a controller: the player's situation and the session's history in one `PlayerState`. */
 
 import type { InFlight, PlayerState } from '../../abr/controller.ts';
-import { LARGEST_HORIZON } from '../../abr/horizon.ts';
+import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import type { ResolvedOptions } from '../page/options.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { LiveState } from '../../abr/controller.ts';
-import { countRate, type OffRate } from '../../abr/off-rate.ts';
+import { countRate, type OffRate } from '../../abr/qoe/off-rate.ts';
 import { LiveEdge, LiveWaits } from '../../predictor/link/live-waits.ts';
 import type { LiveMedia, Situation } from '../player-port.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { QoeWeights } from '../../abr/qoe.ts';
+import type { QoeWeights } from '../../abr/qoe/qoe.ts';
 import type { SizesFile } from '../requests/segment-sizes.ts';
 import type { Logger } from './events.ts';
 

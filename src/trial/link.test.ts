@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { seededRandom } from '../../abr/random.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
 import { type Link, leoLink, noisyLink } from '../../predictor/link/handover-clock/links.fixture.ts';
 import { LinkRecord } from './link.ts';

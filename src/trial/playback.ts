@@ -1,8 +1,8 @@
 /** Measures what a viewer sees of a session by its media element alone, so that it is the same in all arms. */
 
-import { isNoticed } from '../../abr/off-rate.ts';
-import { QOE_UNIT_SECONDS } from '../../abr/qoe.ts';
-import type { SessionReport } from '../../abr/session-report.ts';
+import { isNoticed } from '../../abr/qoe/off-rate.ts';
+import { QOE_UNIT_SECONDS } from '../../abr/qoe/qoe.ts';
+import type { SessionReport } from '../../abr/qoe/session-report.ts';
 
 const JITTER_SECONDS = 0.005;
 /** A playhead that moves by more than this beyond its rate, or back by this, was set there. */
@@ -90,7 +90,7 @@ export class Playback {
     } satisfies Partial<SessionReport>;
   }
 
-  /** QoE-linear (abr/qoe.ts) of the first `limitSeconds` of the media whose bitrate is known: `media` seconds. */
+  /** QoE-linear (abr/qoe/qoe.ts) of the first `limitSeconds` of the media whose bitrate is known: `media` seconds. */
   #score(topBitrateBps: number, limitSeconds = Number.POSITIVE_INFINITY) {
     const topMbps = topBitrateBps / 1e6;
     let [media, quality, cost] = [0, 0, topMbps * this.#sums.startupSeconds];

@@ -3,7 +3,7 @@
 import type { MediaPlayerClass } from 'dashjs';
 import type Hls from 'hls.js';
 import type { ErrorData, FragLoadedData, FragLoadingData, Fragment, Level, Part } from 'hls.js';
-import type { SessionReport } from '../../abr/session-report.ts';
+import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import type { Guard } from '../../session/page/events.ts';
 import type { RequestEvent } from '../dash/live-support.ts';
 import { bytesLoaded } from '../dash/requests.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
+import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { ScriptedAbandoning, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import * as dash from '../dash/fake-player.fixture.ts';
 import * as hls from '../hls/fake-player.fixture.ts';

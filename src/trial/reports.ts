@@ -1,7 +1,7 @@
 /** Observes the sessions of a player and reports each at its end. */
 
 import { check } from '../../abr/errors.ts';
-import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/session-report.ts';
+import { reportable, SESSION_REPORT_VERSION, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
 import { has, isPlain } from '../../session/page/checks.ts';
 import type { DecisionEvent, Guard, Logger } from '../../session/page/events.ts';

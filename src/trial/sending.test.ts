@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type SessionReport, validSessionReport } from '../../abr/session-report.ts';
+import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { useManualClock, wait } from '../../session/scripted.fixture.ts';
 import { reportSessions } from '../trial.ts';
 import { PLAIN, play, playSession } from './observed-session.fixture.ts';

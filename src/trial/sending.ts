@@ -1,6 +1,6 @@
 /** Sends reports, and keeps those that failed for the page's next visit. */
 
-import type { SessionReport } from '../../abr/session-report.ts';
+import type { SessionReport } from '../../abr/qoe/session-report.ts';
 import { attempt } from '../../session/page/attempt.ts';
 
 const STORAGE_KEY = 'leo-abr-reports';

@@ -4,7 +4,7 @@
  */
 
 import type { LiveState } from '../../controller.ts';
-import { FINE_CHANGE, isNoticed } from '../../off-rate.ts';
+import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 /** The plan's steps of time and of latency. */

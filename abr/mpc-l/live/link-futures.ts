@@ -5,9 +5,9 @@
 
 import type { PlayerState } from '../../controller.ts';
 import { ageSecondsOf, type QuantileForecast } from '../../forecast.ts';
-import { normalQuantile } from '../../normal-distribution.ts';
-import { levelShare, nearestLevel } from '../../quantile.ts';
-import { minimalStandard } from '../../random.ts';
+import { normalQuantile } from '../../statistics/normal-distribution.ts';
+import { levelShare, nearestLevel } from '../../statistics/quantile.ts';
+import { minimalStandard } from '../../statistics/random.ts';
 import { MAX_STEPS } from '../forecast-steps.ts';
 import { Futures } from '../futures.ts';
 import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from './link-paths.ts';

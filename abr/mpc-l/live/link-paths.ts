@@ -1,6 +1,6 @@
 /** What a link delivers in one or several futures, tabulated in cells of 0.1 s for plans at the live edge. */
 
-import type { CapacityPath } from '../../capacity-path.ts';
+import type { CapacityPath } from '../../mpc/capacity-path.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 export const CELL_SECONDS = 0.1;

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LiveState, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
-import { createMpcD } from '../../mpc-d.ts';
+import { createMpcD } from '../../mpc/mpc-d.ts';
 import { forAll } from '../../property.fixture.ts';
 import {
   anyDownloads,

@@ -5,9 +5,9 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
-import { sizesAt } from '../../ladder.ts';
-import { switchCost } from '../../qoe.ts';
-import { recentLatencySeconds } from '../../request-latency.ts';
+import { sizesAt } from '../../state/ladder.ts';
+import { switchCost } from '../../qoe/qoe.ts';
+import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
-import { type CapacityPath, ConstantPath, PiecewisePath } from '../../capacity-path.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
 import { alongPath, downloadsOf, inFlightOf, liveOf, stateOf } from '../../random-states.fixture.ts';
 

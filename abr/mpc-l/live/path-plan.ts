@@ -3,9 +3,9 @@
  * What remains between the three is the worth of forecast, distribution and handovers.
  */
 
-import type { CapacityPath } from '../../capacity-path.ts';
+import type { CapacityPath } from '../../mpc/capacity-path.ts';
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
-import type { LivePlan } from '../../mpc-d.ts';
+import type { LivePlan } from '../../mpc/mpc-d.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { describeEvaluation, evaluateAll } from '../segment-outcomes.ts';
 import { LinkPaths } from './link-paths.ts';

@@ -1,7 +1,7 @@
 /** Artificial links and a session's observations of them, for tests. Seeded. */
 
 import type { Observation } from '../../../abr/forecast.ts';
-import { normal, seededRandom } from '../../../abr/random.ts';
+import { normal, seededRandom } from '../../../abr/statistics/random.ts';
 
 export type Link = (second: number) => number;
 

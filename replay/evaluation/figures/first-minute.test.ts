@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { watchShare } from '../../../abr/watch-time.ts';
+import { watchShare } from '../../../abr/state/watch-time.ts';
 import type { SessionResult } from '../../results.ts';
 import { testSession } from '../test-sessions.fixture.ts';
 import { firstMinute } from './first-minute.ts';

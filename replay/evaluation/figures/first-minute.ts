@@ -1,7 +1,7 @@
 /** The start of a session on demand: what every viewer sees, while few see the end. README.md defines the figures. */
 
 import { QOE_UNIT_SECONDS } from '../../../abr/index.ts';
-import { watchShare } from '../../../abr/watch-time.ts';
+import { watchShare } from '../../../abr/state/watch-time.ts';
 import type { FirstMinute, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 

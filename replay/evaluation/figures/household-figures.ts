@@ -1,7 +1,7 @@
 /** The figures of households, from their sessions; README.md defines them. */
 
-import { quantile } from '../../../abr/quantile.ts';
-import { seedOf } from '../../../abr/random.ts';
+import { quantile } from '../../../abr/statistics/quantile.ts';
+import { seedOf } from '../../../abr/statistics/random.ts';
 import {
   ALL_DATASETS,
   type HouseholdResult,

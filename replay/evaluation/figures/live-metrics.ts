@@ -1,8 +1,8 @@
 /** What a viewer of a live stream experienced; simulator and benchmark share it. Browser-safe. */
 
-import { isNoticed } from '../../../abr/off-rate.ts';
-import { QOE_UNIT_SECONDS } from '../../../abr/qoe.ts';
-import { weightedQuantiles } from '../../../abr/quantile.ts';
+import { isNoticed } from '../../../abr/qoe/off-rate.ts';
+import { QOE_UNIT_SECONDS } from '../../../abr/qoe/qoe.ts';
+import { weightedQuantiles } from '../../../abr/statistics/quantile.ts';
 import type { LiveMetrics } from '../../results.ts';
 
 /** A piece of time with one playback rate, or one of a stall. */

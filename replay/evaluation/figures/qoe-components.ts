@@ -1,7 +1,7 @@
 /** The components of QoE-linear: of a session, and of the difference between two algorithms. */
 
 import { QOE_UNIT_SECONDS } from '../../../abr/index.ts';
-import { seedOf } from '../../../abr/random.ts';
+import { seedOf } from '../../../abr/statistics/random.ts';
 import type { Estimate, ResolvedScenario, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { placeKey } from '../plan/plan.ts';
@@ -11,7 +11,7 @@ import type { DatasetUnits } from '../statistics/resampling-units.ts';
 /** In Mbit/s of undisturbed 4 s segments; `qoe = quality - stalls - startup - switches`. */
 export type QoeComponents = Record<'qoe' | 'quality' | 'stalls' | 'startup' | 'switches', number>;
 
-/** From the totals: mean bitrate (missing segments count as 0), and costs >= 0 (abr/qoe.ts). */
+/** From the totals: mean bitrate (missing segments count as 0), and costs >= 0 (abr/qoe/qoe.ts). */
 export function qoeComponents(
   { segments, startupSeconds, stallSeconds, switchBps, endedBy, qoe }: SessionResult,
   scenario: Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>,

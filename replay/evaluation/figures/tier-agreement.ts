@@ -1,6 +1,6 @@
 /** Compares the same sessions in two tiers, simulator and browser. */
 
-import { seedOf } from '../../../abr/random.ts';
+import { seedOf } from '../../../abr/statistics/random.ts';
 import type { Estimate, SessionResult } from '../../results.ts';
 import { groupBy } from '../group-by.ts';
 import { sessionKey } from '../plan/plan.ts';

@@ -1,7 +1,7 @@
 /** Plans a benchmark: every (trace, start, algorithm) with its seed in a fixed order, shards, and resuming. */
 
 import { describeValue, InputError } from '../../../abr/errors.ts';
-import { seedOf } from '../../../abr/random.ts';
+import { seedOf } from '../../../abr/statistics/random.ts';
 import { placeOf } from '../../formats/place.ts';
 import { type Household, segmentsOfPlayer } from '../../households.ts';
 import type { LeftOutStart, ResolvedScenario, Results, SessionResult } from '../../results.ts';

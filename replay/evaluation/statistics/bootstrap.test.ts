@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { normal, type Random, seededRandom } from '../../../abr/random.ts';
+import { normal, type Random, seededRandom } from '../../../abr/statistics/random.ts';
 import type { Estimate, SessionResult } from '../../results.ts';
 import { testSession, testSummary } from '../test-sessions.fixture.ts';
 import { effectiveUnits, estimates, forEachResample, smallSampleStretch, stretchedInterval } from './bootstrap.ts';

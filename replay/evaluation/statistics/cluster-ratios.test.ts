@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { normal, seededRandom } from '../../../abr/random.ts';
+import { normal, seededRandom } from '../../../abr/statistics/random.ts';
 import { readTraces } from '../../formats/trace-files.ts';
 import { resolveScenario, scenarioNamed } from '../../scenario-file.ts';
 import { sessionPlayer } from '../../simulator/threads/run-sessions.ts';

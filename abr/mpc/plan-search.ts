@@ -26,9 +26,9 @@
  */
 
 import type { CapacityPath } from './capacity-path.ts';
-import type { PlayerState } from './controller.ts';
-import { sizesAt } from './ladder.ts';
-import { QOE_UNIT_SECONDS, switchCost } from './qoe.ts';
+import type { PlayerState } from '../controller.ts';
+import { sizesAt } from '../state/ladder.ts';
+import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;

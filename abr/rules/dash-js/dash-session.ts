@@ -7,9 +7,9 @@
  * dash.js looks back to the session's beginning. A state with fewer downloads is one that began with the oldest of them.
  */
 
-import type { Download, PlayerState } from '../controller.ts';
-import { ewmaThroughputBps } from '../ewma-throughput.ts';
-import { highestWithin } from '../ladder.ts';
+import type { Download, PlayerState } from '../../controller.ts';
+import { ewmaThroughputBps } from '../../state/ewma-throughput.ts';
+import { highestWithin } from '../../state/ladder.ts';
 import { SAFETY_FACTOR } from '../throughput.ts';
 import { BolaParameters, MINIMUM_BUFFER_SECONDS } from './bola-parameters.ts';
 

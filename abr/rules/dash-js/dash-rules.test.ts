@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Download, InFlight, PlayerState } from '../controller.ts';
-import { forAll } from '../property.fixture.ts';
-import { anyQuestion, inFlightOf, stateOf } from '../random-states.fixture.ts';
+import type { Download, InFlight, PlayerState } from '../../controller.ts';
+import { forAll } from '../../property.fixture.ts';
+import { anyQuestion, inFlightOf, stateOf } from '../../random-states.fixture.ts';
 import { createBolaE, createDynamic } from './dash-rules.ts';
 
 /** Buffer targets of dash.js's BOLA: 22 s. gp = ln 40 / 1.2 = 3.074, Vp = 10 / gp = 3.253 s. */

@@ -1,6 +1,6 @@
 /** Looking up bitrates and sizes of a ladder's representations. */
 
-import type { PlayerState } from './controller.ts';
+import type { PlayerState } from '../controller.ts';
 
 /** Index of the highest bitrate that is at most `limitBps`; -1 if none is. */
 export function lastIndexAtMost(ladderBps: readonly number[], limitBps: number): number {

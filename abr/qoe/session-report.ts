@@ -1,6 +1,6 @@
 /** What a page reports of a session at its end: one flat object, so that each field is a column; and its check. */
 
-import { check, parsedJson, requireFrom, requireInteger, requireObject } from './errors.ts';
+import { check, parsedJson, requireFrom, requireInteger, requireObject } from '../errors.ts';
 
 export const SESSION_REPORT_VERSION = 1;
 /** A viewer, or a session, is in one of so many clusters per trial. */

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ConstantPath } from './capacity-path.ts';
-import type { Download, InFlight, PlayerState } from './controller.ts';
+import type { Download, InFlight, PlayerState } from '../controller.ts';
 import { createMpcD } from './mpc-d.ts';
 import { bestPlan } from './plan-search.ts';
-import { between, forAll } from './property.fixture.ts';
+import { between, forAll } from '../property.fixture.ts';
 import {
   anyDownloads,
   anyState,
   inFlightOf as downloadOf,
   downloadsOf,
   stateOf as runningState,
-} from './random-states.fixture.ts';
-import { robustThroughput } from './robust-throughput.ts';
+} from '../random-states.fixture.ts';
+import { robustThroughput } from '../state/robust-throughput.ts';
 
 // planner.test.ts compares plans with brute force.
 test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {

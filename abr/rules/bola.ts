@@ -10,9 +10,9 @@
  * Vp is such that this falls to 0 for the top representation where the buffer has room for just one more segment.
  */
 
-import type { Controller, Decision, PlayerState } from './controller.ts';
-import { ewmaThroughputBps } from './ewma-throughput.ts';
-import { highestWithin } from './ladder.ts';
+import type { Controller, Decision, PlayerState } from '../controller.ts';
+import { ewmaThroughputBps } from '../state/ewma-throughput.ts';
+import { highestWithin } from '../state/ladder.ts';
 
 /** Weight of uninterrupted playback against utility, gamma * p: the paper's 5. */
 const GP = 5;

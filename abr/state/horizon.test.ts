@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { PlayerState } from './controller.ts';
+import type { PlayerState } from '../controller.ts';
 import { horizonOf } from './horizon.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parsedJson } from './errors.ts';
+import { parsedJson } from '../errors.ts';
 import { hostileLines, testReport } from './session-report.fixture.ts';
 import { MAX_REPORT_BYTES, SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from './session-report.ts';
 

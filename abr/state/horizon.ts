@@ -3,9 +3,9 @@
  * the algorithm that is compared with it.
  */
 
-import type { PlayerState } from './controller.ts';
+import type { PlayerState } from '../controller.ts';
 import { lastIndexAtMost } from './ladder.ts';
-import { QOE_UNIT_SECONDS } from './qoe.ts';
+import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 
 /** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;

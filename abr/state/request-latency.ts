@@ -1,6 +1,6 @@
 /** The latency that a plan expects of its requests. */
 
-import { type PlayerState, RECENT_DOWNLOADS } from './controller.ts';
+import { type PlayerState, RECENT_DOWNLOADS } from '../controller.ts';
 
 /** Request latency before the first measurement; from then on it is the median of the last ones. */
 const DEFAULT_LATENCY_SECONDS = 0.05;

@@ -4,7 +4,7 @@
  * quality first to those who are there.
  */
 
-import type { PlayerState } from './controller.ts';
+import type { PlayerState } from '../controller.ts';
 
 /**
  * The plan's median of watch times, unless the page knows its own. It is below that of most sites: plans with 30 and 60 s

@@ -7,7 +7,7 @@
  * after Yin et al., SIGCOMM'15, as Pensieve's artifact implements it: errors are taken of the undiscounted mean.
  */
 
-import type { Download } from './controller.ts';
+import type { Download } from '../controller.ts';
 
 /** Measurements in a mean, and errors behind a discount. */
 const WINDOW = 5;

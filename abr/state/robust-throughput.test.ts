@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Download } from './controller.ts';
-import { forAll } from './property.fixture.ts';
-import { anyDownloads, downloadsOf } from './random-states.fixture.ts';
+import type { Download } from '../controller.ts';
+import { forAll } from '../property.fixture.ts';
+import { anyDownloads, downloadsOf } from '../random-states.fixture.ts';
 import { robustThroughput } from './robust-throughput.ts';
 
 /** Downloads of 1 s each with these throughputs in Mbit/s. */

@@ -3,9 +3,9 @@
  * (ewma-throughput.ts). It ignores the buffer and the sizes of segments.
  */
 
-import type { Controller, Decision, PlayerState } from './controller.ts';
-import { ewmaThroughputBps } from './ewma-throughput.ts';
-import { highestWithin } from './ladder.ts';
+import type { Controller, Decision, PlayerState } from '../controller.ts';
+import { ewmaThroughputBps } from '../state/ewma-throughput.ts';
+import { highestWithin } from '../state/ladder.ts';
 
 /** dash.js's `bandwidthSafetyFactor`. */
 export const SAFETY_FACTOR = 0.9;

@@ -4,7 +4,7 @@
  * follows a fall sooner than a rise.
  */
 
-import { type Download, RECENT_DOWNLOADS } from './controller.ts';
+import { type Download, RECENT_DOWNLOADS } from '../controller.ts';
 
 /** Weight of a second of download (dash.js's `weightDownloadTimeMultiplicationFactor`, 0.0015 per ms). */
 const WEIGHT_PER_SECOND = 1.5;

@@ -11,8 +11,8 @@
  * events.
  */
 
-import type { Controller, Decision, InFlight, PlayerState } from '../controller.ts';
-import { highestWithin } from '../ladder.ts';
+import type { Controller, Decision, InFlight, PlayerState } from '../../controller.ts';
+import { highestWithin } from '../../state/ladder.ts';
 import { DashSession } from './dash-session.ts';
 
 /** AbandonRequestsRule: only after this long since the first byte ... (`minSegmentDownloadTimeThresholdInMs`) */

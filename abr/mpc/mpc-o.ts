@@ -6,12 +6,12 @@
  */
 
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
-import type { Controller, Decision, PlayerState } from './controller.ts';
-import { ageSecondsOf, type Forecast } from './forecast.ts';
-import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from './horizon.ts';
+import type { Controller, Decision, PlayerState } from '../controller.ts';
+import { ageSecondsOf, type Forecast } from '../forecast.ts';
+import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
-import { DEFAULT_WATCH_SECONDS, watchShares } from './watch-time.ts';
+import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 
 export interface MpcOOptions {
   /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
