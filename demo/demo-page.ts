@@ -2,7 +2,7 @@
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { type Choice, choiceOf, formatChoice, parseChoice } from './choice/choice.ts';
+import { type DemoChoice, choiceOf, formatChoice, parseChoice } from './choice/choice.ts';
 import { addOwnAlgorithms, competitors, playerOf } from './choice/competitors.ts';
 import { Controls } from './choice/controls.ts';
 import { notesOn, readOwnTrace } from './choice/own-trace.ts';
@@ -12,7 +12,7 @@ import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
 import { OriginWatch } from './origin/origin-watch.ts';
-import { nowSecondsOf, type Run, type RunPlayer, sessionSecondsOf } from './run/run.ts';
+import { nowSecondsOf, type DemoRun, type RunPlayer, sessionSecondsOf } from './run/run.ts';
 import { saveResults } from './run/take-away.ts';
 import { Timeline } from './run/timeline-model.ts';
 import { RunViews } from './views/run-views.ts';
@@ -34,9 +34,9 @@ export class DemoPage {
   readonly #views = new RunViews();
   readonly #service = new ServiceLink();
   #traces: readonly TraceListing[];
-  #choice: Choice;
+  #choice: DemoChoice;
   #panels: PlayerPanel[] = [];
-  #run: Run | undefined;
+  #run: DemoRun | undefined;
   /** Counts the starts: a start that a later one overtook returns early. */
   #starts = 0;
   #drawnAtMs = 0;
@@ -79,7 +79,7 @@ export class DemoPage {
     setInterval(() => this.#tick(), SAMPLE_MS);
   }
 
-  #choose(change: Partial<Choice>): void {
+  #choose(change: Partial<DemoChoice>): void {
     this.#choice = { ...this.#choice, ...change };
     void this.#start();
   }
@@ -138,7 +138,7 @@ export class DemoPage {
     this.#setChoice({ ...this.#choice, players });
   }
 
-  #setChoice(choice: Choice): void {
+  #setChoice(choice: DemoChoice): void {
     this.#choice = choice;
     this.#makePanels();
     void this.#start();
@@ -172,7 +172,7 @@ export class DemoPage {
   }
 
   /** Makes the sessions, and starts the players on them. Rejects when it is overtaken. */
-  async #prepare(isOvertaken: () => boolean): Promise<Run> {
+  async #prepare(isOvertaken: () => boolean): Promise<DemoRun> {
     // Each step is a task of its own: together they would block the main thread for too long.
     const nextStep = async (): Promise<void> => {
       await nextTask();

@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const { readSteps, writeStep, differences } = await import(new URL('../scripts/result-steps.js', import.meta.url).href);
 
-type Step = { commands: string[][]; tables: Record<string, { columns: object; rows: unknown[][] }> };
+type ReproduceStep = { commands: string[][]; tables: Record<string, { columns: object; rows: unknown[][] }> };
 const at = temporaryFolder('file');
 
 const script = (name: string, ...args: string[]) =>
@@ -21,7 +21,7 @@ const script = (name: string, ...args: string[]) =>
 describe('docs/results', () => {
   const steps = readSteps(join(ROOT, 'docs', 'results'));
 
-  test.each(Object.entries<Step>(steps))('%s has commands that bash can parse, and whole rows', (name, step) => {
+  test.each(Object.entries<ReproduceStep>(steps))('%s has commands that bash can parse, and whole rows', (name, step) => {
     for (const lines of step.commands) expect(spawnSync('bash', ['-nc', lines.join('\n')]).status).toBe(0);
     for (const { columns, rows } of Object.values(step.tables)) {
       expect(rows.length).toBeGreaterThan(0);

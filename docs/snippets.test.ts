@@ -26,9 +26,9 @@ const OTHER_DOCUMENTS = readdirSync(join(ROOT, 'docs'))
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
-type Block = { document: string; line: number; language: string; code: string };
+type Snippet = { document: string; line: number; language: string; code: string };
 
-function blocksOf(document: string): Block[] {
+function blocksOf(document: string): Snippet[] {
   const text = readFileSync(join(ROOT, document), 'utf8');
   if ([...text.matchAll(/^```\w*$/gm)].length % 2 === 1) throw new Error(`${document}: a block without an end`);
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => {
@@ -147,7 +147,7 @@ declare const modelUrl: string;
 
 /** Shaka's import, and the block that replaces it with `moduleResolution` `node16`. */
 const SHAKA_IMPORT = "import shaka from 'shaka-player';\n";
-const isShakaOfNode16 = ({ code }: Block) => code.includes('shakaModule');
+const isShakaOfNode16 = ({ code }: Snippet) => code.includes('shakaModule');
 
 test.each([
   { module: 'esnext', moduleResolution: 'bundler' },

@@ -9,7 +9,7 @@ import { onnxModels } from '../cli/benchmark/onnx-models.ts';
 import { serviceOn } from '../cli/serve/link-services.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
-import type { PlayedSession } from '../replay/browser/record/session-record.ts';
+import type { PlayedRecord } from '../replay/browser/record/session-record.ts';
 import { type BenchOptions, runBench } from '../replay/browser/run-bench.ts';
 import { bundleAlgorithms } from '../replay/bundle-algorithms.ts';
 import type { PlannedSession } from '../replay/evaluation/plan/plan.ts';
@@ -69,8 +69,8 @@ async function play(
   algorithms: readonly string[],
   planned: Partial<PlannedSession>,
   options: Partial<BenchOptions> = {},
-): Promise<PlayedSession[]> {
-  const played: PlayedSession[] = [];
+): Promise<PlayedRecord[]> {
+  const played: PlayedRecord[] = [];
   await runBench({
     sessions: algorithms.map((algorithm) => {
       return { trace, startSeconds: 2, segmentCount: 7, algorithm, seed: 3, ...planned };
@@ -83,7 +83,7 @@ async function play(
 }
 
 /** The session has played to its end, and page, trace and origin agree on it. */
-function expectConsistent({ result, record, inconsistencies, timings, originLog }: PlayedSession): void {
+function expectConsistent({ result, record, inconsistencies, timings, originLog }: PlayedRecord): void {
   // Where the host stands still, so does the playhead.
   const found = inconsistencies.filter((one) => !/^the playhead lost 0\.\d+ s/.test(one));
   expect([record.fault, result.endedBy, found]).toEqual([undefined, 'end', []]);
@@ -115,7 +115,7 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
     const service = await serviceOn(session);
     return { url: service.url, close: () => service.close().finally(() => running.closed++) };
   };
-  const sourcesOf = ({ record }: PlayedSession) => record.decisions.map(({ decision }) => decision.forecastSource);
+  const sourcesOf = ({ record }: PlayedRecord) => record.decisions.map(({ decision }) => decision.forecastSource);
   const played = await play(['mpc-l@onnx', 'mpc-l@service'], planned, { onnx, startService });
   for (const session of played) expectConsistent(session);
   expect(running).toEqual({ started: 1, closed: 1 });
@@ -123,11 +123,11 @@ test('forecasts of an ONNX model and of a service on the link', async () => {
   expect(sourcesOf(played[0]!).at(-1)).toMatch(/^model:/);
   expect(played[0]!.record.forecasterMillis!.loading).toBeGreaterThan(0);
   // Where the host stood still, the player measures another link than the service forecasts: that session plays again.
-  const isPunctual = ({ timings }: PlayedSession) =>
+  const isPunctual = ({ timings }: PlayedRecord) =>
     timings.every((one) => one.measuredSeconds < one.prescribedSeconds + 0.1);
-  let [, last] = played as [PlayedSession, PlayedSession];
+  let [, last] = played as [PlayedRecord, PlayedRecord];
   for (let again = 0; again < 3 && !isPunctual(last); again++) {
-    [last] = (await play(['mpc-l@service'], planned, { startService })) as [PlayedSession];
+    [last] = (await play(['mpc-l@service'], planned, { startService })) as [PlayedRecord];
   }
   expect(sourcesOf(last)).toContain('service');
 });
@@ -185,7 +185,7 @@ test('sessions of the plugin, the oracle, an algorithm from a file and players t
   }
 
   // The controller repeats its decisions on the logged states.
-  for (const { planned, record } of JSON.parse(JSON.stringify(played)) as PlayedSession[]) {
+  for (const { planned, record } of JSON.parse(JSON.stringify(played)) as PlayedRecord[]) {
     const { algorithm, seed } = planned;
     // Of forecasts the log has only the source.
     if (algorithm !== 'mpc-d' && algorithm !== TEMPLATE) continue;

@@ -12,7 +12,7 @@ export interface HouseholdPlayer {
 }
 
 /** A download that always has bits to send, from one second of the household to another. */
-export interface Traffic {
+export interface OtherTraffic {
   fromSeconds: number;
   toSeconds: number;
 }
@@ -20,7 +20,7 @@ export interface Traffic {
 export interface Household {
   name: string;
   players: readonly HouseholdPlayer[];
-  traffic: readonly Traffic[];
+  traffic: readonly OtherTraffic[];
 }
 
 const given = (joinSeconds: number, algorithm?: string): HouseholdPlayer => ({
@@ -84,7 +84,7 @@ export function parseHousehold(text: string, file: string): Household {
     return check.wrong(`${place}.algorithm`, 'the name of an algorithm', algorithm);
   });
   if (!players.some(({ joinSeconds }) => joinSeconds === 0)) check.wrong('players', 'a player that joins at second 0');
-  const traffic = items('traffic', ['fromSeconds', 'toSeconds']).map(({ number }): Traffic => {
+  const traffic = items('traffic', ['fromSeconds', 'toSeconds']).map(({ number }): OtherTraffic => {
     const fromSeconds = number('fromSeconds', { min: 0 });
     return { fromSeconds, toSeconds: number('toSeconds', { above: fromSeconds }) };
   });

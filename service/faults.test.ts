@@ -120,14 +120,14 @@ function opening(port: number, text: string): Promise<Socket> {
   });
 }
 
-interface Sent {
+interface SentCall {
   method: string;
   path: string;
   headers: Record<string, string>;
   body: string | undefined;
 }
 
-function send({ port, agent, method, path, headers, body }: Sent & { port: number; agent: Agent }): Promise<number> {
+function send({ port, agent, method, path, headers, body }: SentCall & { port: number; agent: Agent }): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ port, agent, method, path, headers }, (response) => {
       const { statusCode = 0 } = response;
@@ -142,7 +142,7 @@ function send({ port, agent, method, path, headers, body }: Sent & { port: numbe
 }
 
 /** Random requests that violate the document, with the statuses that it allows for them. */
-function fuzzed(random: () => number, document: object): () => Sent & { allowed: ReadonlySet<number> } {
+function fuzzed(random: () => number, document: object): () => SentCall & { allowed: ReadonlySet<number> } {
   type Operation = { responses: Record<string, unknown> };
   const { paths } = document as { paths: Record<string, Record<string, Operation>> };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

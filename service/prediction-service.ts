@@ -18,7 +18,7 @@ import type {
 import { type Clock, SessionClock } from './clock.ts';
 import { LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type Reported, SharedLink, type Verdict } from './link/shared-link.ts';
+import { type Reported, SharedLink, type ObservationVerdict } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import { defined, type TelemetrySecond } from './telemetry.ts';
 
@@ -29,14 +29,14 @@ export interface PredictionServiceOptions {
   model?: Model | undefined;
 }
 
-export interface Parts {
+export interface ServiceParts {
   dish?: { reply(): DishReply };
   sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording'] };
   location?: () => StateReply['location'];
 }
 
-export interface Listener {
+export interface ServiceListener {
   event?(type: EventType, data: unknown): void;
   /** Player reports with at least one accepted observation. */
   report?(request: ObservationsRequest): void;
@@ -77,8 +77,8 @@ export class PredictionService {
   /** Of the last minute, oldest first. */
   #usage: Rate[] = [];
   #expected: Rate[] = [];
-  readonly #listeners: Listener[] = [];
-  #parts: Parts = {};
+  readonly #listeners: ServiceListener[] = [];
+  #parts: ServiceParts = {};
   #forecastSeconds = Number.NEGATIVE_INFINITY;
   #heartbeatSeconds = 0;
   #leaptSeconds = Number.NEGATIVE_INFINITY;
@@ -109,11 +109,11 @@ export class PredictionService {
     });
   }
 
-  listen(listener: Listener): void {
+  listen(listener: ServiceListener): void {
     this.#listeners.push(listener);
   }
 
-  attach(parts: Parts): void {
+  attach(parts: ServiceParts): void {
     this.#parts = { ...this.#parts, ...parts };
   }
 
@@ -235,7 +235,7 @@ export class PredictionService {
   /** A verdict per observation, or undefined for a player too many. */
   observe(
     request: ObservationsRequest,
-  ): { serverUtcMs: number; verdicts: readonly Verdict[]; share: number } | undefined {
+  ): { serverUtcMs: number; verdicts: readonly ObservationVerdict[]; share: number } | undefined {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();

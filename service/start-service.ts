@@ -137,7 +137,7 @@ function logProblems(service: PredictionService, log: Log): void {
   });
 }
 
-interface Surroundings {
+interface ServiceSurroundings {
   service: PredictionService;
   place(): LocationReading | undefined;
   log: Log;
@@ -152,7 +152,7 @@ function every(ms: number, act: () => unknown, onFault: (error: Error) => void):
 
 async function record(
   options: NonNullable<ServiceOptions['recording']>,
-  { service, place, onFault }: Surroundings,
+  { service, place, onFault }: ServiceSurroundings,
 ): Promise<{ close(): Promise<void> }> {
   const { clock, problems, session } = service;
   const where = () => {
@@ -203,7 +203,7 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
 
 function watchSky(
   options: NonNullable<ServiceOptions['elements']>,
-  { service, place, onFault }: Surroundings,
+  { service, place, onFault }: ServiceSurroundings,
 ): { close(): void } {
   const { clock, problems } = service;
   const source = new ElementSource({ ...options, clock, problems });
@@ -214,7 +214,7 @@ function watchSky(
 
 function watchDish(
   dish: string | DishScript,
-  { service, log, onFault }: Surroundings,
+  { service, log, onFault }: ServiceSurroundings,
 ): { monitor: DishMonitor | SimulatedMonitor; close(): void } {
   const { clock, problems } = service;
   const options = {

@@ -18,15 +18,15 @@ import * as shaka from './shaka/fake-player.fixture.ts';
 useManualClock();
 hls.useWindow();
 
-type Seen = ReturnType<typeof heard> & { player: StandIn };
+type HeardPlayer = ReturnType<typeof heard> & { player: StandIn };
 
-function loaded<S extends Seen & { player: { load(): void } }>(seen: S): S {
+function loaded<S extends HeardPlayer & { player: { load(): void } }>(seen: S): S {
   seen.player.load();
   return seen;
 }
 
 /** Plays on demand with the options; the plugin has made its first decision. */
-const PLAYERS: Record<string, (options: LeoAbrOptions) => Seen> = {
+const PLAYERS: Record<string, (options: LeoAbrOptions) => HeardPlayer> = {
   'dash.js': (options) => loaded(dash.attached(options)),
   'hls.js 1.7': (options) => hls.attached(options),
   'hls.js 1.6': (options) => hls.attached(options, { Player: hls.OldHls }),
@@ -224,7 +224,7 @@ describe.each(Object.entries(PLAYERS))('%s', (_, start) => {
   });
 });
 
-type LiveSeen = Seen & { catchUp(): unknown; edge(): number };
+type LiveSeen = HeardPlayer & { catchUp(): unknown; edge(): number };
 
 const CATCHING_UP = { parts: 4, config: { maxLiveSyncPlaybackRate: 1.1 } };
 /** Plays a live stream at its target; the player's catch-up, on and off. */

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/shared/run.fixture.ts';
-import type { PlayedSession } from '../replay/browser/record/session-record.ts';
+import type { PlayedRecord } from '../replay/browser/record/session-record.ts';
 import { runBench } from '../replay/browser/run-bench.ts';
 import type { ResolvedScenario } from '../replay/results.ts';
 import { SCENARIOS, type Scenario, segmentSizesBits } from '../replay/scenarios.ts';
@@ -99,7 +99,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
     const short: Scenario = { ...SCENARIOS['hd-16']!, segmentCount: 5, traceScale: { factor: 1 } };
     const scenario: ResolvedScenario = { ...short, segmentSizesBits: segmentSizesBits(short) };
     const trace = traceOfRates([30], 120, { startUtcMs: Date.UTC(2025, 5, 1) });
-    const played: PlayedSession[] = [];
+    const played: PlayedRecord[] = [];
     await runBench({
       sessions: [{ trace, startSeconds: 0, segmentCount: 5, algorithm: 'mpc-d', seed: 3 }],
       scenario,
@@ -109,7 +109,7 @@ where(`HTTP/3 and the emulated link${obstacle === undefined ? '' : ` (skipped: $
       onPlayed: (sessions) => void played.push(...sessions),
     });
     expect(played).toHaveLength(1);
-    const [{ record, result, originLog, linkStatistics }] = played as [PlayedSession];
+    const [{ record, result, originLog, linkStatistics }] = played as [PlayedRecord];
     expect(result.endedBy).toBe('end');
     expect(record.protocols).toEqual({ h3: 5 });
     expect(originLog.filter(({ kind }) => kind === 'segment')).toHaveLength(5);

@@ -22,7 +22,7 @@ export interface DownloadResult {
 }
 
 /** A line of the program's `simulate` (README.md); counts since the connection's begin. */
-export interface Sample {
+export interface SweepSample {
   seconds: number;
   rttMs: number;
   sent: number;
@@ -64,7 +64,7 @@ export const DEFAULT_FLOWS = [
 export async function download(
   flows: string,
   { link, seed, rttSeconds, seconds }: DownloadOptions,
-): Promise<{ result: DownloadResult; samples: Sample[] }> {
+): Promise<{ result: DownloadResult; samples: SweepSample[] }> {
   const program = spawn(transportProgram(), ['simulate', flows, String(seconds), String(seed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // Of a process group of its own: Ctrl-C is for the command, which ends after this download.
@@ -76,7 +76,7 @@ export async function download(
   const status = await ended;
   if (status !== 0) throw new Error(`the simulated download of ${flows} failed (status ${status})`);
   const { receivedBits } = JSON.parse(lines.pop()!) as { receivedBits: number };
-  const samples = lines.map((line) => JSON.parse(line) as Sample);
+  const samples = lines.map((line) => JSON.parse(line) as SweepSample);
   const rtts = samples.map(({ rttMs }) => rttMs / 1000).sort((a, b) => a - b);
   const { lost, sent } = samples.at(-1) ?? { lost: Number.NaN, sent: 0 };
   const rttSecondsP95 = quantile(rtts, 0.95);

@@ -17,7 +17,7 @@ import { ValueFunction } from './value-function.ts';
 const LATE_MARGIN_SECONDS = 0.2;
 
 /** A download to evaluate: a new request, or the rest of a running one. */
-export interface Request {
+export interface PlannedRequest {
   representation: number;
   bits: number;
   /** Seconds until its first bit; 0 while bits arrive. */
@@ -40,7 +40,7 @@ export interface Evaluation {
 }
 
 /** What requests for a segment lead to, in one state: on demand, or at the live edge (live/live-outcomes.ts). */
-export interface Outcomes<R extends Request = Request> {
+export interface Outcomes<R extends PlannedRequest = PlannedRequest> {
   /** A request for the whole segment, sent now. `instead`: of this running one. */
   newRequest(representation: number, instead?: R): R;
   /** The rest of the download in flight. */
@@ -123,18 +123,18 @@ export class SegmentOutcomes implements Outcomes {
       : Number.POSITIVE_INFINITY;
   }
 
-  newRequest(representation: number): Request {
+  newRequest(representation: number): PlannedRequest {
     const latencySeconds = this.#latencySeconds + (this.#state.setupSeconds?.[representation] ?? 0);
     return { representation, bits: this.#sizesBits[representation]!, latencySeconds };
   }
 
-  running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): Request {
+  running({ sizeBits, receivedBits, firstByteAtSeconds }: InFlight, representation: number): PlannedRequest {
     const bits = Math.max(0, sizeBits - receivedBits);
     return { representation, bits, latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0 };
   }
 
   /** Whether it is late in more than `lateShare` of the futures. */
-  isLate({ bits }: Request): boolean {
+  isLate({ bits }: PlannedRequest): boolean {
     const futures = this.#futures;
     const dueSeconds = this.#playableSeconds - LATE_MARGIN_SECONDS;
     let late = 0;
@@ -146,7 +146,7 @@ export class SegmentOutcomes implements Outcomes {
    * Scores a request: plays its download in every future, and takes the mean of the scores, with the extra weight of
    * the tail. As `reconsider` would, a future may abandon a download that is about to stall.
    */
-  evaluate({ representation, bits, latencySeconds }: Request): Evaluation {
+  evaluate({ representation, bits, latencySeconds }: PlannedRequest): Evaluation {
     const futures = this.#futures;
     const scores: number[] = [];
     let qoeSum = 0;

@@ -19,7 +19,7 @@ import { type BenchmarkFlags, householdOption, scenarioOf } from './flags.ts';
 import { onnxModels } from './onnx-models.ts';
 import { resumed } from './resume.ts';
 
-interface Surroundings {
+interface BenchmarkSurroundings {
   /** Throws for a name that the command cannot play. */
   requireAlgorithm(name: string, asked: { own: OwnControllers; flag: string }): void;
   /** The name in plan and results of a name in a flag. Default: the same. */
@@ -31,7 +31,7 @@ interface Surroundings {
 export async function prepareBenchmark(
   command: 'simulate' | 'bench',
   given: unknown,
-  surroundings: Surroundings,
+  surroundings: BenchmarkSurroundings,
 ): Promise<Benchmark> {
   const flags = given as BenchmarkFlags;
   const { out } = flags;
@@ -79,7 +79,7 @@ export async function prepareBenchmark(
 async function checkAlgorithms(
   { algorithms, baseline, household }: Pick<Benchmark, 'algorithms' | 'household'> & { baseline: string },
   flags: BenchmarkFlags,
-  { requireAlgorithm }: Surroundings,
+  { requireAlgorithm }: BenchmarkSurroundings,
 ): Promise<Pick<Benchmark, 'scenario' | 'own' | 'onnx'>> {
   const seated = (household?.players ?? []).flatMap(({ algorithm }) => algorithm ?? []);
   const named = [

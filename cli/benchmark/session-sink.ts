@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import type { BenchNotes } from '../../replay/browser/bench-notes.ts';
-import type { PlayedSession } from '../../replay/browser/record/session-record.ts';
+import type { PlayedRecord } from '../../replay/browser/record/session-record.ts';
 import type { SessionResult } from '../../replay/results.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { Progress } from '../shared/progress.ts';
@@ -34,7 +34,7 @@ export class SessionSink {
     return { ...this.benchmark, tool: { ...this.benchmark.tool, bench: this.notes } };
   }
 
-  add(sessions: readonly PlayedSession[]): void {
+  add(sessions: readonly PlayedRecord[]): void {
     const { notes, played, benchmark, io } = this;
     for (const session of sessions) {
       this.#appendRaw(session);
@@ -53,7 +53,7 @@ export class SessionSink {
     }
   }
 
-  #appendRaw({ planned, ...session }: PlayedSession): void {
+  #appendRaw({ planned, ...session }: PlayedRecord): void {
     if (this.#rawFile === undefined) return;
     const { trace, ...rest } = planned;
     const line = { ...rest, trace: trace.name, dataset: trace.metadata.dataset, ...session };
@@ -62,7 +62,7 @@ export class SessionSink {
   }
 }
 
-function report({ planned, attempt, rejected, result, inconsistencies }: PlayedSession, { stderr }: CommandIo): void {
+function report({ planned, attempt, rejected, result, inconsistencies }: PlayedRecord, { stderr }: CommandIo): void {
   const { household } = result;
   const seat = household ? ` as player ${household.player} of ${household.name}` : '';
   const name = `${planned.algorithm}${seat} on ${planned.trace.name} at ${planned.startSeconds} s`;

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { filesOf, recordingsIn } from '../../replay/datasets/dataset-files.ts';
-import type { Recipe, Source } from '../../replay/datasets/recipes.ts';
+import type { Recipe, RecipeSource } from '../../replay/datasets/recipes.ts';
 import { writeFilesAtomically } from '../../replay/formats/write-file.ts';
 import { type Watched, watched } from '../shared/progress.ts';
 import { readJson } from '../shared/results-file.ts';
@@ -28,7 +28,7 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
   const { place, out, signal, onNote } = options;
   const lockFile = join(out, LOCK_FILE);
   const lock = existsSync(lockFile) ? (readJson(lockFile, '--out') as Lock) : {};
-  const files: { source: Source; path: string }[] = [];
+  const files: { source: RecipeSource; path: string }[] = [];
   for (const source of recipe.sources) {
     const found = await place.list(source, signal);
     if (found.length === 0) onNote(`${recipe.name}: no file ${source.path} in ${source.repository}: left out`);
@@ -63,7 +63,7 @@ export async function fetchDataset(recipe: Recipe, options: FetchOptions): Promi
 }
 
 /** Compares with the recipe and the lock, or adds to the lock. */
-function check(bytes: Uint8Array, source: Source, path: string, lock: Lock): void {
+function check(bytes: Uint8Array, source: RecipeSource, path: string, lock: Lock): void {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const key = `${source.repository}@${source.commit}:${path}`;
   for (const [origin, expected] of [

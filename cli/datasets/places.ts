@@ -4,18 +4,18 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { InputError } from '../../abr/errors.ts';
 import { isFileOf } from '../../replay/datasets/dataset-files.ts';
-import type { Source } from '../../replay/datasets/recipes.ts';
+import type { RecipeSource } from '../../replay/datasets/recipes.ts';
 import { writeFileAtomically } from '../../replay/formats/write-file.ts';
 
 export interface Place {
-  list(source: Source, signal: AbortSignal): Promise<string[]>;
-  read(source: Source, path: string, signal: AbortSignal): Promise<Uint8Array>;
+  list(source: RecipeSource, signal: AbortSignal): Promise<string[]>;
+  read(source: RecipeSource, path: string, signal: AbortSignal): Promise<Uint8Array>;
   /** Forgets a file with wrong content, so that it is downloaded again. */
-  discard(source: Source, path: string): void;
+  discard(source: RecipeSource, path: string): void;
 }
 
 /** `owner__repository`: the folder of a repository in a folder of downloads and on a mirror. */
-const folderOf = ({ repository }: Source) => repository.replace('/', '__');
+const folderOf = ({ repository }: RecipeSource) => repository.replace('/', '__');
 
 /** Files that were downloaded by hand: `<folder>/<owner>__<repository>/<path>`. */
 export function folderPlace(folder: string): Place {
@@ -41,7 +41,7 @@ export class WebPlace implements Place {
     private readonly mirror?: string,
   ) {}
 
-  async list(source: Source, signal: AbortSignal): Promise<string[]> {
+  async list(source: RecipeSource, signal: AbortSignal): Promise<string[]> {
     const { path } = source;
     if (typeof path === 'string') return [path];
     const url = this.#urlOf(source, TREE);
@@ -58,21 +58,21 @@ export class WebPlace implements Place {
     }
   }
 
-  async read(source: Source, path: string, signal: AbortSignal): Promise<Uint8Array> {
+  async read(source: RecipeSource, path: string, signal: AbortSignal): Promise<Uint8Array> {
     const file = this.#cached(source, path);
     if (!existsSync(file)) writeFileAtomically(file, await download(this.#urlOf(source, path), signal));
     return readFileSync(file);
   }
 
-  discard(source: Source, path: string): void {
+  discard(source: RecipeSource, path: string): void {
     rmSync(this.#cached(source, path), { force: true });
   }
 
-  #cached(source: Source, path: string): string {
+  #cached(source: RecipeSource, path: string): string {
     return join(this.cache, folderOf(source), source.commit, path);
   }
 
-  #urlOf(source: Source, path: string): string {
+  #urlOf(source: RecipeSource, path: string): string {
     const { repository, commit } = source;
     if (this.mirror) return `${this.mirror.replace(/\/$/, '')}/${folderOf(source)}/${encodeURI(path)}`;
     return path === TREE

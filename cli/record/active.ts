@@ -12,7 +12,7 @@ import { readJson, requireWritableFolder } from '../shared/results-file.ts';
 type Flag = 'active' | 'service' | 'tokenFile' | 'schedule' | 'seconds' | 'budgetMbPerDay';
 export type ActiveFlags = { readonly [Name in Flag]?: string };
 
-export interface Surroundings {
+export interface RecordSurroundings {
   directory: string;
   clock: Clock;
   fetch: typeof globalThis.fetch;
@@ -39,7 +39,7 @@ const COUNTED_SHARE = 1.1;
 const ACKNOWLEDGED_SHARE = 0.05;
 
 /** Measures until it is interrupted; the measurements are traces in `directory`. */
-export async function measureActively(flags: ActiveFlags, around: Surroundings): Promise<void> {
+export async function measureActively(flags: ActiveFlags, around: RecordSurroundings): Promise<void> {
   const settings = settingsOf(flags);
   requireWritableFolder(around.directory);
   const active = new ActiveMeasurements(settings, around);
@@ -84,7 +84,7 @@ class ActiveMeasurements {
 
   constructor(
     private readonly settings: Settings,
-    private readonly around: Surroundings,
+    private readonly around: RecordSurroundings,
   ) {
     this.#busyMs = around.clock.monotonicMs();
     this.#usedFile = join(around.directory, 'active.json');

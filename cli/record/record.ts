@@ -5,7 +5,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
-import { type Run, runsOf } from '../../replay/formats/join-pieces.ts';
+import { type JoinedRun, runsOf } from '../../replay/formats/join-pieces.ts';
 import { readTraces, traceFileName, traceFilesAt, writeTrace } from '../../replay/formats/trace-files.ts';
 import type { Trace } from '../../replay/trace.ts';
 import { count } from '../report/format.ts';
@@ -15,7 +15,7 @@ import { decimalNumber } from '../shared/options.ts';
 import { LEAST_RECORDING_SECONDS } from '../train/training-rows.ts';
 import { type ActiveFlags, measureActively } from './active.ts';
 
-interface Flags extends ActiveFlags {
+interface RecordFlags extends ActiveFlags {
   out: string;
   from?: string[];
   bridge: string;
@@ -42,10 +42,10 @@ export function recordCommand(io: CommandIo): Command {
     .option('--bridge <seconds>', 'longest pause between two downloads that does not end a recording', '4')
     .option('--shortest <seconds>', 'leave out shorter recordings', String(LEAST_RECORDING_SECONDS))
     .option('--place <words>', 'location of the link; place and day make a recording group')
-    .action((flags: Flags) => record(flags, io));
+    .action((flags: RecordFlags) => record(flags, io));
 }
 
-async function record(flags: Flags, io: CommandIo): Promise<void> {
+async function record(flags: RecordFlags, io: CommandIo): Promise<void> {
   const { out, from, place } = flags;
   const longestPauseSeconds = decimalNumber(flags.bridge, '--bridge', { expected: 'a number of seconds' });
   const shortestSeconds = decimalNumber(flags.shortest, '--shortest', { expected: 'a number of seconds' });
@@ -80,7 +80,7 @@ async function record(flags: Flags, io: CommandIo): Promise<void> {
   io.stderr.write(`${summary(runs, all)} in ${out}\n`);
 }
 
-async function measure(flags: Flags, io: CommandIo): Promise<void> {
+async function measure(flags: RecordFlags, io: CommandIo): Promise<void> {
   const { REAL_CLOCK } = await import('../../service/index.ts');
   const every = (ms: number, act: () => void) => {
     const timer = setInterval(act, ms);
@@ -101,7 +101,7 @@ function requireApart(from: string, out: string): void {
 }
 
 /** The run as a recording: named by its start, with location, recording group and bridged seconds. */
-function recordingOf({ trace, bridgedSeconds }: Run, place: string | undefined): Trace {
+function recordingOf({ trace, bridgedSeconds }: JoinedRun, place: string | undefined): Trace {
   const { startUtcMs, location, other } = trace.metadata;
   const day = startUtcMs === undefined ? undefined : new Date(startUtcMs).toISOString();
   const where = place ?? location ?? 'unknown place';
@@ -126,8 +126,8 @@ function requireDistinct(recordings: readonly Trace[]): void {
   }
 }
 
-function summary(runs: readonly Run[], all: readonly Run[]): string {
-  const total = (of: readonly Run[]) => of.reduce((sum, { trace }) => sum + trace.durationSeconds, 0);
+function summary(runs: readonly JoinedRun[], all: readonly JoinedRun[]): string {
+  const total = (of: readonly JoinedRun[]) => of.reduce((sum, { trace }) => sum + trace.durationSeconds, 0);
   const bridged = runs.reduce((sum, run) => sum + run.bridgedSeconds, 0);
   const short = `${all.length - runs.length} too short, ${whole(total(all) - total(runs))} s`;
   return `${count(runs.length, 'recording')} of ${whole(total(runs))} s (${whole(bridged)} s bridged; ${short})`;

@@ -14,9 +14,9 @@ export function collectCommand(io: CommandIo): Command {
     .action((flags) => collectReports(flags, io));
 }
 
-type Flags = AccessFlags & Record<'out' | 'maxMb' | 'rate', string>;
+type CollectFlags = AccessFlags & Record<'out' | 'maxMb' | 'rate', string>;
 
-async function collectReports(flags: Flags, io: CommandIo): Promise<void> {
+async function collectReports(flags: CollectFlags, io: CommandIo): Promise<void> {
   const { startCollector } = await import('../../service/index.ts');
   const { serviceLog } = await import('./service-log.ts');
   const log = serviceLog(io.stderr);

@@ -38,7 +38,7 @@ export interface DataSource {
   seconds: number;
 }
 
-export interface ModelCard {
+export interface TrainedCard {
   tool: { name: string; version: string };
   /** In order of the model's features. */
   inputs: readonly Feature[];
@@ -49,7 +49,7 @@ export interface ModelCard {
 }
 
 export interface DescribedModel extends ModelFile {
-  card: ModelCard;
+  card: TrainedCard;
 }
 
 export function dataSources(traces: readonly Trace[]): DataSource[] {
@@ -69,7 +69,7 @@ export function dataSources(traces: readonly Trace[]): DataSource[] {
 /** The model with its card, from a model file with `fit`, as predictor/training wrote it. */
 export function describeModel(
   { fit, ...model }: ModelFile & { fit: Fit },
-  { tool, data, leftOut }: Pick<ModelCard, 'tool' | 'data' | 'leftOut'>,
+  { tool, data, leftOut }: Pick<TrainedCard, 'tool' | 'data' | 'leftOut'>,
 ): DescribedModel {
   const outputs =
     'quantiles [step * levels + level] of the mean capacity within each step, as ln of its ratio to the reference: ' +
@@ -130,7 +130,7 @@ function scoresTable({ stepEndsSeconds, datasets }: Fit['scores']): string[] {
   ];
 }
 
-function featuresTable(inputs: ModelCard['inputs']): string[] {
+function featuresTable(inputs: TrainedCard['inputs']): string[] {
   return ['| feature | meaning |', '|---|---|', ...inputs.map(({ name, meaning }) => `| ${name} | ${meaning} |`)];
 }
 

@@ -17,7 +17,7 @@ import { cardMarkdown, dataSources, describeModel } from './model-card.ts';
 import { environmentFolder, prepareEnvironment, runTraining } from './python.ts';
 import { groupsApart, LEAST_RECORDING_SECONDS, writeRows } from './training-rows.ts';
 
-interface Flags {
+interface TrainFlags {
   data: string[];
   out?: string;
   folds?: string;
@@ -53,10 +53,10 @@ export function trainCommand(io: CommandIo): Command {
     .option('--jobs <n>', 'processes; the models do not depend on it', String(io.defaultJobs))
     .option('--python <interpreter>', 'Python 3.11 or later to set up the environment with')
     .option('--environment <folder>', 'folder of the environment, created if missing', environmentFolder())
-    .action((flags: unknown) => train(flags as Flags, io));
+    .action((flags: unknown) => train(flags as TrainFlags, io));
 }
 
-async function train(flags: Flags, io: CommandIo): Promise<void> {
+async function train(flags: TrainFlags, io: CommandIo): Promise<void> {
   const { out, folds, leaveOut, name, python, environment } = flags;
   if (out === undefined && folds === undefined) {
     throw new InputError('--out', '--out, --folds or both', undefined, 'neither');

@@ -177,7 +177,7 @@ export function groupsApart(traces: readonly Trace[], groups: readonly string[])
   return foldsOf.map((one) => foldsOf.flatMap((other, i) => (other !== one && isShared(one, other) ? [i] : [])));
 }
 
-interface RecorderOptions {
+interface RowOptions {
   link: PiecewisePath;
   leftSeconds: number;
   plannedOn: Forecaster | undefined;
@@ -191,7 +191,7 @@ class RowRecorder implements Forecaster {
   readonly #features = new Float64Array(FEATURES.length);
   #lastSeconds = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: RecorderOptions) {}
+  constructor(private readonly options: RowOptions) {}
 
   start(context: Parameters<Forecaster['start']>[0]): void {
     this.options.plannedOn?.start(context);

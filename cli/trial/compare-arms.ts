@@ -11,7 +11,7 @@ import {
 import type { Block, ReportDocument, Section, Table } from '../report/document.ts';
 import { count, estimateCell, excludesZero, fixed, signed } from '../report/format.ts';
 import type { ArmSums, TrialSums } from './read-sums.ts';
-import { DECISIVE, METRICS, type Metric } from './sums-sql.ts';
+import { DECISIVE, METRICS, type TrialMetric } from './sums-sql.ts';
 
 /** An arm or a kind of sessions with fewer sessions is left out. */
 const FEWEST_SESSIONS = 8;
@@ -44,7 +44,7 @@ const isEnough = ({ sessions, perCluster }: ArmSums) =>
   sessions >= FEWEST_SESSIONS && perCluster.filter((count) => count > 0).length > 1;
 
 /** `difference`: at a single look. `always`: at any number of looks, for all arms together. */
-function comparisonOf(metric: Metric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
+function comparisonOf(metric: TrialMetric, one: ArmSums, other: ArmSums, { once = 0.05, always = 0.05 }) {
   const [arm, control] = [one.metrics[metric.id]!, other.metrics[metric.id]!];
   const contrast = contrastOf(arm, control);
   return {

@@ -17,8 +17,8 @@ type Row = Record<string, unknown>;
 type Query = (statement: string) => Promise<Row[]>;
 /** The part of `@duckdb/node-api` in use: its own types are missing where the package could not be installed. */
 type DuckDb = { DuckDBInstance: { create(file: string, settings: object): Promise<Database> } };
-type Database = { connect(): Promise<Connection>; closeSync(): void };
-type Connection = { runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void };
+type Database = { connect(): Promise<DuckConnection>; closeSync(): void };
+type DuckConnection = { runAndReadAll(sql: string): Promise<{ getRowObjectsJS(): Row[] }>; closeSync(): void };
 
 const ENDING = /\.(ndjson|jsonl|json|parquet|csv)(\.gz|\.zst)?$/;
 

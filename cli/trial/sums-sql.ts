@@ -3,7 +3,7 @@
 import { type FieldRule, MAX_OBSERVATIONS, SESSION_REPORT_FIELDS } from '../../abr/qoe/session-report.ts';
 
 /** sum(y) / sum(x) over the sessions in which x is not null. */
-export type Metric = ReturnType<typeof metric>;
+export type TrialMetric = ReturnType<typeof metric>;
 
 /** `id`: in the names of its columns; `title`: with the unit after a comma. */
 function metric(id: string, title: string, digits: number, [x, y]: [string, string], isLowerBetter = false) {
@@ -18,13 +18,13 @@ const overTime = (field: string, seconds = 'watchedSeconds'): [string, string] =
 ];
 
 /** Metrics that decide, and are compared by kind of session. */
-export const DECISIVE: readonly Metric[] = [
+export const DECISIVE: readonly TrialMetric[] = [
   metric('qoe', 'QoE', 2, overTime('qoe')),
   metric('stalled', 'time stalled, %', 3, ['watchedSeconds + stallSeconds', '100 * stallSeconds'], true),
   metric('watched', 'watch time, s per session', 1, ['1', 'watchedSeconds']),
 ];
 
-export const METRICS: readonly Metric[] = [
+export const METRICS: readonly TrialMetric[] = [
   ...DECISIVE,
   metric('minute', 'QoE of the first minute', 2, overTime('qoeFirst60Seconds', 'least(watchedSeconds, 60)')),
   metric('startup', 'startup, s', 3, [given('started', '1'), given('started', 'startupSeconds')], true),

@@ -12,7 +12,7 @@ import { trialDocument } from './compare-arms.ts';
 import { readSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';
 
-type Flags = Partial<Record<'name' | 'control' | 'out' | 'sql', string>> & { sums?: boolean };
+type TrialFlags = Partial<Record<'name' | 'control' | 'out' | 'sql', string>> & { sums?: boolean };
 
 export function trialCommand(io: CommandIo): Command {
   return new Command('trial')
@@ -23,10 +23,10 @@ export function trialCommand(io: CommandIo): Command {
     .option('--out <folder>', 'write the comparison as index.html and report.md')
     .option('--sums', 'the files hold the sums of --sql (also as CSV)')
     .option('--sql <table>', 'print the SQL of these sums over a table of valid reports, for a warehouse')
-    .action((files: string[], flags: Flags) => runTrial(files, flags, io));
+    .action((files: string[], flags: TrialFlags) => runTrial(files, flags, io));
 }
 
-async function runTrial(paths: string[], flags: Flags, io: CommandIo): Promise<void> {
+async function runTrial(paths: string[], flags: TrialFlags, io: CommandIo): Promise<void> {
   const { name: trial, control, out, sql, sums: areSums = false } = flags;
   if (sql !== undefined) return void io.stdout.write(`${sumsOf(sql)}\n`);
   if (paths.length === 0) throw new InputError('files', 'files, folders or globs of reports', undefined, 'none');

@@ -10,7 +10,7 @@ import { SCENES, type Scene } from './scenes.ts';
 /** Browsers open six connections to an origin, and live, hls.js takes two. */
 export const MAX_PLAYERS = 4;
 
-export interface Choice {
+export interface DemoChoice {
   /** Algorithms by name, one per player: `mpc-l`, in another player `mpc-l@hls`. */
   players: readonly string[];
   trace: string;
@@ -23,7 +23,7 @@ export interface Choice {
   watchedSeconds: number;
 }
 
-export interface Catalogue {
+export interface DemoCatalogue {
   traces: readonly { name: string; durationSeconds: number }[];
 }
 
@@ -34,13 +34,13 @@ const DEFAULT_SCENARIO = 'hd-16';
 const MOST_WATCHED_SECONDS = 300;
 export const DEFAULT_RISK = resolveMpcLOptions({}).risk;
 
-export function firstChoice(catalogue: Catalogue): Choice {
+export function firstChoice(catalogue: DemoCatalogue): DemoChoice {
   const otherwise = defaultChoice(catalogue);
   const scene = SCENES.find(({ trace }) => catalogue.traces.some(({ name }) => name === trace));
   return scene === undefined ? otherwise : choiceOf(scene);
 }
 
-export function defaultChoice({ traces }: Catalogue): Choice {
+export function defaultChoice({ traces }: DemoCatalogue): DemoChoice {
   return {
     players: DEFAULT_PLAYERS,
     trace: (traces.find(({ name }) => name === DEFAULT_TRACE) ?? traces[0])?.name ?? '',
@@ -52,7 +52,7 @@ export function defaultChoice({ traces }: Catalogue): Choice {
 }
 
 /** Parses a query string. Missing and invalid values get their defaults; `problems` has a message per invalid one. */
-export function parseChoice(query: string, catalogue: Catalogue): { choice: Choice; problems: string[] } {
+export function parseChoice(query: string, catalogue: DemoCatalogue): { choice: DemoChoice; problems: string[] } {
   const parameters = new URLSearchParams(query);
   if (parameters.toString() === '') return { choice: firstChoice(catalogue), problems: [] };
   const choice = defaultChoice(catalogue);
@@ -93,7 +93,7 @@ export function parseChoice(query: string, catalogue: Catalogue): { choice: Choi
   return { choice, problems };
 }
 
-export function formatChoice(choice: Choice): string {
+export function formatChoice(choice: DemoChoice): string {
   const { players, trace, scenario, startSeconds, risk, watchedSeconds } = choice;
   const parameters = new URLSearchParams({
     trace,
@@ -108,17 +108,17 @@ export function formatChoice(choice: Choice): string {
 }
 
 /** The last whole second inside a trace. */
-export function latestStart({ traces }: Catalogue, trace: string): number {
+export function latestStart({ traces }: DemoCatalogue, trace: string): number {
   const found = traces.find(({ name }) => name === trace);
   return found === undefined ? 0 : Math.max(0, Math.ceil(found.durationSeconds) - 1);
 }
 
-export function choiceOf(scene: Scene): Choice {
+export function choiceOf(scene: Scene): DemoChoice {
   const { players, trace, scenario, startSeconds, risk, watchedSeconds } = scene;
   return { players, trace, scenario, startSeconds, risk, watchedSeconds };
 }
 
-export function sceneOf(choice: Omit<Choice, 'players'>): Scene | undefined {
+export function sceneOf(choice: Omit<DemoChoice, 'players'>): Scene | undefined {
   return SCENES.find(({ trace, scenario, startSeconds, risk, watchedSeconds }) => {
     const isSame = trace === choice.trace && scenario === choice.scenario && startSeconds === choice.startSeconds;
     return isSame && risk === choice.risk && watchedSeconds === choice.watchedSeconds;

@@ -4,11 +4,11 @@ import { SCENARIOS, type Scenario } from '../../replay/scenarios.ts';
 import { button, byId, options } from '../dom.ts';
 import { bitrate, clock } from '../format.ts';
 import type { TraceListing } from '../origin/origin-client.ts';
-import { type Choice, latestStart, MAX_PLAYERS, sceneOf } from './choice.ts';
+import { type DemoChoice, latestStart, MAX_PLAYERS, sceneOf } from './choice.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
 export interface ControlsOptions {
-  onChoice(change: Partial<Choice>): void;
+  onChoice(change: Partial<DemoChoice>): void;
   onScene(scene: Scene): void;
   onFiles(files: readonly File[]): void;
   onRestart(): void;
@@ -18,7 +18,7 @@ export interface ControlsOptions {
 
 /** The inputs by id: what a new value chooses, and the value that shows a choice. */
 const INPUTS: Readonly<
-  Record<string, readonly [chosen: (value: string) => Partial<Choice>, shown: (choice: Choice) => string | number]>
+  Record<string, readonly [chosen: (value: string) => Partial<DemoChoice>, shown: (choice: DemoChoice) => string | number]>
 > = {
   trace: [(trace) => ({ trace, startSeconds: 0 }), ({ trace }) => trace],
   scenario: [(scenario) => ({ scenario }), ({ scenario }) => scenario],
@@ -63,7 +63,7 @@ export class Controls {
     });
   }
 
-  show(choice: Choice, traces: readonly TraceListing[]): void {
+  show(choice: DemoChoice, traces: readonly TraceListing[]): void {
     const { trace, players } = choice;
     const shownScene = sceneOf(choice);
     for (const [i, scene] of SCENES.entries())

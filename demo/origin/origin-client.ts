@@ -17,7 +17,7 @@ export interface TraceListing {
   location?: string;
 }
 
-export interface SessionSpec {
+export interface WireSessionSpec {
   trace: string;
   scenario: string;
   startSeconds: number;
@@ -72,11 +72,11 @@ export class OriginClient {
   }
 
   /** Each on its own copy of the link, with its own clock. Rejects with the reason of the origin. */
-  createSessions(spec: SessionSpec, count: number): Promise<OriginSession[]> {
+  createSessions(spec: WireSessionSpec, count: number): Promise<OriginSession[]> {
     return Promise.all(Array.from({ length: count }, () => this.#createSession(spec)));
   }
 
-  async #createSession(spec: SessionSpec): Promise<OriginSession> {
+  async #createSession(spec: WireSessionSpec): Promise<OriginSession> {
     const { id } = (await answerOf(`${this.url}/session`, spec)) as { id: string };
     const url = `${this.url}/session/${id}/`;
     const [link, sizes] = await Promise.all([answerOf(`${url}link`), answerOf(`${url}sizes.json`)]);

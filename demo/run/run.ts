@@ -1,7 +1,7 @@
 /** One run: the sessions of all players from a common start. Views and exports read it. */
 
 import { liveSessionSeconds, type Scenario } from '../../replay/scenarios.ts';
-import type { Choice } from '../choice/choice.ts';
+import type { DemoChoice } from '../choice/choice.ts';
 import type { TraceListing } from '../origin/origin-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { Timeline } from './timeline-model.ts';
@@ -17,7 +17,7 @@ export interface RunPlayer {
   record: SessionRecord;
 }
 
-export interface Run extends Pick<Choice, 'startSeconds' | 'risk' | 'watchedSeconds'> {
+export interface DemoRun extends Pick<DemoChoice, 'startSeconds' | 'risk' | 'watchedSeconds'> {
   trace: TraceListing;
   scenario: Scenario;
   timeline: Timeline;
@@ -30,6 +30,6 @@ export function sessionSecondsOf({ live, ...scenario }: Scenario): number {
   return live ? liveSessionSeconds({ ...scenario, live }) : scenario.segmentCount * scenario.segmentSeconds;
 }
 
-export function nowSecondsOf({ players }: Run): number {
+export function nowSecondsOf({ players }: DemoRun): number {
   return Math.max(0, ...players.map(({ record }) => record.nowSeconds));
 }

@@ -5,7 +5,7 @@ import { type QoeBreakdown, qoeWeights, sessionQoe } from '../../abr/qoe/qoe.ts'
 import { playbackHistory } from '../../replay/browser/record/playback-history.ts';
 import { segmentRows, totalSeconds } from '../../replay/browser/record/segment-rows.ts';
 import type { PositionRecord, RequestNote, StallRecord } from '../../replay/browser/record/session-record.ts';
-import type { AnnouncedHandover, PlayedSession } from '../../replay/evaluation/figures/handover-moment.ts';
+import type { AnnouncedHandover, MomentSession } from '../../replay/evaluation/figures/handover-moment.ts';
 import { liveMetrics } from '../../replay/evaluation/figures/live-metrics.ts';
 import type { LiveMetrics, SessionResult } from '../../replay/results.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
@@ -85,7 +85,7 @@ export class SessionRecord {
   }
 
   /** What the player did, in the form in which moments are looked for. */
-  get played(): PlayedSession {
+  get played(): MomentSession {
     return { stalls: this.stallsSoFar, rates: this.positions, requests: this.downloads };
   }
 

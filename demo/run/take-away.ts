@@ -7,12 +7,12 @@ import { roundedSession } from '../../replay/simulator/session-result.ts';
 import { DEFAULT_RISK } from '../choice/choice.ts';
 import { element } from '../dom.ts';
 import { isTunable } from '../lane/plugin-options.ts';
-import { type Run, SEED } from './run.ts';
+import { type DemoRun, SEED } from './run.ts';
 import { sessionResult } from './session-record.ts';
 
 declare const __LEO_ABR_VERSION__: string;
 
-export function saveResults(run: Run): void {
+export function saveResults(run: DemoRun): void {
   const { trace, scenario, startSeconds, players } = run;
   const sessions = players.map(({ record, algorithm }) => {
     const about = { trace: trace.name, dataset: trace.dataset, group: trace.recordingGroup, startSeconds, seed: SEED };
@@ -26,7 +26,7 @@ export function saveResults(run: Run): void {
 }
 
 /** The name in the results: not the benchmark's if the algorithm had another risk or a hint. */
-function nameOf(algorithm: string, { risk, watchedSeconds }: Run): string {
+function nameOf(algorithm: string, { risk, watchedSeconds }: DemoRun): string {
   if (!isTunable(algorithm)) return algorithm;
   const { name, player } = splitPlayer(algorithm);
   const inPlayer = player === undefined ? '' : `@${player}`;
@@ -35,7 +35,7 @@ function nameOf(algorithm: string, { risk, watchedSeconds }: Run): string {
   return `${controller}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${source && `@${source}`}${inPlayer}`;
 }
 
-function fileName({ trace, scenario, startSeconds }: Run): string {
+function fileName({ trace, scenario, startSeconds }: DemoRun): string {
   return `leo-abr-${trace.name}-${startSeconds}-${scenario.name}`.replaceAll(/[^\w.-]/g, '_');
 }
 

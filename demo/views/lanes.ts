@@ -4,7 +4,7 @@ import type { Forecast } from 'leo-abr';
 import uPlot from 'uplot';
 import { encoderEdgeSeconds } from '../../replay/scenarios.ts';
 import { bitrate, percent } from '../format.ts';
-import type { Run } from '../run/run.ts';
+import type { DemoRun } from '../run/run.ts';
 import type { SessionRecord } from '../run/session-record.ts';
 import { forecastFan, type Timeline, type Track } from '../run/timeline-model.ts';
 import { DASHES, type Palette, withAlpha } from './palette.ts';
@@ -56,7 +56,7 @@ interface Level extends Pick<LaneContent, 'title' | 'height' | 'splits'> {
 }
 
 /** From the top. */
-export function lanesOf(run: Run, palette: Palette, forecasts: () => LaneForecasts): LaneContent[] {
+export function lanesOf(run: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent[] {
   return [
     linkLane(run, palette, forecasts),
     stallLane(run, palette),
@@ -69,7 +69,7 @@ export function lanesOf(run: Run, palette: Palette, forecasts: () => LaneForecas
 }
 
 /** The link's capacity, and each player's throughput and forecast. */
-function linkLane({ timeline, players }: Run, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
+function linkLane({ timeline, players }: DemoRun, palette: Palette, forecasts: () => LaneForecasts): LaneContent {
   const topMbps = Math.max(1, ...timeline.capacityBps) / 1e6;
   return {
     title: 'Link capacity and downloads (Mbit/s)',
@@ -103,7 +103,7 @@ function linkLane({ timeline, players }: Run, palette: Palette, forecasts: () =>
 }
 
 /** The bitrate of each player's requests, a rung per representation; crosses mark abandoned downloads. */
-function bitrateLane({ players, scenario: { ladderBps } }: Run, palette: Palette): LaneContent {
+function bitrateLane({ players, scenario: { ladderBps } }: DemoRun, palette: Palette): LaneContent {
   const rung = (bps: number) => ladderBps.findIndex((one) => Math.abs(one - bps) < 1);
   // Lines on the same rung lie side by side.
   const dodge = (i: number) => (i - (players.length - 1) / 2) * 0.14;
@@ -130,7 +130,7 @@ function bitrateLane({ players, scenario: { ladderBps } }: Run, palette: Palette
   };
 }
 
-function levelLane({ players }: Run, palette: Palette, { series, range, target, least, ...level }: Level): LaneContent {
+function levelLane({ players }: DemoRun, palette: Palette, { series, range, target, least, ...level }: Level): LaneContent {
   return {
     ...level,
     range: (_u, _min, max) => [range[0], Math.max(range[1], (max ?? 0) * HEADROOM)],
@@ -147,7 +147,7 @@ function levelLane({ players }: Run, palette: Palette, { series, range, target, 
 }
 
 /** A row per player, numbered from the top: pale during startup, red in stalls, striped while slower than normal. */
-function stallLane({ players, scenario: { live } }: Run, palette: Palette): LaneContent {
+function stallLane({ players, scenario: { live } }: DemoRun, palette: Palette): LaneContent {
   const rows = players.length;
   return {
     title: live ? 'Stands still (red), plays slower (its colour)' : 'Stands still (red)',
@@ -170,7 +170,7 @@ function stallLane({ players, scenario: { live } }: Run, palette: Palette): Lane
   };
 }
 
-function levelsOf({ scenario: { live, bufferCapSeconds } }: Run): Level[] {
+function levelsOf({ scenario: { live, bufferCapSeconds } }: DemoRun): Level[] {
   const buffer = { title: 'Buffer (s)', series: 'bufferSeconds', height: 110 } as const;
   if (live === undefined) return [{ ...buffer, range: [0, bufferCapSeconds * HEADROOM] }];
   const { targetLatencySeconds: target, playbackRates = { min: 1, max: 1 } } = live;

@@ -2,12 +2,12 @@
 
 import { element, setText, swatch } from '../dom.ts';
 import { bitrate, clock, decimal, megabits, seconds, utcClock } from '../format.ts';
-import type { Run } from '../run/run.ts';
+import type { DemoRun } from '../run/run.ts';
 import type { SessionRecord, StallNote } from '../run/session-record.ts';
 import type { Series, Track } from '../run/timeline-model.ts';
 
 /** A column of numbers: a series of the players, and its values as text. */
-interface Column {
+interface SeriesColumn {
   title: string;
   series: keyof Track;
   text: (value: number) => string;
@@ -15,22 +15,22 @@ interface Column {
   isSampled?: true;
 }
 
-const REQUESTED: Column = { title: 'Requested', series: 'bitrateBps', text: (bps) => `${bitrate(bps)} Mbit/s` };
-const MEASURED: Column = { title: 'Measured', series: 'throughputBps', text: (bps) => `${megabits(bps)} Mbit/s` };
-const BUFFER: Column = { title: 'Buffer', series: 'bufferSeconds', text: seconds, isSampled: true };
+const REQUESTED: SeriesColumn = { title: 'Requested', series: 'bitrateBps', text: (bps) => `${bitrate(bps)} Mbit/s` };
+const MEASURED: SeriesColumn = { title: 'Measured', series: 'throughputBps', text: (bps) => `${megabits(bps)} Mbit/s` };
+const BUFFER: SeriesColumn = { title: 'Buffer', series: 'bufferSeconds', text: seconds, isSampled: true };
 const fine = (value: number) => seconds(value, 2);
-const LATENCY: Column = { title: 'Latency', series: 'latencySeconds', text: fine, isSampled: true };
-const RATE: Column = { title: 'Rate', series: 'playbackRate', text: (value) => decimal(value, 2), isSampled: true };
-const FINE_BUFFER: Column = { ...BUFFER, text: fine };
+const LATENCY: SeriesColumn = { title: 'Latency', series: 'latencySeconds', text: fine, isSampled: true };
+const RATE: SeriesColumn = { title: 'Rate', series: 'playbackRate', text: (value) => decimal(value, 2), isSampled: true };
+const FINE_BUFFER: SeriesColumn = { ...BUFFER, text: fine };
 
 export class MomentView {
-  readonly #run: Run;
+  readonly #run: DemoRun;
   readonly #caption = element('caption', {}, 'At this moment');
-  readonly #columns: readonly Column[];
+  readonly #columns: readonly SeriesColumn[];
   /** By player: a cell per column, and one of the state. */
   readonly #cells: HTMLElement[][];
 
-  constructor(table: HTMLTableElement, run: Run) {
+  constructor(table: HTMLTableElement, run: DemoRun) {
     this.#run = run;
     this.#columns = run.scenario.live ? [REQUESTED, LATENCY, RATE, FINE_BUFFER] : [REQUESTED, MEASURED, BUFFER];
     const titles = ['Player', ...this.#columns.map(({ title }) => title), 'State'];

@@ -9,7 +9,7 @@ import type { CandidateOutlook, Forecast } from 'leo-abr';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import type { Run } from '../run/run.ts';
+import type { DemoRun } from '../run/run.ts';
 import { type DownloadNote, SessionRecord, type StallNote } from '../run/session-record.ts';
 import { Timeline } from '../run/timeline-model.ts';
 import { RunViews } from './run-views.ts';
@@ -155,7 +155,7 @@ const mpcL = sessionOf(
   { plans: true, forecasts: true },
 );
 const dynamic = sessionOf(segmentsOf(1, 1, 8, 8, 16, 8, 8, 8, 8, 16, 30, 16, 8, 8, 8, 5, 5), {});
-const run: Run = {
+const run: DemoRun = {
   trace: { name: 'made-up', dataset: 'made-up', recordingGroup: 'made-up', durationSeconds: SECONDS, hasClock: true },
   scenario: SCENARIO,
   startSeconds: 0,

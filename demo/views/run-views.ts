@@ -2,7 +2,7 @@
 
 import { byId, element, setText } from '../dom.ts';
 import { decimal } from '../format.ts';
-import { nowSecondsOf, type Run } from '../run/run.ts';
+import { nowSecondsOf, type DemoRun } from '../run/run.ts';
 import { qoeSoFar } from '../run/session-record.ts';
 import { DecisionView } from './decision-view.ts';
 import { MomentView } from './moment-view.ts';
@@ -15,7 +15,7 @@ export class RunViews {
   readonly #scrubber = byId<HTMLInputElement>('moment');
   readonly #live = byId<HTMLButtonElement>('live');
   readonly #whole = byId<HTMLButtonElement>('whole');
-  #shown: { run: Run; moment: MomentView; decisions: DecisionView[] } | undefined;
+  #shown: { run: DemoRun; moment: MomentView; decisions: DecisionView[] } | undefined;
   #chosenSeconds: number | undefined;
 
   constructor() {
@@ -28,7 +28,7 @@ export class RunViews {
   }
 
   /** Replaces the run, over several tasks; call draw() to show it. */
-  async begin(run: Run): Promise<void> {
+  async begin(run: DemoRun): Promise<void> {
     this.#chosenSeconds = undefined;
     const decisions = run.players.map((player) => new DecisionView(player));
     byId('decisions').replaceChildren(...decisions.map(({ root }) => root));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { announce } from '../../replay/evaluation/figures/handover-moment.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
-import type { Run } from '../run/run.ts';
+import type { DemoRun } from '../run/run.ts';
 import { SessionRecord } from '../run/session-record.ts';
 import { Timeline } from '../run/timeline-model.ts';
 import { storyOf } from './story.ts';
@@ -9,7 +9,7 @@ import { storyOf } from './story.ts';
 const LINK = { stepEndsSeconds: [60], ratesBps: [25e6], rttSeconds: 0.04, startSeconds: 0, traceStartUtcMs: 0 };
 
 /** MPC-L, which slowed at second 9 for the handover at 15, and another player; both at a second. */
-function runAt(nowSeconds: number, hasClock = true): { run: Run; own: SessionRecord; other: SessionRecord } {
+function runAt(nowSeconds: number, hasClock = true): { run: DemoRun; own: SessionRecord; other: SessionRecord } {
   const [other, own] = [new SessionRecord(), new SessionRecord()];
   for (const record of [other, own]) Object.assign(record, { nowSeconds, startupSeconds: 1 });
   const players = [

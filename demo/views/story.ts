@@ -8,7 +8,7 @@ import {
   stallSecondsWithin,
 } from '../../replay/evaluation/figures/handover-moment.ts';
 import { bitrate, clock, decimal, percent, seconds } from '../format.ts';
-import { nowSecondsOf, type Run, type RunPlayer } from '../run/run.ts';
+import { nowSecondsOf, type DemoRun, type RunPlayer } from '../run/run.ts';
 
 /** A stall that everybody notices, and how long before it a download counts as given up for its sake. */
 const LONG_SECONDS = 0.5;
@@ -23,7 +23,7 @@ export interface RunMoment extends HandoverMoment {
 }
 
 /** The first moment of the run; undefined if there was none so far. */
-function momentOf({ players }: Run): RunMoment | undefined {
+function momentOf({ players }: DemoRun): RunMoment | undefined {
   for (const own of players) {
     for (const handover of own.record.handovers) {
       const isOver = ({ record }: RunPlayer) => record.nowSeconds > handover.atSeconds + DIP.afterSeconds;
@@ -37,7 +37,7 @@ function momentOf({ players }: Run): RunMoment | undefined {
   return undefined;
 }
 
-export function storyOf(run: Run): string {
+export function storyOf(run: DemoRun): string {
   const moment = momentOf(run);
   if (moment !== undefined) return toldOf(moment);
   const rescue = rescueOf(run);
@@ -57,7 +57,7 @@ export function storyOf(run: Run): string {
 }
 
 /** The first long stall of a player that another one escaped because it gave up a download. */
-function rescueOf({ players }: Run): string | undefined {
+function rescueOf({ players }: DemoRun): string | undefined {
   for (const { title: otherTitle, record: other } of players) {
     const stall = other.stallsSoFar.find(({ startSeconds, endSeconds }) => endSeconds - startSeconds >= LONG_SECONDS);
     if (stall === undefined) continue;

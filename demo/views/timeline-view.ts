@@ -3,7 +3,7 @@
 import uPlot from 'uplot';
 import { element, nextTask } from '../dom.ts';
 import { clock } from '../format.ts';
-import { nowSecondsOf, type Run } from '../run/run.ts';
+import { nowSecondsOf, type DemoRun } from '../run/run.ts';
 import { SessionRecord } from '../run/session-record.ts';
 import { AXIS_HEIGHT, type LaneContent, type LaneForecasts, lanesOf } from './lanes.ts';
 import { type Palette, readPalette } from './palette.ts';
@@ -25,7 +25,7 @@ export class TimelineView {
   readonly #host: HTMLElement;
   readonly #marker = element('div', { class: 'moment', hidden: true });
   #lanes: Lane[] = [];
-  #run: Run | undefined;
+  #run: DemoRun | undefined;
 
   /** `onPoint`: the pointer chose a second. */
   constructor(host: HTMLElement, onPoint: (seconds: number) => void) {
@@ -48,7 +48,7 @@ export class TimelineView {
   }
 
   /** Replaces the run, and draws it; a lane per task keeps tasks short. */
-  async begin(run: Run): Promise<void> {
+  async begin(run: DemoRun): Promise<void> {
     this.#run = run;
     for (const { plot } of this.#lanes.splice(0)) plot.destroy();
     this.#host.replaceChildren(this.#marker);
@@ -81,7 +81,7 @@ export class TimelineView {
     this.#placeMarker();
   }
 
-  #plot(content: LaneContent, { run, host, palette }: { run: Run; host: HTMLElement; palette: Palette }): uPlot {
+  #plot(content: LaneContent, { run, host, palette }: { run: DemoRun; host: HTMLElement; palette: Palette }): uPlot {
     const { timeline, players } = run;
     const { series, range, splits, label, hasTimes = false, dataOf } = content;
     const handovers = timeline.handovers();

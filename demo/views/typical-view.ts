@@ -6,7 +6,7 @@ import { competitor } from '../choice/competitors.ts';
 import type { Scene } from '../choice/scenes.ts';
 import { byId, element, setText } from '../dom.ts';
 import { decimal, megabits, percent, seconds } from '../format.ts';
-import type { Run } from '../run/run.ts';
+import type { DemoRun } from '../run/run.ts';
 
 const COLUMNS: readonly [title: string, text: (row: TypicalRow) => string][] = [
   ['QoE', ({ qoe }) => decimal(qoe)],
@@ -19,7 +19,7 @@ const COLUMNS: readonly [title: string, text: (row: TypicalRow) => string][] = [
 ];
 
 /** Shows the notes on the run's scene; nothing for a run of the viewer's own choice. */
-export function drawTypical(run: Run): void {
+export function drawTypical(run: DemoRun): void {
   const scene = sceneOf({ ...run, trace: run.trace.name, scenario: run.scenario.name });
   byId('typical').hidden = scene === undefined;
   byId('chosen').hidden = scene === undefined;

@@ -22,12 +22,12 @@ export async function startDemo(port = 0, variables: Record<string, string> = {}
   return { url, port: Number(new URL(url).port), stop: () => vite.end() };
 }
 
-interface Fixtures {
+interface DemoFixtures {
   /** Opens the page with a query; errors in its console fail the test. */
   open(query?: string): Promise<Page>;
 }
 
-export const test = base.extend<Fixtures, { demo: Awaited<ReturnType<typeof startDemo>> }>({
+export const test = base.extend<DemoFixtures, { demo: Awaited<ReturnType<typeof startDemo>> }>({
   demo: [
     async ({}, use) => {
       const demo = await startDemo();

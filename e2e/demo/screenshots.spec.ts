@@ -29,10 +29,10 @@ test.use({
 });
 
 const WIDTHS = { wide: 1280, narrow: 390 };
-type Variant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
-const ALL: readonly Variant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
+type PageVariant = `${keyof typeof WIDTHS} ${'light' | 'dark'}`;
+const ALL: readonly PageVariant[] = ['wide light', 'wide dark', 'narrow light', 'narrow dark'];
 
-async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly Variant[]][]) {
+async function compare(page: Page, parts: readonly [name: string, part: Locator, variants: readonly PageVariant[]][]) {
   for (const variant of ALL) {
     const [width, colorScheme] = variant.split(' ') as [keyof typeof WIDTHS, 'light' | 'dark'];
     await page.setViewportSize({ width: WIDTHS[width], height: 900 });

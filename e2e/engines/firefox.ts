@@ -50,8 +50,8 @@ export async function startFirefox(path: string): Promise<EngineBrowser> {
   const program = startProgram(path, args);
   const url = await program.match(/WebDriver BiDi listening on (ws:\S+)/);
   const bidi = await connect(`${url}/session`);
-  type Session = { capabilities: { browserVersion: string } };
-  const { capabilities } = await bidi.send<Session>('session.new', { capabilities: {} });
+  type BidiSession = { capabilities: { browserVersion: string } };
+  const { capabilities } = await bidi.send<BidiSession>('session.new', { capabilities: {} });
   return {
     name: `Firefox ${capabilities.browserVersion}`,
     async newContext() {

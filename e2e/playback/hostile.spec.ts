@@ -1,7 +1,7 @@
 /** Pages that forbid, freeze or coarsen what scripts use, and clocks that jump: playback goes on. */
 
 import type { Browser, Page } from '@playwright/test';
-import { type Clocks, expect, installClocks, LAB_HTML, type LabPlayer, test } from './playback-test.ts';
+import { type ClockFaults, expect, installClocks, LAB_HTML, type LabPlayer, test } from './playback-test.ts';
 
 /** Without `blob:` for media, no player with Media Source Extensions plays. */
 const POLICY = { 'content-security-policy': "default-src 'self'; media-src blob:" };
@@ -47,7 +47,7 @@ async function expectPlayback(manifest: string, page: Page, disturb = async () =
 }
 
 /** A page of a context of its own; so all cases of a test play at the same time. */
-async function openPage(browser: Browser, url: string, clocks?: Partial<Clocks>): Promise<Page> {
+async function openPage(browser: Browser, url: string, clocks?: Partial<ClockFaults>): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   if (clocks) await page.addInitScript(installClocks, clocks);
   await page.goto(url);
@@ -55,12 +55,12 @@ async function openPage(browser: Browser, url: string, clocks?: Partial<Clocks>)
 }
 
 test('pages that forbid, freeze or coarsen what scripts use', async ({ browser, origin, stream }) => {
-  const cases: [what: string, path: string, clocks?: Partial<Clocks>][] = [
+  const cases: [what: string, path: string, clocks?: Partial<ClockFaults>][] = [
     ['a Content-Security-Policy of default-src self', 'policy.html'],
     ['frozen prototypes', 'frozen.html'],
     ['a performance.now() in steps of 100 ms, as in Firefox that resists fingerprinting', '', { monotonicStepMs: 100 }],
   ];
-  const play = async (path: string, clocks?: Partial<Clocks>) => {
+  const play = async (path: string, clocks?: Partial<ClockFaults>) => {
     const page = await openPage(browser, `${origin.url}/${path}`, clocks);
     await expectPlayback(`${stream({ segmentCount: 10 })}manifest.mpd`, page);
     await page.context().close();

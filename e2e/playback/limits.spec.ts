@@ -27,8 +27,8 @@ test('bitrate limits, portal size, autoSwitchBitrate and initial bitrate hold', 
       width: name === 'portal' ? 100 : 320,
     })),
   );
-  type Seen = (typeof seen)[number];
-  const [most, least, portal, fixed, initial] = seen as [Seen, Seen, Seen, Seen, Seen];
+  type SeenPlayer = (typeof seen)[number];
+  const [most, least, portal, fixed, initial] = seen as [SeenPlayer, SeenPlayer, SeenPlayer, SeenPlayer, SeenPlayer];
   expect(most.ladders[0]).toEqual(LADDER_BPS.slice(0, 2));
   expect(Math.max(...most.requested)).toBeLessThanOrEqual(1);
   expect(least.ladders[0]).toEqual(LADDER_BPS.slice(1));

@@ -22,15 +22,15 @@ const STREAM: StreamOptions = {
 
 /** What happens to a viewer once at the target. `i` counts the viewers of the page. */
 type Act = (lab: LabPlayer, i: number) => Promise<void>;
-type Event = 'late' | 'paused encoder' | 'decision' | 'periods' | 'seek' | 'pause';
+type LiveIncident = 'late' | 'paused encoder' | 'decision' | 'periods' | 'seek' | 'pause';
 
 /** Of one viewer at the end: errors of dash.js, and decisions since `act` began. */
-type Seen = { targetSeconds: number; errors: string[]; decisions: number };
+type ViewerSeen = { targetSeconds: number; errors: string[]; decisions: number };
 
 declare global {
   interface Window {
     /** Plays the streams until all players are at their target; then the event happens, until they are there again. */
-    viewers(event: Event, manifests: readonly string[]): Promise<Seen[]>;
+    viewers(event: LiveIncident, manifests: readonly string[]): Promise<ViewerSeen[]>;
   }
 }
 
@@ -46,7 +46,7 @@ test.describe.configure({ mode: 'parallel' });
 /** Runs in the page. */
 function installLivePage(): void {
   /** Close enough. MPC-L expects outages after a pause of encoder, link or host, and then catches up by 1 % only. */
-  const closeSeconds = (event: Event, i: number) => (i > 0 ? 0.1 : event === 'paused encoder' ? 0.6 : 0.4);
+  const closeSeconds = (event: LiveIncident, i: number) => (i > 0 ? 0.1 : event === 'paused encoder' ? 0.6 : 0.4);
   const lateBySeconds = ({ player }: LabPlayer) => player.getCurrentLiveLatency() - player.getTargetLiveDelay();
   /** A second of media has been played, and latency is close to the target. */
   const atTarget = (lab: LabPlayer, closeSeconds: number) => {
@@ -62,7 +62,7 @@ function installLivePage(): void {
     };
     return window.lab.until('at the target', isThere, lab);
   };
-  const acts: Record<Event, Act> = {
+  const acts: Record<LiveIncident, Act> = {
     late: (lab) => window.lab.until('late', () => lateBySeconds(lab) > 0.5, lab),
     'paused encoder': (lab) => {
       // 20 x 5 attempts 0.1 s apart outlast the pause.
@@ -98,7 +98,7 @@ function installLivePage(): void {
       player.seekToOriginalLive();
     },
   };
-  const view = async (event: Event, manifest: string, i: number) => {
+  const view = async (event: LiveIncident, manifest: string, i: number) => {
     const lab = window.lab.start({ options: i === 0 ? {} : { controller: 'mpc-d' } });
     const { player, video, decisions } = lab;
     const errors: string[] = [];
@@ -113,12 +113,12 @@ function installLivePage(): void {
   window.viewers = (event, manifests) => Promise.all(manifests.map((manifest, i) => view(event, manifest, i)));
 }
 
-async function view(page: Page, event: Event, manifests: readonly string[]) {
+async function view(page: Page, event: LiveIncident, manifests: readonly string[]) {
   await page.evaluate(installLivePage);
   return page.evaluate(([event, manifests]) => window.viewers(event, manifests), [event, manifests] as const);
 }
 
-function expectUndisturbed(seen: readonly Seen[]): void {
+function expectUndisturbed(seen: readonly ViewerSeen[]): void {
   for (const { decisions, ...viewer } of seen) {
     expect(viewer).toEqual({ targetSeconds: LIVE.targetLatencySeconds, errors: [] });
     expect(decisions).toBeGreaterThan(0);
@@ -126,7 +126,7 @@ function expectUndisturbed(seen: readonly Seen[]): void {
 }
 
 /** The streams of the two viewers. */
-const EVENTS: [what: string, event: Event, streams: StreamOptions | StreamOptions[]][] = [
+const EVENTS: [what: string, event: LiveIncident, streams: StreamOptions | StreamOptions[]][] = [
   ['the link stands still for 2.5 s', 'late', { link: { 10: 20e6, 12.5: 0, 600: 20e6 } }],
   [
     'the encoder pauses for 5 s, within a segment and where one begins',

@@ -4,7 +4,7 @@
  */
 
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { LabPlayer, PlayerName } from './playback-test.ts';
+import type { LabPlayer, LabPlayerName } from './playback-test.ts';
 import { expect, test } from './playback-test.ts';
 
 declare global {
@@ -16,7 +16,7 @@ declare global {
 
 const LINK_BPS = 8e6;
 /** A buffer of 5 s in each player. */
-const SETTINGS: [PlayerName, object][] = [
+const SETTINGS: [LabPlayerName, object][] = [
   ['dash', { streaming: { buffer: { bufferTimeDefault: 5, bufferTimeAtTopQuality: 5 } } }],
   ['hls.js', { maxBufferLength: 5, preferManagedMediaSource: true }],
   ['Shaka 5', { streaming: { bufferingGoal: 5 } }],

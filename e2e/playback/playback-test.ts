@@ -34,9 +34,9 @@ const PLAYERS = {
   'Shaka 5': [requireHere.resolve('shaka-player'), 'plugin-shaka', 'leo-abr.shaka.js'],
   'Shaka 4': [requireHere.resolve('shaka-player-4'), 'plugin-shaka', 'leo-abr.shaka.js'],
 } as const;
-export type PlayerName = keyof typeof PLAYERS;
+export type LabPlayerName = keyof typeof PLAYERS;
 /** They have one test of each kind, in Chromium only. */
-export const isOlder = (name: PlayerName) => /1.6|4/.test(name);
+export const isOlder = (name: LabPlayerName) => /1.6|4/.test(name);
 const slug = (name: string) => name.replace(' ', '-');
 
 export { expect };
@@ -66,9 +66,9 @@ export interface LabPlayer<Player = MediaPlayerClass> {
   errors: string[];
 }
 
-export type Shaka = typeof shaka5 | typeof shaka4;
+export type ShakaModule = typeof shaka5 | typeof shaka4;
 /** Both have to fit the plugin's types. */
-type ShakaPlayer = shaka5.Player | shaka4.Player;
+type ShakaLabPlayer = shaka5.Player | shaka4.Player;
 
 export interface StartOptions {
   /** A DASH manifest; hls.js plays the playlist beside it. */
@@ -95,7 +95,7 @@ export interface Lab {
   /** Makes a dash.js player with the plugin and starts the manifest, if given. */
   start(options: StartOptions): LabPlayer;
   startHls(options: StartOptions): LabPlayer<HlsPlayer>;
-  startShaka(options?: StartOptions): Promise<LabPlayer<ShakaPlayer> & { factory: leoAbrShaka.LeoAbrFactory }>;
+  startShaka(options?: StartOptions): Promise<LabPlayer<ShakaLabPlayer> & { factory: leoAbrShaka.LeoAbrFactory }>;
   /** Starts the page's player. */
   play(options: StartOptions): Promise<LabPlayer<unknown>>;
   /** Waits until `condition` holds for the first player; fails with a description after 40 s. */
@@ -109,10 +109,10 @@ export interface Lab {
 declare global {
   interface Window {
     lab: Lab;
-    clocks: Clocks;
+    clocks: ClockFaults;
     dashjs?: { MediaPlayer(): { create(): MediaPlayerClass } };
     Hls: typeof HlsPlayer;
-    shaka?: Shaka;
+    shaka?: ShakaModule;
     LeoAbr: typeof leoAbr & typeof leoAbrHls & typeof leoAbrShaka;
   }
 }
@@ -141,9 +141,9 @@ export const LADDER_BPS = [300e3, 1e6, 2.5e6, 5e6];
 export const PICTURE_WIDTHS = [64, 96, 128, 160];
 const SHORT = { name: 'e2e', ladderBps: LADDER_BPS, segmentSeconds: 1, segmentCount: 8, rttSeconds: 0.02 };
 
-interface Fixtures {
+interface LabFixtures {
   /** What the page of the lab has. Default: dash.js with the main entry. */
-  playerName: PlayerName;
+  playerName: LabPlayerName;
   /** Additional or replaced files, by path. Of a test: if of a worker, each of its files of tests would start a browser. */
   files: ServedFiles;
   origin: RunningOrigin;
@@ -169,7 +169,7 @@ export type ServedFile = [type: string, body: string | Buffer, headers?: Record<
 /** By path; a function is called for each request. */
 export type ServedFiles = Record<string, ServedFile | (() => Promise<ServedFile>)>;
 
-function pageOf(name: PlayerName): string {
+function pageOf(name: LabPlayerName): string {
   const plugin = `${PLAYERS[name][1]}.js`;
   const script =
     name === 'dash'
@@ -198,7 +198,7 @@ export async function built({ mode }: { mode: string }, fileName?: string): Prom
 function labFiles(): ServedFiles {
   const files: ServedFiles = { '/lab.js': ['text/javascript', `(${installLab})();`] };
   for (const [name, [library, mode, file]] of Object.entries(PLAYERS)) {
-    files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as PlayerName)];
+    files[`/${name === 'dash' ? '' : `${slug(name)}.html`}`] = async () => ['text/html', pageOf(name as LabPlayerName)];
     files[`/${slug(name)}.js`] = async () => ['text/javascript', await readFile(library)];
     let code: Promise<string> | undefined;
     files[`/${mode}.js`] ??= async () => {
@@ -216,7 +216,7 @@ export interface WorkerFixtures {
   server: { origin: RunningOrigin; files: ServedFiles };
 }
 
-export const test = base.extend<Fixtures, WorkerFixtures>({
+export const test = base.extend<LabFixtures, WorkerFixtures>({
   playerName: ['dash', { option: true }],
   engine: [undefined, { option: true, scope: 'worker' }],
 
@@ -344,7 +344,7 @@ export function sessionOf(options: StreamOptions): SessionSpec {
 }
 
 /** The page's clocks: how far they are shifted, and the step of the monotonic one. */
-export interface Clocks {
+export interface ClockFaults {
   wallOffsetMs: number;
   monotonicOffsetMs: number;
   /** 0: as fine as the browser's. */
@@ -352,7 +352,7 @@ export interface Clocks {
 }
 
 /** Runs in the page before its scripts: `window.clocks` then shifts `Date` and `performance.now()`. */
-export function installClocks(given: Partial<Clocks>): void {
+export function installClocks(given: Partial<ClockFaults>): void {
   const clocks = { wallOffsetMs: 0, monotonicOffsetMs: 0, monotonicStepMs: 0, ...given };
   const RealDate = Date;
   const realNow = performance.now.bind(performance);

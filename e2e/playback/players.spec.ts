@@ -12,7 +12,7 @@ import {
   isOlder,
   LADDER_BPS,
   PICTURE_WIDTHS,
-  type PlayerName,
+  type LabPlayerName,
   test,
 } from './playback-test.ts';
 
@@ -23,7 +23,7 @@ test.describe.configure({ mode: 'parallel' });
  * discards it; without, its own rule has to abort.
  */
 const prefetches = [1, 0].map((segmentPrefetchLimit) => ({ streaming: { segmentPrefetchLimit } }));
-const PLAYERS: [PlayerName, object[]][] = [
+const PLAYERS: [LabPlayerName, object[]][] = [
   ['dash', [{}]],
   ['hls.js', [{}]],
   ['hls.js 1.6', [{}]],

@@ -7,7 +7,7 @@ import type shaka5 from 'shaka-player';
 import { expect, test } from './playback-test.ts';
 
 type Manager = shaka5.extern.AbrManager;
-type Variant = shaka5.extern.Variant;
+type ContractVariant = shaka5.extern.Variant;
 
 /** Runs in the page; returns what each check found. */
 async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
@@ -17,12 +17,12 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
   const variantOf = (id: number, bandwidth: number, height: number, more = {}) => {
     const picture = { bandwidth: bandwidth - 1e5, height, width: (height * 16) / 9, segmentIndex: null };
     const video = { id: id + 10, originalId: `v${id}`, type: 'video', ...picture, ...more };
-    return { id, bandwidth, audio, video } as unknown as Variant;
+    return { id, bandwidth, audio, video } as unknown as ContractVariant;
   };
   const LADDER = [variantOf(0, 5e5, 180), variantOf(1, 1.5e6, 360), variantOf(2, 4e6, 720)];
   const open: (() => void)[] = [];
   /** A manager that has a source; `settings` of `abr`. */
-  const make = (settings: object = {}, variants: Variant[] = LADDER, width = 1600) => {
+  const make = (settings: object = {}, variants: ContractVariant[] = LADDER, width = 1600) => {
     const player = new shaka.Player();
     const factory = isPlugin
       ? window.LeoAbr.createLeoAbrFactory(player, { logger: null, abandon: false })
@@ -54,7 +54,7 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
     };
     return { manager, switches, heights, resize, hear };
   };
-  const heightOf = (variant: Variant | null) => variant?.video?.height;
+  const heightOf = (variant: ContractVariant | null) => variant?.video?.height;
   const found: Record<string, unknown> = {};
 
   {

@@ -3,7 +3,7 @@
 import { type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
 import { type RunningCollector, startCollector } from '../../service/index.ts';
-import { test as base, expect, isOlder, type PlayerName } from './playback-test.ts';
+import { test as base, expect, isOlder, type LabPlayerName } from './playback-test.ts';
 import { openViewers, reportsIn, trialScenario, type Viewer } from './viewers.ts';
 
 const VIEWERS = 4;
@@ -22,7 +22,7 @@ const test = base.extend<{ collector: RunningCollector & { reports(count: number
   },
 });
 
-const PLAYERS: [PlayerName, SessionReport['player']][] = [
+const PLAYERS: [LabPlayerName, SessionReport['player']][] = [
   ['dash', 'dash.js'],
   ['hls.js', 'hls.js'],
   ['Shaka 5', 'shaka'],

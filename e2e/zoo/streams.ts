@@ -2,7 +2,7 @@
 
 import { ByteRuns } from '../../replay/media/byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from '../../replay/media/clips.ts';
-import { composeSegment, type SegmentRequest, segmentStartTicks } from '../../replay/media/compose-segment.ts';
+import { composeSegment, type SegmentSpec, segmentStartTicks } from '../../replay/media/compose-segment.ts';
 import type { Clip } from '../../replay/media/fixture.ts';
 import type { MediaFile, Presentation } from '../../replay/media/presentation.ts';
 import { encryptedFile, encryptedFragment, encryptedInit, KEY, padded, SEGMENT_IV, tsSegment } from './containers.ts';
@@ -48,7 +48,7 @@ export interface ZooStream {
   extras?: boolean;
 }
 
-interface Segment {
+interface ZooSegment {
   path: string;
   /** Bytes in the track's only file. */
   start?: number;
@@ -58,20 +58,20 @@ interface Segment {
   body(): ByteRuns;
 }
 
-interface Track {
+interface ZooTrack {
   id: string;
   clip: Clip;
   declaredBps: number | undefined;
   language: Language;
   init: { path: string; body: ByteRuns };
-  segments: Segment[];
+  segments: ZooSegment[];
 }
 
 interface Part {
   startSeconds: number;
   seconds: number;
-  video: Track[];
-  audio: Track[];
+  video: ZooTrack[];
+  audio: ZooTrack[];
 }
 
 export function zooPresentation(stream: ZooStream): Presentation {
@@ -134,10 +134,10 @@ function tracksOf(
 }
 
 function trackOf(
-  { bps, ...track }: Omit<Track, 'init' | 'segments'> & { bps: number },
+  { bps, ...track }: Omit<ZooTrack, 'init' | 'segments'> & { bps: number },
   durations: readonly number[],
   stream: ZooStream,
-): Track {
+): ZooTrack {
   const { id, clip } = track;
   const { black = { segments: 0, bytes: 0 }, gapAt, addressing, container, encryption } = stream;
   const isWhole = addressing === 'ranges';
@@ -145,7 +145,7 @@ function trackOf(
   const init = { path: isWhole ? `${id}.mp4` : `${id}/init.mp4`, body: new ByteRuns([initBytes]) };
   let startSeconds = 0;
   let start = initBytes.length;
-  const segments = durations.map((seconds, k): Segment => {
+  const segments = durations.map((seconds, k): ZooSegment => {
     const sizeBytes = k < black.segments && clip.kind === 'video' ? black.bytes : Math.round((bps * seconds) / 8);
     const place = { startSeconds, seconds, sizeBytes };
     const body = () => segmentBody(clip, place, stream);
@@ -168,7 +168,7 @@ function segmentBody(
     const media = tsSegment(clip, audioClip(), { startSeconds, seconds, sizeBytes });
     return encryption === 'aes-128' ? encryptedFile(media) : media;
   }
-  const request: SegmentRequest = { clip, index: startSeconds / seconds, segmentSeconds: seconds };
+  const request: SegmentSpec = { clip, index: startSeconds / seconds, segmentSeconds: seconds };
   if (encryption !== 'clearkey') {
     const media = composeSegment({ ...request, sizeBytes })[0]!;
     return encryption === 'aes-128' ? encryptedFile(media) : media;
@@ -181,7 +181,7 @@ const file = (contentType: string, body: ByteRuns): MediaFile => ({
   parts: [{ kind: 'init', start: 0, end: body.length }],
 });
 
-function addFiles(files: Map<string, () => MediaFile>, { id, clip, init, segments }: Track, stream: ZooStream): void {
+function addFiles(files: Map<string, () => MediaFile>, { id, clip, init, segments }: ZooTrack, stream: ZooStream): void {
   const contentType = stream.container === 'ts' ? 'video/mp2t' : `${clip.kind}/mp4`;
   if (stream.addressing === 'ranges') {
     const all = ByteRuns.concat([init.body, ...segments.map(({ body }) => body())]);
@@ -222,7 +222,7 @@ function addExtras(files: Map<string, () => MediaFile>): void {
 
 const frameRate = ({ timescale, samples }: Clip) => timescale / samples[0]!.durationTicks;
 /** The most demanding codec string of a set, so that a switch never changes the type. */
-const codecOf = (tracks: readonly Track[]) =>
+const codecOf = (tracks: readonly ZooTrack[]) =>
   tracks
     .map(({ clip }) => clip.codec)
     .sort()
@@ -236,7 +236,7 @@ function mpd(parts: readonly Part[], stream: ZooStream): string {
   );
   const periods = parts.map(({ startSeconds, seconds, video, audio }, i) => {
     const all = [...video, ...audio];
-    const setOf = ({ clip, language }: Track) => `${clip.codec.slice(0, 4)} ${language}`;
+    const setOf = ({ clip, language }: ZooTrack) => `${clip.codec.slice(0, 4)} ${language}`;
     const sets = [...new Set(all.map(setOf))].map((set) => all.filter((track) => setOf(track) === set));
     return [
       `<Period id="p${i}" start="PT${startSeconds}S" duration="PT${seconds}S">`,
@@ -260,8 +260,8 @@ const CONTENT_PROTECTION = `
   <ContentProtection schemeIdUri="urn:mpeg:dash:mp4protection:2011" value="cenc" cenc:default_KID="${uuid(KEY.id)}"/>
   <ContentProtection schemeIdUri="urn:uuid:e2719d58-a985-b3c9-781a-b030af78d30e" value="ClearKey1.0"/>`;
 
-function adaptationSet(tracks: readonly Track[], id: number, stream: ZooStream): string {
-  const [{ clip, language }] = tracks as [Track];
+function adaptationSet(tracks: readonly ZooTrack[], id: number, stream: ZooStream): string {
+  const [{ clip, language }] = tracks as [ZooTrack];
   const type = `contentType="${clip.kind}" mimeType="${clip.kind}/mp4"`;
   const isAudio = clip.kind === 'audio';
   const rest = isAudio ? `lang="${language}" audioSamplingRate="48000"` : 'par="16:9"';
@@ -283,7 +283,7 @@ function adaptationSet(tracks: readonly Track[], id: number, stream: ZooStream):
   ].join('\n');
 }
 
-function addressing({ id, clip, init, segments }: Track, stream: ZooStream): string {
+function addressing({ id, clip, init, segments }: ZooTrack, stream: ZooStream): string {
   const { timescale } = clip;
   const ticks = (seconds: number) => segmentStartTicks({ clip, index: seconds, segmentSeconds: 1 });
   const isWhole = stream.addressing === 'ranges';
@@ -332,14 +332,14 @@ function playlist(path: string, parts: readonly Part[], stream: ZooStream): stri
   return mediaPlaylist(entries);
 }
 
-interface Entry {
+interface ZooEntry {
   /** Lines in front of the segment. */
   tags?: string[];
   uri: string;
   seconds: number;
 }
 
-function entriesOf({ init, segments, id }: Track, { container, encryption }: ZooStream): Entry[] {
+function entriesOf({ init, segments, id }: ZooTrack, { container, encryption }: ZooStream): ZooEntry[] {
   const isWhole = segments[0]!.start !== undefined;
   const range = (start: number, bytes: number) => `${bytes}@${start}`;
   const map = `#EXT-X-MAP:URI="${init.path}"${isWhole ? `,BYTERANGE="${range(0, init.body.length)}"` : ''}`;
@@ -366,7 +366,7 @@ const KEY_TAGS = {
   'aes-128': `#EXT-X-KEY:METHOD=AES-128,URI="key",IV=0x${SEGMENT_IV.toString('hex')}`,
 };
 
-function mediaPlaylist(entries: readonly Entry[]): string {
+function mediaPlaylist(entries: readonly ZooEntry[]): string {
   const longest = Math.max(...entries.map(({ seconds }) => seconds));
   return m3u8([
     `#EXT-X-TARGETDURATION:${Math.max(1, Math.round(longest))}`,
@@ -385,7 +385,7 @@ function master({ video, audio }: Part, { audioGroups, extras, audioBps = AUDIO_
   // Without video, the audio tracks are the variants.
   const variants = video.length > 0 ? video : audio;
   const groups = audio.slice(0, audioBps.length);
-  const offered = variants.flatMap((track, i): { track: Track; group?: number; audioOf?: Track }[] => {
+  const offered = variants.flatMap((track, i): { track: ZooTrack; group?: number; audioOf?: ZooTrack }[] => {
     if (video.length === 0 || groups.length === 0) return [{ track }];
     const share = Math.floor((i * groups.length) / variants.length);
     const chosen = audioGroups === 'each' ? [share] : groups.map((_, group) => group);

@@ -6,7 +6,7 @@ import {
   CORE,
   CORE_WITH_CATCH_UP,
   expect,
-  type PlayerName,
+  type LabPlayerName,
   type ServedFiles,
   type StreamOptions,
   test,
@@ -14,7 +14,7 @@ import {
 import { KEY } from './containers.ts';
 import { AUDIO_BPS, LADDER_BPS, zooPresentation } from './streams.ts';
 import { vp9Clips } from './vp9.ts';
-import { type Format, mediaSeconds, ROWS, type Row } from './zoo.ts';
+import { type ZooFormat, mediaSeconds, ROWS, type ZooRow } from './zoo.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -28,13 +28,13 @@ const TOLERATED_STALL_SECONDS = 1.5;
 /** With short buffers, later requests are sent when the page has become quiet. */
 const BUFFER_SECONDS = 4;
 const bufferTimes = { bufferTimeDefault: BUFFER_SECONDS, bufferTimeAtTopQuality: BUFFER_SECONDS };
-const SHORT_BUFFERS: Partial<Record<PlayerName, object>> = {
+const SHORT_BUFFERS: Partial<Record<LabPlayerName, object>> = {
   dash: { streaming: { buffer: bufferTimes } },
   'hls.js': { maxBufferLength: BUFFER_SECONDS, maxMaxBufferLength: BUFFER_SECONDS },
   'Shaka 5': { streaming: { bufferingGoal: BUFFER_SECONDS } },
 };
 /** Shaka alone would begin with the browser's estimate of another link. */
-const ESTIMATES: Partial<Record<PlayerName, object>> = {
+const ESTIMATES: Partial<Record<LabPlayerName, object>> = {
   'Shaka 5': { abr: { useNetworkInformation: false, defaultBandwidthEstimate: 500e3 } },
 };
 
@@ -43,13 +43,13 @@ const LICENSE = JSON.stringify({ keys: [{ kty: 'oct', kid: keyId, k: key }], typ
 const FILES: ServedFiles = { '/license': ['application/json', LICENSE] };
 
 for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 HLS'] as const) {
-  const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as [PlayerName, Format];
+  const [playerName, format] = playerFormat.split(/ (?=[A-Z]+$)/) as [LabPlayerName, ZooFormat];
   test.describe(playerFormat, () => {
     test.use({ playerName, files: FILES });
-    const isPlayed = (row: Row) => (row.format ?? format) === format;
+    const isPlayed = (row: ZooRow) => (row.format ?? format) === format;
     // In WebKitGTK, Shaka alone buffers no more than the first segment of HLS, so that group has the tag that keeps
     // tests from there. Rows of one length share a page. Live streams with their many requests have one for themselves.
-    const partOf = ({ isCore, live }: Row) => (isCore ? 'core' : live ? 'live' : 'other');
+    const partOf = ({ isCore, live }: ZooRow) => (isCore ? 'core' : live ? 'live' : 'other');
     for (const part of ['core', 'live', 'other']) {
       const rows = ROWS.filter((row) => isPlayed(row) && partOf(row) === part);
       rows.sort((a, b) => mediaSeconds(a) - mediaSeconds(b));
@@ -65,7 +65,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
         };
         test(group.map(({ kind }) => kind).join(', '), details, async ({ labPage, stream, origin }) => {
           test.setTimeout(150_000);
-          const faultsOf = async (rows: readonly Row[]) => {
+          const faultsOf = async (rows: readonly ZooRow[]) => {
             const plays: Prepared[] = [];
             for (const row of rows) {
               for (const [link, isPlain] of PLAYS) {
@@ -113,7 +113,7 @@ const PLAYS: readonly [LinkName, boolean][] = [
 ];
 
 interface Prepared {
-  row: Row;
+  row: ZooRow;
   link: LinkName;
   session: ReplaySession;
   play: Play;
@@ -129,14 +129,14 @@ interface Play {
   clearKey: string[];
 }
 
-interface Played {
+interface ZooPlayed {
   isEnded: boolean;
   playedSeconds: number;
   stalledSeconds: number;
   problems: string[];
 }
 
-async function streamOf({ stream, live }: Row, linkBps: number, page: Page): Promise<StreamOptions> {
+async function streamOf({ stream, live }: ZooRow, linkBps: number, page: Page): Promise<StreamOptions> {
   const link = { 600: linkBps };
   if ('origin' in stream) return { ...stream.origin, link, ...(live && { startUtcMs: Date.now() }) };
   const others = stream.hasVp9 ? await vp9Clips(page, LADDER_BPS.length) : [];
@@ -165,14 +165,14 @@ function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]
   return { video: qualities('video'), audio: qualities('audio') };
 }
 
-type Seen = Prepared & Played & ReturnType<typeof qualitiesOf>;
+type ZooSeen = Prepared & ZooPlayed & ReturnType<typeof qualitiesOf>;
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
 /** The mean share of the highest bitrate in the last third. */
 const shareOfTop = (all: readonly Quality[]) =>
   mean(all.slice(-Math.ceil(all.length / 3)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
 
-function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
+function judge(seen: ZooSeen, plain: ZooSeen, isAdapted: boolean): string[] {
   const { link, session, play, video, audio, playedSeconds, stalledSeconds } = seen;
   if (seen === plain) return [];
   const faults = seen.problems.filter((problem) => isAdapted || !plain.problems.includes(problem));
@@ -194,12 +194,12 @@ function judge(seen: Seen, plain: Seen, isAdapted: boolean): string[] {
 }
 
 /** Kbit/s of the segments. */
-const textOf = ({ video, audio }: Seen) =>
+const textOf = ({ video, audio }: ZooSeen) =>
   [video, audio]
     .map((all) => all.map(({ bps, language = '' }) => Math.round(bps / 1000) + language).join(' '))
     .join(' | ');
 
-const describePlay = (playerFormat: string, seen: Seen) => {
+const describePlay = (playerFormat: string, seen: ZooSeen) => {
   const { playedSeconds, stalledSeconds, problems } = seen;
   const numbers = `${playedSeconds.toFixed(1)} s, stalled ${stalledSeconds.toFixed(1)} s`;
   const of = `${playerFormat} ${seen.row.kind} ${seen.link}${seen.play.isPlain ? ' alone' : ''}`;
@@ -207,8 +207,8 @@ const describePlay = (playerFormat: string, seen: Seen) => {
 };
 
 /** Runs in the page. */
-async function playAll(plays: Play[]): Promise<Played[]> {
-  const play = async ({ manifest, isPlain, settings, playSeconds, live, clearKey }: Play): Promise<Played> => {
+async function playAll(plays: Play[]): Promise<ZooPlayed[]> {
+  const play = async ({ manifest, isPlain, settings, playSeconds, live, clearKey }: Play): Promise<ZooPlayed> => {
     const problems: string[] = [];
     let video!: HTMLVideoElement;
     let started: { atMs: number; seconds: number } | undefined;

@@ -1,22 +1,22 @@
 /** The table of the zoo: a row per kind of stream, what is particular to a player, and what no player does alone. */
 
 import type { Clip } from '../../replay/media/fixture.ts';
-import { liveStream, type PlayerName, type StreamOptions } from '../playback/playback-test.ts';
+import { liveStream, type LabPlayerName, type StreamOptions } from '../playback/playback-test.ts';
 import { KEY } from './containers.ts';
 import { DURATIONS, LADDER_BPS, type ZooStream } from './streams.ts';
 
-export type Format = 'DASH' | 'HLS';
+export type ZooFormat = 'DASH' | 'HLS';
 export type PlayerFormat = 'dash DASH' | 'hls.js HLS' | 'Shaka 5 DASH' | 'Shaka 5 HLS';
 
-export interface Row {
+export interface ZooRow {
   kind: string;
   /** A stream of the zoo, or one of the origin's own. */
   stream: ZooStream | { origin: StreamOptions };
   /** Default: both. */
-  format?: Format;
+  format?: ZooFormat;
   live?: true;
   /** Settings of a player. */
-  settings?: Partial<Record<PlayerName, object>>;
+  settings?: Partial<Record<LabPlayerName, object>>;
   /**
    * What the player alone cannot do with the kind. There the plugin must only have no fault, and play as far as the
    * player alone, with no more stalls.
@@ -40,7 +40,7 @@ const keys = { keyId: KEY.id.toString('hex'), key: KEY.key.toString('hex') };
 const OF_ORIGIN: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: DURATIONS.length };
 const LIVE: StreamOptions = { ladderBps: LADDER_BPS, segmentCount: 40 };
 
-export const ROWS: readonly Row[] = [
+export const ROWS: readonly ZooRow[] = [
   { kind: 'numbers', format: 'DASH', isCore: true, stream: { origin: { ...OF_ORIGIN, media: { audio: true } } } },
   { kind: 'a timeline', format: 'DASH', stream: {} },
   {
@@ -130,7 +130,7 @@ export const ROWS: readonly Row[] = [
 ];
 
 /** Seconds of media; of a live stream, those to play. */
-export function mediaSeconds({ stream, live }: Row): number {
+export function mediaSeconds({ stream, live }: ZooRow): number {
   if (live) return 16;
   const { durations = DURATIONS } = 'origin' in stream ? {} : stream;
   return durations.reduce((sum, one) => sum + one, 0);

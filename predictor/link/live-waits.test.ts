@@ -6,14 +6,14 @@ const SEGMENT = { firstChunkAtSeconds: 10, segmentSeconds: 2, chunkSeconds: 0.25
 const CHUNK_BITS = 1e6;
 const CHUNKS = 8;
 
-interface Delivery {
+interface ArrivingSegment {
   requestedAtSeconds?: number;
   arrivals: readonly number[];
   segment?: typeof SEGMENT;
   edge?: LiveEdge;
 }
 
-function download({ requestedAtSeconds = 10, arrivals, segment = SEGMENT, edge = new LiveEdge() }: Delivery) {
+function download({ requestedAtSeconds = 10, arrivals, segment = SEGMENT, edge = new LiveEdge() }: ArrivingSegment) {
   const live = new LiveWaits(edge, segment, requestedAtSeconds);
   const parts = arrivals.map((at) => live.received(at, CHUNK_BITS, 1));
   live.ended(arrivals.at(-1)!, true);

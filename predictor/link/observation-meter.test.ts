@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Observation, SILENCE_SECONDS } from '../../abr/forecast.ts';
 import { between, forAll, whole } from '../../abr/property.fixture.ts';
-import { ObservationMeter } from './observation-meter.ts';
+import { ObservationMeter, type ThroughputPiece } from './observation-meter.ts';
 
 function recorded(feed: (meter: ObservationMeter, seen: Observation[]) => void): Observation[] {
   const observations: Observation[] = [];
@@ -10,9 +10,7 @@ function recorded(feed: (meter: ObservationMeter, seen: Observation[]) => void):
   return observations;
 }
 
-type Throughput = Extract<Observation, { kind: 'throughput' }>;
-
-const isThroughput = (one: Observation): one is Throughput => one.kind === 'throughput';
+const isThroughput = (one: Observation): one is ThroughputPiece => one.kind === 'throughput';
 const bitsOf = (seen: readonly Observation[]) => seen.filter(isThroughput).reduce((sum, { bits }) => sum + bits, 0);
 
 test('emits idle time, latency, and throughput in tenths of a second; a short wait is neither', () => {

@@ -20,8 +20,9 @@ interface Metered {
   latency: Observation | undefined;
 }
 
-type Throughput = Observation & { kind: 'throughput' };
-type Piece = Throughput | (Observation & { kind: 'idle' });
+/** Bits that arrived. */
+export type ThroughputPiece = Extract<Observation, { kind: 'throughput' }>;
+type Piece = ThroughputPiece | (Observation & { kind: 'idle' });
 
 /**
  * Measures the requests of a session, also concurrent ones, and emits observations in order of time; pieces of
@@ -107,7 +108,7 @@ export class ObservationMeter {
       open.bits += bits;
       return;
     }
-    let last: Throughput | undefined;
+    let last: ThroughputPiece | undefined;
     let overlap = 0;
     for (let i = 0; i <= this.#queue.length; i++) {
       const piece = this.#queue[i] ?? this.#open;

@@ -46,7 +46,7 @@ const COLLAPSE = { depth: 0.6, seconds: 1.5 };
 /** The begin of dips varies by this about their time. */
 const TIMING_SECONDS = 0.05;
 
-interface Piece {
+interface RatePiece {
   startSeconds: number;
   endSeconds: number;
   bps: number;
@@ -63,7 +63,7 @@ export class SubSecond {
   #meanSeconds = 0;
   #silentSeconds = 0;
   /** Of the last seconds, for handovers. */
-  #pieces: Piece[] = [];
+  #pieces: RatePiece[] = [];
   #lost = { logs: Math.log(FIRST_LOST.seconds) * FIRST_LOST.weight, epochs: FIRST_LOST.weight };
   #control = { seconds: FIRST_CONTROL.seconds * FIRST_CONTROL.weight, epochs: FIRST_CONTROL.weight };
   #collapses = { count: FIRST_COLLAPSES.share * FIRST_COLLAPSES.weight, epochs: FIRST_COLLAPSES.weight };

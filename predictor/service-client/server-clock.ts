@@ -5,14 +5,14 @@ const DRIFT_SHARE = 50e-6;
 /** If samples differ by more than this beyond their round trips, one of the clocks has leapt. */
 const LEAP_MS = 100;
 
-interface Sample {
+interface ClockSample {
   offsetMs: number;
   halfTripMs: number;
   atMs: number;
 }
 
 export class ServerClock {
-  #best: Sample | undefined;
+  #best: ClockSample | undefined;
 
   get isKnown(): boolean {
     return this.#best !== undefined;

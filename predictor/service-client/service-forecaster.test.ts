@@ -13,9 +13,9 @@ const FORECAST = quantilesOf(40e6, {
   ...{ issuedAtMs: 0, source: 'service', stepEndsSeconds: [1, 4, 12], shares: [0.5, 1, 1.5] },
 });
 
-type FetchOptions = Pick<Request, 'method' | 'headers'> & { body?: string; signal: AbortSignal };
+type StubFetchOptions = Pick<SeenRequest, 'method' | 'headers'> & { body?: string; signal: AbortSignal };
 
-interface Request {
+interface SeenRequest {
   method: string;
   path: string;
   headers: Record<string, string>;
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 /** A service that the test controls, and a session that begins now. */
 function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:8790') {
-  const requests: Request[] = [];
+  const requests: SeenRequest[] = [];
   const stage = {
     share: 1,
     status: 200,
@@ -48,7 +48,7 @@ function staged(options: ServiceForecasterOptions = {}, url = 'http://127.0.0.1:
     advance: (seconds: number) => jest.advanceTimersByTimeAsync(seconds * 1000),
     nowSeconds: () => (performance.now() - startMs) / 1000,
   };
-  globalThis.fetch = (async (address: string, { method, headers, body, signal }: FetchOptions) => {
+  globalThis.fetch = (async (address: string, { method, headers, body, signal }: StubFetchOptions) => {
     const atMs = performance.now();
     requests.push({ method, path: address.slice(url.length), headers, body: body && JSON.parse(body), atMs });
     if (stage.isGone) throw new TypeError('fetch failed');
@@ -225,7 +225,7 @@ describe('reports', () => {
     stage.requests.length = 0;
     await download(1.1);
     await stage.advance(5.5);
-    const of = (body: Request['body']) => body && [body.isDownloading, body.observations.length];
+    const of = (body: SeenRequest['body']) => body && [body.isDownloading, body.observations.length];
     const sent = stage.requests.map(({ atMs, body }) => [Math.round(atMs - startMs), of(body)]);
     expect(sent).toEqual([
       [3100, [true, 1]],

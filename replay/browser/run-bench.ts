@@ -17,7 +17,7 @@ import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { browserSessionResult } from './record/browser-session-result.ts';
 import { inconsistencies } from './record/consistency.ts';
 import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './record/lateness.ts';
-import type { PlayedSession, SessionConfig, SessionRecord } from './record/session-record.ts';
+import type { PlayedRecord, SessionConfig, BrowserSessionRecord } from './record/session-record.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import { inTurns } from './turns.ts';
 
@@ -36,7 +36,7 @@ export interface BenchOptions
   /** Receives the notes of this call before the first session; they are updated until the end. */
   onPart?(part: BenchPart): void;
   /** Receives every played session, accepted or not; the sessions of a household together. */
-  onPlayed?(played: readonly PlayedSession[]): void | Promise<void>;
+  onPlayed?(played: readonly PlayedRecord[]): void | Promise<void>;
 }
 
 const MOST_ATTEMPTS = 4;
@@ -101,7 +101,7 @@ export async function runBench(options: BenchOptions): Promise<PlannedSession[]>
   return givenUp;
 }
 
-async function playAll(part: BenchPart, givenUp: PlannedSession[], run: Run): Promise<void> {
+async function playAll(part: BenchPart, givenUp: PlannedSession[], run: BenchRun): Promise<void> {
   const { link, options } = run;
   const { sessions, scenario } = options;
   const contexts = link ? 1 : (options.contexts ?? defaultContexts(scenario));
@@ -143,7 +143,7 @@ async function requireMedia(browser: Browser, source: string): Promise<void> {
   );
 }
 
-interface Run {
+interface BenchRun {
   browser: Browser;
   origin: RunningOrigin;
   url: string;
@@ -151,7 +151,7 @@ interface Run {
   options: BenchOptions;
 }
 
-async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSession[][]> {
+async function playBatch(batch: readonly Task[], run: BenchRun): Promise<PlayedRecord[][]> {
   const loaded = await Promise.all(batch.map((task) => loadLine(task, run)));
   const staggerMs = (run.options.scenario.segmentSeconds * 1000) / loaded.length;
   const play = loaded.map(async (line, i) => {
@@ -161,7 +161,7 @@ async function playBatch(batch: readonly Task[], run: Run): Promise<PlayedSessio
   return Promise.all(play);
 }
 
-async function loadLine({ planned, attempt }: Task, run: Run) {
+async function loadLine({ planned, attempt }: Task, run: BenchRun) {
   const { origin, link, options } = run;
   const { household, trace, startSeconds } = planned;
   const { scenario, signal } = options;
@@ -188,7 +188,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
   const service = isServed ? await options.startService!(sessions[0]!) : undefined;
   const loading = seats.map((seat, i) => loadPage(seat, { attempt, session: sessions[i]!, service }, run));
   const pages = await Promise.all(loading);
-  const playSeat = async ({ joinSeconds }: Seat, play: () => Promise<PlayedSession>) => {
+  const playSeat = async ({ joinSeconds }: Seat, play: () => Promise<PlayedRecord>) => {
     if (joinSeconds > 0) {
       await begun;
       await delay(joinSeconds * 1000, undefined, { ...(signal && { signal }) });
@@ -197,7 +197,7 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
     return play().finally(begin);
   };
   return {
-    async play(): Promise<PlayedSession[]> {
+    async play(): Promise<PlayedRecord[]> {
       const playing = Promise.all(seats.map((seat, i) => playSeat(seat, pages[i]!)));
       const played = await playing.finally(() => service?.close());
       const lastedSeconds = sessions[0]!.nowSeconds;
@@ -217,8 +217,8 @@ async function loadLine({ planned, attempt }: Task, run: Run) {
 async function loadPage(
   { planned, scenario, joinSeconds }: Seat,
   { attempt, session, service }: { attempt: number; session: ReplaySession; service: { url: string } | undefined },
-  { browser, origin, url, link, options }: Run,
-): Promise<() => Promise<PlayedSession>> {
+  { browser, origin, url, link, options }: BenchRun,
+): Promise<() => Promise<PlayedRecord>> {
   const { timings = false, lateShare: mostLateShare = TOLERATED_LATE_SHARE } = options;
   const { trace, segmentCount, algorithm, seed } = planned;
   const model = options.models?.[trace.metadata.recordingGroup];
@@ -275,7 +275,7 @@ function onnxUrls(model: Uint8Array, url: string): NonNullable<SessionConfig['on
 }
 
 /** Chromium can lose a promise's result at a garbage collection. The page returns its record again. */
-async function playIn(page: Page): Promise<SessionRecord> {
+async function playIn(page: Page): Promise<BrowserSessionRecord> {
   const play = () => page.evaluate(() => window.leoAbrBench.play());
   return play().catch((error: unknown) => {
     if (String(error).includes('garbage collected')) return play();

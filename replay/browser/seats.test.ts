@@ -5,7 +5,7 @@ import { HOUSEHOLDS } from '../households.ts';
 import type { RequestLogEntry } from '../origin/index.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { liveSessionSeconds, SCENARIOS } from '../scenarios.ts';
-import type { PlayedSession } from './record/session-record.ts';
+import type { PlayedRecord } from './record/session-record.ts';
 import { inHousehold, seatsOf } from './seats.ts';
 
 const scenario = resolveScenario(SCENARIOS['hd-16']!);
@@ -44,18 +44,18 @@ describe('seats', () => {
 
 describe('a played household', () => {
   const seats = seatsOf({ ...alone, household: mixed }, scenario);
-  const played = (rejected?: string): PlayedSession[] =>
+  const played = (rejected?: string): PlayedRecord[] =>
     seats.map(({ planned, joinSeconds }, player) => {
       const log = (kind: 'init' | 'segment', requestedAtSeconds: number) =>
         ({ kind, requestedAtSeconds }) as RequestLogEntry;
       const result = testSession({ algorithm: planned.algorithm, startSeconds: 30 });
       return {
-        ...({ planned, attempt: 1, result } as PlayedSession),
+        ...({ planned, attempt: 1, result } as PlayedRecord),
         originLog: [log('init', joinSeconds), log('segment', joinSeconds + 0.12345678), log('segment', 99)],
         ...(player === 2 && rejected !== undefined && { rejected }),
       };
     });
-  const seated = (sessions: PlayedSession[]) =>
+  const seated = (sessions: PlayedRecord[]) =>
     inHousehold(sessions, { household: mixed, given: 'mpc-l', seats, linkUtilisation: 0.5 });
 
   test('has rows with its seats, which join at their first request for a segment', () => {

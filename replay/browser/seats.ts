@@ -6,7 +6,7 @@ import type { PlannedSession } from '../evaluation/plan/plan.ts';
 import { type Household, segmentsOfPlayer } from '../households.ts';
 import type { ResolvedScenario } from '../results.ts';
 import { roundedSession } from '../simulator/session-result.ts';
-import type { PlayedSession } from './record/session-record.ts';
+import type { PlayedRecord } from './record/session-record.ts';
 
 export interface Seat {
   planned: PlannedSession;
@@ -35,9 +35,9 @@ export function seatsOf(planned: PlannedSession, scenario: ResolvedScenario): Se
 
 /** The sessions with their seats, accepted or rejected as one. */
 export function inHousehold(
-  played: readonly PlayedSession[],
+  played: readonly PlayedRecord[],
   options: { household: Household; given: string; seats: readonly Seat[]; linkUtilisation: number },
-): PlayedSession[] {
+): PlayedRecord[] {
   const { household, given: algorithm, seats, linkUtilisation } = options;
   const late = played.findIndex(({ rejected }) => rejected !== undefined);
   const rejected = late >= 0 && { rejected: `player ${late}: ${played[late]!.rejected}` };

@@ -5,15 +5,15 @@ import { HANDOVER_SECOND } from '../../abr/forecast.ts';
 import { formatSidecar } from '../formats/sidecar.ts';
 import { formatSamplesCsv } from '../formats/trace-csv.ts';
 import { handoverPhaseOf, type TraceMetadata } from '../trace.ts';
-import type { Recipe, Source } from './recipes.ts';
+import type { Recipe, RecipeSource } from './recipes.ts';
 import type { Recording } from './recording.ts';
 import { deepestPhaseSeconds } from './sub-second.ts';
 
-export function isFileOf(source: Source, path: string): boolean {
+export function isFileOf(source: RecipeSource, path: string): boolean {
   return typeof source.path === 'string' ? source.path === path : source.path.test(path);
 }
 
-export function recordingsIn(recipe: Recipe, source: Source, path: string, bytes: Uint8Array): Recording[] {
+export function recordingsIn(recipe: Recipe, source: RecipeSource, path: string, bytes: Uint8Array): Recording[] {
   const file = path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]*$/, '');
   const { name = file } = source;
   const recordings = recipe.convert({
@@ -26,14 +26,14 @@ export function recordingsIn(recipe: Recipe, source: Source, path: string, bytes
   return recordings;
 }
 
-export function filesOf(recipe: Recipe, source: Source, path: string, recording: Recording): [string, string][] {
+export function filesOf(recipe: Recipe, source: RecipeSource, path: string, recording: Recording): [string, string][] {
   return [
     [`${recording.name}.json`, formatSidecar(metadataOf(recipe, source, path, recording))],
     [`${recording.name}.csv`, formatSamplesCsv(recording.samples)],
   ];
 }
 
-function metadataOf(recipe: Recipe, source: Source, path: string, recording: Recording): TraceMetadata {
+function metadataOf(recipe: Recipe, source: RecipeSource, path: string, recording: Recording): TraceMetadata {
   const { name, samples, startUtcMs, epochPhaseSeconds } = recording;
   const { dataset = recipe.name, location, ...other } = { ...recipe.sidecar, ...source.sidecar };
   const { group = name, groupFrom, handoverSecond } = recipe;

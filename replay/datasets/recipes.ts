@@ -6,7 +6,7 @@ import type { Converter } from './recording.ts';
 import { halfStepRows, iperfJson, joinedEpochs, nicCounter, stampedOutput } from './sub-second.ts';
 
 /** In recipes.json, sources without `repository` and `commit` have the recipe's. */
-export interface Source {
+export interface RecipeSource {
   repository: string;
   commit: string;
   /** Path of a file, or a pattern for the paths of several (`pattern` in recipes.json). */
@@ -22,7 +22,7 @@ export interface Recipe {
   about: string;
   licence: string;
   cite?: string;
-  sources: readonly Source[];
+  sources: readonly RecipeSource[];
   /** In recipes.json a name of `CONVERTERS`, or `{"<name of CONFIGURED>": <its options>}`. */
   convert: Converter;
   /** Recording group of a recording: constant, or a replacement for what `groupFrom` finds in its name. */
@@ -34,7 +34,7 @@ export interface Recipe {
   sidecar: Readonly<Record<string, string | number | boolean>>;
 }
 
-type SourceData = Omit<Source, 'repository' | 'path' | 'commit'> & { commit?: string; path?: string; pattern?: string };
+type SourceData = Omit<RecipeSource, 'repository' | 'path' | 'commit'> & { commit?: string; path?: string; pattern?: string };
 type RecipeData = Omit<Recipe, 'sources' | 'convert' | 'groupFrom'> & {
   repository: string;
   commit?: string;

@@ -2,7 +2,7 @@
 
 import type { Trace } from '../trace.ts';
 
-export interface Run {
+export interface JoinedRun {
   trace: Trace;
   bridgedSeconds: number;
 }
@@ -11,7 +11,7 @@ export interface Run {
 const STEP_SECONDS = 1;
 
 /** The rate of a pause goes linearly from before to after it. Pieces without `start_utc` stay apart. */
-export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): Run[] {
+export function runsOf(pieces: readonly Trace[], longestPauseSeconds: number): JoinedRun[] {
   const groups: Trace[][] = [];
   for (const piece of pieces) {
     const group = groups.at(-1);
@@ -29,7 +29,7 @@ function pauseSeconds(before: Trace, after: Trace): number | undefined {
   return Math.round(to - from - before.durationSeconds * 1000) / 1000;
 }
 
-function joined(pieces: readonly Trace[]): Run {
+function joined(pieces: readonly Trace[]): JoinedRun {
   const [first] = pieces as [Trace];
   if (pieces.length === 1) return { trace: first, bridgedSeconds: 0 };
   const steps: { end: number; bps: number; rtt: number; loss: number }[] = [];

@@ -1,11 +1,11 @@
 /** One request whose response comes in chunks: a chunk arrives when it exists and the link has room. */
 
-import type { FlightLink, SharedFlight, Transfer } from './shared-link.ts';
+import type { FlightLink, SharedFlight, LinkTransfer } from './shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 
 /** A chunk on the link. Between two of them the link waited for the encoder. */
-export interface ChunkTransfer extends Transfer {
+export interface ChunkTransfer extends LinkTransfer {
   bits: number;
 }
 

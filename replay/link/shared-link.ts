@@ -1,13 +1,13 @@
 /** Divides a link equally among the flights that have bits to send, exactly; the caller advances its time. */
 
 import type { PiecewisePath } from '../../abr/index.ts';
-import type { Traffic } from '../households.ts';
+import type { OtherTraffic } from '../households.ts';
 
 /** The link as a flight sees it; seconds of the session's clock. */
 export type FlightLink = Pick<PiecewisePath, 'cumulativeBits' | 'downloadSeconds' | 'transferSeconds'>;
 
 /** From the first bit on the link to the last. */
-export interface Transfer {
+export interface LinkTransfer {
   startSeconds: number;
   endSeconds: number;
 }
@@ -15,7 +15,7 @@ export interface Transfer {
 /** A flight; what is later than now holds as long as the others keep sending, or keep silent. */
 export interface SharedFlight {
   readonly endsAtSeconds: number;
-  readonly transfers: readonly Transfer[];
+  readonly transfers: readonly LinkTransfer[];
   receivedBits(atSeconds: number): number;
   /** Computes anew what is later than `nowSeconds`, after a change of the link. */
   project(nowSeconds: number): void;
@@ -88,7 +88,7 @@ export class SharedLink {
   }
 
   /** A download that nobody reads and that always has bits to send. */
-  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds }: Traffic): void {
+  addTraffic(link: PiecewisePath, { fromSeconds, toSeconds }: OtherTraffic): void {
     const access = this.access();
     access.begin(new EndlessFlight(access.shareOf(link), fromSeconds, toSeconds));
   }
@@ -180,7 +180,7 @@ export class Sender {
 
 /** A download that always has bits to send, from one second of the link's clock to another. */
 class EndlessFlight implements SharedFlight {
-  readonly transfers: readonly Transfer[];
+  readonly transfers: readonly LinkTransfer[];
 
   constructor(
     private readonly link: FlightLink,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { forAll } from '../../abr/property.fixture.ts';
 import { boxesIn, concatBytes, findBox } from './boxes.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-import { composeSegment, naturalSegmentBytes, type SegmentRequest, syncChunks } from './compose-segment.ts';
+import { composeSegment, naturalSegmentBytes, type SegmentSpec, syncChunks } from './compose-segment.ts';
 import { type Clip, readClip } from './fixture.ts';
 
 /** Parses a segment as a browser does. */
@@ -14,7 +14,7 @@ function readBack(clip: Clip, segment: Uint8Array) {
 }
 
 /** A segment in one chunk. */
-const bytesOf = (request: SegmentRequest) => composeSegment(request)[0]!.toBytes();
+const bytesOf = (request: SegmentSpec) => composeSegment(request)[0]!.toBytes();
 
 /** Types of the NAL units in a sample with 4-byte lengths. */
 function nalTypes(sample: Uint8Array): number[] {

@@ -14,7 +14,7 @@ import type { Clip, Sample } from './fixture.ts';
  */
 export type Padding = 'free-box' | 'mdat' | 'filler-data';
 
-export interface SegmentRequest {
+export interface SegmentSpec {
   clip: Clip;
   index: number;
   segmentSeconds: number;
@@ -32,7 +32,7 @@ const FILLER_NAL_TYPE = 12;
 const SMALLEST_EXTRA_BYTES = { 'free-box': FREE_BOX_HEADER_BYTES, mdat: 1, 'filler-data': FILLER_OVERHEAD_BYTES };
 
 /** A fragment per chunk, of equal sizes unless a chunk's pictures need more. @throws {RangeError} */
-export function composeSegment(request: SegmentRequest): ByteRuns[] {
+export function composeSegment(request: SegmentSpec): ByteRuns[] {
   const { clip, index, padding = 'free-box' } = request;
   const chunks = chunksOf(request);
   const natural = chunks.map(naturalBytes);
@@ -95,11 +95,11 @@ function fillerUnit(bytes: number): ByteRun[] {
   return [head, { fill: 0xff, count: bytes - FILLER_OVERHEAD_BYTES }, Uint8Array.of(0x80)];
 }
 
-export function naturalSegmentBytes(request: SegmentRequest): number {
+export function naturalSegmentBytes(request: SegmentSpec): number {
   return sum(chunksOf(request).map(naturalBytes));
 }
 
-export function syncChunks(request: SegmentRequest): boolean[] {
+export function syncChunks(request: SegmentSpec): boolean[] {
   return chunksOf(request).map(({ samples }) => samples[0]!.isSync);
 }
 
@@ -112,7 +112,7 @@ export function segmentStartTicks({ clip, index, segmentSeconds }: PlaceOfSegmen
 }
 
 /** @throws {InputError} for chunks shorter than a sample. */
-function chunksOf(request: SegmentRequest): Pictures[] {
+function chunksOf(request: SegmentSpec): Pictures[] {
   const { clip, index, segmentSeconds, chunkSeconds = segmentSeconds } = request;
   const { samples, startTicks } = samplesOf(request);
   const count = Math.round(segmentSeconds / chunkSeconds);
@@ -133,7 +133,7 @@ function chunksOf(request: SegmentRequest): Pictures[] {
   return chunks;
 }
 
-type PlaceOfSegment = Pick<SegmentRequest, 'clip' | 'index' | 'segmentSeconds'>;
+type PlaceOfSegment = Pick<SegmentSpec, 'clip' | 'index' | 'segmentSeconds'>;
 
 /** The clip repeats. A segment's last picture is stretched or cut to end with it. */
 function samplesOf(place: PlaceOfSegment): Pictures {

@@ -9,7 +9,7 @@ import {
   composeSegment,
   naturalSegmentBytes,
   type Padding,
-  type SegmentRequest,
+  type SegmentSpec,
   segmentStartTicks,
   syncChunks,
 } from './compose-segment.ts';
@@ -67,7 +67,7 @@ export interface Presentation {
   find(path: string): MediaFile | undefined;
 }
 
-interface Source {
+interface TrackSource {
   id: string;
   clip: Clip;
   bandwidthBps: number;
@@ -76,7 +76,7 @@ interface Source {
   segment(index: number): ByteRuns[];
 }
 
-type Common = Pick<SegmentRequest, 'segmentSeconds' | 'padding'> & { chunkSeconds: number };
+type Common = Pick<SegmentSpec, 'segmentSeconds' | 'padding'> & { chunkSeconds: number };
 
 const SESSION_START: PresentationTime = { sessionSeconds: 0, utcMs: 0 };
 const AUDIO_BPS = 32e3;
@@ -107,7 +107,7 @@ export function presentation(options: PresentationOptions): Presentation {
   stream.video = described.slice(0, videos.length);
   stream.audio = described.slice(videos.length);
   const tracks = new Map(described.map((track) => [playlistPath(track), track]));
-  const sizesOf = ({ id, sizeBytes }: Source) => [id, segmentSizesBits.map((_, i) => sizeBytes(i))];
+  const sizesOf = ({ id, sizeBytes }: TrackSource) => [id, segmentSizesBits.map((_, i) => sizeBytes(i))];
   return {
     manifest: (now = SESSION_START) => manifest(stream, now),
     playlist(path, now = SESSION_START) {
@@ -129,7 +129,7 @@ function videoSource(
     segmentSizesBits,
     ...common
   }: Common & Pick<PresentationOptions, 'segmentSizesBits'> & { bandwidthBps: number },
-): Source {
+): TrackSource {
   const clip = videoClip(representation);
   const sizeBytes = (index: number) => segmentSizesBits[index]![representation]! / 8;
   const { segmentSeconds, chunkSeconds } = common;
@@ -146,9 +146,9 @@ function videoSource(
   return { id: `video-${representation}`, clip, bandwidthBps, sizeBytes, segment };
 }
 
-function audioSource({ segmentSeconds, chunkSeconds }: Common): Source {
+function audioSource({ segmentSeconds, chunkSeconds }: Common): TrackSource {
   const clip = audioClip();
-  const request = (index: number): SegmentRequest => ({ clip, index, segmentSeconds, chunkSeconds });
+  const request = (index: number): SegmentSpec => ({ clip, index, segmentSeconds, chunkSeconds });
   return {
     ...{ id: 'audio', clip, bandwidthBps: AUDIO_BPS },
     sizeBytes: (index) => naturalSegmentBytes(request(index)),
@@ -160,7 +160,7 @@ type Files = Map<string, () => MediaFile>;
 
 /** A file per segment, by number or with a timeline by time. */
 function splitTrack(
-  source: Source,
+  source: TrackSource,
   { stream, files, options }: { stream: Stream; files: Files; options: PresentationOptions },
 ): StreamTrack {
   const { id, clip, bandwidthBps, sizeBytes } = source;
@@ -183,11 +183,11 @@ function splitTrack(
   };
 }
 
-function fileOf({ id, clip }: Source, body: ByteRuns, parts: MediaFile['parts']): MediaFile {
+function fileOf({ id, clip }: TrackSource, body: ByteRuns, parts: MediaFile['parts']): MediaFile {
   return { contentType: `${clip.kind}/mp4`, body, representationId: id, parts };
 }
 
-function segmentFile(source: Source, segmentIndex: number, stream: Stream): MediaFile {
+function segmentFile(source: TrackSource, segmentIndex: number, stream: Stream): MediaFile {
   const fragments = source.segment(segmentIndex);
   const body = ByteRuns.concat(fragments);
   const file = fileOf(source, body, [{ kind: 'segment', start: 0, end: body.length, segmentIndex }]);
@@ -201,7 +201,7 @@ function segmentFile(source: Source, segmentIndex: number, stream: Stream): Medi
 }
 
 /** Initialisation segment, `sidx` and all segments in one file (SegmentBase). */
-function wholeTrack(source: Source, { segmentSeconds, segmentCount }: Stream, files: Files): StreamTrack {
+function wholeTrack(source: TrackSource, { segmentSeconds, segmentCount }: Stream, files: Files): StreamTrack {
   const { id, clip, bandwidthBps } = source;
   const segments = Array.from({ length: segmentCount }, (_, i) => ByteRuns.concat(source.segment(i)));
   const ticksAt = (index: number) => Math.round(index * segmentSeconds * clip.timescale);

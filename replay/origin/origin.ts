@@ -5,7 +5,7 @@ import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { expectMethod, json, OPEN_HEADERS, Refusal, refusal } from './answers.ts';
-import { type Clock, REAL_CLOCK } from './clock.ts';
+import { type TimerClock, REAL_CLOCK } from './clock.ts';
 import { LARGEST_BODY_BYTES, parseSessionRequest, parseTraceUpload } from './request-bodies.ts';
 import { serveFile } from './serve-file.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
@@ -17,7 +17,7 @@ export interface OriginOptions {
   acceptTraces?: boolean;
   /** Scenarios that clients may name when they create a session. Default: `SCENARIOS`. */
   scenarios?: Readonly<Record<string, Scenario | ResolvedScenario>>;
-  clock?: Clock;
+  clock?: TimerClock;
   /** Path below which the origin lies, with a slash at its end. Default `/`. */
   folder?: string;
 }
@@ -32,7 +32,7 @@ const MOST_UPLOADED = 50;
 
 export class Origin {
   readonly #options: Required<Pick<OriginOptions, 'scenarios' | 'folder'>> & { acceptTraces: boolean };
-  readonly #clock: Clock;
+  readonly #clock: TimerClock;
   readonly #sessions = new Map<string, ReplaySession>();
   /** The own ones and the uploads, by name; the own ones are first. */
   readonly #traces: Map<string, Trace>;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
-import type { Clock } from './clock.ts';
+import type { TimerClock } from './clock.ts';
 import { PacedLink, TICK_MS } from './paced-link.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
@@ -8,7 +8,7 @@ const RTT_SECONDS = 0.04;
 const step = new PiecewisePath({ stepEndsSeconds: [2, 3, 5], ratesBps: [8e6, 0, 80e6] });
 
 /** Downloads `bytes` now and records the number of arrived bytes over time. */
-function download(link: PacedLink, clock: Clock, bytes: number) {
+function download(link: PacedLink, clock: TimerClock, bytes: number) {
   const startMs = clock.nowMs();
   const record: { seconds: number; bytes: number }[] = [];
   const handle = link.request(bytes, (count) => {

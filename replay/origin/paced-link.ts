@@ -1,10 +1,10 @@
 /** A link in real time: at each tick it reports the bytes that have arrived. Late ticks do not shift its time. */
 
 import type { PiecewisePath } from '../../abr/index.ts';
-import type { Traffic } from '../households.ts';
+import type { OtherTraffic } from '../households.ts';
 import { type Chunk, ChunkedFlight } from '../link/chunked-flight.ts';
 import { type Sender, SharedLink } from '../link/shared-link.ts';
-import type { Clock } from './clock.ts';
+import type { TimerClock } from './clock.ts';
 
 /** The longest time between two deliveries of a transfer. */
 export const TICK_MS = 4;
@@ -36,7 +36,7 @@ export class PacedLink {
 
   /** `path` begins at the link's second 0; `latencySeconds` is the RTT of each request. */
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: TimerClock,
     path: PiecewisePath,
     private readonly latencySeconds: number,
   ) {
@@ -65,7 +65,7 @@ export class PacedLink {
   }
 
   /** Downloads that take their share of the link, and that nobody reads; before the start. */
-  addTraffic(traffic: readonly Traffic[]): void {
+  addTraffic(traffic: readonly OtherTraffic[]): void {
     for (const one of traffic) this.link.addTraffic(this.path, one);
   }
 

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../abr/errors.ts';
 import { PiecewisePath } from '../../abr/index.ts';
-import type { Traffic } from '../households.ts';
+import type { OtherTraffic } from '../households.ts';
 import type { Chunk } from '../link/chunked-flight.ts';
 import type { BlockingReload } from '../media/playlists.ts';
 import {
@@ -17,7 +17,7 @@ import type { ResolvedScenario } from '../results.ts';
 import { type Scenario, traceScaleOf } from '../scenarios.ts';
 import { linkOf, sizesOf } from '../simulator/session-setup.ts';
 import { linkSteps, meanRateBps, type Trace, traceStartUtcMs } from '../trace.ts';
-import type { Clock } from './clock.ts';
+import type { TimerClock } from './clock.ts';
 import type { Delivery } from './delivery.ts';
 import { PacedLink } from './paced-link.ts';
 import type { PublishedLink } from './published-link.ts';
@@ -31,7 +31,7 @@ export interface SessionSpec {
   startSeconds?: number;
   /** Whose link and clock this one shares; trace, start, pacing and the scenario's link must be the same. */
   link?: ReplaySession;
-  traffic?: readonly Traffic[];
+  traffic?: readonly OtherTraffic[];
   /** Segments to serve, at most the scenario's. Default: the scenario's. */
   segmentCount?: number;
   /** `none`: bytes arrive at once, because another component is the link (`transport/`). */
@@ -85,7 +85,7 @@ export class ReplaySession {
   constructor(
     readonly id: string,
     readonly spec: SessionSpec,
-    private readonly clock: Clock,
+    private readonly clock: TimerClock,
   ) {
     const { trace, scenario, startSeconds = 0, segmentCount = scenario.segmentCount } = spec;
     this.startSeconds = startSeconds;

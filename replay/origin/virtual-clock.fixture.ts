@@ -1,9 +1,9 @@
 /** A clock for tests of the origin. */
 
-import type { Clock } from './clock.ts';
+import type { TimerClock } from './clock.ts';
 
 /** Virtual time: timers fire in order, each late by `lateMs()`. */
-export class VirtualClock implements Clock {
+export class VirtualClock implements TimerClock {
   private now = 1234.5;
   private timers: { atMs: number; callback: () => void }[] = [];
 

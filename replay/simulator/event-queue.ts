@@ -1,6 +1,6 @@
 /** What happens next, in seconds of one clock; of events at the same second, the one that was added first. */
 
-export interface Event {
+export interface QueuedEvent {
   atSeconds: number;
   action: () => void;
 }
@@ -8,12 +8,12 @@ export interface Event {
 export class EventQueue {
   nowSeconds = 0;
   /** The next one is last. */
-  readonly #events: Event[] = [];
+  readonly #events: QueuedEvent[] = [];
   /** Run after the present event. */
   #soon: (() => void)[] = [];
 
   /** Runs `action` at a second that is not before now; `Infinity` for never. */
-  at(atSeconds: number, action: () => void): Event {
+  at(atSeconds: number, action: () => void): QueuedEvent {
     const event = { atSeconds, action };
     let i = this.#events.length;
     while (i > 0 && this.#events[i - 1]!.atSeconds <= atSeconds) i--;
@@ -26,7 +26,7 @@ export class EventQueue {
   }
 
   /** Safe for an event that has happened. */
-  cancel(event: Event | undefined): void {
+  cancel(event: QueuedEvent | undefined): void {
     const i = event === undefined ? -1 : this.#events.indexOf(event);
     if (i >= 0) this.#events.splice(i, 1);
   }

@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { between, forAll, whole } from '../../abr/property.fixture.ts';
-import { HOUSEHOLDS, type Household, type HouseholdPlayer, type Traffic } from '../households.ts';
+import { HOUSEHOLDS, type Household, type HouseholdPlayer, type OtherTraffic } from '../households.ts';
 import type { ResolvedScenario, SessionResult } from '../results.ts';
 import { resolveScenario } from '../scenario-file.ts';
 import { MEASURED_BROWSER, SCENARIOS } from '../scenarios.ts';
@@ -14,7 +14,7 @@ import { playHousehold, simulateSession } from './play.ts';
 import { roundedSession } from './session-result.ts';
 
 const SEED = { seed: 20260301, numRuns: 50, endOnFailure: true };
-const ENDLESS: Traffic = { fromSeconds: 0, toSeconds: 1e6 };
+const ENDLESS: OtherTraffic = { fromSeconds: 0, toSeconds: 1e6 };
 
 const scenarios = fc
   .record({
@@ -43,12 +43,12 @@ const place = {
 };
 const joins = between(0.1, 20);
 
-function traceOf(parts: Played['parts'], factor: number): Trace {
+function traceOf(parts: HouseholdCase['parts'], factor: number): Trace {
   const trace = traceOfParts(parts, 2);
   return { ...trace, ratesBps: trace.ratesBps.map((bps) => bps * factor) };
 }
 
-type Played = { parts: { seconds: number; mbps: number }[]; scenario: ResolvedScenario; startSeconds: number };
+type HouseholdCase = { parts: { seconds: number; mbps: number }[]; scenario: ResolvedScenario; startSeconds: number };
 
 /** The players' `algorithm` is the JSON of their behaviour. */
 const algorithmOf = (name: string): SimulatedAlgorithm => {
@@ -56,12 +56,12 @@ const algorithmOf = (name: string): SimulatedAlgorithm => {
   const controller = () => follows(plan, patience);
   return (task) => ({ ...task, algorithm: 'plan', controller: controller(), cutoffSeconds: 60 });
 };
-const taskOf = ({ parts, scenario, startSeconds }: Played, factor = 1) => ({
+const taskOf = ({ parts, scenario, startSeconds }: HouseholdCase, factor = 1) => ({
   ...{ trace: traceOf(parts, factor), scenario, startSeconds, seed: 1, timings: false },
   segmentCount: scenario.segmentCount,
 });
 const seat = (one: Behaviour, joinSeconds = 0): HouseholdPlayer => ({ algorithm: JSON.stringify(one), joinSeconds });
-function play(place: Played, players: readonly HouseholdPlayer[], traffic: readonly Traffic[] = []): SessionResult[] {
+function play(place: HouseholdCase, players: readonly HouseholdPlayer[], traffic: readonly OtherTraffic[] = []): SessionResult[] {
   const household: Household = { name: 'law', players, traffic };
   return playHousehold(household, taskOf(place), { algorithm: 'given', algorithmOf });
 }

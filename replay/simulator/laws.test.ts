@@ -8,7 +8,7 @@ import type { SessionResult } from '../results.ts';
 import { MEASURED_BROWSER, SCENARIOS, type Scenario } from '../scenarios.ts';
 import { follows, IDEAL_BROWSER, partsUpTo, recorder, traceOfParts } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
-import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
+import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
 
 const SEED = { seed: 20250101 };
 const SEGMENTS = 12;
@@ -143,7 +143,7 @@ test('a higher playback rate never makes a fixed plan stall less, if the buffer 
 test('the same options give the same session, with and without a forecaster and onDecision', () => {
   forAll([session], { ...SEED, numRuns: 200 }, (of) => {
     const observations: Observation[] = [];
-    const records: DecisionRecord[] = [];
+    const records: AnswerRecord[] = [];
     const plain = play(of);
     const watched = play(of, {
       forecaster: recorder((observation) => observations.push(observation)),

@@ -18,7 +18,7 @@ import { IDEAL_BROWSER, recorder, restless, traceOfRates } from './made-up.fixtu
 import { simulateSession } from './play.ts';
 import { LivePlayback } from './player/live-playback.ts';
 import { linkOf } from './session-setup.ts';
-import type { DecisionRecord } from './simulation-options.ts';
+import type { AnswerRecord } from './simulation-options.ts';
 
 const SEED = { seed: 20260101 };
 const ROUNDING = 1e-6;
@@ -45,10 +45,10 @@ const session = fc.record({
   catchUp: catchUps,
   seed: whole(0, 1e6),
 });
-type Session = typeof session extends fc.Arbitrary<infer T> ? T : never;
+type LiveSession = typeof session extends fc.Arbitrary<infer T> ? T : never;
 
-function play(of: Session) {
-  const scenario: Played = {
+function play(of: LiveSession) {
+  const scenario: LiveScenario = {
     ...SCENARIOS['live-hd-1']!,
     segmentCount: of.live.timeShiftSeconds / 2 + of.segments,
     rttSeconds: of.rttSeconds,
@@ -56,7 +56,7 @@ function play(of: Session) {
     browser: of.browser,
     live: of.live,
   };
-  const records: DecisionRecord[] = [];
+  const records: AnswerRecord[] = [];
   const seen: Observation[] = [];
   const result = simulateSession({
     trace: traceOf(of.mbps, of.stepSeconds),
@@ -72,7 +72,7 @@ function play(of: Session) {
   const startedAtSeconds = (state.utcMs! - atMs) / 1000 - state.nowSeconds;
   return { result, records, seen, scenario, startedAtSeconds };
 }
-type Played = Scenario & { live: LiveStream };
+type LiveScenario = Scenario & { live: LiveStream };
 
 /** As `expect`, which is slow in loops. */
 function atLeast(value: number, least: number): void {

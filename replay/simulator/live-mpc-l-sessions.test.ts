@@ -98,8 +98,8 @@ test('a second behind the edge it stalls less, at more QoE, than a player that t
   expect(mpcL.off).toBeLessThan(0.25);
 });
 
-type Pace = NonNullable<Controller['pace']>;
-type PaceRecord = { asked: Parameters<Pace>; pace: ReturnType<Pace> };
+type PaceMethod = NonNullable<Controller['pace']>;
+type PaceRecord = { asked: Parameters<PaceMethod>; pace: ReturnType<PaceMethod> };
 
 function watchedMpcL(onPace: (record: PaceRecord) => void): Controller {
   const inner = createController('mpc-l');

@@ -6,7 +6,7 @@ import type { Trace } from '../trace.ts';
 import { always, EXACT, IDEAL_BROWSER, recorder, traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { LIVE_PAGE } from './player/live-player.ts';
-import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
+import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
 
 const traceOf = (...steps: Parameters<typeof traceUntil>[0]) => traceUntil(steps, { startUtcMs: 0 });
 
@@ -52,7 +52,7 @@ describe('a live session, computed by hand', () => {
 
   test('with rates, playback returns to the target', () => {
     const live = { ...LIVE, playbackRates: { min: 0.5, max: 1.5 } };
-    const records: DecisionRecord[] = [];
+    const records: AnswerRecord[] = [];
     const result = play(outageUntil(8), { live }, { onDecision: (record) => records.push(record) });
     const { state } = records[records.length - 1]!;
     expect(result.live!.jumps).toBe(0);
@@ -97,7 +97,7 @@ describe('a live session, computed by hand', () => {
   });
 
   test('the controller sees latency, chunks and how far the buffer can grow', () => {
-    const records: DecisionRecord[] = [];
+    const records: AnswerRecord[] = [];
     play(STEADY, {}, { onDecision: (record) => records.push(record) });
     const [first, , third] = records.map(({ state }) => state);
     expect(first!.live).toMatchObject({ latencySeconds: 2, targetLatencySeconds: 2, chunkSeconds: 0.5 });

@@ -58,19 +58,19 @@ const LEAST_CAUSED_SECONDS = 0.1;
 /** The sessions of `typicalOf`, their starts' distance, and what counts in them. */
 const TYPICAL = { seconds: 60, everySeconds: 5, leastBeforeSeconds: 3, leastStallSeconds: 0.1 };
 /** A browser differs from the simulator: the moment has to come about in these sessions, too, but for one. */
-const VARIANTS: readonly Variant[] = [
+const VARIANTS: readonly LinkVariant[] = [
   ...[0.85, 1.15].map((rttFactor) => ({ rttFactor })),
   ...[0.15, -0.15, 0.3].map((lateSeconds) => ({ lateSeconds })),
 ];
 
-interface Variant {
+interface LinkVariant {
   rttFactor?: number;
   lateSeconds?: number;
 }
 
 /** Of a player in the simulator, up to the scene's end. */
 export interface ScenePlay {
-  played: moments.PlayedSession;
+  played: moments.MomentSession;
   handovers: readonly moments.AnnouncedHandover[];
   result: SessionResult;
   /** LoL+'s, on demand QoE-linear. */
@@ -116,7 +116,7 @@ export interface Searched {
 export function playScene(
   trace: Trace,
   rules: SceneRules,
-  options: { algorithm: string; startSeconds: number; seconds?: number } & Variant,
+  options: { algorithm: string; startSeconds: number; seconds?: number } & LinkVariant,
 ): ScenePlay {
   const { algorithm, seconds = SCENE_SECONDS, rttFactor = 1, lateSeconds = 0 } = options;
   const named = SCENARIOS[rules.scenario]!;
@@ -239,7 +239,7 @@ function forecasterOf(
   return informedForecaster(knownHandover({ ...start, link: linkOf(trace, scenario), utcMsAtStart }));
 }
 
-function playedLive(pieces: readonly PlaybackPiece[], result: SessionResult): moments.PlayedSession {
+function playedLive(pieces: readonly PlaybackPiece[], result: SessionResult): moments.MomentSession {
   let endSeconds = result.startupSeconds;
   const timed = pieces.map(({ seconds, rate, isStalled }) => {
     const startSeconds = endSeconds;
@@ -250,7 +250,7 @@ function playedLive(pieces: readonly PlaybackPiece[], result: SessionResult): mo
 }
 
 /** A stall on demand ends with the append of its segment. */
-function playedOnDemand({ segments }: SessionResult): moments.PlayedSession {
+function playedOnDemand({ segments }: SessionResult): moments.MomentSession {
   const stalls = segments.flatMap(({ requestedAtSeconds, downloadSeconds, stallSeconds }) => {
     const endSeconds = requestedAtSeconds + downloadSeconds;
     return stallSeconds > 0 ? [{ startSeconds: endSeconds - stallSeconds, endSeconds }] : [];

@@ -7,7 +7,7 @@ import type { Trace } from '../trace.ts';
 import { always, EXACT, follows, IDEAL_BROWSER, traceOfRates } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
-import type { DecisionRecord, SimulationOptions } from './simulation-options.ts';
+import type { AnswerRecord, SimulationOptions } from './simulation-options.ts';
 
 /** A rate per 10 s. */
 const traceOf = (ratesMbps: readonly number[], stepSeconds = 10) =>
@@ -130,8 +130,8 @@ describe('abandonment', () => {
   }
 
   test('wastes the received bits, repeats the segment, and gives one row but two downloads', () => {
-    const records: DecisionRecord[] = [];
-    const onDecision = (record: DecisionRecord) => records.push(record);
+    const records: AnswerRecord[] = [];
+    const onDecision = (record: AnswerRecord) => records.push(record);
     const session = play(traceOf([2, 2, 2, 2, 2, 2]), impatient(1), { segmentCount: 2 }, { onDecision });
     const [row] = session.segments;
     expect(row).toMatchObject({ index: 0, bitrateBps: 1e6, sizeBits: 4e6, requestedAtSeconds: 0, reason: 'gave up' });
@@ -193,7 +193,7 @@ describe('how a session ends', () => {
 describe('the input of controller and forecaster', () => {
   test("the state holds the trace's UTC, true sizes and the scenario's weights", () => {
     const states: PlayerState[] = [];
-    const onDecision = ({ state }: DecisionRecord) => states.push(state);
+    const onDecision = ({ state }: AnswerRecord) => states.push(state);
     play(traceOf([2, 2]), always(1), {}, { startSeconds: 5, utcErrorSeconds: 1.5, onDecision });
     const [first, second, , last] = states;
     expect(first).toMatchObject({ nowSeconds: 0, started: false, bufferLevelSeconds: 0, segmentsRemaining: 4 });

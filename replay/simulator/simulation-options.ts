@@ -39,10 +39,10 @@ export interface SimulationOptions {
   /** To a link that others use, too. Default: the session has the link for itself. */
   access?: Sender;
   /** Receives every call of `decide` and `reconsider`. */
-  onDecision?(record: DecisionRecord): void;
+  onDecision?(record: AnswerRecord): void;
 }
 
-export interface DecisionRecord {
+export interface AnswerRecord {
   asked: 'decide' | 'reconsider';
   state: PlayerState;
   inFlight?: InFlight;

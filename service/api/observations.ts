@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { describeValue } from '../../abr/errors.ts';
-import { MOST_BPS, type Verdict } from '../link/shared-link.ts';
+import { MOST_BPS, type ObservationVerdict } from '../link/shared-link.ts';
 import { validationMessage } from './refusals.ts';
 import { OBSERVATION_KINDS, type ObservationsRequest, type Rejection, type WireObservation } from './wire.ts';
 
@@ -35,7 +35,7 @@ export class ReportReader {
   }
 
   /** All rejections, including those by `verdicts` on `observations`. */
-  rejections(verdicts: readonly Verdict[], serverUtcMs: number): Rejection[] {
+  rejections(verdicts: readonly ObservationVerdict[], serverUtcMs: number): Rejection[] {
     verdicts.forEach((verdict, i) => {
       if (verdict === 'accepted') return;
       const observation = this.observations[i]!;

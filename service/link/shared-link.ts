@@ -6,7 +6,7 @@ import type { Observation } from '../../abr/forecast.ts';
 export type Reported = Observation;
 
 /** `late`: older than all open bins. `ahead`: ends in the future. `impossible`: reversed, over 10 s or above `MOST_BPS`. */
-export type Verdict = 'accepted' | 'late' | 'ahead' | 'impossible';
+export type ObservationVerdict = 'accepted' | 'late' | 'ahead' | 'impossible';
 
 const BIN_SECONDS = 0.1;
 /** Bins kept: 20 s, more than the longest hold-back and the window of shares. */
@@ -65,7 +65,7 @@ export class SharedLink {
     name: string,
     observations: readonly Reported[],
     { nowSeconds, isDownloading }: ReportContext,
-  ): readonly Verdict[] | undefined {
+  ): readonly ObservationVerdict[] | undefined {
     const heldBack = Math.max(0, Math.floor((nowSeconds - HELD_BACK_SECONDS) / BIN_SECONDS));
     const open = this.#open ?? heldBack;
     const first = Math.min(open, heldBack);
@@ -188,7 +188,7 @@ function newPlayer(): Player {
 }
 
 /** `first`: the first bin that still accepts bits. */
-function verdictOn(observation: Reported, { nowSeconds, first }: { nowSeconds: number; first: number }): Verdict {
+function verdictOn(observation: Reported, { nowSeconds, first }: { nowSeconds: number; first: number }): ObservationVerdict {
   const isLatency = observation.kind === 'request-latency';
   const endSeconds = isLatency ? observation.atSeconds : observation.endSeconds;
   if (!isLatency) {

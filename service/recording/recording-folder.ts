@@ -13,7 +13,7 @@ export interface RecordingFolderOptions {
 }
 
 /** Records, or a trace with its sidecar. */
-interface Recording {
+interface RecordedFiles {
   /** Paths of its files without their extensions. */
   stem: string;
   files: string[];
@@ -61,14 +61,14 @@ export class RecordingFolder {
   }
 
   /** Oldest first. */
-  async #list(): Promise<Recording[]> {
+  async #list(): Promise<RecordedFiles[]> {
     const { directory } = this.options;
-    const found = new Map<string, Recording>();
+    const found = new Map<string, RecordedFiles>();
     for (const name of await nodeFiles.readdir(directory)) {
       const [, stem, order] = NAME.exec(name) ?? [];
       if (stem === undefined) continue;
       const empty = { stem: join(directory, stem), files: [], order: Number(order), bytes: 0, changedMs: 0 };
-      const recording: Recording = found.get(stem) ?? empty;
+      const recording: RecordedFiles = found.get(stem) ?? empty;
       const path = join(directory, name);
       recording.files.push(path);
       const { size, mtimeMs } = await nodeFiles.stat(path);

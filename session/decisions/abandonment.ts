@@ -9,7 +9,7 @@ import type { Ticking } from './ticker.ts';
 /** A player that has not requested the segment again within this time will not do so. */
 const ANSWER_WITHIN_SECONDS = 1;
 
-interface Parts {
+interface AbandonmentParts {
   port: Pick<PlayerPort, 'abandon'>;
   session: Session;
   forecasting: Pick<Forecasting, 'hasPageForecasters' | 'meter'> | undefined;
@@ -17,7 +17,7 @@ interface Parts {
 }
 
 export class Abandonment implements Ticking {
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: AbandonmentParts) {}
 
   isNeeded(): boolean {
     return this.parts.session.record.active !== undefined;

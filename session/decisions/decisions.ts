@@ -8,7 +8,7 @@ import type { Session } from '../requests/session.ts';
 import type { SessionClock } from '../requests/session-clock.ts';
 import type { Planner } from './planner.ts';
 
-interface Parts {
+interface DecisionParts {
   port: Pick<PlayerPort, 'name' | 'isPolled'>;
   session: Session;
   clock: SessionClock;
@@ -18,7 +18,7 @@ interface Parts {
 }
 
 export class Decisions {
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: DecisionParts) {}
 
   /** Chooses the representation of the next video segment; undefined leaves it to the player's own algorithm. */
   decide(): Choice | undefined {

@@ -26,7 +26,7 @@ export interface Moment {
   input: Input;
 }
 
-interface Parts {
+interface PlannerParts {
   port: Pick<PlayerPort, 'situation'>;
   session: Session;
   clock: SessionClock;
@@ -40,7 +40,7 @@ export class Planner {
   #controller: Controller;
   #kept: Moment | undefined;
 
-  constructor(private readonly parts: Parts) {
+  constructor(private readonly parts: PlannerParts) {
     this.#controller = parts.options.newController();
   }
 

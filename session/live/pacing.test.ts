@@ -57,8 +57,8 @@ describe('the rate of a live stream', () => {
     expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.2, 0.3, 0.4]);
   });
 
-  type Step = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
-  test.each<[string, ...Step[]]>([
+  type PacingStep = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
+  test.each<[string, ...PacingStep[]]>([
     ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],
     [
       'changes at once to 1',

@@ -16,7 +16,7 @@ import type { SessionClock } from './session-clock.ts';
 /** A player's clock in whole milliseconds may exceed the elapsed time by this much. */
 const CLOCK_SLACK_SECONDS = 0.01;
 
-interface Parts {
+interface DownloadParts {
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
@@ -34,7 +34,7 @@ export class Downloads {
   /** `downloads`: those in flight, which only this class changes. */
   constructor(
     private readonly downloads: RequestsInFlight,
-    private readonly parts: Parts,
+    private readonly parts: DownloadParts,
   ) {}
 
   /** A request was sent. */

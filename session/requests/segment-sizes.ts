@@ -51,7 +51,7 @@ export async function loadSizes(sizes: SizesFile | string | URL, host: Pick<Host
 export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
 
 /** A segment's declared bitrate and duration. */
-type Declared = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
+type DeclaredSegment = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
 
 interface Ratio {
   id: string;
@@ -87,7 +87,7 @@ export class SegmentSizes {
   }
 
   /** A downloaded segment has `sizeBits`. */
-  learn({ representation: { id, bitrateBps }, segmentSeconds }: Declared, sizeBits: number): void {
+  learn({ representation: { id, bitrateBps }, segmentSeconds }: DeclaredSegment, sizeBits: number): void {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
     this.#learntSeconds += segmentSeconds;

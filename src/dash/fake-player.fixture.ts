@@ -49,7 +49,7 @@ function defaultSettings() {
   };
 }
 
-interface Rule {
+interface SwitchRule {
   getSwitchRequest(context: object): {
     representation: { id: string } | null;
     priority: number;
@@ -81,8 +81,8 @@ export function fakeVideo(count = SEGMENTS, period: object = {}) {
 export class FakePlayer extends StandIn {
   readonly settings = defaultSettings();
   readonly updates: object[] = [];
-  rules: { type: string; rulename: string; rule: (context: object) => { create(): Rule } }[] = [];
-  instances: Rule[] = [];
+  rules: { type: string; rulename: string; rule: (context: object) => { create(): SwitchRule } }[] = [];
+  instances: SwitchRule[] = [];
   representations = fakeVideo();
   current = 0;
   bufferTarget = 18;

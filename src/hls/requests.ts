@@ -19,7 +19,7 @@ import { classOf, type HlsHandlers } from './player.ts';
 import { isPretended, segmentOf, wholeSeconds } from './situation.ts';
 
 /** A segment's request, or requests. */
-interface Request {
+interface HlsRequest {
   frag: Fragment;
   isInParts: boolean;
   /** Parts of the segment up to the latest complete one, and its end in the presentation. */
@@ -37,7 +37,7 @@ const SOON_MS = 300;
 
 export class Requests {
   /** By `frag.type`. */
-  readonly #requests = new Map<string, Request>();
+  readonly #requests = new Map<string, HlsRequest>();
   /** The latest whole segment came without progress, though it took its time. */
   #hidesProgress = false;
 
@@ -111,7 +111,7 @@ export class Requests {
     this.#requests.clear();
   }
 
-  #requested(request: Request): void {
+  #requested(request: HlsRequest): void {
     const { hls, adaptation, isMain } = this;
     const { frag } = request;
     const { stats } = frag.loader ?? {};
@@ -127,7 +127,7 @@ export class Requests {
   }
 
   /** `parts`: complete ones. */
-  #received(request: Request, { loaded, total }: LoaderStats, parts = 0): void {
+  #received(request: HlsRequest, { loaded, total }: LoaderStats, parts = 0): void {
     const { downloads } = this.adaptation;
     if (!request.isInParts) {
       downloads.received(request, { totalBits: loaded * 8, sizeBits: total * 8 });
@@ -140,7 +140,7 @@ export class Requests {
     downloads.received(request, { addedBits, chunks });
   }
 
-  #end(request: Request, outcome: 'whole' | 'abandoned' | 'failed'): void {
+  #end(request: HlsRequest, outcome: 'whole' | 'abandoned' | 'failed'): void {
     const { type } = request.frag;
     if (this.#requests.get(type) !== request) return;
     this.#requests.delete(type);
@@ -148,7 +148,7 @@ export class Requests {
   }
 
   /** Follows the bytes of the running request. There is none while hls.js waits for a key: its bytes then come at once. */
-  #follow(request: Request): void {
+  #follow(request: HlsRequest): void {
     const { guard, downloads } = this.adaptation;
     const { stats } = request.frag.loader ?? {};
     if (!stats) return;
@@ -167,7 +167,7 @@ export class Requests {
   }
 
   /** All parts that the segment will have are here. */
-  #isComplete({ frag, untilSeconds }: Request): boolean {
+  #isComplete({ frag, untilSeconds }: HlsRequest): boolean {
     const { latestLevelDetails: details } = this.hls;
     // hls.js makes another object for each update of the playlist.
     const newest = details?.fragments[Number(frag.sn) - details.startSN] ?? frag;

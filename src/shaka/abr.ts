@@ -3,7 +3,7 @@
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
 import { DOM_METHODS, type Handlers, listen, override, UndoList } from '../hooks.ts';
-import type { AbrManager, AbrSettings, ShakaPlayer, Stream, SwitchCallback, Variant } from './player.ts';
+import type { AbrManager, AbrSettings, ShakaPlayer, ShakaStream, SwitchCallback, Variant } from './player.ts';
 import type { ShakaPort } from './port.ts';
 import type { Requests } from './requests.ts';
 
@@ -46,7 +46,7 @@ export class PluginManager {
   /** The buffer is full: the decision waits until Shaka is about to request. */
   #isDue = false;
   /** The page has selected a variant with this video: a segment of it is loaded before the next decision. */
-  #selected: { video: Stream | null; isRequested: boolean } | undefined;
+  #selected: { video: ShakaStream | null; isRequested: boolean } | undefined;
   /** Shaka has just asked what to begin with. */
   #hasChosen = false;
   /** This manager is Shaka's alone. */
@@ -98,7 +98,7 @@ export class PluginManager {
    * Decides at Shaka's request if there was no decision before it: timers were late, or the playback rate is high.
    * Undefined if the request may stay, as in trick play, whose streams are in no variant.
    */
-  decideLate(stream: Stream): Choice | undefined {
+  decideLate(stream: ShakaStream): Choice | undefined {
     const { port, adaptation } = this.attachment;
     this.#heedPage();
     if (this.#selected?.video === stream) this.#selected.isRequested = true;

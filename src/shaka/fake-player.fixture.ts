@@ -15,14 +15,14 @@ import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import {
   MEDIA_SEGMENT,
   OPERATION_ABORTED,
-  type Request,
+  type ShakaRequest,
   type ShakaPlayer,
-  type Stream,
+  type ShakaStream,
   type SwitchCallback,
   type Variant,
 } from './player.ts';
 
-type RequestFilter = (type: number, request: Request, context: object) => void;
+type RegisteredFilter = (type: number, request: ShakaRequest, context: object) => void;
 /** Chooses the highest variant that its estimate carries and the element's height allows. */
 export class OwnManager {
   variants: Variant[] = [];
@@ -60,7 +60,7 @@ export class OwnManager {
   ofTomorrow = () => void this.calls.push('ofTomorrow');
 }
 
-export function videoStream(id: number, bandwidth: number, height: number): Stream {
+export function videoStream(id: number, bandwidth: number, height: number): ShakaStream {
   const width = (height * 16) / 9;
   return { id, originalId: `v${id}`, type: 'video', bandwidth, width, height, segmentIndex: null };
 }
@@ -96,7 +96,7 @@ export class FakePlayer extends StandIn {
       },
     },
   };
-  readonly audio = ['en', 'fr'].map((id, i): Stream => {
+  readonly audio = ['en', 'fr'].map((id, i): ShakaStream => {
     return { id: 10 + i, originalId: id, type: 'audio', segmentIndex: null };
   });
   /** 1, 2 and 4 Mbit/s with English audio, then with French. */
@@ -115,7 +115,7 @@ export class FakePlayer extends StandIn {
   isLiveStream = false;
   manifest: object | null = null;
   end = SEGMENTS * SEGMENT_SECONDS;
-  readonly filters = new Set<RequestFilter>();
+  readonly filters = new Set<RegisteredFilter>();
   manager: OwnManager | undefined;
 
   getConfiguration() {
@@ -127,8 +127,8 @@ export class FakePlayer extends StandIn {
   }
   getNetworkingEngine() {
     return {
-      registerRequestFilter: (filter: RequestFilter) => void this.filters.add(filter),
-      unregisterRequestFilter: (filter: RequestFilter) => void this.filters.delete(filter),
+      registerRequestFilter: (filter: RegisteredFilter) => void this.filters.add(filter),
+      unregisterRequestFilter: (filter: RegisteredFilter) => void this.filters.delete(filter),
     };
   }
   getMediaElement = () => this.media;
@@ -199,11 +199,11 @@ export class FakePlayer extends StandIn {
     index: number,
     representation?: number,
     type = MEDIA_SEGMENT,
-    streamDataCallback?: Request['streamDataCallback'],
+    streamDataCallback?: ShakaRequest['streamDataCallback'],
   ) {
     if (representation !== undefined) this.active = this.variants[representation];
     const sentMs = performance.now();
-    const request: Request = {
+    const request: ShakaRequest = {
       uris: [`https://media.example/${index}.m4s`],
       headers: {},
       ...(streamDataCallback && { streamDataCallback }),

@@ -12,7 +12,7 @@ import { PAGE } from '../page-host.ts';
 import { type Attachment, PluginManager } from './abr.ts';
 import {
   type AbrManager,
-  type Request,
+  type ShakaRequest,
   type RequestContext,
   type ShakaPlayer,
   type Variant,
@@ -135,7 +135,7 @@ class ShakaInstallation implements Installation, Attachment {
     this.#isListening = true;
     const { player, adaptation, requests } = this;
     const { guard } = adaptation;
-    const filter = (_: number, request: Request, context?: RequestContext) => {
+    const filter = (_: number, request: ShakaRequest, context?: RequestContext) => {
       guard(() => {
         requests.begun(request, context);
         // Shaka has written its CMCD before.

@@ -13,7 +13,7 @@ export interface SegmentReference {
   getEndByte(): number | null;
 }
 
-export interface Stream {
+export interface ShakaStream {
   id: number;
   /** The id in the manifest. */
   originalId: string | null;
@@ -40,19 +40,19 @@ export interface Stream {
 export interface Variant {
   id: number;
   bandwidth: number;
-  audio: Stream | null;
-  video: Stream | null;
+  audio: ShakaStream | null;
+  video: ShakaStream | null;
 }
 
 export interface RequestContext {
   type?: number;
-  stream?: Stream;
+  stream?: ShakaStream;
   segment?: SegmentReference | null;
   /** For a source that does not play yet. */
   isPreload?: boolean;
 }
 
-export interface Request {
+export interface ShakaRequest {
   uris: string[];
   headers: Record<string, string>;
   /** Called with each part of the body as it arrives. */
@@ -99,7 +99,7 @@ export interface AbrManager {
 }
 
 type Range = { start: number; end: number };
-type RequestFilter = (type: number, request: Request, context?: RequestContext) => void;
+type RequestFilter = (type: number, request: ShakaRequest, context?: RequestContext) => void;
 type Bound = `${'min' | 'max'}${'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'ChannelsCount' | 'Bandwidth'}`;
 
 export interface Configuration {

@@ -4,7 +4,7 @@ import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { Choice, PlayerPort, Situation } from '../../session/player-port.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveStream } from './live.ts';
-import type { AbrManager, AbrSettings, ShakaPlayer, Stream, SwitchCallback, Variant } from './player.ts';
+import type { AbrManager, AbrSettings, ShakaPlayer, ShakaStream, SwitchCallback, Variant } from './player.ts';
 import { Presentation } from './situation.ts';
 import { withAudio } from './variants.ts';
 
@@ -120,7 +120,7 @@ export class ShakaPort implements PlayerPort {
   }
 
   /** What plays, or what Shaka itself would begin with. */
-  #audio(): Stream | null | undefined {
+  #audio(): ShakaStream | null | undefined {
     return (this.presentation.active() ?? this.manager!.inner.chooseVariant())?.audio;
   }
 
@@ -150,7 +150,7 @@ export class ShakaPort implements PlayerPort {
   /** As Shaka has it: the longer side of a portrait picture counts as its width. Unknown sizes fit. */
   #isWithinRestrictions({ video, audio, bandwidth }: Variant): boolean {
     const { restrictions } = this.settings;
-    const { width, height, frameRate }: Stream = video!;
+    const { width, height, frameRate }: ShakaStream = video!;
     const values = {
       Width: Math.max(width!, height!),
       Height: Math.min(width!, height!),

@@ -2,7 +2,7 @@
 
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
-import type { Request, RequestContext, Stream } from './player.ts';
+import type { ShakaRequest, RequestContext, ShakaStream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
 
@@ -30,9 +30,9 @@ interface Known {
 }
 
 /** The manager of the source that plays. */
-interface Playing {
+interface PlayingRequest {
   /** At the request for a video segment if a decision is due; returns the choice if it is another stream. */
-  decideLate(stream: Stream): Choice | undefined;
+  decideLate(stream: ShakaStream): Choice | undefined;
   /** That request has begun. */
   requested(): void;
 }
@@ -46,7 +46,7 @@ export class Requests {
   constructor(
     private readonly port: ShakaPort,
     private readonly adaptation: Adaptation,
-    private readonly playing: () => Playing | undefined,
+    private readonly playing: () => PlayingRequest | undefined,
   ) {}
 
   readonly handlers = {
@@ -75,7 +75,7 @@ export class Requests {
   };
 
   /** A request, before it is sent: from Shaka 5 at each attempt, from Shaka 4 at the first. */
-  begun(request: Request, context: RequestContext | undefined): void {
+  begun(request: ShakaRequest, context: RequestContext | undefined): void {
     if (!this.#begun(request, context) || this.#watched.has(request)) return;
     this.#watched.add(request);
     const { streamDataCallback } = request;

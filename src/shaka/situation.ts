@@ -2,7 +2,7 @@
 
 import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
 import type { LiveStream } from './live.ts';
-import type { SegmentReference, ShakaPlayer, Stream, Variant } from './player.ts';
+import type { SegmentReference, ShakaPlayer, ShakaStream, Variant } from './player.ts';
 import { Variants } from './variants.ts';
 
 /** Shaka asks itself twice a second whether to request: a choice this long before is still of the same moment. */
@@ -69,7 +69,7 @@ export class Presentation {
     };
   }
 
-  segment(stream: Stream, reference: SegmentReference): SegmentRequest {
+  segment(stream: ShakaStream, reference: SegmentReference): SegmentRequest {
     const startSeconds = reference.getStartTime();
     const endSeconds = reference.getEndTime();
     const nominalSeconds = this.#segmentSeconds();

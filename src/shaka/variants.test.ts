@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { videoStream } from './fake-player.fixture.ts';
-import type { Stream, Variant } from './player.ts';
+import type { ShakaStream, Variant } from './player.ts';
 import { Variants, withAudio } from './variants.ts';
 
-const audioStream = (id: number, more: Partial<Stream> = {}): Stream => ({
+const audioStream = (id: number, more: Partial<ShakaStream> = {}): ShakaStream => ({
   ...{ id, originalId: `a${id}`, type: 'audio', language: 'en', roles: [], channelsCount: 2, segmentIndex: null },
   ...more,
 });
 
-const variant = (video: Stream | null, audio: Stream | null, bandwidth: number): Variant => ({
+const variant = (video: ShakaStream | null, audio: ShakaStream | null, bandwidth: number): Variant => ({
   ...{ id: Math.random(), video, audio, bandwidth },
 });
 
@@ -60,7 +60,7 @@ describe('the ladder', () => {
   });
 
   test("counts the variants' bandwidth for all of HLS, also once Shaka has measured a playlist", () => {
-    const videos = [1, 2].map((id): Stream => ({ ...videoStream(id, 0, 360 * id), bandwidth: undefined as never }));
+    const videos = [1, 2].map((id): ShakaStream => ({ ...videoStream(id, 0, 360 * id), bandwidth: undefined as never }));
     const variants = videos.flatMap((video, i) => [
       variant(video, audioStream(8), 2e6 + i),
       variant(video, audioStream(9), 1e6 + i),
@@ -87,7 +87,7 @@ describe('the ladder', () => {
 describe('the audio', () => {
   const VIDEOS = [250e3, 700e3, 1.5e6, 2.5e6, 4.5e6].map((bps, i) => videoStream(i, bps, 180 * (i + 1)));
   const AUDIOS = [50e3, 130e3, 222e3].map((bandwidth, i) => audioStream(10 + i, { bandwidth }));
-  const of = (video: Stream, audios = AUDIOS) =>
+  const of = (video: ShakaStream, audios = AUDIOS) =>
     audios.map((audio) => variant(video, audio, video.bandwidth! + audio.bandwidth!));
   const chosen = (rung: number, playing: number | undefined, linkBps: number, audios = AUDIOS) => {
     const reference = playing === undefined ? audioStream(99) : audios[playing];

@@ -1,17 +1,17 @@
 /** The variants of a source: the ladder of their video streams, and the audio that goes with a video. */
 
 import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
-import type { Stream, Variant } from './player.ts';
+import type { ShakaStream, Variant } from './player.ts';
 
 /** A video stream. */
-export interface Rung extends Declared {
-  video: Stream;
+export interface VariantRung extends Declared {
+  video: ShakaStream;
 }
 
 /** What audio may need with the video. */
 export interface AudioBounds {
   /** The audio that plays, or that Shaka would begin with. */
-  reference: Stream | null | undefined;
+  reference: ShakaStream | null | undefined;
   /** Largest bandwidth of a variant to stay with, and to go up to. */
   mostBps: { stay: number; up: number };
 }
@@ -23,7 +23,7 @@ export class Variants {
   /** Those that Shaka allows, of the present source. */
   all: readonly Variant[] = [];
   /** A video stream's bitrate and id stay the same: Shaka changes `bandwidth` when it has loaded an HLS playlist. */
-  readonly #rungs = new Map<Stream, Rung>();
+  readonly #rungs = new Map<ShakaStream, VariantRung>();
   /** HLS: only variants declare a bandwidth. */
   #isOfVariants: boolean | undefined;
   #isUnknown = false;
@@ -62,12 +62,12 @@ export class Variants {
   }
 
   /** A stream that is in no variant is for trick play. */
-  rungOf(video: Stream): Rung {
+  rungOf(video: ShakaStream): VariantRung {
     return this.#rungs.get(video) ?? this.#declared(video);
   }
 
   /** Ascending in bitrate. */
-  ladder(allowed: readonly Variant[]): Rung[] {
+  ladder(allowed: readonly Variant[]): VariantRung[] {
     return ladderOf(unique(allowed).map((video) => this.rungOf(video)));
   }
 
@@ -77,7 +77,7 @@ export class Variants {
     this.#isUnknown = false;
   }
 
-  #declared(video: Stream): Rung {
+  #declared(video: ShakaStream): VariantRung {
     const { width, height, frameRate, bandwidth } = video;
     const ofVariants = this.all.filter((variant) => variant.video === video).map((variant) => variant.bandwidth);
     const bitrateBps = this.#isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
@@ -111,12 +111,12 @@ export function withAudio(
   return choices[present > Math.min(most, stay) ? Math.min(least, stay) : Math.max(present, up)];
 }
 
-function isAlike(audio: Stream | null, reference: Stream | null | undefined): boolean {
-  const keyOf = (one: Stream | null | undefined) =>
+function isAlike(audio: ShakaStream | null, reference: ShakaStream | null | undefined): boolean {
+  const keyOf = (one: ShakaStream | null | undefined) =>
     one && [one.language, one.channelsCount, one.spatialAudio, ...(one.roles ?? [])].join();
   return keyOf(audio) === keyOf(reference);
 }
 
-function nearness(audio: Stream | null, reference: Stream | null | undefined): number {
+function nearness(audio: ShakaStream | null, reference: ShakaStream | null | undefined): number {
   return Number(audio?.label === reference?.label) + 2 * Number(audio === reference);
 }

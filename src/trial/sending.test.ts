@@ -11,14 +11,14 @@ const settled = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
 
-interface Sent {
+interface SentReport {
   url: string;
   init: RequestInit;
 }
 
 /** What a page has; `answer` is the status of the collector, or undefined for none. */
 let answer: number | undefined;
-let sent: Sent[];
+let sent: SentReport[];
 let items: Map<string, string>;
 let page: EventTarget & { visibilityState: string };
 
@@ -76,7 +76,7 @@ test('a report is one line of JSON in a request without cookies that outlives th
   await settled();
   expect(bodies()).toEqual(seen);
   expect(seen[0]).toMatchObject({ ended: 'page', browser: 'chromium' });
-  const [{ url, init }] = sent as [Sent];
+  const [{ url, init }] = sent as [SentReport];
   expect(url).toBe(URL);
   expect(init.body).not.toContain('\n');
   expect(init).toMatchObject({ method: 'POST', keepalive: true, credentials: 'omit' });

@@ -9,7 +9,7 @@ import type { Playback, VideoSegment } from './playback.ts';
 const CACHED_SECONDS = 0.01;
 
 /** A request for audio or video that the player has sent. Seconds are of the page's clock. */
-interface Transfer {
+interface ObservedTransfer {
   /** Default: now. */
   sentSeconds?: number;
   /** As the player knows it at the moment; absent for audio. */
@@ -19,7 +19,7 @@ interface Transfer {
 }
 
 /** `toldSeconds`: when `bits` were told; undefined before the first byte. */
-type Running = Transfer & { sentSeconds: number; bits: number; toldSeconds?: number };
+type Running = ObservedTransfer & { sentSeconds: number; bits: number; toldSeconds?: number };
 
 /** The page's even clock. */
 export const pageSeconds = () => performance.now() / 1000;
@@ -35,7 +35,7 @@ export class Transfers {
   /** `isLive`: a request may wait for the encoder. */
   constructor(private readonly session: { isLive: boolean; playback: Playback; link: LinkRecord }) {}
 
-  sent(request: object, transfer: Transfer): void {
+  sent(request: object, transfer: ObservedTransfer): void {
     this.#running.set(request, { sentSeconds: pageSeconds(), ...transfer, bits: 0 });
   }
 

@@ -10,7 +10,7 @@ import { switchCost } from '../../qoe/qoe.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
-import type { Evaluation, Outcomes, Request } from '../segment-outcomes.ts';
+import type { Evaluation, Outcomes, PlannedRequest } from '../segment-outcomes.ts';
 import type { LinkPaths } from './link-paths.ts';
 
 /** Segments of a plan. */
@@ -30,14 +30,14 @@ export function liveStallSeconds({ risk, tuning }: ResolvedMpcLOptions): number 
 }
 
 /** `bits` are those of the first chunk that has not arrived. */
-export interface LiveRequest extends Request {
+export interface LiveRequest extends PlannedRequest {
   chunk: number;
   /** Chunks of the segment in the buffer; playback does not wait for them. */
   buffered: number;
 }
 
 /** What became of playback in one future. */
-interface Played {
+interface PlayedFuture {
   score: number;
   /** Of the request's own segment. */
   stallSeconds: number;
@@ -103,7 +103,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     let stallSeconds = 0;
     const count = segments * this.#chunkCount - request.buffered;
     for (let f = 0; f < this.#link.count; f++) {
-      let best: Played | undefined;
+      let best: PlayedFuture | undefined;
       for (const steps of LATER_STEPS) {
         if (steps > (segments > 1 ? request.representation : 0)) break;
         const played = this.#play(f, request, { count, later: request.representation - steps });
@@ -131,7 +131,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     future: number,
     request: LiveRequest,
     { count, later, needed }: { count: number; later?: number; needed?: Float64Array },
-  ): Played {
+  ): PlayedFuture {
     const { segmentSeconds, weights, playbackRate, started, isPaused, bufferLevelSeconds, live } = this.#state;
     const link = this.#link;
     const chunkCount = this.#chunkCount;

@@ -31,7 +31,7 @@ const HISTORY_CHOICES = 8;
 /** ... at most this many may go down for each that does not (`switchPercentageThreshold`). */
 const HISTORY_DROPS_SHARE = 0.075;
 
-interface Choice {
+interface RuleChoice {
   representation: number;
   /** BolaRule waits with a buffer above its limit for its choice, unless that is the top. */
   waitSeconds?: number;
@@ -80,7 +80,7 @@ export class DashSession {
   }
 
   /** The choice of the next segment. */
-  next(): Choice {
+  next(): RuleChoice {
     const { nowSeconds, bufferLevelSeconds } = this.state;
     this.advanceTo(nowSeconds);
     // The truth, where the state has less than the whole session.
@@ -144,7 +144,7 @@ export class DashSession {
   }
 
   /** The lowest request of all rules; without one the representation stays. */
-  private choose(): Choice {
+  private choose(): RuleChoice {
     const throughputBps = ewmaThroughputBps(this.ended, Number.POSITIVE_INFINITY);
     const isFree = this.nowSeconds >= this.abandonedUntilSeconds;
     const byThroughput = () => (isFree ? this.byThroughput(throughputBps) : undefined);
@@ -164,13 +164,13 @@ export class DashSession {
     return highestWithin(this.state.ladderBps, SAFETY_FACTOR * throughputBps);
   }
 
-  private byThroughput(throughputBps: number | undefined): Choice | undefined {
+  private byThroughput(throughputBps: number | undefined): RuleChoice | undefined {
     if (throughputBps === undefined) return undefined;
     const reason = `ThroughputRule: ${(throughputBps / 1e6).toPrecision(3)} Mbit/s`;
     return { representation: this.sustainable(throughputBps), reason };
   }
 
-  private byBuffer(throughputBps: number | undefined): Choice | undefined {
+  private byBuffer(throughputBps: number | undefined): RuleChoice | undefined {
     const { parameters } = this;
     if (!parameters) return undefined;
     this.bola ??= {
@@ -189,7 +189,7 @@ export class DashSession {
     return { representation: sustainable, reason: 'BolaRule: starting by throughput' };
   }
 
-  private bySteadyBuffer(bola: Bola, sustainable: number, parameters: BolaParameters): Choice {
+  private bySteadyBuffer(bola: Bola, sustainable: number, parameters: BolaParameters): RuleChoice {
     bola.placeholderSeconds += Math.max(0, this.nowSeconds - bola.idleSinceSeconds);
     bola.idleSinceSeconds = this.nowSeconds;
     const levelSeconds = this.levelSeconds + bola.placeholderSeconds;
@@ -206,7 +206,7 @@ export class DashSession {
     return { representation, reason, waitSeconds: isTop ? 0 : Math.max(0, -roomSeconds) };
   }
 
-  private guarded(throughputBps: number | undefined): Choice | undefined {
+  private guarded(throughputBps: number | undefined): RuleChoice | undefined {
     const { ladderBps, segmentSeconds } = this.state;
     if (this.segments < GUARD_IGNORES_SEGMENTS || throughputBps === undefined || this.levelSeconds <= 0)
       return undefined;
@@ -215,7 +215,7 @@ export class DashSession {
   }
 
   /** Counts choices by the representation before them, from the lowest on, until they are enough. */
-  private byHistory(): Choice | undefined {
+  private byHistory(): RuleChoice | undefined {
     let drops = 0;
     let others = 0;
     for (let r = 0; r < this.state.ladderBps.length; r++) {

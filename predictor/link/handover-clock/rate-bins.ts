@@ -1,6 +1,7 @@
 /** Collects throughput observations into bins of half a second of downloading. Constant memory. */
 
 import type { Observation } from '../../../abr/forecast.ts';
+import type { ThroughputPiece } from '../observation-meter.ts';
 import type { Measurement } from './state-filters.ts';
 
 /** Downloading per bin: shorter bins would show the sender's pauses rather than the link. */
@@ -18,10 +19,8 @@ const SLACK_SECONDS = 0.02;
 /** An observation that starts this long before the latest one shows that the session's clock was set back. */
 const SET_BACK_SECONDS = 1;
 
-type Piece = Extract<Observation, { kind: 'throughput' }>;
-
 export class RateBins {
-  #tail: Piece[] = [];
+  #tail: ThroughputPiece[] = [];
   #latestSeconds = Number.NEGATIVE_INFINITY;
   #startSeconds = 0;
   #endSeconds = 0;
@@ -51,7 +50,7 @@ export class RateBins {
     return true;
   }
 
-  #add({ startSeconds, endSeconds, bits }: Piece): void {
+  #add({ startSeconds, endSeconds, bits }: ThroughputPiece): void {
     if (this.#busySeconds === 0) this.#startSeconds = startSeconds;
     this.#endSeconds = endSeconds;
     this.#busySeconds += endSeconds - startSeconds;

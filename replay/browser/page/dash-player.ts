@@ -78,7 +78,7 @@ function playerSettings({ scenario, algorithm }: PlayerContext['config']): objec
   };
 }
 
-interface SegmentRequest {
+interface DashSegmentRequest {
   type: string;
   mediaType: string;
   index: number;
@@ -89,8 +89,8 @@ interface SegmentRequest {
   representation: { id: string } | null;
 }
 
-interface RequestEvent {
-  request: SegmentRequest;
+interface DashRequestEvent {
+  request: DashSegmentRequest;
   /** Of low-latency media: the chunks since the last event. */
   response?: ArrayBuffer;
   error?: unknown;
@@ -105,7 +105,7 @@ function record(player: MediaPlayerClass, requests: PlayerContext['requests']): 
   listen(player, 'qualityChangeRequested', (event) => {
     if (event.mediaType === 'video') reason = reasonText(event.reason);
   });
-  const ended = (request: SegmentRequest, outcome: 'complete' | 'abandoned' | 'failed') =>
+  const ended = (request: DashSegmentRequest, outcome: 'complete' | 'abandoned' | 'failed') =>
     requests.ended(request, outcome, request.bytesLoaded > 0 ? request.bytesLoaded : undefined);
   listen(player, 'fragmentLoadingStarted', ({ request }) => {
     const { type, mediaType, index, representation } = request;
@@ -125,7 +125,7 @@ function record(player: MediaPlayerClass, requests: PlayerContext['requests']): 
   listen(player, 'fragmentLoadingCompleted', ({ request, error }) => ended(request, error ? 'failed' : 'complete'));
   listen(player, 'fragmentLoadingAbandoned', ({ request }) => ended(request, 'abandoned'));
   interface MediaResponse {
-    request: { customData?: { request?: SegmentRequest } };
+    request: { customData?: { request?: DashSegmentRequest } };
     headers?: Record<string, string>;
   }
   const { addResponseInterceptor } = player as unknown as {
@@ -138,9 +138,9 @@ function record(player: MediaPlayerClass, requests: PlayerContext['requests']): 
   });
 }
 
-function listen(player: object, type: string, listener: (event: RequestEvent) => void): void {
+function listen(player: object, type: string, listener: (event: DashRequestEvent) => void): void {
   // dash.js's types list only some of the events.
-  (player as { on(type: string, listener: (event: RequestEvent) => void): void }).on(type, listener);
+  (player as { on(type: string, listener: (event: DashRequestEvent) => void): void }).on(type, listener);
 }
 
 /** dash.js's rules give reasons as objects of numbers, some with a message. */

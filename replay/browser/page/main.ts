@@ -15,7 +15,7 @@ import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { ObservedController } from '../../simulator/observed-controller.ts';
 import { browserAlgorithm } from '../algorithms.ts';
-import type { DecisionRecord, SessionConfig, SessionRecord } from '../record/session-record.ts';
+import type { DecisionRecord, SessionConfig, BrowserSessionRecord } from '../record/session-record.ts';
 import { loadPlayer } from './load-player.ts';
 import { PlaybackEnd } from './playback-end.ts';
 import { meterOf, type PlaybackMeter } from './playback-meter.ts';
@@ -29,7 +29,7 @@ const SAMPLE_MS = 25;
 const STUCK_SECONDS = 60;
 
 let prepared: BenchSession | undefined;
-let record: Promise<SessionRecord> | undefined;
+let record: Promise<BrowserSessionRecord> | undefined;
 
 window.leoAbrBench = {
   async prepare(config) {
@@ -150,7 +150,7 @@ class BenchSession {
     });
   }
 
-  async play(): Promise<SessionRecord> {
+  async play(): Promise<BrowserSessionRecord> {
     const { scenario, segmentCount } = this.config;
     const [video, requests, player] = [this.#video, this.#requests, this.#player];
     const meter = meterOf(video, () => requests.nowSeconds);
@@ -199,7 +199,7 @@ class BenchSession {
     } else if (joinSeconds > 0) await this.#clock.startedAtMs();
   }
 
-  #untilEnd(meter: PlaybackMeter): Promise<SessionRecord['endedBy']> {
+  #untilEnd(meter: PlaybackMeter): Promise<BrowserSessionRecord['endedBy']> {
     const { scenario, segmentCount } = this.config;
     const { live } = scenario;
     const liveEndSeconds = live ? liveSessionSeconds({ ...scenario, live, segmentCount }) : Number.POSITIVE_INFINITY;

@@ -9,10 +9,10 @@ import type { ResolvedScenario, SessionResult } from '../../results.ts';
 import { roundedSession, sessionTotals } from '../../simulator/session-result.ts';
 import { playbackHistory } from './playback-history.ts';
 import { segmentRows, totalSeconds } from './segment-rows.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { BrowserSessionRecord } from './session-record.ts';
 
 export function browserSessionResult(
-  record: SessionRecord,
+  record: BrowserSessionRecord,
   { planned, scenario, timings }: { planned: PlannedSession; scenario: ResolvedScenario; timings: boolean },
 ): SessionResult {
   const { trace, startSeconds, segmentCount, algorithm, seed } = planned;
@@ -65,6 +65,6 @@ export function browserSessionResult(
 }
 
 /** The reason of the last decision on the segment; '' if dash.js decided. */
-function reasonOf(index: number, { decisions }: SessionRecord): string {
+function reasonOf(index: number, { decisions }: BrowserSessionRecord): string {
   return decisions.filter(({ state }) => state.segmentIndex === index).at(-1)?.decision.reason ?? '';
 }

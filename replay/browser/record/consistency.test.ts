@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { inconsistencies } from './consistency.ts';
 import { recordedSession } from './recorded-session.fixture.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { BrowserSessionRecord } from './session-record.ts';
 
 const TARGET = { targetLatencySeconds: 2, chunkSeconds: 1 };
 const LIVE = { ...TARGET, encoderLatencySeconds: 0.3, timeShiftSeconds: 4 };
 
 const OPTIONS = { segmentSeconds: 4, segmentCount: 3, hasDecisions: true };
-const check = (change: Partial<SessionRecord> = {}, options: Parameters<typeof inconsistencies>[1] = OPTIONS) =>
+const check = (change: Partial<BrowserSessionRecord> = {}, options: Parameters<typeof inconsistencies>[1] = OPTIONS) =>
   inconsistencies({ ...recordedSession(), ...change }, options);
 
 test('none if decisions, requests and element agree', () => {
@@ -41,7 +41,7 @@ test('a stall that the decisions contradict, and lost time without an event', ()
 test('of a live session: segments that were not shown do not count, latencies do', () => {
   const { decisions, ...record } = recordedSession();
   const positions = [{ atSeconds: 1, mediaSeconds: 3, rate: 0.5 }];
-  const played: SessionRecord = {
+  const played: BrowserSessionRecord = {
     ...record,
     // Joined in segment 1; after a jump dash.js did not ask.
     widthsOnScreen: [[], [64], [96]],

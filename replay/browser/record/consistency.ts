@@ -2,7 +2,7 @@
 
 import { videoClip } from '../../media/clips.ts';
 import type { LiveStream } from '../../scenarios.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { BrowserSessionRecord } from './session-record.ts';
 
 /** How far decisions and element may differ, which look before and after a frame. */
 const TOLERANCE_SECONDS = 0.2;
@@ -17,7 +17,7 @@ interface Options {
   protocol?: string;
 }
 
-export function inconsistencies(record: SessionRecord, options: Options): string[] {
+export function inconsistencies(record: BrowserSessionRecord, options: Options): string[] {
   if (record.endedBy !== 'end') return [];
   const { live, protocol, hasDecisions, segmentCount, segmentSeconds } = options;
   const found = Array.from({ length: segmentCount }, (_, index) => segmentDifferences(record, index, options)).flat();
@@ -33,7 +33,7 @@ export function inconsistencies(record: SessionRecord, options: Options): string
 
 const widthOf = (representationId: string): number => videoClip(Number(representationId.replace('video-', ''))).width;
 
-function segmentDifferences(record: SessionRecord, index: number, { live, hasDecisions }: Options): string[] {
+function segmentDifferences(record: BrowserSessionRecord, index: number, { live, hasDecisions }: Options): string[] {
   const requests = record.requests.filter((request) => request.index === index);
   const ids = requests.filter(({ outcome }) => outcome === 'complete').map(({ representationId }) => representationId);
   const shown = record.widthsOnScreen[index] ?? [];
@@ -58,11 +58,11 @@ function segmentDifferences(record: SessionRecord, index: number, { live, hasDec
 }
 
 /** The plugin's second 0 on the session's clock: its first request, which in a live session comes after second 0. */
-const pluginZeroSeconds = ({ requests }: Pick<SessionRecord, 'requests'>) =>
+const pluginZeroSeconds = ({ requests }: Pick<BrowserSessionRecord, 'requests'>) =>
   Math.min(...requests.map(({ requestedAtSeconds }) => requestedAtSeconds));
 
 /** At each decision, elapsed time minus played media must equal the element's stalls so far. */
-function stallDifferences(record: SessionRecord, segmentSeconds: number): string[] {
+function stallDifferences(record: BrowserSessionRecord, segmentSeconds: number): string[] {
   const { startupSeconds } = record;
   if (startupSeconds === undefined) return ['the playhead never moved'];
   for (const { kind, state } of record.decisions) {
@@ -81,8 +81,8 @@ function stallDifferences(record: SessionRecord, segmentSeconds: number): string
 
 /** The decisions' latencies and the last one; other players count their latency differently. */
 function latencyDifferences(
-  record: SessionRecord,
-  { positions, endSeconds, shownLatencySeconds }: NonNullable<SessionRecord['live']>,
+  record: BrowserSessionRecord,
+  { positions, endSeconds, shownLatencySeconds }: NonNullable<BrowserSessionRecord['live']>,
   { timeShiftSeconds }: LiveStream,
 ): string[] {
   if (shownLatencySeconds === undefined) return [];

@@ -10,7 +10,7 @@ import { groupBy } from '../../evaluation/group-by.ts';
 import type { PlayerName } from '../../forecasters.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';
 import type { BrowserModel } from '../../scenarios.ts';
-import type { DownloadTiming, SessionRecord } from './session-record.ts';
+import type { DownloadTiming, BrowserSessionRecord } from './session-record.ts';
 
 /** A download is late if its excess over the prescribed duration is larger than both. */
 const LATE_SHARE = 0.03;
@@ -21,7 +21,7 @@ const MORE_SECONDS: Readonly<Record<PlayerName, number>> = { dash: 0, hls: 0, sh
 export const TOLERATED_LATE_SHARE = 0.02;
 
 /** Pairs the page's complete downloads with the origin's log. The parts of a segment are one download. */
-export function downloadTimings(record: SessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
+export function downloadTimings(record: BrowserSessionRecord, log: readonly RequestLogEntry[]): DownloadTiming[] {
   const segments = log.filter(
     ({ kind, prescribedEndSeconds }) => kind === 'segment' && prescribedEndSeconds !== undefined,
   );

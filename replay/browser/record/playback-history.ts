@@ -2,15 +2,15 @@
 
 import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
 import type { LiveStream } from '../../scenarios.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { BrowserSessionRecord } from './session-record.ts';
 
-interface Played extends Pick<SessionRecord, 'stalls'> {
-  live: Pick<NonNullable<SessionRecord['live']>, 'positions' | 'endSeconds'>;
+interface PlayedLive extends Pick<BrowserSessionRecord, 'stalls'> {
+  live: Pick<NonNullable<BrowserSessionRecord['live']>, 'positions' | 'endSeconds'>;
 }
 
 /** From the first picture to the end; of a session without pictures a stall from the join to the end. */
 export function playbackHistory(
-  { stalls, live: { positions, endSeconds } }: Played,
+  { stalls, live: { positions, endSeconds } }: PlayedLive,
   { timeShiftSeconds, targetLatencySeconds }: LiveStream,
 ): PlaybackPiece[] {
   if (positions.length === 0) {

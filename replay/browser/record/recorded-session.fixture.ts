@@ -1,6 +1,6 @@
 /** A small session record for tests: three segments of 4 s, one stall, one abandoned request. */
 
-import type { DecisionRecord, RequestRecord, SessionRecord } from './session-record.ts';
+import type { DecisionRecord, RequestRecord, BrowserSessionRecord } from './session-record.ts';
 
 export const LADDER_BPS = [1e6, 2e6];
 export const SIZES_BITS = Array(3).fill([4e6, 8e6]) as number[][];
@@ -19,7 +19,7 @@ const decision = (index: number, representation: number, [nowSeconds, bufferLeve
     state: { nowSeconds, bufferLevelSeconds, segmentIndex: index, started: nowSeconds > 0 },
   }) as DecisionRecord;
 
-export function recordedSession(): SessionRecord {
+export function recordedSession(): BrowserSessionRecord {
   return {
     endedBy: 'end',
     requests: [

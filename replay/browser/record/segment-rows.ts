@@ -5,10 +5,10 @@ import type { SegmentRow } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import type { RequestNote, StallRecord } from './session-record.ts';
 
-type Request = Omit<RequestNote, 'representationId'>;
+type RowRequest = Omit<RequestNote, 'representationId'>;
 
 interface PlayedRequests {
-  requests: readonly Request[];
+  requests: readonly RowRequest[];
   stalls: readonly StallRecord[];
 }
 
@@ -16,7 +16,7 @@ interface PlayedRequests {
 export function segmentRows(
   { requests, stalls }: PlayedRequests,
   { segmentSeconds, live }: Pick<Scenario, 'segmentSeconds' | 'live'>,
-  about: (last: Request) => Pick<SegmentRow, 'sizeBits' | 'reason'>,
+  about: (last: RowRequest) => Pick<SegmentRow, 'sizeBits' | 'reason'>,
 ): SegmentRow[] {
   // The element stalls slightly before the end of its buffer, so what it lacks is half a segment or chunk ahead.
   const aheadSeconds = (live?.chunkSeconds ?? segmentSeconds) / 2;

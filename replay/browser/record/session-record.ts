@@ -71,7 +71,7 @@ export interface PositionRecord {
   rate: number;
 }
 
-export interface SessionRecord {
+export interface BrowserSessionRecord {
   endedBy: 'end' | 'cutoff' | 'fault';
   fault?: string;
   requests: RequestRecord[];
@@ -113,14 +113,14 @@ export interface DownloadTiming {
   prescribedSeconds: number;
 }
 
-export interface PlayedSession {
+export interface PlayedRecord {
   /** In a household, of this player: `algorithm`, `seed` and `segmentCount` are its own. */
   planned: PlannedSession;
   attempt: number;
   /** Why it was rejected; absent if it was accepted. All sessions of a household are rejected for one. */
   rejected?: string;
   result: SessionResult;
-  record: SessionRecord;
+  record: BrowserSessionRecord;
   timings: DownloadTiming[];
   inconsistencies: string[];
   originLog: readonly RequestLogEntry[];
@@ -132,7 +132,7 @@ declare global {
   interface Window {
     leoAbrBench: {
       prepare(config: SessionConfig): Promise<void>;
-      play(): Promise<SessionRecord>;
+      play(): Promise<BrowserSessionRecord>;
     };
   }
 }

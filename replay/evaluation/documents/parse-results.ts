@@ -91,9 +91,9 @@ function jsonValue(text: string, file: string, line = 1): unknown {
 }
 
 /** Throws an `InputError` for another value. `place` is for its message. */
-type Check = (value: unknown, place: string) => void;
+type ValueCheck = (value: unknown, place: string) => void;
 
-function that(expected: string, holds: (value: unknown) => boolean): Check {
+function that(expected: string, holds: (value: unknown) => boolean): ValueCheck {
   return (value, place) => check(holds(value), place, expected, value);
 }
 
@@ -106,11 +106,11 @@ const notNegative = that('a number >= 0', (value) => isNumber(value) && value >=
 const positive = that('a number > 0', (value) => isNumber(value) && value > 0);
 const count = that('a whole number >= 0', (value) => Number.isInteger(value) && (value as number) >= 0);
 
-function nullable(item: Check): Check {
+function nullable(item: ValueCheck): ValueCheck {
   return (value, place) => value === null || item(value, place);
 }
 
-function list(item: Check, least = 0): Check {
+function list(item: ValueCheck, least = 0): ValueCheck {
   return (value, place) => {
     const isList = Array.isArray(value) && value.length >= least;
     check(isList, place, least > 0 ? `a list of at least ${least}` : 'a list', value);
@@ -119,7 +119,7 @@ function list(item: Check, least = 0): Check {
 }
 
 /** Keys that end with `?` may be absent. Unknown keys are allowed: a newer version may have written them. */
-function object(shape: Readonly<Record<string, Check>>): Check {
+function object(shape: Readonly<Record<string, ValueCheck>>): ValueCheck {
   const entries = Object.entries(shape).map(([key, item]) => [key.replace('?', ''), item, key.endsWith('?')] as const);
   return (value, place) => {
     const fields = requireObject(value, place);
@@ -131,11 +131,11 @@ function object(shape: Readonly<Record<string, Check>>): Check {
   };
 }
 
-function each(item: Check, ...keys: string[]): Record<string, Check> {
+function each(item: ValueCheck, ...keys: string[]): Record<string, ValueCheck> {
   return Object.fromEntries(keys.map((key) => [key, item]));
 }
 
-const ascendingList: Check = (value, place) => requireAscending(value, place, Number.POSITIVE_INFINITY);
+const ascendingList: ValueCheck = (value, place) => requireAscending(value, place, Number.POSITIVE_INFINITY);
 
 const segment = object({
   ...each(positive, 'bitrateBps', 'sizeBits'),

@@ -12,13 +12,13 @@ const MEDIAN_WATCH_SECONDS = 60;
 /** Share of the later mean at which the bitrate has arrived. */
 const RAMP_SHARE = 0.8;
 
-type Played = Pick<SessionResult, 'segments' | 'startupSeconds' | 'endedBy'>;
-type Rules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
+type PlayedSegments = Pick<SessionResult, 'segments' | 'startupSeconds' | 'endedBy'>;
+type ScenarioRules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
 
 /** Computed from the segments, so that files of any version have them. `watchSeconds` is the viewers' median. */
 export function firstMinute(
-  { segments, startupSeconds, endedBy }: Played,
-  rules: Rules,
+  { segments, startupSeconds, endedBy }: PlayedSegments,
+  rules: ScenarioRules,
   watchSeconds = MEDIAN_WATCH_SECONDS,
 ): FirstMinute {
   // Each use of a stored session's segments reads them from its file.
@@ -42,8 +42,8 @@ export function firstMinute(
  * stall by that of the moment at which it begins. Segments that never arrived count as media of quality 0.
  */
 function weightedQoe(
-  { segments, startupSeconds, endedBy }: Played,
-  { segmentSeconds, segmentCount, mu, lambda }: Rules,
+  { segments, startupSeconds, endedBy }: PlayedSegments,
+  { segmentSeconds, segmentCount, mu, lambda }: ScenarioRules,
   weightOf: (fromSeconds: number, toSeconds: number) => number,
 ): number {
   let value = -mu * startupSeconds;
@@ -61,7 +61,7 @@ function weightedQoe(
   return value / units;
 }
 
-function rampSeconds({ segments, startupSeconds }: Played, { segmentSeconds }: Rules): number {
+function rampSeconds({ segments, startupSeconds }: PlayedSegments, { segmentSeconds }: ScenarioRules): number {
   const later = segments.slice(Math.ceil(LATER_SECONDS / segmentSeconds));
   const counted = later.length > 0 ? later : segments;
   const meanBps = counted.reduce((sum, { bitrateBps }) => sum + bitrateBps, 0) / counted.length;

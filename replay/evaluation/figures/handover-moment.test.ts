@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { handoverMoment, type PlayedSession, preparation } from './handover-moment.ts';
+import { handoverMoment, type MomentSession, preparation } from './handover-moment.ts';
 
 const HANDOVER = { atSeconds: 15, sinceSeconds: 4, confidence: 0.95 };
-const session = (parts: Partial<PlayedSession>): PlayedSession => ({ stalls: [], rates: [], requests: [], ...parts });
+const session = (parts: Partial<MomentSession>): MomentSession => ({ stalls: [], rates: [], requests: [], ...parts });
 const stalledFor = (seconds: number, startSeconds = 15.1) =>
   session({ stalls: [{ startSeconds, endSeconds: startSeconds + seconds }] });
 const slow = session({

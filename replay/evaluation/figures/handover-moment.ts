@@ -3,7 +3,7 @@
 import type { Forecast, PlayerState } from '../../../abr/index.ts';
 
 /** A session up to now, in seconds since its start. */
-export interface PlayedSession {
+export interface MomentSession {
   stalls: readonly { startSeconds: number; endSeconds: number }[];
   /** The playback rate from each second on, in order. */
   rates: readonly { atSeconds: number; rate: number }[];
@@ -40,8 +40,8 @@ const LEAST_LOST_RATIO = 3;
 /** Undefined unless `own` prepared for the handover and played through its dip as good as whole, and `other` stalled in it. */
 export function handoverMoment(
   handover: AnnouncedHandover,
-  own: PlayedSession,
-  other: PlayedSession,
+  own: MomentSession,
+  other: MomentSession,
 ): HandoverMoment | undefined {
   const { atSeconds, sinceSeconds } = handover;
   const [ownSeconds, lostSeconds] = [stallSecondsInDip(own, atSeconds), stallSecondsInDip(other, atSeconds)];
@@ -54,7 +54,7 @@ export function handoverMoment(
 
 /** What a player did between two seconds to be prepared for the second one. */
 export function preparation(
-  { rates, requests }: PlayedSession,
+  { rates, requests }: MomentSession,
   fromSeconds: number,
   toSeconds: number,
 ): Pick<HandoverMoment, 'slowed' | 'lowered'> {
@@ -77,13 +77,13 @@ export function preparation(
   };
 }
 
-export function stallSecondsWithin({ stalls }: Pick<PlayedSession, 'stalls'>, from: number, to: number): number {
+export function stallSecondsWithin({ stalls }: Pick<MomentSession, 'stalls'>, from: number, to: number): number {
   return stalls.reduce((sum, { startSeconds, endSeconds }) => {
     return sum + Math.max(0, Math.min(endSeconds, to) - Math.max(startSeconds, from));
   }, 0);
 }
 
-export function stallSecondsInDip(played: PlayedSession, atSeconds: number): number {
+export function stallSecondsInDip(played: MomentSession, atSeconds: number): number {
   return stallSecondsWithin(played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds);
 }
 

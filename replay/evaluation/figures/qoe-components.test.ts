@@ -8,10 +8,10 @@ import { componentDifference, qoeComponents } from './qoe-components.ts';
 const scenario = testScenario();
 const [low, high] = [scenario.ladderBps[0]!, scenario.ladderBps[3]!];
 
-type Played = Partial<Pick<SessionResult, 'trace' | 'endedBy' | 'stallSeconds'>> & { segmentCount?: number };
+type SessionChanges = Partial<Pick<SessionResult, 'trace' | 'endedBy' | 'stallSeconds'>> & { segmentCount?: number };
 
 /** A session that stalls in its first segment. */
-function session(bitratesBps: number[], { stallSeconds = 0, segmentCount, ...rest }: Played = {}) {
+function session(bitratesBps: number[], { stallSeconds = 0, segmentCount, ...rest }: SessionChanges = {}) {
   const [blank] = testSession().segments;
   const segments = bitratesBps.map((bitrateBps, index) => ({ ...blank!, index, bitrateBps }));
   segments[0]!.stallSeconds = stallSeconds;

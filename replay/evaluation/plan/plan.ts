@@ -88,21 +88,21 @@ export function planBenchmark(options: BenchmarkOptions): BenchmarkPlan {
   return plan;
 }
 
-type Place = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'household'>;
-type Played = Place & Pick<SessionResult, 'algorithm'>;
+type SessionPlace = Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'household'>;
+type SessionKeys = SessionPlace & Pick<SessionResult, 'algorithm'>;
 
-export function sessionKey(session: Played): string {
+export function sessionKey(session: SessionKeys): string {
   const { household } = session;
   return JSON.stringify([...lineOf(session, household?.name), ...(household ? [household.player] : [])]);
 }
 
 /** `sessionKey` without the algorithm: sessions of a place are paired, in a household those of the same player. */
-export function placeKey({ dataset, trace, startSeconds, household }: Place): string {
+export function placeKey({ dataset, trace, startSeconds, household }: SessionPlace): string {
   const seat = household === undefined ? [] : [household.name, household.player];
   return JSON.stringify([dataset, trace, startSeconds, ...seat]);
 }
 
-function lineOf({ dataset, trace, startSeconds, algorithm, household }: Played, name: string | undefined): unknown[] {
+function lineOf({ dataset, trace, startSeconds, algorithm, household }: SessionKeys, name: string | undefined): unknown[] {
   return [dataset, trace, startSeconds, household?.algorithm ?? algorithm, ...(name === undefined ? [] : [name])];
 }
 

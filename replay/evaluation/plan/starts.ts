@@ -76,20 +76,20 @@ export function neededOfTraces(scenario: Scenario): string {
 }
 
 /** Segments of the shortest session of a short trace: `LEAST_MEDIA_SECONDS`, or all if the scenario has fewer. */
-export function leastSegments({ segmentSeconds, segmentCount, live }: Played): number {
+export function leastSegments({ segmentSeconds, segmentCount, live }: PlayedScenario): number {
   const mediaSeconds = LEAST_MEDIA_SECONDS + (live?.timeShiftSeconds ?? 0);
   return Math.min(segmentCount, Math.ceil(mediaSeconds / segmentSeconds - ROUNDING_SECONDS));
 }
 
-type Played = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
+type PlayedScenario = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'playbackRate' | 'live'>;
 
-function neededSeconds(scenario: Played): number {
+function neededSeconds(scenario: PlayedScenario): number {
   const { segmentSeconds, segmentCount, playbackRate = 1, live } = scenario;
   if (live !== undefined) return liveSessionSeconds({ segmentSeconds, segmentCount, live });
   return segmentCount * (segmentSeconds / playbackRate) + SLACK_SECONDS;
 }
 
-function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, scenario: Played): number {
+function segmentsOfShortTrace(trace: Pick<Trace, 'durationSeconds'>, scenario: PlayedScenario): number {
   const { live, playbackRate = 1 } = scenario;
   const segmentSeconds = scenario.segmentSeconds / playbackRate;
   const whole = (seconds: number) => Math.floor((seconds + ROUNDING_SECONDS) / segmentSeconds);

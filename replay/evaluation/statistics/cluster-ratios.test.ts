@@ -21,17 +21,17 @@ const WATCHED_SEGMENTS = [4, 10, 24, 48];
 
 /** x and y of a session, by metric. */
 const METRICS = {
-  qoe: ({ watched, qoe }: Played) => [watched, watched * qoe],
-  stalled: ({ watched, stalled }: Played) => [watched + stalled, stalled],
-  stallsPerSession: ({ stalled }: Played) => [1, stalled],
+  qoe: ({ watched, qoe }: ArmTotals) => [watched, watched * qoe],
+  stalled: ({ watched, stalled }: ArmTotals) => [watched + stalled, stalled],
+  stallsPerSession: ({ stalled }: ArmTotals) => [1, stalled],
 } as const;
 type DrawnMetric = keyof typeof METRICS;
 const DRAWN_METRICS = Object.keys(METRICS) as DrawnMetric[];
 
-type Played = { watched: number; stalled: number; qoe: number };
+type ArmTotals = { watched: number; stalled: number; qoe: number };
 
 /** By link: the sessions of both arms from the same starts. */
-type Pool = { control: Played; arm: Played }[][];
+type Pool = { control: ArmTotals; arm: ArmTotals }[][];
 
 /** Plays sessions of dash.js's rule, and of the algorithm of the arm, on every shipped link. */
 function playPool(arm: string): Pool {
@@ -42,7 +42,7 @@ function playPool(arm: string): Pool {
     Array.from({ length: STARTS }, (_, i) => {
       const startSeconds = Math.round((i * trace.durationSeconds) / STARTS);
       const segmentCount = WATCHED_SEGMENTS[i % WATCHED_SEGMENTS.length]!;
-      const play = (algorithm: string): Played => {
+      const play = (algorithm: string): ArmTotals => {
         const { segments, stallSeconds, qoe } = player({ trace, startSeconds, segmentCount, seed: i, algorithm })[0]!;
         return { watched: segments.length * scenario.segmentSeconds, stalled: stallSeconds, qoe: qoe.linear };
       };

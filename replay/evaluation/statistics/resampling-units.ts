@@ -6,15 +6,15 @@ import { groupBy } from '../group-by.ts';
 /** A data set with fewer groups is resampled by recordings. */
 const FEWEST_GROUPS = 8;
 
-type Place = Pick<SessionResult, 'dataset' | 'trace' | 'group'>;
+type LinkPlace = Pick<SessionResult, 'dataset' | 'trace' | 'group'>;
 
 export interface DatasetUnits {
   resampledBy: 'groups' | 'recordings';
-  nameOf(session: Place): string;
+  nameOf(session: LinkPlace): string;
 }
 
 /** The kind of units of each data set. Pass all sessions, so that subsets are resampled by the same kind. */
-export function unitsByDataset(sessions: readonly Place[]): Map<string, DatasetUnits> {
+export function unitsByDataset(sessions: readonly LinkPlace[]): Map<string, DatasetUnits> {
   const ways = [...groupBy(sessions, ({ dataset }) => dataset)].map(([dataset, members]): [string, DatasetUnits] => {
     const hasGroups = new Set(members.map(({ group }) => group)).size >= FEWEST_GROUPS;
     return [
@@ -29,10 +29,10 @@ export function unitsByDataset(sessions: readonly Place[]): Map<string, DatasetU
 }
 
 /** These sessions' units, numbered in order of appearance; `ways` is of `unitsByDataset`. */
-export function resamplingUnits(sessions: readonly Place[], ways: ReadonlyMap<string, DatasetUnits>) {
-  const nameOf = (session: Place) => JSON.stringify([session.dataset, ways.get(session.dataset)!.nameOf(session)]);
+export function resamplingUnits(sessions: readonly LinkPlace[], ways: ReadonlyMap<string, DatasetUnits>) {
+  const nameOf = (session: LinkPlace) => JSON.stringify([session.dataset, ways.get(session.dataset)!.nameOf(session)]);
   const numbers = new Map([...new Set(sessions.map(nameOf))].map((name, number) => [name, number]));
   const kinds = [...new Set(sessions.map(({ dataset }) => ways.get(dataset)!.resampledBy))];
   const resampledBy: ResampledBy = kinds.length > 1 ? 'mixed' : (kinds[0] ?? 'recordings');
-  return { unitOf: (session: Place): number => numbers.get(nameOf(session))!, unitCount: numbers.size, resampledBy };
+  return { unitOf: (session: LinkPlace): number => numbers.get(nameOf(session))!, unitCount: numbers.size, resampledBy };
 }

@@ -1,6 +1,6 @@
 /** One request on the replayed link: the arrival of its bits. */
 
-import type { FlightLink, SharedFlight, Transfer } from '../../link/shared-link.ts';
+import type { FlightLink, SharedFlight, LinkTransfer } from '../../link/shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 
@@ -27,7 +27,7 @@ export class Flight implements SharedFlight {
       requestedAtSeconds + link.transferSeconds(requestedAtSeconds, Math.min(FIRST_BYTE_BITS, sizeBits));
   }
 
-  get transfers(): readonly Transfer[] {
+  get transfers(): readonly LinkTransfer[] {
     const { link, requestedAtSeconds, sizeBits } = this;
     return [
       {

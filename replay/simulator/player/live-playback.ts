@@ -2,7 +2,7 @@
 
 import { type CatchUp, catchUpRate, DEFAULT_PLAYBACK_RATES, shouldJumpToLive } from '../../catch-up.ts';
 import type { PlaybackPiece } from '../../evaluation/figures/live-metrics.ts';
-import type { Transfer } from '../../link/shared-link.ts';
+import type { LinkTransfer } from '../../link/shared-link.ts';
 import type { LiveStream } from '../../scenarios.ts';
 
 /** dash.js leaves a position that has left the time-shift buffer by more than this, if playback is stalled. */
@@ -10,7 +10,7 @@ const EXPIRY_SLACK_SECONDS = 0.25;
 
 /** Media that will be in the buffer this long after a transfer, whose end may move. */
 export interface Append {
-  transfer: Readonly<Transfer>;
+  transfer: Readonly<LinkTransfer>;
   responseSeconds: number;
   appendSeconds: number;
   untilMediaSeconds: number;

@@ -21,7 +21,7 @@ import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-li
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
-import type { Event, EventQueue } from '../event-queue.ts';
+import type { QueuedEvent, EventQueue } from '../event-queue.ts';
 import { ObservedController } from '../observed-controller.ts';
 import { sessionTotals } from '../session-result.ts';
 import { pageLinkOf, sizesOf } from '../session-setup.ts';
@@ -92,7 +92,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   private loading!: Loading;
   private wastedBits = 0;
   private ended: Pick<SessionResult, 'endedBy' | 'fault'> | undefined;
-  private readonly pending = new Set<Event>();
+  private readonly pending = new Set<QueuedEvent>();
   /** A fault of the simulator itself. */
   private failure: unknown;
 
@@ -222,7 +222,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
   }
 
   /** Runs `action` at a second that is not before now, if the session is not over then. */
-  protected at(seconds: number, action: () => void): Event {
+  protected at(seconds: number, action: () => void): QueuedEvent {
     const event = this.queue.at(Math.max(this.queue.nowSeconds, seconds + this.offsetSeconds), () => {
       this.pending.delete(event);
       this.run(action);
