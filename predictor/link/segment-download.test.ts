@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { LinkWatch } from './link-watch.ts';
 import { LiveEdge, LiveWaits } from './live-waits.ts';
 import { ObservationMeter } from './observation-meter.ts';
-import { SegmentDownload } from './segment-download.ts';
+import { LinkWatch, SegmentDownload } from './segment-download.ts';
 
 test.each([
   [1e6, 7e6],

@@ -3,9 +3,14 @@
  * forecasts, and its size is learnt. Adapters only say that a request was sent, has received bits, or has ended.
  */
 
-import { knownBps, LinkWatch } from '../../predictor/link/link-watch.ts';
 import type { ObservationMeter } from '../../predictor/link/observation-meter.ts';
-import { type Arrived, type Outcome, SegmentDownload } from '../../predictor/link/segment-download.ts';
+import {
+  type Arrived,
+  knownBps,
+  LinkWatch,
+  type Outcome,
+  SegmentDownload,
+} from '../../predictor/link/segment-download.ts';
 import type { Ticker } from '../decisions/ticker.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
 import type { RequestReport, SegmentRequest } from '../player-port.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { LinkWatch } from '../../predictor/link/link-watch.ts';
 import type { Outcome } from '../../predictor/link/segment-download.ts';
+import { LinkWatch } from '../../predictor/link/segment-download.ts';
 import { FakePort } from '../fake-port.fixture.ts';
 import type { SegmentRequest } from '../player-port.ts';
 import { Session, VideoDownload } from './session.ts';
