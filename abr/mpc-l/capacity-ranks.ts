@@ -16,9 +16,8 @@ export class CapacityRanks {
   readonly #scores: Float64Array;
   readonly #transitions: Float64Array[] = [];
 
-  /** `bins` of equal probability; `steps` may read another forecast at any time. */
+  /** `bins` of equal probability. */
   constructor(
-    readonly steps: ForecastSteps,
     readonly bins: number,
     private readonly tail: TailWeight,
   ) {
@@ -27,25 +26,17 @@ export class CapacityRanks {
   }
 
   /** `[step * bins + bin]` in bit/s. */
-  capacityBps(): Float64Array {
-    const { forecast, count } = this.steps;
-    if (forecast === this.#computed) return this.#capacityBps;
-    for (let step = 0; step < count; step++) {
-      this.#capacityBps.set(this.steps.capacitiesBps(step, this.#scores), step * this.bins);
+  capacityBps(steps: ForecastSteps): Float64Array {
+    for (let step = 0; step < steps.count && steps.forecast !== this.#computed; step++) {
+      this.#capacityBps.set(steps.capacitiesBps(step, this.#scores), step * this.bins);
     }
-    this.#computed = forecast;
+    this.#computed = steps.forecast;
     return this.#capacityBps;
   }
 
-  /** Correlation of ranks between two moments, in seconds from now. */
-  correlation(fromSeconds: number, toSeconds: number): number {
-    const { steps } = this;
-    return steps.correlation ** Math.max(1, steps.stepAt(toSeconds) - steps.stepAt(fromSeconds));
-  }
-
-  /** Transition probabilities between these moments, `[from * bins + to]`. */
-  transitions(fromSeconds: number, toSeconds: number): Float64Array {
-    const hundredths = Math.min(LARGEST_HUNDREDTHS, Math.round(this.correlation(fromSeconds, toSeconds) * 100));
+  /** Transition probabilities at a correlation of ranks, `[from * bins + to]`. */
+  transitions(correlation: number): Float64Array {
+    const hundredths = Math.min(LARGEST_HUNDREDTHS, Math.round(correlation * 100));
     this.#transitions[hundredths] ??= rankTransitions(this.bins, hundredths / 100, this.tail).map((p) =>
       p < NEGLIGIBLE ? 0 : p,
     );

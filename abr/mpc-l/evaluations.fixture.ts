@@ -15,9 +15,9 @@ const LATENCY_SECONDS = 0.05;
 export function planOf(state: PlayerState, forecast: QuantileForecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
   const futures = new Futures(options.tuning.futures, options.seed);
-  const ranks = new CapacityRanks(futures.steps, options.tuning.bins, tailWeightOf(options));
+  const ranks = new CapacityRanks(options.tuning.bins, tailWeightOf(options));
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
-  const later = new ValueFunction(laterSegments(state, options, ranks, LATENCY_SECONDS));
+  const later = new ValueFunction(laterSegments(state, options, futures.steps, ranks, LATENCY_SECONDS));
   const outcomes = new SegmentOutcomes(state, options, futures, ranks);
   return { futures, ranks, later, outcomes };
 }

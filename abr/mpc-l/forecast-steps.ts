@@ -17,63 +17,46 @@ export const MAX_STEPS = 16;
 const MAX_CORRELATION = 0.99;
 
 export class ForecastSteps {
-  #forecast: QuantileForecast | undefined;
-  #floorBps = 0;
-  /** The normal score of each quantile level. */
-  #levelScores: readonly number[] = [];
-  #count = 0;
-  #ageSeconds = 0;
-  #correlation = Number.NaN;
-  /** Ends of the steps since the forecast's second 0; the first `count` hold. */
-  readonly ends = new Float64Array(MAX_STEPS);
-
-  /** The forecast that was read last. */
-  get forecast(): QuantileForecast | undefined {
-    return this.#forecast;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  get ageSeconds(): number {
-    return this.#ageSeconds;
-  }
-
+  readonly count: number;
+  /** Ends of the steps since the forecast's second 0. */
+  readonly ends: Float64Array;
+  readonly ageSeconds: number;
   /** Correlation of ranks from one step to the next. */
-  get correlation(): number {
-    return this.#correlation;
-  }
+  readonly correlation: number;
+  readonly #floorBps: number;
+  /** The normal score of each quantile level. */
+  readonly #levelScores: readonly number[];
 
-  /** Reads a forecast that is `ageSeconds` old. Returns false if it is the one that was read last. */
-  read(forecast: QuantileForecast, ageSeconds: number): boolean {
-    this.#ageSeconds = Math.max(0, ageSeconds);
-    if (forecast === this.#forecast) return false;
-    this.#forecast = forecast;
+  constructor(
+    readonly forecast: QuantileForecast,
+    ageSeconds: number,
+  ) {
     const { stepEndsSeconds, levels, quantilesBps, rankCorrelation } = forecast;
-    this.#count = Math.min(MAX_STEPS, stepEndsSeconds.length);
-    let highest = 0;
-    for (let step = 0; step < this.#count; step++) {
-      this.ends[step] = stepEndsSeconds[step]!;
-      highest = Math.max(highest, quantilesBps[step]![levels.length - 1]!);
-    }
+    this.count = Math.min(MAX_STEPS, stepEndsSeconds.length);
+    this.ends = Float64Array.from(stepEndsSeconds.slice(0, this.count));
+    this.ageSeconds = Math.max(0, ageSeconds);
+    this.correlation = Math.min(MAX_CORRELATION, rankCorrelation);
+    const highest = Math.max(...quantilesBps.slice(0, this.count).map((row) => row[levels.length - 1]!));
     this.#floorBps = Math.max(FLOOR_BPS, FLOOR_SHARE * highest);
     this.#levelScores = levels.map(normalQuantile);
-    this.#correlation = Math.min(MAX_CORRELATION, rankCorrelation);
-    return true;
   }
 
   /** The step at `seconds` from now. */
   stepAt(seconds: number): number {
-    const last = this.#count - 1;
+    const last = this.count - 1;
     let step = 0;
-    while (step < last && this.#ageSeconds + seconds >= this.ends[step]!) step++;
+    while (step < last && this.ageSeconds + seconds >= this.ends[step]!) step++;
     return step;
+  }
+
+  /** Correlation of ranks between two moments, in seconds from now. */
+  correlationBetween(fromSeconds: number, toSeconds: number): number {
+    return this.correlation ** Math.max(1, this.stepAt(toSeconds) - this.stepAt(fromSeconds));
   }
 
   /** End of each step in seconds from now; the last step goes on. */
   endsFromNow(): number[] {
-    return Array.from(this.ends.subarray(0, this.#count), (end) => end - this.#ageSeconds);
+    return Array.from(this.ends, (end) => end - this.ageSeconds);
   }
 
   /**
@@ -81,7 +64,7 @@ export class ForecastSteps {
    * and goes on so beyond them.
    */
   capacitiesBps(step: number, scores: Float64Array): Float64Array {
-    const row = this.#forecast!.quantilesBps[step]!;
+    const row = this.forecast.quantilesBps[step]!;
     const levels = this.#levelScores;
     const floorBps = this.#floorBps;
     const logAt = (level: number) => Math.log(Math.max(floorBps, row[level]!));

@@ -35,12 +35,12 @@ const rateAt = (futures: Futures, future: number, seconds: number) =>
   FEW_BITS / futures.transferSeconds(future, seconds, FEW_BITS);
 const ratesAt = (futures: Futures, seconds: number) =>
   Array.from({ length: futures.count }, (_, future) => rateAt(futures, future, seconds));
-const ranksOf = ({ steps }: Futures, bins = BINS) => new CapacityRanks(steps, bins, { weight: 0, tail: 1 });
+const ranksOf = (bins = BINS) => new CapacityRanks(bins, { weight: 0, tail: 1 });
 const marginalAt = (futures: Futures, seconds: number, bins = BINS) => {
   const step = futures.steps.stepAt(seconds);
   return [
-    ...ranksOf(futures, bins)
-      .capacityBps()
+    ...ranksOf(bins)
+      .capacityBps(futures.steps)
       .subarray(step * bins, (step + 1) * bins),
   ];
 };
@@ -120,12 +120,12 @@ test.each([0, 0.5, 0.7, 0.8, 0.9])('scores are correlated by %p from step to ste
 });
 
 test('the correlation between two moments is that of the steps between them, at least one', () => {
-  const ranks = ranksOf(read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 }));
-  expect(ranks.correlation(0, 0.2)).toBeCloseTo(0.8, 12);
-  expect(ranks.correlation(0, 1)).toBeCloseTo(0.8, 12);
-  expect(ranks.correlation(0, 3)).toBeCloseTo(0.64, 12);
-  expect(ranks.correlation(10, 14)).toBeCloseTo(0.8, 12);
-  expect(ranksOf(read(forecastOf({ rankCorrelation: 1 }))).correlation(0, 1)).toBe(0.99);
+  const { steps } = read(forecastOf({ rankCorrelation: 0.8 }), { age: 0.5 });
+  expect(steps.correlationBetween(0, 0.2)).toBeCloseTo(0.8, 12);
+  expect(steps.correlationBetween(0, 1)).toBeCloseTo(0.8, 12);
+  expect(steps.correlationBetween(0, 3)).toBeCloseTo(0.64, 12);
+  expect(steps.correlationBetween(10, 14)).toBeCloseTo(0.8, 12);
+  expect(read(forecastOf({ rankCorrelation: 1 })).steps.correlationBetween(0, 1)).toBe(0.99);
 });
 
 test('futures have a floor for dead links, and stay finite and above 0', () => {
@@ -186,10 +186,10 @@ test('transferSeconds: age moves the moment', () => {
   }
   // Ranks follow the futures to another forecast.
   const moving = read(forecastOf());
-  const ranks = ranksOf(moving);
-  const before = [...ranks.capacityBps()];
+  const ranks = ranksOf();
+  const before = [...ranks.capacityBps(moving.steps)];
   moving.draw(quantilesOf(1e6), 0);
-  expect([...ranks.capacityBps()]).not.toEqual(before);
+  expect([...ranks.capacityBps(moving.steps)]).not.toEqual(before);
   // A clock behind the forecaster's.
   expect(ratesAt(read(forecastOf(), { age: -0.5 }), 0)).toEqual(ratesAt(read(forecastOf()), 0));
 });

@@ -16,8 +16,7 @@ import { drawInnovations } from './innovations.ts';
  * the correlation alone, and capacities are computed when they are first asked for.
  */
 export class Futures {
-  /** Of the forecast that the futures are of. */
-  readonly steps = new ForecastSteps();
+  #steps: ForecastSteps | undefined;
   /** The correlation that the ranks are of. */
   #correlation = Number.NaN;
   /** `[future][step]`: bit/s, in the first `#drawnSteps`, and its rank among the futures. */
@@ -41,22 +40,29 @@ export class Futures {
    * were of the same forecast.
    */
   draw(forecast: QuantileForecast, ageSeconds: number): boolean {
-    if (!this.steps.read(forecast, ageSeconds)) return false;
+    const isSame = forecast === this.#steps?.forecast;
+    this.#steps = new ForecastSteps(forecast, ageSeconds);
+    if (isSame) return false;
     this.#drawnSteps = 0;
-    if (this.steps.correlation !== this.#correlation) this.#rank(this.steps.correlation);
+    if (this.#steps.correlation !== this.#correlation) this.#rank(this.#steps.correlation);
     return true;
+  }
+
+  /** Those of the forecast that was drawn last. */
+  get steps(): ForecastSteps {
+    return this.#steps!;
   }
 
   /** Seconds that `bits` take in one future if they start `startSeconds` from now; without request latency. */
   transferSeconds(future: number, startSeconds: number, bits: number): number {
-    const { ends: stepEnds, count, ageSeconds } = this.steps;
+    const { ends: stepEnds, count, ageSeconds } = this.#steps!;
     const rates = this.#rates;
     const last = count - 1;
     const begin = ageSeconds + startSeconds;
     const row = future * MAX_STEPS;
     let at = begin;
     let left = bits;
-    for (let step = this.steps.stepAt(startSeconds); step < last; step++) {
+    for (let step = this.#steps!.stepAt(startSeconds); step < last; step++) {
       if (step >= this.#drawnSteps) this.#drawTo(step);
       const rate = rates[row + step]!;
       const end = stepEnds[step]!;
@@ -76,7 +82,7 @@ export class Futures {
 
   /** Rank of a future at `seconds` from now, in `bins` of equal probability. */
   binAt(future: number, seconds: number, bins: number): number {
-    const rank = this.#ranks[future * MAX_STEPS + this.steps.stepAt(seconds)]!;
+    const rank = this.#ranks[future * MAX_STEPS + this.#steps!.stepAt(seconds)]!;
     return Math.floor(((rank + 0.5) / this.count) * bins);
   }
 
@@ -110,7 +116,7 @@ export class Futures {
     while (this.#drawnSteps <= last) {
       const step = this.#drawnSteps++;
       // Step 0 of the innovations has the scores in ascending order.
-      const byRank = this.steps.capacitiesBps(step, this.#innovations.subarray(0, count));
+      const byRank = this.#steps!.capacitiesBps(step, this.#innovations.subarray(0, count));
       for (let at = step; at < count * MAX_STEPS; at += MAX_STEPS) this.#rates[at] = byRank[this.#ranks[at]!]!;
     }
   }

@@ -6,6 +6,7 @@ import { sizesAt } from '../state/ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
+import type { ForecastSteps } from './forecast-steps.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import type { TailWeight } from './rank-chain.ts';
 
@@ -69,6 +70,7 @@ export function stallCostOf({ weights }: PlayerState, { tuning, risk }: Resolved
 export function laterSegments(
   state: PlayerState,
   options: ResolvedMpcLOptions,
+  steps: ForecastSteps,
   ranks: CapacityRanks,
   latencySeconds: number,
 ): ValueProblem {
@@ -78,8 +80,8 @@ export function laterSegments(
   const qualities = ladderBps.map((bps) => weights.quality(bps));
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
   const { bins } = ranks;
-  const stepEndsSeconds = ranks.steps.endsFromNow();
-  const capacityBps = ranks.capacityBps();
+  const stepEndsSeconds = steps.endsFromNow();
+  const capacityBps = ranks.capacityBps(steps);
   const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
   const shares = watchShares(state, count + 1, options.watchSeconds);
   const isEnd = segmentsRemaining <= count + 1;
@@ -91,7 +93,7 @@ export function laterSegments(
     stages: Array.from({ length: count }, (_, i) => {
       const seconds = (i + 1) * segmentSeconds;
       return {
-        transitions: ranks.transitions(seconds - segmentSeconds, seconds),
+        transitions: ranks.transitions(steps.correlationBetween(seconds - segmentSeconds, seconds)),
         sizesBits: sizesAt(state, i + 1),
         watchShare: shares[i + 1]! / shares[i]!,
       };

@@ -58,7 +58,7 @@ export class MpcL implements Controller {
     this.settleSeconds = options.tuning.settleSeconds;
     this.#options = options;
     this.#futures = new Futures(options.tuning.futures, options.seed);
-    this.#ranks = new CapacityRanks(this.#futures.steps, options.tuning.bins, tailWeightOf(options));
+    this.#ranks = new CapacityRanks(options.tuning.bins, tailWeightOf(options));
     this.#live = live;
     this.#fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
     if (!live?.pace) return;

@@ -177,7 +177,9 @@ export class SegmentOutcomes implements Outcomes {
 
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
   #play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
-    this.#later ??= new ValueFunction(laterSegments(this.#state, this.#options, this.#ranks, this.#latencySeconds));
+    this.#later ??= new ValueFunction(
+      laterSegments(this.#state, this.#options, this.#futures.steps, this.#ranks, this.#latencySeconds),
+    );
     const { isPaused, bufferLevelSeconds, playbackRate, weights } = this.#state;
     const playable = this.#playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);

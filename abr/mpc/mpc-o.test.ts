@@ -69,14 +69,13 @@ test.each([
   { bufferCapSeconds: 60, segmentSeconds: 4, horizon: 16 },
   { bufferCapSeconds: 6, segmentSeconds: 2, horizon: 5 },
 ])('plans $horizon segments, as mpc-l does, with a cap of $bufferCapSeconds s', ({ horizon, ...sizes }) => {
-  const steps = new ForecastSteps();
-  const ranks = new CapacityRanks(steps, 8, { weight: 0, tail: 1 });
+  const ranks = new CapacityRanks(8, { weight: 0, tail: 1 });
   const path = new PiecewisePath({ stepEndsSeconds: [5, 10], ratesBps: [5e6, 2e6] });
   forAll([anyState()], { numRuns: 20, seed: 4 }, (any) => {
     const state = { ...any, ...sizes, segmentsRemaining: 48 };
     const forecast = alongPath(path, state.nowSeconds);
-    steps.read(quantilesOf(1e6), 0);
-    const { stages } = laterSegments(state, resolveMpcLOptions({}), ranks, 0);
+    const steps = new ForecastSteps(quantilesOf(1e6), 0);
+    const { stages } = laterSegments(state, resolveMpcLOptions({}), steps, ranks, 0);
     expect(stages).toHaveLength(horizon - 1);
     expect(controller.decide(state, forecast).reason).toMatch(new RegExp(`over ${horizon} segments$`));
     expect(createMpcO({ horizon: 3 }).decide(state, forecast).reason).toMatch(/over 3 segments$/);
