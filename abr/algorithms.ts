@@ -1,15 +1,15 @@
 /** The controllers by name, for `--algorithms` and the plugin's options. A new controller is one more row. */
 
-import { createBola } from './rules/bola.ts';
 import type { Controller } from './controller.ts';
 import { check, requireInteger } from './errors.ts';
-import { MAX_HORIZON } from './state/horizon.ts';
 import { createMpcD } from './mpc/mpc-d.ts';
+import { createMpcO } from './mpc/mpc-o.ts';
 import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
-import { createMpcO } from './mpc/mpc-o.ts';
+import { createBola } from './rules/bola.ts';
 import { createThroughput } from './rules/throughput.ts';
+import { MAX_HORIZON } from './state/horizon.ts';
 
 /** Options of any controller; each uses those that concern it. */
 export interface ControllerOptions {

@@ -3,13 +3,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
-import { PiecewisePath } from './mpc/capacity-path.ts';
 import type { Controller, Decision, PlayerState } from './controller.ts';
+import { PiecewisePath } from './mpc/capacity-path.ts';
 import { createMpcD } from './mpc/mpc-d.ts';
+import { createMpcO } from './mpc/mpc-o.ts';
 import { evaluationsOf } from './mpc-l/evaluations.fixture.ts';
 import { createMpcL } from './mpc-l/mpc-l.ts';
 import { MPC_L_TUNING } from './mpc-l/options.ts';
-import { createMpcO } from './mpc/mpc-o.ts';
 import { between, forAll } from './property.fixture.ts';
 import {
   alongPath,

@@ -4,9 +4,9 @@
  */
 
 import fc from 'fast-check';
-import { type CapacityPath, ConstantPath, PiecewisePath } from './mpc/capacity-path.ts';
 import type { Download, InFlight, LiveState, PlayerState } from './controller.ts';
 import type { HandoverDip, PathForecast, QuantileForecast, ValidForecast } from './forecast.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from './mpc/capacity-path.ts';
 import { between, whole } from './property.fixture.ts';
 import { type QoeWeights, qoeWeights } from './qoe/qoe.ts';
 import { validForecast } from './valid-forecast.ts';

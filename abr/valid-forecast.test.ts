@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createController } from './algorithms.ts';
-import { ConstantPath } from './mpc/capacity-path.ts';
 import { InputError } from './errors.ts';
 import type { QuantileForecast } from './forecast.ts';
+import { ConstantPath } from './mpc/capacity-path.ts';
 import { Futures } from './mpc-l/futures.ts';
 import { LinkFutures } from './mpc-l/live/link-futures.ts';
 import { DRAWN_SECONDS } from './mpc-l/live/link-paths.ts';

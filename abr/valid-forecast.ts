@@ -1,6 +1,5 @@
 /** The form of a forecast, checked once: controllers take checked ones only. Whether it fits the session, they judge. */
 
-import type { CapacityPath } from './mpc/capacity-path.ts';
 import {
   check,
   InputError,
@@ -12,6 +11,7 @@ import {
   requireObject,
 } from './errors.ts';
 import { EPOCH_SECONDS, type Forecast, type ValidForecast } from './forecast.ts';
+import type { CapacityPath } from './mpc/capacity-path.ts';
 
 /** Faster than any link. */
 const GREATEST_RATE_BPS = 1e15;

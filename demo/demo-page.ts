@@ -2,7 +2,7 @@
 
 import { loadPlayer } from '../replay/browser/page/load-player.ts';
 import { SCENARIOS } from '../replay/scenarios.ts';
-import { type DemoChoice, choiceOf, formatChoice, parseChoice } from './choice/choice.ts';
+import { choiceOf, type DemoChoice, formatChoice, parseChoice } from './choice/choice.ts';
 import { addOwnAlgorithms, competitors, playerOf } from './choice/competitors.ts';
 import { Controls } from './choice/controls.ts';
 import { notesOn, readOwnTrace } from './choice/own-trace.ts';
@@ -12,7 +12,7 @@ import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
 import { OriginWatch } from './origin/origin-watch.ts';
-import { nowSecondsOf, type DemoRun, type RunPlayer, sessionSecondsOf } from './run/run.ts';
+import { type DemoRun, nowSecondsOf, type RunPlayer, sessionSecondsOf } from './run/run.ts';
 import { saveResults } from './run/take-away.ts';
 import { Timeline } from './run/timeline-model.ts';
 import { RunViews } from './views/run-views.ts';

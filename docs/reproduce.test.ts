@@ -21,16 +21,19 @@ const script = (name: string, ...args: string[]) =>
 describe('docs/results', () => {
   const steps = readSteps(join(ROOT, 'docs', 'results'));
 
-  test.each(Object.entries<ReproduceStep>(steps))('%s has commands that bash can parse, and whole rows', (name, step) => {
-    for (const lines of step.commands) expect(spawnSync('bash', ['-nc', lines.join('\n')]).status).toBe(0);
-    for (const { columns, rows } of Object.values(step.tables)) {
-      expect(rows.length).toBeGreaterThan(0);
-      for (const row of rows) expect(row).toHaveLength(Object.keys(columns).length);
-    }
-    writeStep(at('step.json'), step);
-    const kept = readFileSync(join(ROOT, 'docs', 'results', `${name}.json`), 'utf8');
-    expect(readFileSync(at('step.json'), 'utf8')).toBe(kept);
-  });
+  test.each(Object.entries<ReproduceStep>(steps))(
+    '%s has commands that bash can parse, and whole rows',
+    (name, step) => {
+      for (const lines of step.commands) expect(spawnSync('bash', ['-nc', lines.join('\n')]).status).toBe(0);
+      for (const { columns, rows } of Object.values(step.tables)) {
+        expect(rows.length).toBeGreaterThan(0);
+        for (const row of rows) expect(row).toHaveLength(Object.keys(columns).length);
+      }
+      writeStep(at('step.json'), step);
+      const kept = readFileSync(join(ROOT, 'docs', 'results', `${name}.json`), 'utf8');
+      expect(readFileSync(at('step.json'), 'utf8')).toBe(kept);
+    },
+  );
 
   test('has the tables of the documents', () => {
     expect(script('tables.js', '--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });

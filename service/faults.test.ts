@@ -127,7 +127,14 @@ interface SentCall {
   body: string | undefined;
 }
 
-function send({ port, agent, method, path, headers, body }: SentCall & { port: number; agent: Agent }): Promise<number> {
+function send({
+  port,
+  agent,
+  method,
+  path,
+  headers,
+  body,
+}: SentCall & { port: number; agent: Agent }): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ port, agent, method, path, headers }, (response) => {
       const { statusCode = 0 } = response;

@@ -18,7 +18,7 @@ import type {
 import { type Clock, SessionClock } from './clock.ts';
 import { LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
-import { type Reported, SharedLink, type ObservationVerdict } from './link/shared-link.ts';
+import { type ObservationVerdict, type Reported, SharedLink } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
 import { defined, type TelemetrySecond } from './telemetry.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { PiecewisePath } from '../mpc/capacity-path.ts';
 import type { QuantileForecast } from '../forecast.ts';
+import { PiecewisePath } from '../mpc/capacity-path.ts';
 import { between, forAll } from '../property.fixture.ts';
 import { quantilesOf } from '../random-states.fixture.ts';
 import { CapacityRanks } from './capacity-ranks.ts';

@@ -1,9 +1,9 @@
 /** The segments after the one to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
+import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
 import { sizesAt } from '../state/ladder.ts';
-import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ForecastSteps } from './forecast-steps.ts';

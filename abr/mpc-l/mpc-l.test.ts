@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from '../mpc/capacity-path.ts';
 import type { Controller, Decision, Download, InFlight, PlayerState } from '../controller.ts';
 import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
+import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { qoeWeights } from '../qoe/qoe.ts';

@@ -5,9 +5,9 @@
 
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../forecast.ts';
+import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
 import { horizonOf } from '../state/horizon.ts';
 import { lastIndexAtMost } from '../state/ladder.ts';
-import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { tailWeightOf } from './later-segments.ts';

@@ -4,8 +4,8 @@
  */
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
-import { sizesAt } from '../state/ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { sizesAt } from '../state/ladder.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';

@@ -5,8 +5,8 @@
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import type { QuantileForecast, ValidForecast } from '../forecast.ts';
-import { nearestLevel } from '../statistics/quantile.ts';
 import { robustThroughput } from '../state/robust-throughput.ts';
+import { nearestLevel } from '../statistics/quantile.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 
 /** With `startup: false` MPC-D decides until there are this many downloads. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath, PiecewisePath, type PiecewisePathOptions, ShiftedPath } from './capacity-path.ts';
 import { forAll, whole } from '../property.fixture.ts';
 import { anyNumber, runningSums } from '../random-states.fixture.ts';
+import { ConstantPath, PiecewisePath, type PiecewisePathOptions, ShiftedPath } from './capacity-path.ts';
 
 const seconds = anyNumber(0, 60);
 const sizeBits = anyNumber(1, 200).map((megabits) => megabits * 1e6);

@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from './capacity-path.ts';
 import type { Download, InFlight, PlayerState } from '../controller.ts';
-import { createMpcD } from './mpc-d.ts';
-import { bestPlan } from './plan-search.ts';
 import { between, forAll } from '../property.fixture.ts';
 import {
   anyDownloads,
@@ -13,6 +10,9 @@ import {
   stateOf as runningState,
 } from '../random-states.fixture.ts';
 import { robustThroughput } from '../state/robust-throughput.ts';
+import { ConstantPath } from './capacity-path.ts';
+import { createMpcD } from './mpc-d.ts';
+import { bestPlan } from './plan-search.ts';
 
 // planner.test.ts compares plans with brute force.
 test('takes the best plan on the robust throughput, five segments ahead unless told otherwise', () => {

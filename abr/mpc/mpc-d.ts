@@ -6,13 +6,13 @@
  * `abandon` and `bufferCap`.
  */
 
-import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import type { Controller, Decision, InFlight, Pace, PlayerState } from '../controller.ts';
 import type { Forecast } from '../forecast.ts';
 import { sizesAt } from '../state/ladder.ts';
+import { robustThroughput } from '../state/robust-throughput.ts';
+import { type CapacityPath, ConstantPath } from './capacity-path.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 import { TIE_TOLERANCE } from './plan-search.ts';
-import { robustThroughput } from '../state/robust-throughput.ts';
 
 export interface MpcDOptions {
   /** Name of the controller in its decisions. Default: `mpc-d` and the ablations that are on. */

@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { PiecewisePath } from './capacity-path.ts';
-import { LARGEST_HORIZON } from '../state/horizon.ts';
-import { createMpcD } from './mpc-d.ts';
 import { CapacityRanks } from '../mpc-l/capacity-ranks.ts';
 import { ForecastSteps } from '../mpc-l/forecast-steps.ts';
 import { laterSegments } from '../mpc-l/later-segments.ts';
 import { resolveMpcLOptions } from '../mpc-l/options.ts';
-import { createMpcO } from './mpc-o.ts';
-import { bestPlan } from './plan-search.ts';
 import { forAll, whole } from '../property.fixture.ts';
 import { alongPath, anyDownloads, anyPath, anyState, quantilesOf, stateOf } from '../random-states.fixture.ts';
+import { LARGEST_HORIZON } from '../state/horizon.ts';
 import { watchShares } from '../state/watch-time.ts';
+import { PiecewisePath } from './capacity-path.ts';
+import { createMpcD } from './mpc-d.ts';
+import { createMpcO } from './mpc-o.ts';
+import { bestPlan } from './plan-search.ts';
 
 const controller = createMpcO({ watchSeconds: Number.POSITIVE_INFINITY });
 

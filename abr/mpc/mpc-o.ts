@@ -5,13 +5,13 @@
  * as MPC-L does.
  */
 
-import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type Forecast } from '../forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
+import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
+import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
-import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 
 export interface MpcOOptions {
   /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ConstantPath } from './capacity-path.ts';
 import type { CandidateOutlook } from '../controller.ts';
-import { createMpcD } from './mpc-d.ts';
 import { createMpcL } from '../mpc-l/mpc-l.ts';
-import { createMpcO } from './mpc-o.ts';
-import { outlookOnPath } from './path-planner.ts';
 import { forAll, whole } from '../property.fixture.ts';
 import { sessionQoe } from '../qoe/qoe.ts';
 import { alongPath, anyDownloads, anyState, downloadsOf, quantilesOf, stateOf } from '../random-states.fixture.ts';
+import { ConstantPath } from './capacity-path.ts';
+import { createMpcD } from './mpc-d.ts';
+import { createMpcO } from './mpc-o.ts';
+import { outlookOnPath } from './path-planner.ts';
 
 const LATENCY_SECONDS = 0.05;
 

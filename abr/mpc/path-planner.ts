@@ -1,10 +1,10 @@
 /** How MPC-D and MPC-O plan on one capacity path, and what a decision says of it. */
 
-import type { CapacityPath } from './capacity-path.ts';
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
-import { sizesAt } from '../state/ladder.ts';
-import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { sizesAt } from '../state/ladder.ts';
+import type { CapacityPath } from './capacity-path.ts';
+import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 
 /** A controller's plan on one capacity path, whose second 0 is the state's now. */
 export interface PathPlanner {

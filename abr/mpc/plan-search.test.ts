@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
 import type { PlayerState } from '../controller.ts';
-import { bestPlan, type PlanOptions, TIE_TOLERANCE } from './plan-search.ts';
 import { forAll, whole } from '../property.fixture.ts';
 import { sessionQoe } from '../qoe/qoe.ts';
 import { anyPath, anyState, stateOf as runningState } from '../random-states.fixture.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from './capacity-path.ts';
+import { bestPlan, type PlanOptions, TIE_TOLERANCE } from './plan-search.ts';
 
 /**
  * Every plan in lexicographic order, in the terms of qoe.ts; the best value per first representation, and the first

@@ -25,10 +25,10 @@
  * the largest |q|, so that neither pruning nor the order of additions decides.
  */
 
-import type { CapacityPath } from './capacity-path.ts';
 import type { PlayerState } from '../controller.ts';
-import { sizesAt } from '../state/ladder.ts';
 import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { sizesAt } from '../state/ladder.ts';
+import type { CapacityPath } from './capacity-path.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
 export const TIE_TOLERANCE = 1e-9;

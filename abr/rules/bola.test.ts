@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createBola } from './bola.ts';
 import type { PlayerState } from '../controller.ts';
 import { downloadsOf, stateOf } from '../random-states.fixture.ts';
+import { createBola } from './bola.ts';
 
 const LADDER_BPS = [3e6, 8e6, 15e6, 30e6, 60e6, 120e6];
 

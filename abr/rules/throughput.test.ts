@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { highestWithin } from '../state/ladder.ts';
 import { forAll, whole } from '../property.fixture.ts';
 import { anyDownloads, anyLadder, anyState } from '../random-states.fixture.ts';
+import { highestWithin } from '../state/ladder.ts';
 import { createThroughput } from './throughput.ts';
 
 test('highestWithin is the highest bitrate that fits, else the lowest', () => {

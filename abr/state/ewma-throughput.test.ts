@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { ewmaThroughputBps } from './ewma-throughput.ts';
 import { between, forAll } from '../property.fixture.ts';
 import { anyDownloads, downloadsOf } from '../random-states.fixture.ts';
+import { ewmaThroughputBps } from './ewma-throughput.ts';
 
 const some = anyDownloads().filter((downloads) => downloads.length > 0);
 

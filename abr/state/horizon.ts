@@ -4,8 +4,8 @@
  */
 
 import type { PlayerState } from '../controller.ts';
-import { lastIndexAtMost } from './ladder.ts';
 import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
+import { lastIndexAtMost } from './ladder.ts';
 
 /** Two segments more than the buffer holds, so that the plan sees the end of what it buffers. */
 const BEYOND_BUFFER_SEGMENTS = 2;

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { drawReport, hostileLines } from '../../abr/qoe/session-report.fixture.ts';
 import { SESSION_REPORT_FIELDS, type SessionReport, validSessionReport } from '../../abr/qoe/session-report.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { loadDuckDb, type ReadOptions, readSums, type TrialSums } from './read-sums.ts';
 import { sumsOf } from './sums-sql.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { drawReport } from '../../abr/qoe/session-report.fixture.ts';
 import type { SessionReport } from '../../abr/qoe/session-report.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { refused, run } from '../shared/run.fixture.ts';
 

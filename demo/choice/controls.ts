@@ -18,7 +18,10 @@ export interface ControlsOptions {
 
 /** The inputs by id: what a new value chooses, and the value that shows a choice. */
 const INPUTS: Readonly<
-  Record<string, readonly [chosen: (value: string) => Partial<DemoChoice>, shown: (choice: DemoChoice) => string | number]>
+  Record<
+    string,
+    readonly [chosen: (value: string) => Partial<DemoChoice>, shown: (choice: DemoChoice) => string | number]
+  >
 > = {
   trace: [(trace) => ({ trace, startSeconds: 0 }), ({ trace }) => trace],
   scenario: [(scenario) => ({ scenario }), ({ scenario }) => scenario],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { Forecast } from '../../abr/forecast.ts';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { fanWorth } from './forecast-worth.ts';
 
 /** 10 Mbit/s, from second 10 on 40 Mbit/s. */

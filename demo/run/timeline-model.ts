@@ -1,8 +1,8 @@
 /** The time grid that all players share, and each player's series on it. Pure. */
 
 import type { Forecast } from 'leo-abr';
-import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { EPOCH_SECONDS, HANDOVER_SECOND } from '../../abr/forecast.ts';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { quantileAt } from '../../abr/statistics/quantile.ts';
 import type { PublishedLink } from '../../replay/origin/published-link.ts';
 import { measuredBps, type SessionRecord } from './session-record.ts';

@@ -130,7 +130,11 @@ function bitrateLane({ players, scenario: { ladderBps } }: DemoRun, palette: Pal
   };
 }
 
-function levelLane({ players }: DemoRun, palette: Palette, { series, range, target, least, ...level }: Level): LaneContent {
+function levelLane(
+  { players }: DemoRun,
+  palette: Palette,
+  { series, range, target, least, ...level }: Level,
+): LaneContent {
   return {
     ...level,
     range: (_u, _min, max) => [range[0], Math.max(range[1], (max ?? 0) * HEADROOM)],

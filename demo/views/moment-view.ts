@@ -20,7 +20,12 @@ const MEASURED: SeriesColumn = { title: 'Measured', series: 'throughputBps', tex
 const BUFFER: SeriesColumn = { title: 'Buffer', series: 'bufferSeconds', text: seconds, isSampled: true };
 const fine = (value: number) => seconds(value, 2);
 const LATENCY: SeriesColumn = { title: 'Latency', series: 'latencySeconds', text: fine, isSampled: true };
-const RATE: SeriesColumn = { title: 'Rate', series: 'playbackRate', text: (value) => decimal(value, 2), isSampled: true };
+const RATE: SeriesColumn = {
+  title: 'Rate',
+  series: 'playbackRate',
+  text: (value) => decimal(value, 2),
+  isSampled: true,
+};
 const FINE_BUFFER: SeriesColumn = { ...BUFFER, text: fine };
 
 export class MomentView {

@@ -2,7 +2,7 @@
 
 import { byId, element, setText } from '../dom.ts';
 import { decimal } from '../format.ts';
-import { nowSecondsOf, type DemoRun } from '../run/run.ts';
+import { type DemoRun, nowSecondsOf } from '../run/run.ts';
 import { qoeSoFar } from '../run/session-record.ts';
 import { DecisionView } from './decision-view.ts';
 import { MomentView } from './moment-view.ts';

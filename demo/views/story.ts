@@ -8,7 +8,7 @@ import {
   stallSecondsWithin,
 } from '../../replay/evaluation/figures/handover-moment.ts';
 import { bitrate, clock, decimal, percent, seconds } from '../format.ts';
-import { nowSecondsOf, type DemoRun, type RunPlayer } from '../run/run.ts';
+import { type DemoRun, nowSecondsOf, type RunPlayer } from '../run/run.ts';
 
 /** A stall that everybody notices, and how long before it a download counts as given up for its sake. */
 const LONG_SECONDS = 0.5;

@@ -3,7 +3,7 @@
 import uPlot from 'uplot';
 import { element, nextTask } from '../dom.ts';
 import { clock } from '../format.ts';
-import { nowSecondsOf, type DemoRun } from '../run/run.ts';
+import { type DemoRun, nowSecondsOf } from '../run/run.ts';
 import { SessionRecord } from '../run/session-record.ts';
 import { AXIS_HEIGHT, type LaneContent, type LaneForecasts, lanesOf } from './lanes.ts';
 import { type Palette, readPalette } from './palette.ts';

@@ -11,8 +11,8 @@ import {
   FAULTS,
   isOlder,
   LADDER_BPS,
-  PICTURE_WIDTHS,
   type LabPlayerName,
+  PICTURE_WIDTHS,
   test,
 } from './playback-test.ts';
 

@@ -181,7 +181,11 @@ const file = (contentType: string, body: ByteRuns): MediaFile => ({
   parts: [{ kind: 'init', start: 0, end: body.length }],
 });
 
-function addFiles(files: Map<string, () => MediaFile>, { id, clip, init, segments }: ZooTrack, stream: ZooStream): void {
+function addFiles(
+  files: Map<string, () => MediaFile>,
+  { id, clip, init, segments }: ZooTrack,
+  stream: ZooStream,
+): void {
   const contentType = stream.container === 'ts' ? 'video/mp2t' : `${clip.kind}/mp4`;
   if (stream.addressing === 'ranges') {
     const all = ByteRuns.concat([init.body, ...segments.map(({ body }) => body())]);

@@ -14,7 +14,7 @@ import {
 import { KEY } from './containers.ts';
 import { AUDIO_BPS, LADDER_BPS, zooPresentation } from './streams.ts';
 import { vp9Clips } from './vp9.ts';
-import { type ZooFormat, mediaSeconds, ROWS, type ZooRow } from './zoo.ts';
+import { mediaSeconds, ROWS, type ZooFormat, type ZooRow } from './zoo.ts';
 
 test.describe.configure({ mode: 'parallel' });
 

@@ -1,7 +1,7 @@
 /** The table of the zoo: a row per kind of stream, what is particular to a player, and what no player does alone. */
 
 import type { Clip } from '../../replay/media/fixture.ts';
-import { liveStream, type LabPlayerName, type StreamOptions } from '../playback/playback-test.ts';
+import { type LabPlayerName, liveStream, type StreamOptions } from '../playback/playback-test.ts';
 import { KEY } from './containers.ts';
 import { DURATIONS, LADDER_BPS, type ZooStream } from './streams.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
 import { leoLink } from '../link/handover-clock/links.fixture.ts';
 import { ForecastGate } from './forecast-gate.ts';

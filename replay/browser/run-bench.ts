@@ -17,7 +17,7 @@ import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { browserSessionResult } from './record/browser-session-result.ts';
 import { inconsistencies } from './record/consistency.ts';
 import { downloadTimings, lateShare, modelOf, TOLERATED_LATE_SHARE } from './record/lateness.ts';
-import type { PlayedRecord, SessionConfig, BrowserSessionRecord } from './record/session-record.ts';
+import type { BrowserSessionRecord, PlayedRecord, SessionConfig } from './record/session-record.ts';
 import { inHousehold, type Seat, seatsOf } from './seats.ts';
 import { inTurns } from './turns.ts';
 

@@ -34,7 +34,11 @@ export interface Recipe {
   sidecar: Readonly<Record<string, string | number | boolean>>;
 }
 
-type SourceData = Omit<RecipeSource, 'repository' | 'path' | 'commit'> & { commit?: string; path?: string; pattern?: string };
+type SourceData = Omit<RecipeSource, 'repository' | 'path' | 'commit'> & {
+  commit?: string;
+  path?: string;
+  pattern?: string;
+};
 type RecipeData = Omit<Recipe, 'sources' | 'convert' | 'groupFrom'> & {
   repository: string;
   commit?: string;

@@ -1,6 +1,6 @@
 /** One request whose response comes in chunks: a chunk arrives when it exists and the link has room. */
 
-import type { FlightLink, SharedFlight, LinkTransfer } from './shared-link.ts';
+import type { FlightLink, LinkTransfer, SharedFlight } from './shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 

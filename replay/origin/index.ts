@@ -1,5 +1,5 @@
 /** The paced origin in Node: DASH and HLS over HTTP along a trace, in real time. Browser code imports `origin.ts`. */
-export { type TimerClock, REAL_CLOCK } from './clock.ts';
+export { REAL_CLOCK, type TimerClock } from './clock.ts';
 export { type RunningOrigin, type ServerOptions, startOrigin } from './node/server.ts';
 export { staticSite } from './node/static-site.ts';
 export type { PublishedLink } from './published-link.ts';

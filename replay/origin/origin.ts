@@ -5,7 +5,7 @@ import type { ResolvedScenario } from '../results.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import type { Trace } from '../trace.ts';
 import { expectMethod, json, OPEN_HEADERS, Refusal, refusal } from './answers.ts';
-import { type TimerClock, REAL_CLOCK } from './clock.ts';
+import { REAL_CLOCK, type TimerClock } from './clock.ts';
 import { LARGEST_BODY_BYTES, parseSessionRequest, parseTraceUpload } from './request-bodies.ts';
 import { serveFile } from './serve-file.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';

@@ -1,9 +1,9 @@
 /** The names that `--algorithms` accepts in the simulator, and how each plays a session. */
 
-import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { SessionContext } from '../../abr/forecast.ts';
 import { ALGORITHM_NAMES, type Controller, createController, type Forecaster } from '../../abr/index.ts';
+import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
 import type { ModelSessionOptions } from '../../predictor/forecast/model-session.ts';

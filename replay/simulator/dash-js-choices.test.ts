@@ -11,8 +11,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Download } from '../../abr/controller.ts';
-import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { stateOf } from '../../abr/random-states.fixture.ts';
+import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { scenarioNamed } from '../scenario-file.ts';
 
 interface BrowserSession {

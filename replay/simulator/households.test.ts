@@ -61,7 +61,11 @@ const taskOf = ({ parts, scenario, startSeconds }: HouseholdCase, factor = 1) =>
   segmentCount: scenario.segmentCount,
 });
 const seat = (one: Behaviour, joinSeconds = 0): HouseholdPlayer => ({ algorithm: JSON.stringify(one), joinSeconds });
-function play(place: HouseholdCase, players: readonly HouseholdPlayer[], traffic: readonly OtherTraffic[] = []): SessionResult[] {
+function play(
+  place: HouseholdCase,
+  players: readonly HouseholdPlayer[],
+  traffic: readonly OtherTraffic[] = [],
+): SessionResult[] {
   const household: Household = { name: 'law', players, traffic };
   return playHousehold(household, taskOf(place), { algorithm: 'given', algorithmOf });
 }

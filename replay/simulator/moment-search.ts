@@ -1,8 +1,8 @@
 /** Searches links for the moment of the demo; demo/README.md has the criterion. Browser-safe. */
 
-import { createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { createController, EPOCH_SECONDS, type Forecaster } from '../../abr/index.ts';
 import { DEFAULT_RISK } from '../../abr/mpc-l/options.ts';
+import { createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import * as moments from '../evaluation/figures/handover-moment.ts';

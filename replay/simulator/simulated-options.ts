@@ -1,7 +1,7 @@
 /** The options of a session in the simulator. */
 
-import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import type { Controller, Forecaster, QoeWeights } from '../../abr/index.ts';
+import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import { Forecasting } from '../../session/forecasting/forecasting.ts';
 import type { Host } from '../../session/host.ts';
 import type { ResolvedOptions } from '../../session/page/options.ts';

@@ -1,7 +1,7 @@
 import * as nodeFiles from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { hostileLines, testReport } from '../../abr/qoe/session-report.fixture.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { temporaryFolder } from '../../replay/folder.fixture.ts';
 import { closedAfterTest } from '../opened.fixture.ts';
 import { type CollectorOptions, REPORTS_PATH, type RunningCollector, startCollector } from './collector.ts';

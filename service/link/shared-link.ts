@@ -188,7 +188,10 @@ function newPlayer(): Player {
 }
 
 /** `first`: the first bin that still accepts bits. */
-function verdictOn(observation: Reported, { nowSeconds, first }: { nowSeconds: number; first: number }): ObservationVerdict {
+function verdictOn(
+  observation: Reported,
+  { nowSeconds, first }: { nowSeconds: number; first: number },
+): ObservationVerdict {
   const isLatency = observation.kind === 'request-latency';
   const endSeconds = isLatency ? observation.atSeconds : observation.endSeconds;
   if (!isLatency) {

@@ -2,13 +2,12 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import { check, isPositive } from '../../abr/errors.ts';
-import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import { createMpcD, DEFAULT_HORIZON } from '../../abr/mpc/mpc-d.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
-import { MAX_HORIZON } from '../../abr/state/horizon.ts';
 import { bitrateWeights, type QoeWeights } from '../../abr/qoe/qoe.ts';
+import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
 import { BuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from '../forecasting/forecasting.ts';

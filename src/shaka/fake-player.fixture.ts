@@ -15,8 +15,8 @@ import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import {
   MEDIA_SEGMENT,
   OPERATION_ABORTED,
-  type ShakaRequest,
   type ShakaPlayer,
+  type ShakaRequest,
   type ShakaStream,
   type SwitchCallback,
   type Variant,

@@ -12,9 +12,9 @@ import { PAGE } from '../page-host.ts';
 import { type Attachment, PluginManager } from './abr.ts';
 import {
   type AbrManager,
-  type ShakaRequest,
   type RequestContext,
   type ShakaPlayer,
+  type ShakaRequest,
   type Variant,
   whyUnsupported,
 } from './player.ts';

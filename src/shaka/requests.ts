@@ -2,7 +2,7 @@
 
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
-import type { ShakaRequest, RequestContext, ShakaStream } from './player.ts';
+import type { RequestContext, ShakaRequest, ShakaStream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
 

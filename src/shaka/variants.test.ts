@@ -60,7 +60,9 @@ describe('the ladder', () => {
   });
 
   test("counts the variants' bandwidth for all of HLS, also once Shaka has measured a playlist", () => {
-    const videos = [1, 2].map((id): ShakaStream => ({ ...videoStream(id, 0, 360 * id), bandwidth: undefined as never }));
+    const videos = [1, 2].map(
+      (id): ShakaStream => ({ ...videoStream(id, 0, 360 * id), bandwidth: undefined as never }),
+    );
     const variants = videos.flatMap((video, i) => [
       variant(video, audioStream(8), 2e6 + i),
       variant(video, audioStream(9), 1e6 + i),

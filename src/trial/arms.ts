@@ -1,8 +1,8 @@
 /** Assigns a session or a viewer to an arm of a trial: by a hash of the trial's name and a random number. */
 
 import { check, isFrom, requireObject } from '../../abr/errors.ts';
-import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { CLUSTER_COUNT, REPORT_NAME, type SessionReport } from '../../abr/qoe/session-report.ts';
+import { seededRandom, seedOf } from '../../abr/statistics/random.ts';
 import { attempt } from '../../session/page/attempt.ts';
 
 /** The player's own algorithm, untouched: as an arm, and as what decides. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { seededRandom } from '../../abr/statistics/random.ts';
 import { quantilesOf } from '../../abr/random-states.fixture.ts';
+import { seededRandom } from '../../abr/statistics/random.ts';
 import { type Link, leoLink, noisyLink } from '../../predictor/link/handover-clock/links.fixture.ts';
 import { LinkRecord } from './link.ts';
 

@@ -1,8 +1,8 @@
 /** What a session's downloads show of its link: throughput per second, a rhythm, outcomes below a forecast's quantiles. */
 
 import type { ValidForecast } from '../../abr/forecast.ts';
-import { quantile, quantileAt } from '../../abr/statistics/quantile.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/qoe/session-report.ts';
+import { quantile, quantileAt } from '../../abr/statistics/quantile.ts';
 import { DeliveredTimeline } from '../../predictor/link/delivered-timeline.ts';
 import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
 

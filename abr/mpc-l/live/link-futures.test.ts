@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type CapacityPath, ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
 import type { ExpectedHandover, HandoverDip, QuantileForecast } from '../../forecast.ts';
-import { normalQuantile } from '../../statistics/normal-distribution.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
 import { between, forAll } from '../../property.fixture.ts';
 import { quantilesOf } from '../../random-states.fixture.ts';
+import { normalQuantile } from '../../statistics/normal-distribution.ts';
 import { LinkFutures } from './link-futures.ts';
 import { DRAWN_SECONDS, LinkPaths } from './link-paths.ts';
 

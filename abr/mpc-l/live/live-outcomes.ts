@@ -5,8 +5,8 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
-import { sizesAt } from '../../state/ladder.ts';
 import { switchCost } from '../../qoe/qoe.ts';
+import { sizesAt } from '../../state/ladder.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
 import { stallCostOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createController } from '../../algorithms.ts';
-import { type CapacityPath, ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
 import type { PlayerState } from '../../controller.ts';
+import { type CapacityPath, ConstantPath, PiecewisePath } from '../../mpc/capacity-path.ts';
 import { alongPath, downloadsOf, inFlightOf, liveOf, stateOf } from '../../random-states.fixture.ts';
 
 const LADDER_BPS = [1, 2.5, 5, 8, 12, 16, 22, 30].map((mbps) => mbps * 1e6);

@@ -3,8 +3,8 @@
  * What remains between the three is the worth of forecast, distribution and handovers.
  */
 
-import type { CapacityPath } from '../../mpc/capacity-path.ts';
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
+import type { CapacityPath } from '../../mpc/capacity-path.ts';
 import type { LivePlan } from '../../mpc/mpc-d.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
 import { describeEvaluation, evaluateAll } from '../segment-outcomes.ts';

@@ -15,7 +15,7 @@ import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { ObservedController } from '../../simulator/observed-controller.ts';
 import { browserAlgorithm } from '../algorithms.ts';
-import type { DecisionRecord, SessionConfig, BrowserSessionRecord } from '../record/session-record.ts';
+import type { BrowserSessionRecord, DecisionRecord, SessionConfig } from '../record/session-record.ts';
 import { loadPlayer } from './load-player.ts';
 import { PlaybackEnd } from './playback-end.ts';
 import { meterOf, type PlaybackMeter } from './playback-meter.ts';

@@ -10,7 +10,7 @@ import { groupBy } from '../../evaluation/group-by.ts';
 import type { PlayerName } from '../../forecasters.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';
 import type { BrowserModel } from '../../scenarios.ts';
-import type { DownloadTiming, BrowserSessionRecord } from './session-record.ts';
+import type { BrowserSessionRecord, DownloadTiming } from './session-record.ts';
 
 /** A download is late if its excess over the prescribed duration is larger than both. */
 const LATE_SHARE = 0.03;

@@ -102,7 +102,10 @@ export function placeKey({ dataset, trace, startSeconds, household }: SessionPla
   return JSON.stringify([dataset, trace, startSeconds, ...seat]);
 }
 
-function lineOf({ dataset, trace, startSeconds, algorithm, household }: SessionKeys, name: string | undefined): unknown[] {
+function lineOf(
+  { dataset, trace, startSeconds, algorithm, household }: SessionKeys,
+  name: string | undefined,
+): unknown[] {
   return [dataset, trace, startSeconds, household?.algorithm ?? algorithm, ...(name === undefined ? [] : [name])];
 }
 

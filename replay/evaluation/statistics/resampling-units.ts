@@ -34,5 +34,9 @@ export function resamplingUnits(sessions: readonly LinkPlace[], ways: ReadonlyMa
   const numbers = new Map([...new Set(sessions.map(nameOf))].map((name, number) => [name, number]));
   const kinds = [...new Set(sessions.map(({ dataset }) => ways.get(dataset)!.resampledBy))];
   const resampledBy: ResampledBy = kinds.length > 1 ? 'mixed' : (kinds[0] ?? 'recordings');
-  return { unitOf: (session: LinkPlace): number => numbers.get(nameOf(session))!, unitCount: numbers.size, resampledBy };
+  return {
+    unitOf: (session: LinkPlace): number => numbers.get(nameOf(session))!,
+    unitCount: numbers.size,
+    resampledBy,
+  };
 }

@@ -1,6 +1,6 @@
 /** One request on the replayed link: the arrival of its bits. */
 
-import type { FlightLink, SharedFlight, LinkTransfer } from '../../link/shared-link.ts';
+import type { FlightLink, LinkTransfer, SharedFlight } from '../../link/shared-link.ts';
 
 const FIRST_BYTE_BITS = 8;
 

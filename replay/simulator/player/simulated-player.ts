@@ -21,7 +21,7 @@ import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-li
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
-import type { QueuedEvent, EventQueue } from '../event-queue.ts';
+import type { EventQueue, QueuedEvent } from '../event-queue.ts';
 import { ObservedController } from '../observed-controller.ts';
 import { sessionTotals } from '../session-result.ts';
 import { pageLinkOf, sizesOf } from '../session-setup.ts';
