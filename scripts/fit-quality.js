@@ -13,13 +13,13 @@ a fit leaves out, and rank correlations with ratings. <media> has media files wi
   { positionals: 2 },
 );
 if (positionals.length < 2) refuse('expected two folders');
-const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSources('scripts/quality-sources.js');
+const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSources('abr/index.ts');
 
 /** VMAF's phone model is for a screen that fills about half of a television's height (an assumption, not a fit). */
 const PHONE_LINES = 540;
 /**
- * Published. Comyco (MM 2019, fitted on WaterlooSQoE-III), in VMAF: 28.8 per second of stall and 1.06 per fall, of 0.8469 per
- * point. Hossfeld et al. (2011): exp(-(0.15 seconds + 0.19) stalls). KSQI: a ninth for startup.
+ * Published. Comyco (MM 2019, fitted on WaterlooSQoE-III): 0.8469 per point of VMAF, less 28.8 per second of stall and
+ * 1.06 per point of a fall. Hossfeld et al. (2011): exp(-(0.15 seconds + 0.19) stalls). KSQI: a ninth for startup.
  */
 const COMYCO = { stallSecond: 28.8 / 0.8469, fall: 1.06 / 0.8469 };
 const STALL_IN_SECONDS = 0.19 / 0.15;
@@ -29,10 +29,10 @@ const STUDIES = ['SQoE-I', 'SQoE-II'];
 /** What differs between the clips of a study. */
 const PARTS = { 'SQoE-I': ['stall', 'startup'], 'SQoE-II': ['fall', 'rise'] };
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
+const mean = (values) => sum(values) / values.length;
 
-/** Targets of the model: mean VMAF of each encode. The step to 1080 lines is left out, because its reference is a 1080-line upload. */
+/** Targets: each encode's mean VMAF, below 1080 lines, because its reference is a compressed 1080-line upload. */
 function mediaTargets(folder) {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -50,7 +50,7 @@ function mediaTargets(folder) {
     });
 }
 
-/** The clips of a study; a stall before the first chunk is the startup. */
+/** A study's clips. A stall before the first chunk is the startup; a bitrate is the representation's mean in the clip. */
 function clipsOf(folder) {
   const [, ...rows] = readFileSync(join(folder, 'data.csv'), 'utf8').trim().split('\n');
   return rows.map((row) => {
@@ -62,13 +62,15 @@ function clipsOf(folder) {
       const values = line.split(',');
       return Object.fromEntries(names.split(',').map((name, i) => [name, Number(values[i])]));
     });
+    const bitrateOf = (index) =>
+      mean(chunks.filter((chunk) => chunk.representation_index === index).map((chunk) => chunk.video_bitrate));
     const waits = chunks.map((chunk) => chunk.rebuffering_duration);
     return {
       mos: Number(mos),
       content,
       vmafs: chunks.map(({ vmaf }) => vmaf),
-      encodings: chunks.map(({ video_bitrate, width, height, framerate, qp }) => {
-        return { bitrateBps: 1000 * video_bitrate, width, height, frameRate: framerate, qp };
+      encodings: chunks.map(({ representation_index, width, height, framerate, qp }) => {
+        return { bitrateBps: 1000 * bitrateOf(representation_index), width, height, frameRate: framerate, qp };
       }),
       segmentSeconds: chunks[0].chunk_duration,
       startupSeconds: waits[0],
@@ -78,7 +80,7 @@ function clipsOf(folder) {
   });
 }
 
-/** Coefficients of y on the columns of rows, by least squares; `positive`: columns that are left out if theirs is negative. */
+/** Coefficients of y on the rows' columns, by least squares; those of `positive` columns are 0 where they were negative. */
 function leastSquares(rows, y, positive = []) {
   const used = rows[0].map((_, i) => i);
   for (;;) {
@@ -134,8 +136,8 @@ function fitQuality(targets) {
 }
 
 /**
- * Targets of a study, from clips without stalls and switches: the mean VMAF; below 20 pictures per second, which VMAF does
- * not judge, the rating on VMAF's scale.
+ * Targets of a study, from clips without stalls and switches: the mean VMAF; below 20 pictures per second, which VMAF
+ * does not judge, the rating on VMAF's scale.
  */
 function studyTargets(clips, group) {
   const formats = ({ encodings }) =>
@@ -152,7 +154,7 @@ function studyTargets(clips, group) {
   );
   return even.map((clip) => ({
     group,
-    encoding: { ...clip.encodings[0], bitrateBps: mean(clip.encodings.map(({ bitrateBps }) => bitrateBps)) },
+    encoding: clip.encodings[0],
     quality: isFull(clip) ? mean(clip.vmafs) : Math.min(100, (clip.mos - offset) / slope),
   }));
 }
@@ -182,7 +184,7 @@ function partsOf(clip, qualities) {
   };
 }
 
-/** Prices in units of quality, and the prediction of ratings, from ratings = offset + slope x (quality - prices x parts). */
+/** Prices in units of quality, and predicted ratings, from ratings = offset + slope x (quality - prices x parts). */
 function fitPrices(clips, qualitiesOf, names) {
   const rowOf = (clip) => {
     const parts = partsOf(clip, qualitiesOf(clip));
