@@ -22,6 +22,8 @@ export interface QoeForms {
   log: number;
   /** Only for the Pensieve ladder. */
   hd: number | null;
+  /** 0 to 100, below with many stalls (abr/qoe/perceived-qoe.ts). Absent in files from before version 0.3. */
+  perceived?: number;
 }
 
 export interface SessionResult {
@@ -148,6 +150,8 @@ export interface SummaryRow {
   qoeMedian: number;
   qoeP5: number;
   qoeP95: number;
+  /** Perceived QoE; absent in files from before version 0.3. */
+  qoePerceivedMean?: number;
   /** Without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;

@@ -94,6 +94,7 @@ function onDemand(digits: number): Figures<ShownRow> {
     means: [
       figure('sessions', 0, ({ sessions }) => sessions),
       figure('QoE', digits, ({ qoeMean }) => qoeMean),
+      figure('perceived', 1, ({ qoePerceivedMean }) => qoePerceivedMean),
       figure('first 30 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst30Seconds),
       figure('first 60 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst60Seconds),
       figure('watch-weighted', digits, ({ firstMinute }) => firstMinute?.watchedQoe),

@@ -16,9 +16,9 @@ test('aligned columns, dashes for values that do not apply, notes below', () => 
     endedBy: i === 0 && a === 1 ? 'cutoff' : 'end',
   }));
   expect(summaryTable(testResults(sessions))).toMatchInlineSnapshot(`
-"algorithm  sessions    QoE  first 30 s  first 60 s  watch-weighted  by 30 s  by 600 s  ramp, s    p5  median   p95  Mbit/s  stalls, s  worst 5 %, s  over 10 s, %  startup, s  wasted, %  switches / min  15 s rhythm, %  QoE, difference    first 60 s, difference  worst 5 %, difference  over 10 s, difference  QoE ratio  gap closed
-mpc-d             9  51.00     −117.00     −117.00         −121.86  −126.62   −117.49      1.0  50.0    51.0  52.0    3.00       4.00           8.0           0.0        1.00        0.0             0.0             0.0                –                         –                      –                      –          –           –
-mpc-l             9  56.00     −105.73     −104.87         −108.90  −113.34   −104.75      1.0  55.0    56.0  57.0    3.00       0.00           0.0           0.0        1.00        0.0             0.0             0.0            +5.00  +12.13 (−3.01 to +42.42)    −8.0 (−8.0 to −5.5)                    0.0       1.10           –
+"algorithm  sessions    QoE  perceived  first 30 s  first 60 s  watch-weighted  by 30 s  by 600 s  ramp, s    p5  median   p95  Mbit/s  stalls, s  worst 5 %, s  over 10 s, %  startup, s  wasted, %  switches / min  15 s rhythm, %  QoE, difference    first 60 s, difference  worst 5 %, difference  over 10 s, difference  QoE ratio  gap closed
+mpc-d             9  51.00       25.5     −117.00     −117.00         −121.86  −126.62   −117.49      1.0  50.0    51.0  52.0    3.00       4.00           8.0           0.0        1.00        0.0             0.0             0.0                –                         –                      –                      –          –           –
+mpc-l             9  56.00       28.0     −105.73     −104.87         −108.90  −113.34   −104.75      1.0  55.0    56.0  57.0    3.00       0.00           0.0           0.0        1.00        0.0             0.0             0.0            +5.00  +12.13 (−3.01 to +42.42)    −8.0 (−8.0 to −5.5)                    0.0       1.10           –
 Differences are from mpc-d. 95 % intervals resample 9 groups of set.
 set, mpc-l: 1 cut off.
 "

@@ -31,6 +31,7 @@ describe('figures of a row', () => {
       qoeMedian: 20,
       qoeP5: 2,
       qoeP95: 38,
+      qoePerceivedMean: 10,
       stallSecondsMean: 10,
       stallSecondsWorst5pct: 19.5, // the worst three of 41: 20, 19.5, 19
       severeShare: 20 / 41, // more than 10 s: 10.5 to 20
@@ -38,6 +39,13 @@ describe('figures of a row', () => {
       startupSecondsMean: 1,
       vsBaseline: null,
     });
+  });
+
+  test('no perceived QoE where a session lacks it, as in older results', () => {
+    const { perceived, ...older } = testSession().qoe;
+    const sessions = [testSession(), testSession({ startSeconds: 1, qoe: older })];
+    expect(perceived).toBeDefined();
+    expect(row(summaryOf(sessions), 'mpc-d').qoePerceivedMean).toBeUndefined();
   });
 
   test('of live sessions: means of their metrics, and differences of means with intervals', () => {

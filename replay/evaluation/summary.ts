@@ -81,6 +81,7 @@ function rowOf(
   vsBaseline: BaselineComparison | null,
 ): SummaryRow {
   const qoes = Float64Array.from(sessions, (session) => session.qoe.linear).sort();
+  const perceived = sessions.flatMap(({ qoe }) => qoe.perceived ?? []);
   const stalls = Float64Array.from(sessions, (session) => session.stallSeconds).sort();
   const pastTrace = sessions.filter(({ pastTraceSeconds }) => pastTraceSeconds !== undefined).length;
   const handovers = sessions.filter(({ handoversAtSeconds }) => handoversAtSeconds !== undefined).length;
@@ -101,6 +102,7 @@ function rowOf(
     qoeMedian: quantile(qoes, 0.5),
     qoeP5: quantile(qoes, 0.05),
     qoeP95: quantile(qoes, 0.95),
+    ...(perceived.length === sessions.length && { qoePerceivedMean: mean(perceived) }),
     stallSecondsMean: mean(stalls),
     stallSecondsWorst5pct: tailMean(stalls),
     severeShare: sessions.filter(isSevere).length / sessions.length,

@@ -23,7 +23,7 @@ const UNDISTURBED = { stallSeconds: 0, stallCount: 0, startupSeconds: 1, switche
 
 export function testSession(fields: Partial<SessionResult> & { qoeLinear?: number } = {}): SessionResult {
   const { qoeLinear = 10, ...rest } = fields;
-  const qoe = { linear: qoeLinear, log: qoeLinear / 30, hd: null };
+  const qoe = { linear: qoeLinear, log: qoeLinear / 30, hd: null, perceived: qoeLinear / 2 };
   const played = { endedBy: 'end' as const, segments: [{ ...SEGMENT }], qoe, meanBitrateBps: 3e6 };
   return { ...PLACE, ...played, ...UNDISTURBED, ...rest };
 }

@@ -1,6 +1,6 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
-import { type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
+import { modelledQuality, perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
 import type { QoeForms, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
@@ -49,6 +49,7 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTo
         bitratesBps: segments.map((row) => row.bitrateBps),
         startupSeconds,
         stallSeconds,
+        stallCount,
         segmentCount: played.segmentCount ?? segments.length,
       },
       scenario,
@@ -63,19 +64,25 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTo
   };
 }
 
-/** A session's QoE in all forms; `linear` with the scenario's mu, all with its lambda. */
-function qoeForms(
-  session: { bitratesBps: readonly number[]; startupSeconds: number; stallSeconds: number; segmentCount: number },
-  scenario: Scenario,
-): QoeForms {
+interface Seen {
+  bitratesBps: readonly number[];
+  startupSeconds: number;
+  stallSeconds: number;
+  stallCount: number;
+  segmentCount: number;
+}
+
+/** A session's QoE in all forms; `linear` with the scenario's mu, those in bitrates with its lambda. */
+function qoeForms(session: Seen, scenario: Scenario): QoeForms {
   const played = { ...session, segmentSeconds: scenario.segmentSeconds };
+  const qualities = session.bitratesBps.map((bitrateBps) => modelledQuality({ bitrateBps }));
   const of = (form: QoeForm): number | null => {
     const weights = qoeWeights(form, scenario.ladderBps);
     if (weights === undefined) return null;
     const mu = form === 'linear' ? scenario.mu : weights.mu;
     return sessionQoe(played, { ...weights, mu, lambda: scenario.lambda }).qoe;
   };
-  return { linear: of('linear')!, log: of('log')!, hd: of('hd') };
+  return { linear: of('linear')!, log: of('log')!, hd: of('hd'), perceived: perceivedQoe({ ...played, qualities }) };
 }
 
 /** Bits and bit/s to whole ones, others to 1e-6; summaries use these, so merged results are the same. */

@@ -82,12 +82,19 @@ describe('parseResults', () => {
       /sessions\[0\].segments\[0\].stallSeconds: expected a number >= 0, got -1/,
     ],
     ['"bitrateBps":3000000', '"bitrateBps":4', /sessions\[0\].segments\[0\].bitrateBps: expected one of the ladder/],
+    ['"perceived":', '"perceived":null,"p":', /sessions\[0\].qoe.perceived: expected a number, got null/],
     ['"hd":null', '"hd":"x"', /sessions\[0\].qoe.hd: expected a number, got "x"/],
     ['"ladderBps":[3000000,', '"ladderBps":[9000000,', /scenario.ladderBps\[1\]: expected a number above 9000000/],
     ['"trace":"t0",', '', /sessions\[0\].trace: expected a string, got undefined/],
   ])('%s -> %s is refused by field', (from, to, message) => {
     expect(json).toContain(from);
     expect(() => parseResults(json.replace(from, to), 'r.json')).toThrow(message);
+  });
+
+  test('older results have no perceived QoE, and are read as they are', () => {
+    const older = json.replace(/,"perceived":[^}]*/g, '').replace(/,"qoePerceivedMean":[^,]*/g, '');
+    expect(older).not.toContain('erceived');
+    expect(resultsJson(parseResults(older, 'r.json'))).toBe(older);
   });
 
   test('live sessions need all their metrics, others have none', () => {

@@ -156,7 +156,7 @@ const session = object({
   seed: number,
   endedBy: that("'end', 'cutoff' or 'fault'", (value) => ['end', 'cutoff', 'fault'].includes(value as string)),
   segments: list(segment),
-  qoe: object({ ...each(number, 'linear', 'log'), hd: nullable(number) }),
+  qoe: object({ ...each(number, 'linear', 'log', 'perceived?'), hd: nullable(number) }),
   'live?': live,
   'household?': object({
     ...each(text, 'name', 'algorithm'),

@@ -1,0 +1,56 @@
+/**
+ * What viewers see of a session, in units of quality, 0 to 100 (`quality.ts`):
+ *
+ *   perceived QoE = ( sum q * segmentSeconds/4 - prices of startup and stalls - prices of falls and rises of q )
+ *                   / (media seconds / 4)
+ *
+ * which is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may take it below 0.
+ */
+
+import { QOE_UNIT_SECONDS } from './qoe.ts';
+
+export interface PerceivedPrices {
+  /** Of a stall: its begin, and each second of the clock. */
+  stall: number;
+  stallSecond: number;
+  startupSecond: number;
+  /** Of a change of quality by one unit. */
+  fall: number;
+  rise: number;
+}
+
+/** From `npm run fit-quality`; quality.md has the sources. */
+export const PERCEIVED_PRICES: PerceivedPrices = {
+  stall: 18.8,
+  stallSecond: 14.8,
+  startupSecond: 3.59,
+  fall: 0.922,
+  rise: 0,
+};
+
+export interface SeenSession {
+  /** Of each segment, 0 to 100, in order of playback. */
+  qualities: readonly number[];
+  segmentSeconds: number;
+  startupSeconds: number;
+  stallSeconds: number;
+  stallCount: number;
+  /** Planned segments; those that never arrived count as media of quality 0. Default: the number of qualities. */
+  segmentCount?: number;
+}
+
+/** Per 4 s of media; NaN of an empty session. */
+export function perceivedQoe(session: SeenSession, prices: PerceivedPrices = PERCEIVED_PRICES): number {
+  const { qualities, segmentSeconds } = session;
+  let sum = 0;
+  let previous: number | undefined;
+  for (const quality of qualities) {
+    sum += (quality * segmentSeconds) / QOE_UNIT_SECONDS;
+    const change = quality - (previous ?? quality);
+    sum -= change < 0 ? -prices.fall * change : prices.rise * change;
+    previous = quality;
+  }
+  sum -= prices.stall * session.stallCount + prices.stallSecond * session.stallSeconds;
+  sum -= prices.startupSecond * session.startupSeconds;
+  return sum / (((session.segmentCount ?? qualities.length) * segmentSeconds) / QOE_UNIT_SECONDS);
+}

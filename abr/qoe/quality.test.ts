@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { between, forAll, whole } from '../property.fixture.ts';
+import { PERCEIVED_PRICES, perceivedQoe } from './perceived-qoe.ts';
+import { type Encoding, modelledQuality } from './quality.ts';
+
+const SEED = { seed: 54 };
+const RATES = between(5e4, 2e8);
+const LINES = whole(120, 4320);
+const sized = (height: number): Encoding => ({ bitrateBps: 2e6, width: (height * 16) / 9, height });
+
+test('quality is within 0 and 100, rises with the bitrate by ever less, and flattens above 8 Mbit/s', () => {
+  for (const more of [{}, sized(720), { displayedLines: 360 }, { displayedLines: 2160 }, { codec: 'av01.0.05M.08' }]) {
+    const of = (bitrateBps: number) => modelledQuality({ ...more, bitrateBps });
+    forAll([RATES, between(1.001, 3)], SEED, (bps, factor) => {
+      const step = bps * (factor - 1);
+      const [low, middle, high] = [of(bps), of(bps + step), of(bps + 2 * step)];
+      expect(low).toBeGreaterThan(0);
+      expect(high).toBeLessThanOrEqual(100);
+      expect(middle).toBeGreaterThanOrEqual(low);
+      // Near 100 differences are rounding errors.
+      expect(high - middle).toBeLessThanOrEqual(middle - low + 1e-9);
+    });
+  }
+  expect(modelledQuality({ bitrateBps: 0.3e6 })).toBeLessThan(40);
+  expect(modelledQuality({ bitrateBps: 3.5e6 })).toBeGreaterThan(85);
+  expect(modelledQuality({ bitrateBps: 120e6 }) - modelledQuality({ bitrateBps: 8e6 })).toBeLessThan(4);
+});
+
+test('quality rises with lines up to the displayed ones, with pictures per second up to 30, and on a smaller display', () => {
+  forAll([LINES, LINES], SEED, (a, b) => {
+    const [fewer, more] = [Math.min(a, b), Math.max(a, b)];
+    expect(modelledQuality(sized(fewer))).toBeLessThanOrEqual(modelledQuality(sized(more)));
+    const shown = (lines: number) => modelledQuality({ ...sized(720), displayedLines: lines });
+    expect(shown(more)).toBeLessThanOrEqual(shown(fewer));
+  });
+  const onPhone = (height: number) => modelledQuality({ ...sized(height), displayedLines: 360 });
+  expect(onPhone(1080)).toBeCloseTo(onPhone(360), 9);
+  const at = (frameRate: number) => modelledQuality({ bitrateBps: 2e6, frameRate });
+  expect(at(10)).toBeLessThan(at(24));
+  expect(at(60)).toBe(at(30));
+});
+
+test('other codecs need fewer bits; a picture on its side counts like one upright', () => {
+  const needs = { 'hvc1.1.6.L93.B0': 0.65, 'vp09.00.10.08': 0.7, 'av01.0.05M.08': 0.5, 'avc1.640028': 1, theora: 1 };
+  for (const [codec, share] of Object.entries(needs)) {
+    const quality = modelledQuality({ ...sized(720), bitrateBps: share * 2e6, codec });
+    expect(quality).toBeCloseTo(modelledQuality({ ...sized(720), bitrateBps: 2e6 }), 9);
+  }
+  const upright = { bitrateBps: 2e6, width: 720, height: 1280 };
+  expect(modelledQuality(upright)).toBe(modelledQuality({ ...upright, width: 1280, height: 720 }));
+});
+
+const SESSION = { qualities: [60, 80, 80, 40], segmentSeconds: 4, startupSeconds: 1, stallSeconds: 2, stallCount: 1 };
+
+test('perceived QoE of an undisturbed session is its quality, whatever the segments; what never arrived counts as 0', () => {
+  const steady = { startupSeconds: 0, stallSeconds: 0, stallCount: 0 };
+  forAll([between(0, 100), between(0.5, 10), whole(1, 50)], SEED, (quality, segmentSeconds, count) => {
+    const session = { ...steady, qualities: Array(count).fill(quality), segmentSeconds };
+    expect(perceivedQoe(session)).toBeCloseTo(quality, 9);
+    expect(perceivedQoe({ ...session, segmentCount: 2 * count })).toBeCloseTo(quality / 2, 9);
+  });
+});
+
+test('perceived QoE falls with each price and each disturbance', () => {
+  for (const name of Object.keys(PERCEIVED_PRICES) as (keyof typeof PERCEIVED_PRICES)[]) {
+    const prices = { ...PERCEIVED_PRICES, [name]: PERCEIVED_PRICES[name] + 1 };
+    expect(perceivedQoe(SESSION, prices)).toBeLessThan(perceivedQoe(SESSION));
+  }
+  for (const name of ['startupSeconds', 'stallSeconds', 'stallCount'] as const) {
+    expect(perceivedQoe({ ...SESSION, [name]: 3 })).toBeLessThan(perceivedQoe(SESSION));
+  }
+  const rising = { ...SESSION, qualities: [40, 60, 80, 80] };
+  expect(perceivedQoe(SESSION)).toBeLessThan(perceivedQoe(rising));
+  // By hand: 65 of quality; 18.8 + 2 x 14.8 of the stall; 3.59 of startup; 40 x 0.922 of the fall.
+  expect(perceivedQoe(SESSION)).toBeCloseTo(65 - (18.8 + 29.6 + 3.59 + 36.88) / 4, 9);
+});
