@@ -12,7 +12,7 @@ a fit leaves out, and rank correlations with ratings. <media> has media files wi
 <kind>-<number>.json, in H.264; <opinion> has the folders WaterlooSQoE-I and WaterlooSQoE-II of KSQI's repository.`,
   { positionals: 2 },
 );
-if (positionals.length < 2) refuse('expected two folders');
+if (positionals.length < 2) refuse(`expected two folders, got ${positionals.join(' ') || 'none'}`);
 const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSources('abr/index.ts');
 
 /** VMAF's phone model is for a screen that fills about half of a television's height (an assumption, not a fit). */

@@ -173,19 +173,21 @@ const shareOfTop = (all: readonly Quality[]) =>
   mean(all.slice(-Math.ceil(all.length / 3)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
 
 function judge(seen: ZooSeen, plain: ZooSeen, isAdapted: boolean): string[] {
+  // Four players at the live edge keep a page busy: `live-*.spec.ts` ask more, of one player.
+  const isAtEase = isAdapted && !seen.row.live;
   const { link, session, play, video, audio, playedSeconds, stalledSeconds } = seen;
   if (seen === plain) return [];
   const faults = seen.problems.filter((problem) => isAdapted || !plain.problems.includes(problem));
   const seconds = isAdapted ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
   if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
   const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
-  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAdapted || link === 'slow'))
+  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAtEase || link === 'slow'))
     faults.push(
       `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
     );
   const bps = (8 * session.log.reduce((bytes, { sentBytes }) => bytes + sentBytes, 0)) / playedSeconds;
   if (isAdapted && link === 'slow' && bps > 1.2 * LINKS_BPS.slow) faults.push(`too high: ${textOf(seen)}`);
-  if (isAdapted && link === 'fast') {
+  if (isAtEase && link === 'fast') {
     if (video.length > 0 && shareOfTop(video) < 0.7) faults.push(`too low: ${textOf(seen)}`);
     if (audio.length > 0 && shareOfTop(audio) < 0.5) faults.push(`audio too low: ${textOf(seen)}`);
   }
