@@ -168,9 +168,9 @@ function qualitiesOf({ row: { stream }, session }: Prepared): { video: Quality[]
 type ZooSeen = Prepared & ZooPlayed & ReturnType<typeof qualitiesOf>;
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / (numbers.length || 1);
-/** The mean share of the highest bitrate in the last third. */
+/** The mean share of the highest bitrate in the last quarter. */
 const shareOfTop = (all: readonly Quality[]) =>
-  mean(all.slice(-Math.ceil(all.length / 3)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
+  mean(all.slice(-Math.ceil(all.length / 4)).map(({ bps, ladder }) => bps / Math.max(...ladder)));
 
 function judge(seen: ZooSeen, plain: ZooSeen, isAdapted: boolean): string[] {
   // Four players at the live edge keep a page busy: `live-*.spec.ts` ask more, of one player.
