@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Of the numbers that `fc.double` gives from 0 on, nearly all are next to 0: most here are spread evenly. */
+/** `fc.double` from 0 on gives numbers next to 0 nearly always. Most numbers of this one are spread evenly. */
 export const between = (min: number, max: number) => {
   const even = fc.nat({ max: 2 ** 30 }).map((n) => min + ((max - min) * n) / 2 ** 30);
   return fc.oneof(fc.double({ min, max, noNaN: true }), { arbitrary: even, weight: 3 });

@@ -10,11 +10,11 @@
 import { QOE_UNIT_SECONDS } from './qoe.ts';
 
 export interface PerceivedPrices {
-  /** Of a stall: its begin, and each second of the clock. */
+  /** A stall costs this for its begin, and for each second of the clock. */
   stall: number;
   stallSecond: number;
   startupSecond: number;
-  /** Of a change of quality by one unit. */
+  /** A fall of quality by one unit costs this. */
   fall: number;
   rise: number;
 }
@@ -29,7 +29,7 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
 };
 
 export interface SeenSession {
-  /** Of each segment, 0 to 100, in order of playback. */
+  /** Quality of each segment, 0 to 100, in order of playback. */
   qualities: readonly number[];
   segmentSeconds: number;
   startupSeconds: number;

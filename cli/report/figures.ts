@@ -37,7 +37,7 @@ function recordingsOf({ dataset, links }: RowName): string {
   return links === undefined ? name : `${name}, ${links} links`;
 }
 
-/** The rows of `byLink`; without those of single data sets, `isBrief` where there are rows of all. */
+/** The rows of `byLink`. If `isBrief`, rows of single data sets are left out where there are rows of all. */
 export function linkRows({ byLink = [] }: Pick<Results, 'byLink'>, isBrief = false): ShownRow[] {
   return (['slow', 'other'] as const).flatMap((links) => {
     const rows = byLink.filter((row) => row.links === links);

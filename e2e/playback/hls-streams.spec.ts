@@ -152,7 +152,7 @@ test(
 test('a loader that pretends to be done from the start', async ({ onStream }) => {
   const media = { segmentSeconds: 2, segmentCount: 6, link: { 60: 1.6e6 } };
   const seen = await onStream(media, async (manifest) => {
-    /** As that of p2p-media-loader-hlsjs: it says "1 of 1 byte" until the end. */
+    /** A loader like that of p2p-media-loader-hlsjs says "1 of 1 byte" until the end. */
     class Pretending {
       stats = {
         ...{ aborted: false, loaded: 1, total: 1, retry: 0, chunkCount: 0, bwEstimate: 0 },

@@ -21,7 +21,7 @@ export interface ZooStream {
   languages?: readonly Language[];
   /** Durations of the segments in seconds. */
   durations?: readonly number[];
-  /** Segments at the start that have only so many bytes, whatever the representation. */
+  /** These first segments have this size in all representations. */
   black?: { segments: number; bytes: number };
   /** What the manifest declares for a video representation's bitrate; undefined: nothing. Default: the truth. */
   declaredBps?(bps: number, index: number): number | undefined;
