@@ -14,7 +14,7 @@ export interface PerceivedPrices {
   stall: number;
   stallSecond: number;
   startupSecond: number;
-  /** A fall of quality by one unit costs this. */
+  /** A fall, or a rise, of quality by one unit costs this. */
   fall: number;
   rise: number;
 }
