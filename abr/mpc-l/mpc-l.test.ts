@@ -370,7 +370,7 @@ test('a previous bitrate without a quality counts as none', () => {
   });
 });
 
-/** Forecasts that are no use; valid-forecast.test.ts has those of invalid form, chain.test.ts those of another time. */
+/** Forecasts that MPC-L cannot use. valid-forecast.test.ts tests invalid forms, chain.test.ts the age. */
 const UNUSABLE: [string, ((forecast: QuantileForecast) => Forecast) | undefined][] = [
   ['none at all', undefined],
   ['a path, which is for mpc-o', () => alongPath(new ConstantPath(1e6), 99)],

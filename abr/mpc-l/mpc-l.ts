@@ -26,7 +26,7 @@ export type { MpcLOptions } from './options.ts';
 
 /** What plans live streams at their edge; the main entry has none. */
 export interface LivePart {
-  /** Of MPC-D, which decides without a usable forecast. */
+  /** MPC-D's plan, which decides without a usable forecast. */
   readonly fallback: LivePlan;
   /** What requests lead to in the futures of a forecast; they hold until the next call. */
   outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes;

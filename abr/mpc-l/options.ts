@@ -75,7 +75,7 @@ export interface MpcLTuning {
   bins: number;
   /** Value of a buffered second after the horizon, as a share of the quality that the link could deliver in it. */
   bufferValue: number;
-  /** Outages that a plan of later segments reckons with, beyond the forecast; they last for 20 s in the mean. */
+  /** Outages per second that a plan of later segments assumes beyond the forecast; their mean duration is 20 s. */
   outagesPerSecond: number;
   /** Buffer level at which a media element stalls. */
   stallLevelSeconds: number;

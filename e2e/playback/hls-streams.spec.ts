@@ -85,7 +85,7 @@ test('while abrSwitchInterval holds the level, decisions say what is loaded', as
       decisions: decisions.map(({ state, representationId }) => [state.segmentIndex, representationId]),
     };
   });
-  // Of two decisions on a segment the second holds.
+  // If a segment has two decisions, the second holds.
   expect([...new Map(decisions as [number, string][])]).toEqual(
     requests.map(({ index, representationId }) => [index, representationId]),
   );

@@ -77,7 +77,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
       expect(broken).toMatchObject({ decisions: [], faults: ['controller-failed'] });
       const measured = [up, mpcL].map(({ decisions: all, ...one }) => {
         expect(one).toMatchObject({ faults: [], errors: [] });
-        // Of two decisions on a segment the second holds; hls.js is given two on the first one.
+        // If a segment has two decisions, the second holds; hls.js is given two on the first one.
         const decisions = all.filter(({ state }, i) => state.segmentIndex !== all[i + 1]?.state.segmentIndex);
         const states = decisions.map(({ state }) => state);
         const decided = decisions.map(({ state, representationId }) => ({

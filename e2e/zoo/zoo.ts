@@ -22,6 +22,8 @@ export interface ZooRow {
    * player alone, with no more stalls.
    */
   alone?: Partial<Record<PlayerFormat, string>>;
+  /** Why several players with the plugin, in one page of a busy host, may stall or stay low on a link that does not. */
+  busy?: Partial<Record<PlayerFormat, string>>;
   /** Firefox and WebKit play it, too. */
   isCore?: true;
 }
@@ -79,7 +81,7 @@ export const ROWS: readonly ZooRow[] = [
   { kind: 'twelve representations', stream: { videoBps: geometric(12) } },
   { kind: 'sixty representations', stream: { videoBps: geometric(60) } },
   { kind: 'unsorted', stream: { videoBps: [2.2e6, 250e3, 4.5e6, 900e3] } },
-  // Of two, the better picture truly has more bits.
+  // The better one of two pictures has more bits.
   {
     kind: 'equal bitrates',
     stream: { videoBps: [125e3, 250e3, 1.5e6, 3e6], declaredBps: (bps) => (bps > 250e3 ? 3e6 : 250e3) },
@@ -115,6 +117,9 @@ export const ROWS: readonly ZooRow[] = [
   {
     kind: 'low latency',
     live: true,
+    busy: {
+      'hls.js HLS': 'the plugin measures late parts of a busy page as a slow link; on an idle host it reaches the top',
+    },
     alone: { 'Shaka 5 HLS': 'Shaka takes its waits for the encoder for a slow link' },
     stream: { origin: { ...LIVE, segmentSeconds: 2, live: liveStream(3), media: { audio: true } } },
   },

@@ -132,7 +132,7 @@ test('law: forecasts are valid for any observations', () => {
     fc.record({ kind: fc.constant('idle' as const), startSeconds: number, endSeconds: number }),
     fc.record({ kind: fc.constant('request-latency' as const), atSeconds: number, latencySeconds: number }),
   );
-  // Of a real session, some time after the one before.
+  // A real session's seconds, each some time after the one before.
   const download = fc.record({ afterSeconds: between(0, 20), seconds: between(0.02, 8), mbps: between(0, 300) });
   let hits = 0;
   const steps = [

@@ -89,7 +89,7 @@ export class SegmentDownload {
   }
 }
 
-/** The known throughput is that of the newest downloads. */
+/** This many of the newest downloads give the known throughput. */
 const DOWNLOADS_OF_THROUGHPUT = 5;
 
 /**
@@ -118,7 +118,7 @@ export interface LinkWatchOptions {
   knownBps: () => number;
 }
 
-/** Of the download that makes it. Times are of the session's clock, in seconds. */
+/** Observes the link during one download. Times are seconds of the session's clock. */
 export class LinkWatch {
   readonly #meter: ObservationMeter | undefined;
   readonly #knownBps: () => number;

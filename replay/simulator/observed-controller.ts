@@ -9,7 +9,7 @@ export class ObservedController implements Controller {
   readonly reconsider?: NonNullable<Controller['reconsider']>;
   readonly keepsForSeconds?: NonNullable<Controller['keepsForSeconds']>;
   readonly pace?: NonNullable<Controller['pace']>;
-  /** Of `decide` and `pace`, with the option `timings`. */
+  /** Durations of `decide` and `pace`, with the option `timings`. */
   readonly decisionMillis: number[] = [];
   /** When a forecast first expected a handover. */
   handoversAtSeconds: number | undefined;

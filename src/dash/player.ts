@@ -45,7 +45,7 @@ export function rangeBits(range: string | null | undefined): number | undefined 
   return bits > 0 ? bits : undefined;
 }
 
-/** Of a representation's segments: nominal, in seconds. */
+/** Nominal duration of a representation's segments, in seconds. */
 export function segmentDuration({ id, segmentDuration, fragmentDuration }: Representation): number {
   const seconds = segmentDuration || fragmentDuration;
   if (!seconds) throw new Error(`representation ${id} has no segment duration`);

@@ -4,7 +4,7 @@ import { EPOCH_SECONDS } from '../../../abr/forecast.ts';
 import { CELLS } from './state-filters.ts';
 import { greatest, LEAST_SHARE, modulo, sum } from './weights.ts';
 
-/** Of a dip in its slot, and around its handover. */
+/** Where a dip is: in its slot, and around its handover. */
 const LEAST_SPREAD_SECONDS = 0.05;
 /** Half the width (2 s) of the window around the best position for the mean position. */
 const WINDOW_CELLS = 20;

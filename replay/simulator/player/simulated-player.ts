@@ -377,7 +377,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     this.adaptation.stop();
   }
 
-  /** Of a session that is over. Without `hasUnfinished` the rows have all stalls and all abandoned bits. */
+  /** The result of a session that is over. Without `hasUnfinished` the rows have all stalls and all abandoned bits. */
   result(more: Partial<SessionResult> = {}): SessionResult {
     const { options, rows, playback, scenario, controller } = this;
     const { trace } = options;
