@@ -52,6 +52,8 @@ export interface PlayerState {
    * far as they are known; at least one row unless the stream has ended.
    */
   upcomingSizesBits: readonly (readonly number[])[];
+  /** Likewise their qualities, in the unit of `weights.quality`, which is asked where this is absent. */
+  upcomingQualities?: readonly (readonly number[])[];
   /**
    * Per representation: seconds from the decision until the segment can be requested, for what the player has to load
    * first (a playlist in HLS); it may do so while the encoder works. Default: none.

@@ -49,7 +49,12 @@ function atRateOne(state: PlayerState): PlayerState {
     ladderBps: state.ladderBps.map((bps) => bps * v),
     previousBitrateBps: previousBitrateBps === undefined ? undefined : previousBitrateBps * v,
     downloads: state.downloads.map((download) => ({ ...download, bitrateBps: download.bitrateBps * v })),
-    weights: { quality: (bps) => v * weights.quality(bps / v), mu: weights.mu, lambda: weights.lambda / v },
+    weights: {
+      ...weights,
+      quality: (bps) => v * weights.quality(bps / v),
+      lambda: weights.lambda / v,
+      ...(weights.rise !== undefined && { rise: weights.rise / v }),
+    },
   };
 }
 

@@ -48,6 +48,8 @@ export function anyWeights(ladderBps: readonly number[]): fc.Arbitrary<QoeWeight
       ),
       mu: fc.constantFrom(0, 1, 2, 4.3, 30),
       lambda: fc.constantFrom(0, 0.5, 1, 2),
+      rise: fc.constantFrom(0, 0.5),
+      stall: fc.constantFrom(0, 3),
     }),
   );
 }

@@ -1,9 +1,10 @@
 /** The segments after the one to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
+import { type ChangePrices, QOE_UNIT_SECONDS, type QoeWeights } from '../qoe/qoe.ts';
 import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
 import { sizesAt } from '../state/ladder.ts';
+import { qualitiesAt } from '../state/qualities.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ForecastSteps } from './forecast-steps.ts';
@@ -21,16 +22,16 @@ export interface ValueProblem {
   capacityBps: Float64Array;
   /** Buffer level now, before the segment to decide on; the first stage is the segment after it. */
   bufferLevelSeconds: number;
+  /** Number of representations. */
+  count: number;
   /** Later segments, soonest first. */
   stages: readonly LaterSegment[];
   /** Value of a buffered second after the last stage, per rank. */
   bufferValuePerSecond: readonly number[];
-  /** Quality of each representation, `weights.quality(bitrate)`; ascending. */
-  qualities: readonly number[];
   /** QoE of a segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
-  mu: number;
-  lambda: number;
+  /** Of stalls (`stallCostsOf`), and of changes of quality. */
+  costs: StallCosts & ChangePrices;
   /** Outages of the link that the ranks do not have, as begins per second. */
   outagesPerSecond: number;
   segmentSeconds: number;
@@ -50,8 +51,9 @@ export interface ValueProblem {
 export interface LaterSegment {
   /** `[from * bins + to]` */
   transitions: Float64Array;
-  /** Size of each representation. */
+  /** Size and quality of each representation. */
   sizesBits: readonly number[];
+  qualities: readonly number[];
   /** Share of the viewers of the segment before who watch this one, 0 to 1. */
   watchShare: number;
 }
@@ -61,9 +63,13 @@ export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): TailWeight 
   return { weight: Math.min(1, tuning.tailWeightSpan * risk), tail: tuning.tailShare };
 }
 
-/** Cost of a second of stall in the plan: mu, raised by the aversion to risk. */
-export function stallCostOf({ weights }: PlayerState, { tuning, risk }: ResolvedMpcLOptions): number {
-  return weights.mu * (tuning.baseAversion + tuning.stallAversionSpan * risk);
+/** Costs of a second of stall, and of each stall besides. */
+export type StallCosts = Pick<Required<QoeWeights>, 'mu' | 'stall'>;
+
+/** Those of the plan: the objective's, raised by the aversion to risk. */
+export function stallCostsOf({ weights }: PlayerState, { tuning, risk }: ResolvedMpcLOptions): StallCosts {
+  const aversion = tuning.baseAversion + tuning.stallAversionSpan * risk;
+  return { mu: weights.mu * aversion, stall: (weights.stall ?? 0) * aversion };
 }
 
 /** The later segments as a problem for a forecast that was read for this state. Its seconds are the clock's. */
@@ -75,38 +81,38 @@ export function laterSegments(
   latencySeconds: number,
 ): ValueProblem {
   const { tuning } = options;
-  const { ladderBps, weights, playbackRate, segmentsRemaining } = state;
+  const { weights, playbackRate, segmentsRemaining } = state;
   const segmentSeconds = state.segmentSeconds / playbackRate;
-  const qualities = ladderBps.map((bps) => weights.quality(bps));
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
   const { bins } = ranks;
   const stepEndsSeconds = steps.endsFromNow();
   const capacityBps = ranks.capacityBps(steps);
   const lastCapacity = [...capacityBps.subarray((stepEndsSeconds.length - 1) * bins, stepEndsSeconds.length * bins)];
   const shares = watchShares(state, count + 1, options.watchSeconds);
+  const lastQualities = qualitiesAt(state, count + 1);
   const isEnd = segmentsRemaining <= count + 1;
   return {
     bins,
     stepEndsSeconds,
     capacityBps,
     bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
+    count: state.ladderBps.length,
     stages: Array.from({ length: count }, (_, i) => {
       const seconds = (i + 1) * segmentSeconds;
       return {
         transitions: ranks.transitions(steps.correlationBetween(seconds - segmentSeconds, seconds)),
         sizesBits: sizesAt(state, i + 1),
+        qualities: qualitiesAt(state, i + 1),
         watchShare: shares[i + 1]! / shares[i]!,
       };
     }),
     bufferValuePerSecond: lastCapacity.map((bps) =>
       isEnd
         ? 0
-        : (shares[count + 1]! / shares[count]!) * tuning.bufferValue * bufferedSecondValue(state, qualities, bps),
+        : (shares[count + 1]! / shares[count]!) * tuning.bufferValue * bufferedSecondValue(state, lastQualities, bps),
     ),
-    qualities,
     qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,
-    mu: stallCostOf(state, options),
-    lambda: weights.lambda,
+    costs: { ...weights, ...stallCostsOf(state, options) },
     outagesPerSecond: tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4),
     segmentSeconds,
     bufferCapSeconds: state.bufferCapSeconds / playbackRate,

@@ -7,7 +7,7 @@ import type { Forecast, QuantileForecast, ValidForecast } from '../forecast.ts';
 import { ConstantPath } from '../mpc/capacity-path.ts';
 import { createMpcD } from '../mpc/mpc-d.ts';
 import { between, forAll, whole } from '../property.fixture.ts';
-import { qoeWeights } from '../qoe/qoe.ts';
+import { changeCost, qoeWeights } from '../qoe/qoe.ts';
 import {
   alongPath,
   anyQuantiles,
@@ -197,12 +197,13 @@ test('one segment ahead on a constant link: score and outlook by hand', () => {
       const q = weights.quality(ladderBps[r]!);
       const takes = latency + r * setup + state.upcomingSizesBits[0]![r]! / bps;
       const stall = Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1));
-      const change = weights.lambda * Math.abs(q - weights.quality(state.previousBitrateBps!));
+      const change = changeCost(weights, weights.quality(state.previousBitrateBps!), q);
+      const begin = stall > 0 ? (weights.stall ?? 0) : 0;
       expect(bitrateBps).toBe(ladderBps[r]);
       expectClose(expectedStallSeconds, stall);
       // QoE per 4 s, without the risk; in the score risk 0.5 makes stalls count three times.
-      expectClose(expectedQoe, q - ((change + weights.mu * stall) * 4) / segmentSeconds);
-      expectClose(evaluations[r]!.score, (q * segmentSeconds) / 4 - change - 3 * weights.mu * stall);
+      expectClose(expectedQoe, q - ((change + weights.mu * stall + begin) * 4) / segmentSeconds);
+      expectClose(evaluations[r]!.score, (q * segmentSeconds) / 4 - change - 3 * (weights.mu * stall + begin));
     });
   });
 });

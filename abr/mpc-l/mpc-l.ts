@@ -8,6 +8,7 @@ import { ageSecondsOf, type QuantileForecast, type ValidForecast } from '../fore
 import { createMpcD, type LivePlan } from '../mpc/mpc-d.ts';
 import { horizonOf } from '../state/horizon.ts';
 import { lastIndexAtMost } from '../state/ladder.ts';
+import { qualitiesAt } from '../state/qualities.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { tailWeightOf } from './later-segments.ts';
@@ -107,7 +108,7 @@ export class MpcL implements Controller {
     const running = outcomes.running(inFlight, current);
     if (!outcomes.isLate(running)) return 'keep';
     const kept = outcomes.evaluate(running);
-    const topQuality = state.weights.quality(state.ladderBps[state.ladderBps.length - 1]!);
+    const topQuality = qualitiesAt(state, 0)[state.ladderBps.length - 1]!;
     let best = { ...kept, score: kept.score + tuning.abandonMargin * topQuality };
     let lower = -1;
     // Representations may share a bitrate, and one of them is in flight.

@@ -4,12 +4,13 @@
  */
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { QOE_UNIT_SECONDS, type QoeWeights } from '../qoe/qoe.ts';
 import { sizesAt } from '../state/ladder.ts';
+import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
-import { laterSegments, stallCostOf, tailWeightOf } from './later-segments.ts';
+import { laterSegments, type StallCosts, stallCostsOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { ValueFunction } from './value-function.ts';
 
@@ -88,11 +89,11 @@ export class SegmentOutcomes implements Outcomes {
   /** Solved at the first evaluation. */
   #later: ValueFunction | undefined;
   readonly #latencySeconds: number;
-  /** Per representation: size in bits, QoE of the segment, cost of the switch. */
+  /** Per representation: size in bits, QoE of the segment without a stall. */
   readonly #sizesBits: readonly number[];
   readonly #gains: readonly number[];
-  readonly #switchCosts: readonly number[];
-  readonly #stallCost: number;
+  /** Those of the plan. */
+  readonly #stallCosts: StallCosts;
   /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
   readonly #segmentSeconds: number;
   readonly #playableSeconds: number;
@@ -100,7 +101,7 @@ export class SegmentOutcomes implements Outcomes {
   readonly #reactionSeconds: number;
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
-    const { ladderBps, weights, playbackRate, previousBitrateBps } = state;
+    const { playbackRate } = state;
     const { reactionSegments, patienceSegments, stallLevelSeconds } = options.tuning;
     const units = state.segmentSeconds / QOE_UNIT_SECONDS;
     const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
@@ -110,9 +111,9 @@ export class SegmentOutcomes implements Outcomes {
     this.#ranks = ranks;
     this.#latencySeconds = recentLatencySeconds(state);
     this.#sizesBits = sizesAt(state, 0);
-    this.#gains = ladderBps.map((bps) => units * weights.quality(bps));
-    this.#switchCosts = ladderBps.map((bps) => switchCost(weights, previousBitrateBps, bps));
-    this.#stallCost = stallCostOf(state, options);
+    const switches = switchCosts(state);
+    this.#gains = qualitiesAt(state, 0).map((quality, r) => units * quality - switches[r]!);
+    this.#stallCosts = stallCostsOf(state, options);
     this.#segmentSeconds = state.segmentSeconds / playbackRate;
     this.#playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
     this.#reactionSeconds = options.abandon
@@ -177,23 +178,19 @@ export class SegmentOutcomes implements Outcomes {
 
   /** One future in which the segment arrives after `seconds`; its QoE is not yet per 4 s. */
   #play(future: number, representation: number, seconds: number): Omit<Evaluation, 'laterQoe'> {
+    const { isPaused, bufferLevelSeconds, playbackRate, weights, started } = this.#state;
     this.#later ??= new ValueFunction(
       laterSegments(this.#state, this.#options, this.#futures.steps, this.#ranks, this.#latencySeconds),
     );
-    const { isPaused, bufferLevelSeconds, playbackRate, weights } = this.#state;
     const playable = this.#playableSeconds;
     const stallSeconds = Math.max(0, seconds - playable);
     const drained = isPaused ? 0 : Math.min(seconds, playable);
     const after = bufferLevelSeconds / playbackRate - drained + this.#segmentSeconds;
-    const gain = this.#gains[representation]! - this.#switchCosts[representation]!;
-    return {
-      score:
-        gain -
-        this.#stallCost * stallSeconds +
-        this.#later.at(after, this.#futures.binAt(future, seconds, this.#ranks.bins), representation),
-      qoe: gain - weights.mu * stallSeconds,
-      stallSeconds,
-    };
+    const gain = this.#gains[representation]!;
+    const isStall = started && stallSeconds > 0;
+    const costOf = ({ mu, stall = 0 }: Pick<QoeWeights, 'mu' | 'stall'>) => mu * stallSeconds + (isStall ? stall : 0);
+    const later = this.#later.at(after, this.#futures.binAt(future, seconds, this.#ranks.bins), representation);
+    return { score: gain - costOf(this.#stallCosts) + later, qoe: gain - costOf(weights), stallSeconds };
   }
 
   /** Mean of the futures' scores, in which the worst share of them has extra weight. */

@@ -3,11 +3,12 @@
  * without a table. It takes time exponential in the number of segments, so only the tests run it.
  */
 
+import { changeCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
 
 /** V of a state: a buffer level, the rank of the capacity seen last and the previous representation, before stage `k`. */
 export function referenceValue(problem: ValueProblem, level: number, rank: number, previous: number, k = 0): number {
-  const { qualities, lambda, bins, segmentSeconds } = problem;
+  const { costs, bins, segmentSeconds } = problem;
   const buffered = Math.min(level, Math.max(1e-3, problem.bufferCapSeconds - segmentSeconds));
   const stage = problem.stages[k];
   if (stage === undefined) return problem.bufferValuePerSecond[rank]! * buffered;
@@ -15,25 +16,29 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
   const seconds = problem.bufferLevelSeconds + (k + 1) * segmentSeconds - buffered + segmentSeconds / 4;
   const rates = ratesAt(problem, seconds);
   let best = Number.NEGATIVE_INFINITY;
+  const { qualities } = stage;
   for (let r = 0; r < qualities.length; r++) {
     let q = 0;
     for (let to = 0; to < bins; to++) {
       q += stage.transitions[rank * bins + to]! * outcome(problem, k, buffered, rates, to, r);
     }
-    best = Math.max(best, q - lambda * Math.abs(qualities[r]! - qualities[previous]!));
+    best = Math.max(best, q - changeCost(costs, qualities[previous]!, qualities[r]!));
   }
-  const outage = problem.mu * problem.outagesPerSecond * segmentSeconds * 20 * Math.exp(-buffered / 20);
+  const outageCost = costs.mu * 20 + costs.stall;
+  const outage = outageCost * problem.outagesPerSecond * segmentSeconds * Math.exp(-buffered / 20);
   return stage.watchShare * (best - outage);
 }
 
 /** G: quality and stall of representation `r` at the rates of rank `to`, and V after it; abandoned if that is better. */
 function outcome(problem: ValueProblem, k: number, buffered: number, rates: number[], to: number, r: number): number {
-  const { qualities, lambda, latencySeconds, reactionSeconds, patienceSeconds } = problem;
+  const { costs, latencySeconds, reactionSeconds, patienceSeconds } = problem;
+  const { qualities, sizesBits } = problem.stages[k]!;
   const playable = Math.max(0, buffered - problem.stallLevelSeconds);
-  const takes = (choice: number) => latencySeconds + transferSeconds(problem.stages[k]!.sizesBits[choice]!, rates, to);
+  const takes = (choice: number) => latencySeconds + transferSeconds(sizesBits[choice]!, rates, to);
+  const stallCost = (stalled: number) => (stalled > 0 ? costs.mu * stalled + costs.stall : 0);
   const arrived = (choice: number, seconds: number) =>
     problem.qualityScale * qualities[choice]! -
-    problem.mu * Math.max(0, seconds - playable) +
+    stallCost(seconds - playable) +
     referenceValue(problem, buffered - Math.min(seconds, playable) + problem.segmentSeconds, to, choice, k + 1);
   const seconds = takes(r);
   const abandonedAt = Math.max(reactionSeconds, playable - patienceSeconds);
@@ -42,7 +47,7 @@ function outcome(problem: ValueProblem, k: number, buffered: number, rates: numb
   for (let lower = 0; lower < r; lower++) {
     const replacedAt = abandonedAt + takes(lower);
     if (replacedAt >= seconds) continue;
-    best = Math.max(best, arrived(lower, replacedAt) - lambda * (qualities[r]! - qualities[lower]!));
+    best = Math.max(best, arrived(lower, replacedAt) - changeCost(costs, qualities[r]!, qualities[lower]!));
   }
   return best;
 }

@@ -19,20 +19,26 @@ interface Shape {
   mostSteps?: number;
   /** Of capacity from rank to rank, in Mbit/s. */
   leastGrowth?: number;
+  /** Costs of a stall beside 0. */
+  stalls?: readonly number[];
 }
 
 /** Small problems of every kind; capacities ascend with the rank, and change from step to step. */
 function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
-  const { stages, bins, capSegments, mostSteps = 3, leastGrowth = 0.01 } = shape;
+  const { stages, bins, capSegments, mostSteps = 3, leastGrowth = 0.01, stalls = [3] } = shape;
   const rungs = fc.array(whole(0, 800), { minLength: 1, maxLength: 3 });
   return rungs.chain((steps) => {
-    const qualities = runningSums(steps.map((step) => step / 100));
+    const rungQualities = runningSums(steps.map((step) => step / 100));
     return fc
       .record({
         segmentSeconds: fc.constantFrom(1, 2, 4),
         capSegments,
-        mu: fc.constantFrom(0, 1, 10),
-        lambda: fc.constantFrom(0, 0.5, 1),
+        costs: fc.record({
+          mu: fc.constantFrom(0, 1, 10),
+          stall: fc.constantFrom(0, ...stalls),
+          lambda: fc.constantFrom(0, 0.5, 1),
+          rise: fc.constantFrom(0, 0.5),
+        }),
         outagesPerSecond: fc.constantFrom(0, 0.002),
         latencySeconds: fc.constantFrom(0, 0.04, 0.3),
         stallLevelSeconds: fc.constantFrom(0, 0.12),
@@ -54,6 +60,7 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
             correlation: fc.constantFrom(0, 0.5, 0.8),
             factor: between(0.5, 2),
             watchShare: fc.constantFrom(0.6, 0.95, 1),
+            scene: fc.constantFrom(0.7, 1),
           }),
           { minLength: stages, maxLength: stages },
         ),
@@ -67,11 +74,12 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
         segmentSeconds,
         bufferCapSeconds: cap * segmentSeconds,
         qualityScale: segmentSeconds / 4,
-        qualities,
-        stages: drawn.map(({ correlation, factor, watchShare }) => ({
+        count: rungQualities.length,
+        stages: drawn.map(({ correlation, factor, watchShare, scene }) => ({
           watchShare,
           transitions: rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 }),
-          sizesBits: qualities.map((q) => (q + 0.5) * 1e6 * segmentSeconds * factor),
+          qualities: rungQualities.map((q) => scene * q),
+          sizesBits: rungQualities.map((q) => (q + 0.5) * 1e6 * segmentSeconds * factor),
         })),
       }));
   });
@@ -88,7 +96,7 @@ test.each([
 ])('equals exhaustion where nothing is interpolated: %s', (_, { stages, caps }) => {
   const problems = anyProblem({ stages, bins: 3, capSegments: fc.constantFrom(...caps) });
   forAll([problems, point, fc.nat(2), fc.nat(2)], { ...SEED, numRuns: 400 }, (problem, n, rank, r) => {
-    const before = r % problem.qualities.length;
+    const before = r % problem.count;
     const level = gridLevel(problem, n);
     const expected = referenceValue(problem, level, rank, before);
     const value = new ValueFunction(problem).at(level, rank, before);
@@ -102,12 +110,13 @@ test.each([
   { mostSteps: 3, leastGrowth: 0.5, most: 0.8, mean: 0.01 },
 ])('is near it where levels fall between the points of the grid, %j', ({ most, mean, ...shape }) => {
   const errors: number[] = [];
-  const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, ...shape });
+  // Where a stall begins the value leaps.
+  const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, stalls: [], ...shape });
   forAll([problems, point, fc.nat(1)], { ...SEED, numRuns: 400 }, (problem, n, rank) => {
     const level = gridLevel(problem, n);
-    const { mu, qualities, qualityScale } = problem;
+    const { costs, stages, qualityScale } = problem;
     // In units of a top segment and a second of stall.
-    const unit = qualityScale * qualities[qualities.length - 1]! + mu + 1;
+    const unit = qualityScale * Math.max(...stages.flatMap(({ qualities }) => qualities)) + costs.mu + 1;
     const value = new ValueFunction(problem).at(level, rank, 0);
     errors.push(Math.abs(value - referenceValue(problem, level, rank, 0)) / unit);
   });
@@ -147,10 +156,13 @@ function expectAtLeast(better: ValueProblem, worse: ValueProblem, at: readonly [
   expect(new ValueFunction(better).at(...at)).toBeGreaterThanOrEqual(other - 1e-9 * (1 + Math.abs(other)));
 }
 
-test('law: abandonment never lowers the value, nor does a smaller mu', () => {
+test('law: abandonment never lowers the value, nor does a smaller price', () => {
   forAll([problems, anyLevel, fc.nat(3)], { ...SEED, numRuns: 300 }, (problem, buffered, rank) => {
     expectAtLeast(problem, { ...problem, ...kept }, [buffered, rank, 0]);
-    expectAtLeast(problem, { ...problem, mu: 2 * problem.mu }, [buffered, rank, 0]);
+    for (const key of ['mu', 'stall', 'lambda', 'rise'] as const) {
+      const costs = { ...problem.costs, [key]: 1 + 2 * problem.costs[key]! };
+      expectAtLeast(problem, { ...problem, costs }, [buffered, rank, 0]);
+    }
   });
 });
 

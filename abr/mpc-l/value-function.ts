@@ -5,11 +5,12 @@
  * A state is the buffer level at a request, the rank of the capacity seen last, and the previous representation. The
  * backward recursion per segment is
  *
- *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w (max_r (Q(b, i, r) - lambda |q(r) - q(p)|) - O(b))
- *   G(b, j, r) = q(r) L/4 - mu stall + V_next(b', j, r)
+ *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w (max_r (Q(b, i, r) - S(p, r)) - O(b))
+ *   G(b, j, r) = q(r) L/4 - C(stall) + V_next(b', j, r)
  *
- * with w the share of the viewers of the segment before who are still there, and O the expected cost of an outage that
- * begins in this segment: at rate h, for an exponential time of mean D, O(b) = mu h L D exp(-b / D). The download runs
+ * with q the qualities of this segment, S the cost of the switch, C that of a stall, w the share of the viewers of the
+ * segment before who are still there, and O the expected cost of an outage that begins in this segment: at rate h, for
+ * an exponential time of mean D, O(b) = h L C(D) exp(-b / D). The download runs
  * at the capacity of rank j at the time of its request, interpolated between the middles of the forecast's steps.
  * Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended media minus the
  * current buffer. After the last stage V is the value of the remaining buffer. A download that would stall may be
@@ -19,6 +20,7 @@
  * no playback rate.
  */
 
+import { changeCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
 
 /**
@@ -76,15 +78,18 @@ export class ValueFunction {
   /** `[rank][point]`: capacity at a request in the current stage, in bit/s. */
   readonly #ratesBps: Float64Array;
   readonly #mu: number;
+  readonly #stall: number;
   readonly #segmentSeconds: number;
 
   constructor(problem: ValueProblem) {
     this.#problem = problem;
-    this.#count = problem.qualities.length;
-    const costPerSegment = problem.mu * problem.outagesPerSecond * problem.segmentSeconds * OUTAGE_SECONDS;
+    this.#count = problem.count;
+    const { mu, stall } = problem.costs;
+    const outageCost = problem.outagesPerSecond * problem.segmentSeconds * (mu * OUTAGE_SECONDS + stall);
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     this.#partsPerSecond = ((1 - 1e-12) * PARTS) / this.#topLevel;
-    this.#mu = problem.mu;
+    this.#mu = mu;
+    this.#stall = stall;
     this.#segmentSeconds = problem.segmentSeconds;
     this.#ratesBps = new Float64Array(problem.bins * POINTS);
     for (let n = 0; n < POINTS; n++) {
@@ -93,7 +98,7 @@ export class ValueFunction {
       this.#playable[n] = Math.max(0, level - problem.stallLevelSeconds);
       this.#abandonedAt[n] = Math.max(problem.reactionSeconds, this.#playable[n]! - problem.patienceSeconds);
       if (n > 0) this.#perWidth[n - 1] = 1 / (level - this.#levels[n - 1]!);
-      this.#outageCost[n] = costPerSegment * Math.exp(-level / OUTAGE_SECONDS);
+      this.#outageCost[n] = outageCost * Math.exp(-level / OUTAGE_SECONDS);
     }
     this.#first = this.#cellAt(problem.leastLevelSeconds);
     const rows = problem.bins * this.#count;
@@ -145,8 +150,8 @@ export class ValueFunction {
 
   /** Writes G(b, j, r) of one rank; a download that outlasts its rank goes on at the median's capacity. */
   #playDownloads(k: number, rank: number, end: number): void {
-    const { bins, qualities, qualityScale, latencySeconds, stages } = this.#problem;
-    const { sizesBits } = stages[k]!;
+    const { bins, qualityScale, latencySeconds, stages } = this.#problem;
+    const { sizesBits, qualities } = stages[k]!;
     const ratesBps = this.#ratesBps;
     const outcome = this.#outcome;
     const seconds = this.#seconds;
@@ -169,21 +174,21 @@ export class ValueFunction {
         seconds[row + n] = takes;
         const value = gain + this.#valueAfter(table + row, n, takes);
         const mayAbandon = takes > abandonedAt[n]! && takes > playable[n]!;
-        outcome[table + row + n] = mayAbandon ? this.#bestAbandoned(table, r, n, value) : value;
+        outcome[table + row + n] = mayAbandon ? this.#bestAbandoned(qualities, table, r, n, value) : value;
       }
     }
   }
 
   /** `kept`, or the value of a download at point `n` that is abandoned for a lower representation, if that is more. */
-  #bestAbandoned(table: number, r: number, n: number, kept: number): number {
-    const { qualities, qualityScale, lambda } = this.#problem;
+  #bestAbandoned(qualities: readonly number[], table: number, r: number, n: number, kept: number): number {
+    const { qualityScale, costs } = this.#problem;
     let best = kept;
     for (let lower = 0; lower < r; lower++) {
       const replaced = this.#abandonedAt[n]! + this.#seconds[lower * POINTS + n]!;
       // A replacement has to arrive sooner.
       if (replaced >= this.#seconds[r * POINTS + n]!) continue;
       // V charges the switch to r; the switch from r to `lower` is charged here (exact for p >= r).
-      const gain = qualityScale * qualities[lower]! - lambda * (qualities[r]! - qualities[lower]!);
+      const gain = qualityScale * qualities[lower]! - changeCost(costs, qualities[r]!, qualities[lower]!);
       best = Math.max(best, gain + this.#valueAfter(table + lower * POINTS, n, replaced));
     }
     return best;
@@ -193,7 +198,8 @@ export class ValueFunction {
   #valueAfter(row: number, n: number, seconds: number): number {
     const played = Math.min(seconds, this.#playable[n]!);
     const level = this.#levels[n]! - played + this.#segmentSeconds;
-    return this.#interpolated(row, level) - this.#mu * (seconds - played);
+    const stalled = seconds - played;
+    return this.#interpolated(row, level) - (stalled > 0 ? this.#mu * stalled + this.#stall : 0);
   }
 
   /** The value at a buffer level of a row of `#later`. */
@@ -215,8 +221,8 @@ export class ValueFunction {
 
   /** Writes V(b, i, p) of stage `k` into `#later`, up to before point `end`. */
   #chooseInStage(k: number, end: number): void {
-    const { bins, lambda, qualities, stages } = this.#problem;
-    const { transitions, watchShare } = stages[k]!;
+    const { bins, costs, stages } = this.#problem;
+    const { transitions, watchShare, qualities } = stages[k]!;
     const count = this.#count;
     const later = this.#later;
     const outcome = this.#outcome;
@@ -231,9 +237,9 @@ export class ValueFunction {
         }
       }
       // A switch costs the same in steps, so neighbours suffice: up, then down.
-      const cost = (r: number) => watchShare * lambda * (qualities[r]! - qualities[r - 1]!);
-      for (let r = 1; r < count; r++) this.#raise(from, r, r - 1, cost(r), end);
-      for (let r = count - 2; r >= 0; r--) this.#raise(from, r, r + 1, cost(r + 1), end);
+      const cost = (r: number, other: number) => watchShare * changeCost(costs, qualities[r]!, qualities[other]!);
+      for (let r = 1; r < count; r++) this.#raise(from, r, r - 1, cost(r, r - 1), end);
+      for (let r = count - 2; r >= 0; r--) this.#raise(from, r, r + 1, cost(r, r + 1), end);
     }
   }
 

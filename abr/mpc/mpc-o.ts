@@ -8,6 +8,7 @@
 import type { Controller, Decision, PlayerState } from '../controller.ts';
 import { ageSecondsOf, type Forecast } from '../forecast.ts';
 import { bufferedSecondValue, horizonOf, LARGEST_HORIZON } from '../state/horizon.ts';
+import { qualitiesAt } from '../state/qualities.ts';
 import { DEFAULT_WATCH_SECONDS, watchShares } from '../state/watch-time.ts';
 import { type CapacityPath, ShiftedPath } from './capacity-path.ts';
 import { createMpcD, type LivePlan } from './mpc-d.ts';
@@ -79,10 +80,10 @@ function trueFuture(state: PlayerState, forecast?: Forecast) {
  * stream; at most what a second of stall costs. 0 if no segments are left, or if the stream has no end.
  */
 function valueAfter(horizon: number, state: PlayerState, path: CapacityPath): number {
-  const { ladderBps, playbackRate, segmentSeconds, segmentsRemaining, weights } = state;
+  const { playbackRate, segmentSeconds, segmentsRemaining, weights } = state;
   const seconds = ((segmentsRemaining - horizon) * segmentSeconds) / playbackRate;
   if (!(seconds > 0 && seconds < Number.POSITIVE_INFINITY)) return 0;
   const fromSeconds = (horizon * segmentSeconds) / playbackRate;
   const linkBps = (path.cumulativeBits(fromSeconds + seconds) - path.cumulativeBits(fromSeconds)) / seconds;
-  return Math.min(weights.mu, bufferedSecondValue(state, ladderBps.map(weights.quality), linkBps));
+  return Math.min(weights.mu, bufferedSecondValue(state, qualitiesAt(state, horizon), linkBps));
 }

@@ -1,8 +1,9 @@
 /** How MPC-D and MPC-O plan on one capacity path, and what a decision says of it. */
 
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 import { sizesAt } from '../state/ladder.ts';
+import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import type { CapacityPath } from './capacity-path.ts';
 import { bestPlan, type Plan, type PlanOptions } from './plan-search.ts';
 
@@ -58,15 +59,18 @@ export class SegmentPlanner implements PathPlanner {
 
 /** Expected QoE and stall of the segment to decide on at each representation, if it is requested now. */
 export function outlookOnPath(state: PlayerState, path: CapacityPath): CandidateOutlook[] {
-  const { ladderBps, weights, segmentSeconds, previousBitrateBps } = state;
+  const { ladderBps, weights, segmentSeconds } = state;
   const sizesBits = sizesAt(state, 0);
+  const qualities = qualitiesAt(state, 0);
+  const switches = switchCosts(state);
   const playableSeconds = state.started ? state.bufferLevelSeconds / state.playbackRate : 0;
   return ladderBps.map((bitrateBps, r) => {
     const downloadSeconds = path.downloadSeconds(0, sizesBits[r]!);
     const isEndless = downloadSeconds === Number.POSITIVE_INFINITY;
     const expectedStallSeconds = state.isPaused ? 0 : Math.max(0, downloadSeconds - playableSeconds);
-    const costs = switchCost(weights, previousBitrateBps, bitrateBps) + weights.mu * expectedStallSeconds;
-    const qoe = weights.quality(bitrateBps) - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
+    const isStall = state.started && expectedStallSeconds > 0;
+    const costs = switches[r]! + weights.mu * expectedStallSeconds + (isStall ? (weights.stall ?? 0) : 0);
+    const qoe = qualities[r]! - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
     return { bitrateBps, expectedQoe: isEndless ? Number.NEGATIVE_INFINITY : qoe, expectedStallSeconds };
   });
 }

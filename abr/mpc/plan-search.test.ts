@@ -51,8 +51,10 @@ function bruteForce(
       if (d === Number.POSITIVE_INFINITY) continue;
       plan[k] = r;
       const stall = isFree ? 0 : isStill ? d : Math.max(d - level, 0);
-      const change = before === undefined ? 0 : Math.abs(q[r]! - before);
-      const terms = (q[r]! * state.segmentSeconds) / 4 - weights.mu * stall - weights.lambda * change;
+      const price = q[r]! > (before ?? 0) ? (weights.rise ?? weights.lambda) : weights.lambda;
+      const change = before === undefined ? 0 : price * Math.abs(q[r]! - before);
+      const begin = stall > 0 && (k > 0 || state.started) ? (weights.stall ?? 0) : 0;
+      const terms = (q[r]! * state.segmentSeconds) / 4 - weights.mu * stall - begin - change;
       const left = isStill ? level : Math.max(level - d, 0);
       go(k + 1, time + wait + d, left + segmentSeconds, sum + (watchShares[k] ?? 1) * terms);
     }

@@ -3,7 +3,7 @@
  *
  * It maximises the terms of the session's QoE (qoe.ts) over the next n segments,
  *
- *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  lambda * sum |q(R_k) - q(R_{k-1})|
+ *   sum q(R_k) * segmentSeconds/4  -  mu * sum stall_k  -  stall * stalls  -  lambda * falls of q  -  rise * rises of q
  *
  * A plan runs on the clock, so buffer levels and segment durations are divided by the playback rate: at rate 2 a
  * segment of 4 s plays for 2 s. With t the time, B the buffer, d the download time on the path, and room the most that
@@ -18,7 +18,7 @@
  * stall the plan would be worth less than a known one. *Dominance*: among plans with the same last representation, one
  * is dropped if another is as early and every continuation of the other is worth at least as much. Links are first in,
  * first out, so an earlier request never arrives later, and the same continuation stalls longer by at most what its
- * buffer ends earlier (t + B).
+ * buffer ends earlier (t + B), in one more stall per segment at most.
  *
  * Among equal plans the one with the lowest first representation wins. Pensieve's artifact chooses the same: it goes
  * through the plans in lexicographic order and keeps the first best. Values count as equal within `TIE_TOLERANCE` of
@@ -26,8 +26,9 @@
  */
 
 import type { PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS, switchCost } from '../qoe/qoe.ts';
+import { changeCost, QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
 import { sizesAt } from '../state/ladder.ts';
+import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import type { CapacityPath } from './capacity-path.ts';
 
 /** Plans whose values differ by less than this share of the largest |q| are equal. */
@@ -99,14 +100,16 @@ class PlanSearch {
   readonly #roomSeconds: number;
   /** `[k][representation]` */
   readonly #sizesBits: (readonly number[])[];
-  readonly #quality: readonly number[];
+  readonly #qualities: (readonly number[])[];
+  /** Of the first segment. */
+  readonly #switchCosts: readonly number[];
   readonly #tieMargin: number;
   /** `[k][last]`: the most that the segments after segment k, of representation `last`, can add. */
   readonly #bounds: number[][];
   readonly #firsts: readonly number[];
 
   constructor(state: PlayerState, path: CapacityPath, options: PlanOptions) {
-    const { ladderBps, weights, segmentSeconds, playbackRate } = state;
+    const { ladderBps, segmentSeconds, playbackRate } = state;
     this.#state = state;
     this.#path = path;
     this.#options = options;
@@ -116,8 +119,9 @@ class PlanSearch {
       ? Math.max(0, state.bufferCapSeconds - segmentSeconds) / playbackRate
       : Number.POSITIVE_INFINITY;
     this.#sizesBits = Array.from({ length: this.#segments }, (_, k) => sizesAt(state, k));
-    this.#quality = ladderBps.map((bps) => weights.quality(bps));
-    this.#tieMargin = TIE_TOLERANCE * Math.max(...this.#quality.map(Math.abs));
+    this.#qualities = Array.from({ length: this.#segments }, (_, k) => qualitiesAt(state, k));
+    this.#switchCosts = switchCosts(state);
+    this.#tieMargin = TIE_TOLERANCE * Math.max(...this.#qualities.flat().map(Math.abs));
     this.#bounds = [ladderBps.map(() => 0)];
     for (let k = this.#segments - 1; k > 0; k--) {
       const after = this.#bounds[0]!;
@@ -151,7 +155,8 @@ class PlanSearch {
           }
         }
       }
-      plans = extended.map((candidates) => this.#undominated(candidates));
+      const left = this.#segments - 1 - k;
+      plans = extended.map((candidates) => this.#undominated(candidates, left));
     }
     const score = (plan: PartialPlan) => plan.value + this.#bufferValue(plan);
     const best = plans.flat().reduce((a, b) => (score(b) > score(a) ? b : a), NO_PLAN);
@@ -181,12 +186,9 @@ class PlanSearch {
 
   /** What a segment adds to the value if it does not stall. */
   #gain(k: number, last: number, next: number): number {
-    const { weights, previousBitrateBps, ladderBps, segmentSeconds } = this.#state;
-    const quality = this.#quality;
-    const cost =
-      k === 0
-        ? switchCost(weights, previousBitrateBps, ladderBps[next]!)
-        : weights.lambda * Math.abs(quality[next]! - quality[last]!);
+    const { weights, segmentSeconds } = this.#state;
+    const quality = this.#qualities[k]!;
+    const cost = k === 0 ? this.#switchCosts[next]! : changeCost(weights, quality[last]!, quality[next]!);
     return this.#share(k) * ((quality[next]! * segmentSeconds) / QOE_UNIT_SECONDS - cost);
   }
 
@@ -200,9 +202,10 @@ class PlanSearch {
     const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
     const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
     const tieCost = k === 0 ? next * this.#tieMargin : 0;
+    const stallCost = weights.mu * stallSeconds + (stallSeconds > 0 && (k > 0 || started) ? (weights.stall ?? 0) : 0);
     return {
       first: k === 0 ? next : plan.first,
-      value: plan.value + this.#gain(k, last, next) - this.#share(k) * weights.mu * stallSeconds - tieCost,
+      value: plan.value + this.#gain(k, last, next) - this.#share(k) * stallCost - tieCost,
       stallSeconds: plan.stallSeconds + stallSeconds,
       timeSeconds: requestSeconds + downloadSeconds,
       bufferSeconds: bufferSeconds - playedSeconds + this.#playSeconds,
@@ -225,14 +228,14 @@ class PlanSearch {
     return knownValue;
   }
 
-  /** The partial plans that no other dominates. */
-  #undominated(plans: PartialPlan[]): PartialPlan[] {
+  /** The partial plans that no other dominates, with `left` segments to come. */
+  #undominated(plans: PartialPlan[], left: number): PartialPlan[] {
     const kept: PartialPlan[] = [];
     /** Plans in `kept` that no later plan dominates. */
     let front: PartialPlan[] = [];
     for (const plan of plans.sort((a, b) => a.timeSeconds - b.timeSeconds || b.value - a.value)) {
-      if (front.some((earlier) => this.#dominates(earlier, plan))) continue;
-      front = front.filter((earlier) => !this.#dominates(plan, earlier));
+      if (front.some((earlier) => this.#dominates(earlier, plan, left))) continue;
+      front = front.filter((earlier) => !this.#dominates(plan, earlier, left));
       front.push(plan);
       kept.push(plan);
     }
@@ -240,10 +243,11 @@ class PlanSearch {
   }
 
   /** Whether every continuation of `a` is worth at least as much as the same one of `b`, if `a` is no later. */
-  #dominates(a: PartialPlan, b: PartialPlan): boolean {
+  #dominates(a: PartialPlan, b: PartialPlan, left: number): boolean {
+    const { mu, stall = 0 } = this.#state.weights;
     const aheadSeconds = a.timeSeconds + a.bufferSeconds - (b.timeSeconds + b.bufferSeconds);
     // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
     if (aheadSeconds > 0 && this.#options.bufferCap) return false;
-    return a.value + this.#state.weights.mu * Math.min(0, aheadSeconds) >= b.value;
+    return a.value + (aheadSeconds < 0 ? mu * aheadSeconds - stall * left : 0) >= b.value;
   }
 }

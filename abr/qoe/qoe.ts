@@ -23,8 +23,12 @@ export interface QoeWeights {
   quality(bitrateBps: number): number;
   /** Cost of a second (of the clock) of startup or stall, in units of quality. */
   mu: number;
-  /** Cost of a change of quality by one unit. */
+  /** Cost of a fall of quality by one unit, and of a rise. */
   lambda: number;
+  /** Cost of a rise of quality by one unit. Default: `lambda`. */
+  rise?: number;
+  /** Cost of each stall after the start, besides its seconds. Default 0. */
+  stall?: number;
 }
 
 /** Pensieve's ladder and its QoE-HD qualities. */
@@ -52,10 +56,11 @@ export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeig
   };
 }
 
-/** Cost of a switch; 0 without a previous bitrate, or if it has no quality (a bitrate off the table of `hd`). */
-export function switchCost(weights: QoeWeights, fromBps: number | undefined, toBps: number): number {
-  const change = fromBps === undefined ? 0 : Math.abs(weights.quality(toBps) - weights.quality(fromBps));
-  return Number.isNaN(change) ? 0 : weights.lambda * change;
+export type ChangePrices = Pick<QoeWeights, 'lambda' | 'rise'>;
+
+/** Cost of a change from one quality to another; 0 where the first is unknown (NaN). */
+export function changeCost({ lambda, rise = lambda }: ChangePrices, from: number, to: number): number {
+  return to > from ? rise * (to - from) : lambda * (from - to) || 0;
 }
 
 /** The parts of a session that QoE counts. */

@@ -5,10 +5,11 @@
  */
 
 import type { InFlight, PlayerState } from '../../controller.ts';
-import { switchCost } from '../../qoe/qoe.ts';
+import { changeCost } from '../../qoe/qoe.ts';
 import { sizesAt } from '../../state/ladder.ts';
+import { qualitiesAt } from '../../state/qualities.ts';
 import { recentLatencySeconds } from '../../state/request-latency.ts';
-import { stallCostOf } from '../later-segments.ts';
+import { stallCostsOf } from '../later-segments.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import type { Evaluation, Outcomes, PlannedRequest } from '../segment-outcomes.ts';
 import type { LinkPaths } from './link-paths.ts';
@@ -63,7 +64,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this.#firstExistsSeconds = state.live!.firstChunkAtSeconds - state.nowSeconds;
     this.#chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
     this.#chunkSeconds = state.segmentSeconds / this.#chunkCount;
-    this.#qualities = state.ladderBps.map((bps) => state.weights.quality(bps));
+    this.#qualities = qualitiesAt(state, 0);
   }
 
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
@@ -138,7 +139,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const chunkSeconds = this.#chunkSeconds;
     const qualities = this.#qualities;
     const firstExists = this.#firstExistsSeconds;
-    let previous = this.#state.previousBitrateBps;
+    const { previousBitrateBps: before } = this.#state;
+    let previous = before === undefined ? Number.NaN : weights.quality(before);
     let quality = 0;
     let stalls = 0;
     let stalled = 0;
@@ -154,9 +156,9 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       const exists = firstExists + k * segmentSeconds;
       if (k > 0) representation = later ?? this.#laterRepresentation(future, k, at, exists);
       if (!needed) {
-        const bps = this.#state.ladderBps[representation]!;
-        quality += qualities[representation]! * segmentSeconds - switchCost(weights, previous, bps);
-        previous = bps;
+        const q = qualities[representation]!;
+        quality += q * segmentSeconds - changeCost(weights, previous, q);
+        previous = q;
       }
       const chunkBits = this.#chunkBits(k, representation);
       const first = k === 0 ? request.chunk : 0;
@@ -194,10 +196,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const { weights, live } = this.#state;
     const excessSeconds = live!.latencySeconds + stallSeconds - live!.targetLatencySeconds - NEAR_SECONDS;
     const lateSeconds = Math.max(0, queueSeconds - Math.max(0, excessSeconds));
-    return (
-      stallCostOf(this.#state, this.#options) * (stallSeconds + lateSeconds) +
-      weights.mu * liveStallSeconds(this.#options) * stalls
-    );
+    const { mu, stall } = stallCostsOf(this.#state, this.#options);
+    return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this.#options)) * stalls;
   }
 
   /** The highest bitrate that the link carried of late in this future, less what is late. */
