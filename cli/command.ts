@@ -6,6 +6,7 @@ import { compareCommand } from './benchmark/compare.ts';
 import { mergeCommand } from './benchmark/merge.ts';
 import { simulateCommand } from './benchmark/simulate.ts';
 import { datasetsCommand } from './datasets/datasets.ts';
+import { qualityCommand } from './quality/quality.ts';
 import { reportCommand } from './report/report.ts';
 import { collectCommand } from './serve/collect.ts';
 import { serveCommand } from './serve/serve.ts';
@@ -31,6 +32,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     .addCommand(reportCommand(io))
     .addCommand(traceCommand(io))
     .addCommand(datasetsCommand(io))
+    .addCommand(qualityCommand(io))
     .addCommand(transportCommand(io))
     .addCommand(serveCommand(io))
     .addCommand(serveDemoCommand(io))

@@ -1,0 +1,163 @@
+/** Measures all segments of a stream, several at a time. What is measured stays on disk, for a run that goes on. */
+
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { InputError } from '../../abr/errors.ts';
+import { placeOf } from '../../replay/formats/place.ts';
+import { QUALITY_SCHEMA, type QualityFile } from '../../session/requests/quality-file.ts';
+import type { Watched } from '../shared/progress.ts';
+import { firstPictureSeconds, probe, vmafOf } from './ffmpeg.ts';
+import { bytesOf, type StreamRepresentation, type StreamSegment } from './pieces.ts';
+
+/** VMAF's models by the lines of the display; both take a viewer at the usual distance. */
+const MODELS = { 1080: 'vmaf_v0.6.1', 2160: 'vmaf_4k_v0.6.1' } as const;
+/** Of more lines than this, a source is meant for a display of 2160. */
+const MOST_LINES_OF_1080 = 1440;
+/** Before the first picture, so that rounding does not skip it; a fraction of a picture's time at 120 Hz. */
+const EARLY_SECONDS = 0.004;
+/** A segment whose own time differs this much from the manifest's has another clock. */
+const CLOCK_SECONDS = 1;
+
+export interface Measurement {
+  source: string;
+  stream: string;
+  representations: readonly StreamRepresentation[];
+  ffmpeg: string;
+  /** Default: 2160 if the source has more than 1440 lines, else 1080. */
+  displayedLines?: keyof typeof MODELS;
+  /** Processes at a time. */
+  jobs: number;
+  /** Lines of JSON: what was measured, and a segment each. A line that is not complete is measured again. */
+  progressFile: string;
+}
+
+interface Measured {
+  id: string;
+  index: number;
+  bytes: number;
+  quality: number;
+}
+
+/**
+ * `onResume` gets the number of segments that an earlier run measured. @throws {InputError} for what ffmpeg cannot read,
+ * and for a progress file of another source, stream or display.
+ */
+export async function measureQuality(
+  measurement: Measurement,
+  { signal, onProgress, onResume }: Watched & { onResume?(count: number): void },
+): Promise<QualityFile> {
+  const { representations, source, ffmpeg, progressFile } = measurement;
+  const run = { ffmpeg, ...(signal && { signal }) };
+  const pictures = await probe(source, run);
+  const lines = measurement.displayedLines ?? (pictures.height > MOST_LINES_OF_1080 ? 2160 : 1080);
+  const model = MODELS[lines];
+  const size = { ...sizeWithin(lines, pictures.aspect), frameRate: pictures.frameRate };
+  const done = openProgress(progressFile, {
+    metric: model,
+    source: versionOf(source),
+    stream: versionOf(measurement.stream),
+  });
+  if (done.size > 0) onResume?.(done.size);
+
+  const all = representations.flatMap(({ id, segments }) => segments.map((segment, index) => ({ id, index, segment })));
+  const left = all.filter(({ id, index }) => !done.has(keyOf(id, index)));
+  const starts = new Map<string, Promise<number>>();
+  const worker = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const { id, index, segment } = next;
+      const { segments } = representations.find((representation) => representation.id === id)!;
+      const placed = { ...run, place: placeOf({ file: segment.file, field: `segment ${index} of ${id}` }) };
+      const firstKey = keyOf(id, segment.firstIndex);
+      const first = segments[segment.firstIndex]!;
+      const start = starts.get(firstKey) ?? firstPictureSeconds(mediaOf(first), placed);
+      starts.set(firstKey, start);
+      const media = mediaOf(segment);
+      const bytes = bytesOf(segment).length;
+      const since = index === segment.firstIndex ? 0 : (await firstPictureSeconds(media, placed)) - (await start);
+      const expected = segment.startSeconds - first.startSeconds;
+      const startSeconds = first.startSeconds + (Math.abs(since - expected) < CLOCK_SECONDS ? since : expected);
+      const from = Math.max(0, pictures.firstSeconds + startSeconds - EARLY_SECONDS);
+      const to = { ...{ source, model, ...size }, startSeconds: from, seconds: segment.seconds };
+      const vmaf = await vmafOf(media, to, placed);
+      const measured: Measured = { id, index, bytes, quality: Math.round(vmaf * 100) / 100 };
+      appendFileSync(progressFile, `${JSON.stringify(measured)}\n`);
+      done.set(keyOf(id, index), measured);
+      onProgress?.(all.length - left.length, all.length);
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: measurement.jobs }, () => guarded(worker, left)));
+  const failed = workers.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  onProgress?.(all.length, all.length);
+  return qualityFile(representations, model, done);
+}
+
+/** A fault ends the other workers after their segments. */
+async function guarded(worker: () => Promise<void>, left: unknown[]): Promise<void> {
+  try {
+    await worker();
+  } catch (error) {
+    left.length = 0;
+    throw error;
+  }
+}
+
+function qualityFile(
+  representations: readonly StreamRepresentation[],
+  metric: string,
+  done: ReadonlyMap<string, Measured>,
+): QualityFile {
+  const durations = representations[0]!.segments.map(({ seconds }) => seconds).sort((a, b) => a - b);
+  const entries = representations.map(({ id, segments, ...about }) => {
+    const rows = segments.map((_, index) => done.get(keyOf(id, index))!);
+    return [id, { ...about, bytes: rows.map(({ bytes }) => bytes), quality: rows.map(({ quality }) => quality) }];
+  });
+  return {
+    ...{ schema: QUALITY_SCHEMA, metric, segmentSeconds: durations[durations.length >> 1]! },
+    representations: Object.fromEntries(entries),
+  };
+}
+
+const keyOf = (id: string, index: number) => `${id} ${index}`;
+
+function mediaOf(segment: StreamSegment): Buffer {
+  return segment.init ? Buffer.concat([bytesOf(segment.init), bytesOf(segment)]) : bytesOf(segment);
+}
+
+/** The largest picture with this aspect on the display, or on the display turned. */
+function sizeWithin(lines: number, aspect: number): { width: number; height: number } {
+  const even = (pixels: number) => 2 * Math.round(pixels / 2);
+  if (aspect < 1) {
+    const { width, height } = sizeWithin(lines, 1 / aspect);
+    return { width: height, height: width };
+  }
+  const width = Math.min((lines * 16) / 9, lines * aspect);
+  return { width: even(width), height: even(width / aspect) };
+}
+
+function versionOf(file: string): string {
+  const { size, mtimeMs } = statSync(file);
+  return `${size} bytes of ${new Date(mtimeMs).toISOString()}`;
+}
+
+/** What an earlier run measured, by `keyOf`. Begins the file if there is none. */
+function openProgress(file: string, of: Record<string, string>): Map<string, Measured> {
+  const head = JSON.stringify(of);
+  if (!existsSync(file)) {
+    writeFileSync(file, `${head}\n`);
+    return new Map();
+  }
+  const [first = '', ...lines] = readFileSync(file, 'utf8').split('\n');
+  if (first !== head) {
+    const expected = `the progress of measuring ${head} (delete the file to begin anew)`;
+    throw new InputError(file, expected, undefined, first.slice(0, 300));
+  }
+  // The last line is empty, or was being written when the process ended.
+  const partial = lines.pop();
+  if (partial) writeFileSync(file, [first, ...lines, ''].join('\n'));
+  return new Map(
+    lines.map((line) => {
+      const measured = JSON.parse(line) as Measured;
+      return [keyOf(measured.id, measured.index), measured];
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+/** A stream's video as files on disk, whatever the manifest. */
+
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { InputError } from '../../abr/errors.ts';
+
+/** A file, or the bytes of it from `start` to before `end`. */
+export interface Piece {
+  file: string;
+  start?: number;
+  end?: number;
+}
+
+export interface StreamSegment extends Piece {
+  init?: Piece;
+  /** From the stream's begin, by the manifest. */
+  startSeconds: number;
+  seconds: number;
+  /** Index of the first segment with the same timeline of media: of the period, or since the discontinuity. */
+  firstIndex: number;
+}
+
+export interface StreamRepresentation {
+  /** As the plugin has it. */
+  id: string;
+  /** Declared. */
+  bitrateBps: number;
+  width?: number;
+  height?: number;
+  frameRate?: number;
+  codec?: string;
+  segments: StreamSegment[];
+}
+
+export function textOf(file: string, field: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new InputError(field, 'a readable file', error);
+  }
+}
+
+/** The path of a reference in the file `base`, or below the address `base`. */
+export function pathOf(reference: string, base: string | URL): string {
+  return fileURLToPath(urlOf(reference, base));
+}
+
+/** @throws {InputError} for what is not on disk. */
+export function urlOf(reference: string, base: string | URL): URL {
+  const url = new URL(reference, typeof base === 'string' ? pathToFileURL(base) : base);
+  if (url.protocol !== 'file:') throw new InputError(reference, 'a file on disk (download the stream first)', url.href);
+  return url;
+}
+
+/** @throws {InputError} with the file. */
+export function bytesOf({ file, start = 0, end }: Piece): Buffer {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const bytes = Buffer.alloc((end ?? fstatSync(descriptor).size) - start);
+    const count = readSync(descriptor, bytes, 0, bytes.length, start);
+    if (count < bytes.length) throw new Error(`${start + count} bytes`);
+    return bytes;
+  } catch (error) {
+    throw new InputError(file, end === undefined ? 'a readable file' : `a file of at least ${end} bytes`, error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

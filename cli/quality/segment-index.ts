@@ -1,0 +1,50 @@
+/** The segments of an MP4 file by its index, the box `sidx` (ISO/IEC 14496-12). */
+
+import { InputError } from '../../abr/errors.ts';
+import { bytesOf, type Piece, type StreamSegment } from './pieces.ts';
+
+const HEADER_BYTES = 8;
+const EXPECTED = 'an MP4 file with an index of its segments (the box "sidx")';
+
+/** `piece`: the file, or the range of the index in it, which follows the initialisation. */
+export function indexedSegments(piece: Piece): Omit<StreamSegment, 'firstIndex'>[] {
+  const { file } = piece;
+  const at = piece.start ?? findIndex(file);
+  const size = bytesOf({ file, start: at, end: at + HEADER_BYTES }).readUInt32BE(0);
+  const index = bytesOf({ file, start: at, end: at + size });
+  if (index.toString('latin1', 4, 8) !== 'sidx') throw new InputError(file, EXPECTED, undefined, 'none');
+  const isLong = index.readUInt8(8) === 1;
+  const timescale = index.readUInt32BE(16);
+  // Skips earliest_presentation_time; first_offset follows it.
+  const offset = isLong ? Number(index.readBigUInt64BE(28)) : index.readUInt32BE(24);
+  let entry = isLong ? 36 : 28;
+  const count = index.readUInt16BE(entry + 2);
+  entry += 4;
+  const init = { file, start: 0, end: at };
+  let start = at + size + offset;
+  let startSeconds = 0;
+  return Array.from({ length: count }, (_, i) => {
+    const reference = index.readUInt32BE(entry + 12 * i);
+    // The highest bit refers to another index.
+    if (reference >= 2 ** 31) throw new InputError(file, 'an index of segments', undefined, 'one of further indexes');
+    const seconds = index.readUInt32BE(entry + 12 * i + 4) / timescale;
+    const segment = { file, start, end: start + reference, init, startSeconds, seconds };
+    start += reference;
+    startSeconds += seconds;
+    return segment;
+  });
+}
+
+/** Goes from box to box at the begin of the file. */
+function findIndex(file: string): number {
+  for (let at = 0; ; ) {
+    const header = bytesOf({ file, start: at, end: at + 2 * HEADER_BYTES });
+    const type = header.toString('latin1', 4, 8);
+    if (type === 'sidx') return at;
+    const size = header.readUInt32BE(0);
+    if (!/^[\w ]{4}$/.test(type) || type === 'mdat' || size < HEADER_BYTES) {
+      throw new InputError(file, EXPECTED, undefined, `the box ${JSON.stringify(type)}`);
+    }
+    at += size;
+  }
+}

@@ -1,0 +1,189 @@
+/** `npm run measure-encodes`: VMAF of encodes for `npm run fit-quality`; see the usage below. */
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { commandLine } from './command-line.js';
+
+const { values, positionals, refuse } = commandLine(
+  `usage: npm run measure-encodes -- <sources> [--ffmpeg <path>] [--out <file>]
+
+Encodes each picture (jpg, png) and clip (mp4, mkv) in the folder <sources> with several codecs, resolutions, frame rates
+and bitrates, and appends each encode's VMAF to the CSV <file> (build/encodes.csv). Rows that the file has are not measured
+again. A picture becomes a clip: turned and zoomed, with an object in front and grain. ffmpeg needs libvmaf, libx264,
+libx265, libvpx-vp9 and libsvtav1. Takes some 3 minutes of a core per source.`,
+  {
+    options: {
+      ffmpeg: { type: 'string', default: 'ffmpeg' },
+      out: { type: 'string', default: 'build/encodes.csv' },
+    },
+    positionals: 1,
+  },
+);
+if (positionals.length < 1) refuse('expected a folder of sources');
+
+const SECONDS = 4;
+const KEYFRAME_SECONDS = 2;
+const FRAME_RATE = 30;
+/** Lines of references, and the display's models. */
+const MODELS = { 2160: 'vmaf_4k_v0.6.1', 1080: 'vmaf_v0.6.1' };
+/** A clip is compressed: its reference is so much smaller that little of it is seen. */
+const CLIP_SHRINKS = 1.3;
+/** VMAF of every sixth picture; its motion is of all. */
+const SUBSAMPLE = 6;
+/** Mbit/s by lines, in H.264. */
+const LADDERS = {
+  2160: { 2160: [6, 20, 60], 1440: [4, 14], 1080: [1.5, 5, 14], 720: [0.7, 2.5], 480: [0.3, 1] },
+  1080: { 1080: [1.5, 5, 14], 720: [0.7, 2.5], 480: [0.3, 1] },
+};
+const CODEC_LINES = 720;
+/** Mbit/s of 1080 lines; fewer in proportion to pixels. */
+const CODEC_RATES = [0.8, 2, 5, 12];
+const FRAME_RATES = [60, 30, 15];
+const FRAME_RATE_LINES = 720;
+const FRAME_RATE_MBPS = 2;
+const ENCODERS = {
+  h264: ['-c:v', 'libx264'],
+  hevc: ['-c:v', 'libx265', '-preset', 'fast', '-x265-params', 'pools=none:frame-threads=1:log-level=error'],
+  vp9: ['-c:v', 'libvpx-vp9', '-deadline', 'good', '-cpu-used', '4', '-row-mt', '0'],
+  av1: ['-c:v', 'libsvtav1', '-preset', '8', '-svtav1-params', 'lp=1'],
+};
+const COLUMNS = ['source', 'display_lines', 'reference_rate', 'codec', 'lines', 'frame_rate', 'target_mbps'];
+
+const folder = mkdtempSync(join(tmpdir(), 'encodes-'));
+const file = (name) => join(folder, name);
+function ffmpeg(args) {
+  const { error, status, stderr } = spawnSync(values.ffmpeg, ['-v', 'error', '-y', ...args], { encoding: 'utf8' });
+  if (error || status !== 0) throw new Error(`${values.ffmpeg} ${args.join(' ')}\n${error?.message ?? stderr}`);
+}
+const widthOf = (lines) => 2 * Math.round((lines * 8) / 9);
+const scaleTo = (lines) => `scale=${widthOf(lines)}:${lines}:flags=bicubic`;
+
+function heightOf(source) {
+  const said = spawnSync(values.ffmpeg, ['-hide_banner', '-i', source], { encoding: 'utf8' }).stderr;
+  const [, width, height] = /Video:.* (\d{2,})x(\d{2,})/.exec(said) ?? [];
+  if (!height) throw new Error(`${source}: expected a picture or a video, got ${said}`);
+  return Math.min(height, (width * 9) / 16);
+}
+
+/** Corners of the view wander by some per cent of the picture, each at its own pace, so that motion is no translation. */
+function motionOf(lines, rate) {
+  const corner = (i) => {
+    const [x, y] = [i % 2, i >> 1];
+    const wander = (size, at, phase) =>
+      `${size}*(${at ? 0.95 : 0.05}+0.04*sin(on/${rate}*${(0.8 + 0.13 * (i + phase)).toFixed(2)}+${i + phase}))`;
+    return `x${i}='${wander('W', x, 0)}':y${i}='${wander('H', y, 2)}'`;
+  };
+  const view = `perspective=${[0, 1, 2, 3].map(corner).join(':')}:interpolation=cubic:eval=frame`;
+  const large = 2 * Math.round(lines * 0.55);
+  return [
+    `crop='min(iw,ih*16/9)':'min(ih,iw*9/16)',${scaleTo(large)},loop=-1:1,setpts=N/${rate}/TB,fps=${rate},split[a][b]`,
+    `[a]${view},${scaleTo(lines)}[back]`,
+    `[b]hflip,crop=iw/4:ih/3:iw/3:ih/4[front]`,
+    `[back][front]overlay=x='(W-w)*(0.5+0.4*sin(1.3*t))':y='(H-h)*(0.5+0.4*cos(0.9*t))',noise=alls=4:allf=t`,
+  ].join(';');
+}
+
+/** Uncompressed, because decoding would take longer than VMAF. */
+function makeReference(source, { isPicture, lines, rate }) {
+  const name = file(`reference-${lines}-${rate}.y4m`);
+  const filter = isPicture ? motionOf(lines, rate) : `crop='min(iw,ih*16/9)':'min(ih,iw*9/16)',${scaleTo(lines)}`;
+  if (!existsSync(name)) ffmpeg(['-i', source, '-filter_complex', filter, '-t', SECONDS, '-pix_fmt', 'yuv420p', name]);
+  return name;
+}
+
+function encode(reference, { codec, lines, frame_rate, target_mbps }) {
+  const name = file('encode.mkv');
+  const rate = Math.round(target_mbps * 1e3);
+  const limits = codec === 'av1' ? [] : ['-maxrate', `${rate * 1.5}k`, '-bufsize', `${rate * 2}k`];
+  const filters = `fps=${frame_rate},${scaleTo(lines)}`;
+  // Above 1080 lines the slower one takes minutes.
+  const preset = codec === 'h264' ? ['-preset', lines > 1080 ? 'veryfast' : 'fast'] : [];
+  const keyframes = ['-g', KEYFRAME_SECONDS * frame_rate];
+  ffmpeg(
+    [
+      '-i',
+      reference,
+      '-vf',
+      filters,
+      ...ENCODERS[codec],
+      ...preset,
+      '-b:v',
+      `${rate}k`,
+      ...limits,
+      ...keyframes,
+    ].concat(['-threads', 1, name]),
+  );
+  return name;
+}
+
+/** Mean over the pictures; a lower frame rate's are repeated. */
+function vmafOf(encoded, reference, { lines, rate, model }) {
+  const log = file('vmaf.json');
+  const graph =
+    `[0:v]fps=${rate},${scaleTo(lines)},setpts=PTS-STARTPTS[e];[1:v]setpts=PTS-STARTPTS[r];` +
+    `[e][r]libvmaf=model=version=${model}:n_subsample=${SUBSAMPLE}:n_threads=1:log_fmt=json:log_path=${log}`;
+  ffmpeg(['-threads', 1, '-i', encoded, '-i', reference, '-lavfi', graph, '-f', 'null', '-']);
+  return JSON.parse(readFileSync(log, 'utf8')).pooled_metrics.vmaf.mean;
+}
+
+function jobsOf({ lines, isPicture }) {
+  const jobs = Object.entries(LADDERS[lines] ?? {}).flatMap(([height, rates]) =>
+    rates.map((target_mbps) => ({ codec: 'h264', lines: Number(height), frame_rate: FRAME_RATE, target_mbps })),
+  );
+  const reference = { display_lines: lines, reference_rate: FRAME_RATE };
+  const most = Math.min(lines, CODEC_LINES);
+  const codecs = Object.keys(ENCODERS).flatMap((codec) =>
+    CODEC_RATES.map((mbps) => ({
+      codec,
+      frame_rate: FRAME_RATE,
+      lines: most,
+      target_mbps: Number((mbps * (most / 1080) ** 2).toPrecision(2)),
+    })),
+  );
+  const full = {
+    display_lines: FRAME_RATE_LINES,
+    reference_rate: FRAME_RATES[0],
+    codec: 'h264',
+    lines: FRAME_RATE_LINES,
+  };
+  const rates = FRAME_RATES.map((frame_rate) => ({ ...full, frame_rate, target_mbps: FRAME_RATE_MBPS }));
+  return [
+    ...jobs.map((job) => ({ ...reference, ...job })),
+    ...codecs.map((job) => ({ ...reference, display_lines: most, ...job })),
+    ...(isPicture ? rates : []),
+  ];
+}
+
+const text = existsSync(values.out) ? readFileSync(values.out, 'utf8') : '';
+if (text === '') writeFileSync(values.out, `${[...COLUMNS, 'bitrate_bps', 'vmaf'].join(',')}\n`);
+try {
+  for (const name of readdirSync(positionals[0]).sort()) {
+    const source = join(positionals[0], name);
+    const isPicture = /^\.(jpe?g|png)$/i.test(extname(name));
+    const height = heightOf(source) / (isPicture ? 1 : CLIP_SHRINKS);
+    const lines = [2160, 1080, 720, 540, 360, 270].find((some) => some <= height);
+    for (const job of jobsOf({ lines, isPicture })) {
+      const key = COLUMNS.map((column) => ({ source: name, ...job })[column]).join(',');
+      if (text.includes(`\n${key},`)) continue;
+      const shown = { isPicture, lines: job.display_lines, rate: job.reference_rate };
+      const reference = makeReference(source, shown);
+      const encoded = encode(reference, job);
+      const vmaf = vmafOf(encoded, reference, { ...shown, model: MODELS[job.display_lines] ?? MODELS[1080] });
+      const bitrateBps = Math.round((8 * statSync(encoded).size) / SECONDS);
+      appendFileSync(values.out, `${key},${bitrateBps},${vmaf.toFixed(2)}\n`);
+    }
+    for (const left of readdirSync(folder)) rmSync(join(folder, left));
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
