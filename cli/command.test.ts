@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { PERCEIVED_PRICES } from '../abr/qoe/perceived-qoe.ts';
 import type { ModelFile } from '../predictor/forecast/model-file.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import { parseResults } from '../replay/evaluation/documents/parse-results.ts';
@@ -105,6 +106,25 @@ describe('simulate', () => {
     const { scenario, sessions } = await played({ scenario: at('one.json') });
     expect(scenario).toMatchObject({ name: 'one', mu: 5, segmentSizesBits: Array(20).fill([1e7]) });
     expect(sessions.every((session) => session.switches === 0)).toBe(true);
+  });
+
+  test('plays measured media: real sizes, and perceived QoE of the real qualities', async () => {
+    const representations = { only: { bitrateBps: 5e6, bytes: Array(20).fill(1e6), quality: Array(20).fill(50) } };
+    const file = { schema: 'leo-abr-quality/1', metric: 'vmaf_v0.6.1', segmentSeconds: 4, representations };
+    write('quality.json', file);
+    write('measured.json', { media: 'quality.json', bufferCapSeconds: 10, rttSeconds: 0.05 });
+    const flags = { scenario: at('measured.json'), segments: '10' };
+    const { scenario, sessions } = await played(flags);
+    expect(scenario).toMatchObject({ segmentCount: 10, qualities: Array(10).fill([50]) });
+    for (const { segments, qoe, startupSeconds, stallSeconds } of sessions) {
+      expect(segments.map(({ sizeBits }) => sizeBits)).toEqual(Array(10).fill(8e6));
+      expect(stallSeconds).toBe(0);
+      expect(qoe.perceived).toBeCloseTo(50 - (PERCEIVED_PRICES.startupSecond * startupSeconds) / 10, 4);
+    }
+    write('quality.json', { ...file, metric: 5 });
+    await refused(simulate(flags), 'quality.json.metric: expected text, got 5');
+    write('measured.json', { media: 'none.json', bufferCapSeconds: 10, rttSeconds: 0.05 });
+    await refused(simulate(flags), /measured.json: media: expected a readable file, got .*none.json/);
   });
 
   describe('traces too short for their sessions', () => {

@@ -209,6 +209,8 @@ export const ALL_DATASETS = 'all';
 export interface ResolvedScenario extends Scenario {
   /** `[segment][representation]`. */
   segmentSizesBits: number[][];
+  /** Likewise, 0 to 100. Default: modelled from the bitrates. */
+  qualities?: number[][];
 }
 
 /** A trace, or one of its starts in `at:`, that was too short for a session. */

@@ -27,6 +27,62 @@ test('accepts given sizes', () => {
   expect(parse({ ...open, segmentSizesBits })).toMatchObject({ segmentCount: 2, segmentSizesBits });
 });
 
+const QUALITY = {
+  ...{ schema: 'leo-abr-quality/1', metric: 'vmaf_v0.6.1', segmentSeconds: 2 },
+  representations: {
+    high: { bitrateBps: 2e6, bytes: [500, 400, 300], quality: [90, 91, 92] },
+    low: { bitrateBps: 1e6, width: 640, height: 360, bytes: [200, 100], quality: [50.5, 60] },
+  },
+};
+const WITH_MEDIA = { media: 'quality.json', bufferCapSeconds: 12, rttSeconds: 0.05 };
+
+test('media has the ladder, sizes and qualities, which are those of the scenario in results, too', () => {
+  const read = (name: string) => (name === 'quality.json' ? QUALITY : undefined);
+  const media = {
+    ...{ ladderBps: [1e6, 2e6], segmentSeconds: 2, segmentCount: 2 },
+    segmentSizesBits: [
+      [1600, 4000],
+      [800, 3200],
+    ],
+    qualities: [
+      [50.5, 90],
+      [60, 91],
+    ],
+  };
+  const scenario = parseScenario(JSON.stringify(WITH_MEDIA), 'folder/mine.json', read);
+  expect(scenario).toMatchObject({ ...media, name: 'mine', mu: 2 });
+  expect(parse(scenario)).toEqual(scenario);
+  const one = parseScenario(JSON.stringify({ ...WITH_MEDIA, segmentCount: 1 }), 'mine.json', read);
+  expect(one.qualities).toEqual([[50.5, 90]]);
+});
+
+test.each([
+  [{ ...WITH_MEDIA, ladderBps: [1e6] }, QUALITY, /mine.json: ladderBps: expected none beside media, got an array of 1/],
+  [{ ...WITH_MEDIA, segmentCount: 3 }, QUALITY, /segmentCount: expected at most 2, the number of segments with sizes/],
+  [WITH_MEDIA, [], /quality.json: expected an object, got an empty array/],
+  [WITH_MEDIA, { ...QUALITY, schema: 2 }, /quality.json.schema: expected "leo-abr-quality\/1", got 2/],
+  [WITH_MEDIA, { ...QUALITY, metric: 1 }, /quality.json.metric: expected text, got 1/],
+  [WITH_MEDIA, { ...QUALITY, segmentSeconds: 0 }, /segmentSeconds: expected seconds > 0, got 0/],
+  [WITH_MEDIA, { ...QUALITY, representations: {} }, /representations: expected representations by id/],
+])('refuses %j with %j', (scenario, quality, message) => {
+  expect(() => parseScenario(JSON.stringify(scenario), 'mine.json', () => quality)).toThrow(message);
+});
+
+test.each([
+  [{ bitrateBps: '1' }, /representations.low.bitrateBps: expected bit\/s > 0, got "1"/],
+  [{ width: -1 }, /low.width: expected a number > 0, got -1/],
+  [{ codec: 1 }, /low.codec: expected text, got 1/],
+  [{ bytes: [] }, /low.bytes: expected an array that is not empty/],
+  [{ bytes: [200, 0] }, /low.bytes\[1\]: expected bytes > 0, got 0/],
+  [{ quality: [50] }, /low.quality: expected an array of 2, got an array of 1/],
+  [{ quality: [50, 101] }, /low.quality\[1\]: expected a number from 0 to 100, got 101/],
+  [{ bitrateBps: 2e6 }, /representations: expected different bitrates, got 2000000 twice/],
+])('refuses a representation with %j', (change, message) => {
+  const { high, low } = QUALITY.representations;
+  const changed = { ...QUALITY, representations: { high, low: { ...low, ...change } } };
+  expect(() => parseScenario(JSON.stringify(WITH_MEDIA), 'mine.json', () => changed)).toThrow(message);
+});
+
 test.each([
   [
     { ...MINIMAL, ladderBps: [2e6, 1e6] },
@@ -42,9 +98,15 @@ test.each([
   [{ ...MINIMAL, browser: { appendSeconds: '1' } }, /browser.appendSeconds: expected a number from 0, got "1"/],
   [{ ...MINIMAL, traceScale: { factor: 0 } }, /traceScale.factor: expected a number above 0, got 0/],
   [{ ...MINIMAL, payloadShare: 1.2 }, /payloadShare: expected a number above 0 to 1, got 1.2/],
-  [{ ...MINIMAL, segmentSizesBits: [[1, 2], [1]] }, /segmentSizesBits\[1\]: expected 2 sizes/],
+  [{ ...MINIMAL, segmentSizesBits: [[1, 2], [1]] }, /segmentSizesBits\[1\]: expected 2 numbers/],
   [{ ...MINIMAL, segmentSizesBits: [[1, 0]] }, /segmentSizesBits\[0\]\[1\]: expected a number above 0, got 0/],
   [{ ...MINIMAL, segmentSizesBits: [[1, 2]] }, /segmentCount: expected at most 1, the number of segments with sizes/],
+  [
+    { ...MINIMAL, media: 'a.json', ladderBps: undefined, segmentSeconds: undefined },
+    /media: expected none, because no/,
+  ],
+  [{ ...MINIMAL, qualities: [[1, 101]] }, /qualities\[0\]\[1\]: expected a number from 0 to 100, got 101/],
+  [{ ...MINIMAL, qualities: [[1, 2]] }, /segmentCount: expected at most 1, the number of segments with qualities/],
   [[], /folder\/mine.json: expected a JSON object, got an empty array/],
   ['{', /mine.json: expected a JSON object/],
 ])('refuses %j', (scenario, message) => {

@@ -2,6 +2,7 @@
 
 import { InputError } from '../abr/errors.ts';
 import { FieldCheck, jsonObject, type NumberRule, nameOf } from './formats/field-check.ts';
+import { measuredMedia } from './measured-media.ts';
 import type { ResolvedScenario } from './results.ts';
 import {
   type BrowserModel,
@@ -23,7 +24,9 @@ const NUMBERS = {
   sizeSeed: { whole: true, min: 0, default: 1 },
 } as const satisfies Record<string, NumberRule>;
 
-const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits'];
+const OTHER_FIELDS = ['segmentCount', 'mu', 'traceScale', 'browser', 'live', 'segmentSizesBits', 'qualities', 'media'];
+/** What `media` has. */
+const MEDIA_FIELDS = ['ladderBps', 'segmentSeconds', 'segmentSizesBits', 'qualities', 'sizeSpread', 'sizeSeed'];
 const FIELDS = ['name', 'ladderBps', ...Object.keys(NUMBERS), ...OTHER_FIELDS];
 
 const PLAYBACK_RATES = { min: { min: 0.5, max: 1, default: 0.95 }, max: { min: 1, max: 2, default: 1.05 } };
@@ -42,23 +45,24 @@ export function resolveScenario(scenario: Scenario | ResolvedScenario): Resolved
 }
 
 /**
- * A scenario from the text of a JSON file: the fields of `Scenario`, and optionally sizes that replace the seeded ones:
- * `segmentSizesBits` (`[segment][representation]`). `file` is for messages, and without folder and ending the default of
+ * A scenario from the text of a JSON file: the fields of `Scenario`, and optionally sizes that replace the seeded ones and
+ * qualities that replace the modelled ones: `segmentSizesBits` and `qualities` (`[segment][representation]`), or `media`,
+ * the name of a `quality.json` with them, the ladder and the segments' duration, which `readMedia` reads. `file` is for messages, and without folder and ending the default of
  * `name`. Other defaults: `mu` the top bitrate in Mbit/s, `lambda` 1, `payloadShare` 0.95, `traceScale` `{"factor": 1}`, `sizeSpread` 0.1, `sizeSeed` 1, each field of `browser` the measured one,
  * `segmentCount` the number of given sizes; of `live` `chunkSeconds` a segment's duration, `encoderLatencySeconds` 0.3,
  * `timeShiftSeconds` 20, `playbackRates` 0.95 to 1.05.
  * @throws {InputError} with file and field, also for unknown fields.
  */
-export function parseScenario(text: string, file: string): ResolvedScenario {
-  const check = new FieldCheck(file, jsonObject(text, file));
+export function parseScenario(text: string, file: string, readMedia?: (name: string) => unknown): ResolvedScenario {
+  const check = withMedia(new FieldCheck(file, jsonObject(text, file)), readMedia);
   const { fields } = check;
-  check.known(FIELDS);
 
   const ladderBps = check.numbers('ladderBps');
   if (ladderBps.length === 0 || ladderBps.some((bps, i) => !(bps > (ladderBps[i - 1] ?? 0)))) {
     check.wrong('ladderBps', 'bitrates in bit/s, above 0 and ascending');
   }
-  const sizes = sizesFrom(check, ladderBps);
+  const sizes = rowsFrom(check, 'segmentSizesBits', ladderBps, { above: 0 });
+  const qualities = rowsFrom(check, 'qualities', ladderBps, { min: 0, max: 100 });
   const numbers = check.each(NUMBERS);
   const { segmentSeconds, bufferCapSeconds } = numbers;
   const segmentCount = check.number('segmentCount', { whole: true, min: 1, default: sizes?.length });
@@ -70,8 +74,9 @@ export function parseScenario(text: string, file: string): ResolvedScenario {
     const least = segmentSeconds + browser.stallLevelSeconds;
     check.wrong('bufferCapSeconds', `more than segmentSeconds + browser.stallLevelSeconds (${least})`);
   }
-  if (sizes !== undefined && sizes.length < segmentCount) {
-    check.wrong('segmentCount', `at most ${sizes.length}, the number of segments with sizes`);
+  for (const [name, rows] of Object.entries({ sizes, qualities })) {
+    if (rows === undefined || rows.length >= segmentCount) continue;
+    check.wrong('segmentCount', `at most ${rows.length}, the number of segments with ${name}`);
   }
   const scenario: Scenario = {
     name: check.text('name', nameOf(file)),
@@ -81,9 +86,21 @@ export function parseScenario(text: string, file: string): ResolvedScenario {
     browser,
     ...(fields['live'] !== undefined && { live: liveFrom(check, { segmentSeconds, segmentCount }) }),
   };
-  return sizes === undefined
-    ? resolveScenario(scenario)
-    : { ...scenario, segmentSizesBits: sizes.slice(0, segmentCount) };
+  const resolved =
+    sizes === undefined ? resolveScenario(scenario) : { ...scenario, segmentSizesBits: sizes.slice(0, segmentCount) };
+  return { ...resolved, ...(qualities && { qualities: qualities.slice(0, segmentCount) }) };
+}
+
+/** The fields with those of the file that `media` names. */
+function withMedia(check: FieldCheck, readMedia: ((name: string) => unknown) | undefined): FieldCheck {
+  const { file, fields } = check;
+  check.known(FIELDS);
+  if (fields['media'] === undefined) return check;
+  const { media: _, ...others } = fields;
+  for (const field of MEDIA_FIELDS) if (field in others) check.wrong(field, 'none beside media');
+  const name = check.text('media', '');
+  if (readMedia === undefined) return check.wrong('media', 'none, because no files can be read here');
+  return new FieldCheck(file, { ...others, ...measuredMedia(readMedia(name), name) });
 }
 
 function traceScaleFrom(check: FieldCheck, value: unknown): Scenario['traceScale'] {
@@ -128,15 +145,21 @@ function liveFrom(check: FieldCheck, stream: { segmentSeconds: number; segmentCo
   };
 }
 
-function sizesFrom(check: FieldCheck, ladderBps: readonly number[]): number[][] | undefined {
-  const sizes = check.fields['segmentSizesBits'];
-  if (sizes === undefined) return undefined;
-  if (!Array.isArray(sizes) || sizes.length === 0) check.wrong('segmentSizesBits', 'a row of sizes per segment');
-  return (sizes as unknown[]).map((row, segment) => {
-    const field = `segmentSizesBits[${segment}]`;
+/** `[segment][representation]` */
+function rowsFrom(
+  check: FieldCheck,
+  field: string,
+  ladderBps: readonly number[],
+  rule: NumberRule,
+): number[][] | undefined {
+  const rows = check.fields[field];
+  if (rows === undefined) return undefined;
+  if (!Array.isArray(rows) || rows.length === 0) check.wrong(field, 'a row per segment');
+  return (rows as unknown[]).map((row, segment) => {
+    const place = `${field}[${segment}]`;
     if (!Array.isArray(row) || row.length !== ladderBps.length) {
-      check.wrong(field, `${ladderBps.length} sizes, one per bitrate of the ladder`, row);
+      check.wrong(place, `${ladderBps.length} numbers, one per bitrate of the ladder`, row);
     }
-    return (row as unknown[]).map((bits, i) => check.number(`${field}[${i}]`, { above: 0 }, bits));
+    return (row as unknown[]).map((number, i) => check.number(`${place}[${i}]`, rule, number));
   });
 }

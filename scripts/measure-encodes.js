@@ -29,7 +29,8 @@ libx265, libvpx-vp9 and libsvtav1. Takes some 3 minutes of a core per source.`,
     positionals: 1,
   },
 );
-if (positionals.length < 1) refuse('expected a folder of sources');
+const [sources] = positionals;
+if (sources === undefined || !existsSync(sources)) refuse(`expected a folder of sources, got ${sources ?? 'none'}`);
 
 const SECONDS = 4;
 const KEYFRAME_SECONDS = 2;
@@ -167,8 +168,8 @@ function jobsOf({ lines, isPicture }) {
 const text = existsSync(values.out) ? readFileSync(values.out, 'utf8') : '';
 if (text === '') writeFileSync(values.out, `${[...COLUMNS, 'bitrate_bps', 'vmaf'].join(',')}\n`);
 try {
-  for (const name of readdirSync(positionals[0]).sort()) {
-    const source = join(positionals[0], name);
+  for (const name of readdirSync(sources).sort()) {
+    const source = join(sources, name);
     const isPicture = /^\.(jpe?g|png)$/i.test(extname(name));
     const height = heightOf(source) / (isPicture ? 1 : CLIP_SHRINKS);
     const lines = [2160, 1080, 720, 540, 360, 270].find((some) => some <= height);

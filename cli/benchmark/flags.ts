@@ -64,6 +64,7 @@ export function scenarioOf({
     const min = live ? Math.floor(live.timeShiftSeconds / segmentSeconds) + 1 : 1;
     scenario.segmentCount = wholeNumber(segments, '--segments', { min, max: segmentCount, note });
     scenario.segmentSizesBits = scenario.segmentSizesBits.slice(0, scenario.segmentCount);
+    if (scenario.qualities) scenario.qualities = scenario.qualities.slice(0, scenario.segmentCount);
   }
   const playbackRate = decimalNumber(rate, '--playback-rate', {
     expected: 'a number from 0.25 to 4',

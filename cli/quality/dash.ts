@@ -105,7 +105,8 @@ function segmentsOf(source: Source): Addressed[] {
   const list = levels.flatMap((level) => childrenOf(level, 'SegmentList'));
   if (list.length > 0) return listSegments(list, source);
   const single = levels.flatMap((level) => childrenOf(level, 'SegmentBase'));
-  if (base.href.endsWith('/')) throw new InputError(placeOf({ file, field: id }), 'segments or a BaseURL', undefined);
+  if (base.href === urlOf('', file).href)
+    throw new InputError(placeOf({ file, field: id }), 'segments or a BaseURL', undefined);
   const index = rangeOf(inherited(single, 'indexRange'));
   return indexedSegments({ file: pathOf('', base), ...index }).map((segment) => ({
     ...segment,

@@ -5,7 +5,7 @@ import { InputError } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import { QUALITY_SCHEMA, type QualityFile } from '../../session/requests/quality-file.ts';
 import type { Watched } from '../shared/progress.ts';
-import { firstPictureSeconds, probe, vmafOf } from './ffmpeg.ts';
+import { type Comparison, firstPictureSeconds, type Pictures, probe, type Run, vmafOf } from './ffmpeg.ts';
 import { bytesOf, type StreamRepresentation, type StreamSegment } from './pieces.ts';
 
 /** VMAF's models by the lines of the display; both take a viewer at the usual distance. */
@@ -49,46 +49,59 @@ export async function measureQuality(
   const run = { ffmpeg, ...(signal && { signal }) };
   const pictures = await probe(source, run);
   const lines = measurement.displayedLines ?? (pictures.height > MOST_LINES_OF_1080 ? 2160 : 1080);
-  const model = MODELS[lines];
-  const size = { ...sizeWithin(lines, pictures.aspect), frameRate: pictures.frameRate };
-  const done = openProgress(progressFile, {
-    metric: model,
-    source: versionOf(source),
-    stream: versionOf(measurement.stream),
-  });
+  const metric = MODELS[lines];
+  const versions = { source: versionOf(source), stream: versionOf(measurement.stream) };
+  const done = openProgress(progressFile, { metric, ...versions });
   if (done.size > 0) onResume?.(done.size);
 
-  const all = representations.flatMap(({ id, segments }) => segments.map((segment, index) => ({ id, index, segment })));
-  const left = all.filter(({ id, index }) => !done.has(keyOf(id, index)));
-  const starts = new Map<string, Promise<number>>();
+  const all = representations.flatMap((one) => one.segments.map((_, index) => ({ representation: one, index })));
+  if (done.size === all.length) onProgress?.(done.size, all.length);
+  const left = all.filter(({ representation, index }) => !done.has(keyOf(representation.id, index)));
+  const meter = new SegmentMeter(run, { source, model: metric, ...sizeWithin(lines, pictures.aspect) }, pictures);
   const worker = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const { id, index, segment } = next;
-      const { segments } = representations.find((representation) => representation.id === id)!;
-      const placed = { ...run, place: placeOf({ file: segment.file, field: `segment ${index} of ${id}` }) };
-      const firstKey = keyOf(id, segment.firstIndex);
-      const first = segments[segment.firstIndex]!;
-      const start = starts.get(firstKey) ?? firstPictureSeconds(mediaOf(first), placed);
-      starts.set(firstKey, start);
-      const media = mediaOf(segment);
-      const bytes = bytesOf(segment).length;
-      const since = index === segment.firstIndex ? 0 : (await firstPictureSeconds(media, placed)) - (await start);
-      const expected = segment.startSeconds - first.startSeconds;
-      const startSeconds = first.startSeconds + (Math.abs(since - expected) < CLOCK_SECONDS ? since : expected);
-      const from = Math.max(0, pictures.firstSeconds + startSeconds - EARLY_SECONDS);
-      const to = { ...{ source, model, ...size }, startSeconds: from, seconds: segment.seconds };
-      const vmaf = await vmafOf(media, to, placed);
-      const measured: Measured = { id, index, bytes, quality: Math.round(vmaf * 100) / 100 };
+      const measured = await meter.measure(next.representation, next.index);
       appendFileSync(progressFile, `${JSON.stringify(measured)}\n`);
-      done.set(keyOf(id, index), measured);
-      onProgress?.(all.length - left.length, all.length);
+      done.set(keyOf(measured.id, measured.index), measured);
+      onProgress?.(done.size, all.length);
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: measurement.jobs }, () => guarded(worker, left)));
   const failed = workers.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  onProgress?.(all.length, all.length);
-  return qualityFile(representations, model, done);
+  return qualityFile(representations, metric, done);
+}
+
+/** Finds each segment's pictures in the source, and compares. */
+class SegmentMeter {
+  /** Media times of first pictures, by `keyOf`. */
+  readonly #firstSeconds = new Map<string, Promise<number>>();
+
+  constructor(
+    private readonly run: Run,
+    private readonly to: Pick<Comparison, 'source' | 'model' | 'width' | 'height'>,
+    private readonly pictures: Pictures,
+  ) {}
+
+  async measure({ id, segments }: StreamRepresentation, index: number): Promise<Measured> {
+    const segment = segments[index]!;
+    const first = segments[segment.firstIndex]!;
+    const placed = { ...this.run, place: placeOf({ file: segment.file, field: `segment ${index} of ${id}` }) };
+    const media = mediaOf(segment);
+    let sinceSeconds = 0;
+    if (segment !== first) {
+      const key = keyOf(id, segment.firstIndex);
+      const known = this.#firstSeconds.get(key) ?? firstPictureSeconds(mediaOf(first), placed);
+      this.#firstSeconds.set(key, known);
+      const bySeconds = (await firstPictureSeconds(media, placed)) - (await known);
+      const expected = segment.startSeconds - first.startSeconds;
+      sinceSeconds = Math.abs(bySeconds - expected) < CLOCK_SECONDS ? bySeconds : expected;
+    }
+    const { frameRate, firstSeconds } = this.pictures;
+    const startSeconds = Math.max(0, firstSeconds + first.startSeconds + sinceSeconds - EARLY_SECONDS);
+    const vmaf = await vmafOf(media, { ...this.to, frameRate, startSeconds, seconds: segment.seconds }, placed);
+    return { id, index, bytes: bytesOf(segment).length, quality: Math.round(vmaf * 100) / 100 };
+  }
 }
 
 /** A fault ends the other workers after their segments. */

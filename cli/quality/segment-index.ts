@@ -42,7 +42,7 @@ function findIndex(file: string): number {
     const type = header.toString('latin1', 4, 8);
     if (type === 'sidx') return at;
     const size = header.readUInt32BE(0);
-    if (!/^[\w ]{4}$/.test(type) || type === 'mdat' || size < HEADER_BYTES) {
+    if ((at === 0 && type !== 'ftyp') || type === 'mdat' || size < HEADER_BYTES) {
       throw new InputError(file, EXPECTED, undefined, `the box ${JSON.stringify(type)}`);
     }
     at += size;

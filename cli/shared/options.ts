@@ -50,7 +50,8 @@ export function positiveNumber(text: string, flag: string): number {
 /** `--scenario`: a name, or a JSON file, which ends in `.json` or contains a `/`. */
 export function scenarioOption(value: string): ResolvedScenario {
   if (!value.endsWith('.json') && !value.includes('/')) return resolveScenario(scenarioNamed(value));
-  return parseScenario(readInput(value, '--scenario'), value);
+  const readMedia = (name: string) => readJson(resolve(dirname(value), name), `--scenario ${value}: media`);
+  return parseScenario(readInput(value, '--scenario'), value, readMedia);
 }
 
 /**

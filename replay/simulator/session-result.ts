@@ -1,11 +1,11 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
 import { modelledQuality, perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
-import type { QoeForms, SegmentRow, SessionResult } from '../results.ts';
+import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
 interface PlayedRows {
-  segments: readonly Pick<SegmentRow, 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
+  segments: readonly Pick<SegmentRow, 'index' | 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
   startupSeconds: number;
   stallCount: number;
   /** Planned segments. Default: the number of rows. */
@@ -25,7 +25,7 @@ type SessionTotals = Pick<
  * absolute changes of the bitrate, `meanBitrateBps` the mean over the received segments (0 without any). In the QoE a
  * missing segment counts as media of quality 0, so that a session that was cut off has a finite QoE.
  */
-export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTotals {
+export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedScenario): SessionTotals {
   const { segments, startupSeconds, stallCount } = played;
   let stallSeconds = played.unfinishedStallSeconds ?? 0;
   let wastedBits = played.unfinishedBits ?? 0;
@@ -47,6 +47,7 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTo
     qoe: qoeForms(
       {
         bitratesBps: segments.map((row) => row.bitrateBps),
+        qualities: qualitiesOf(segments, scenario),
         startupSeconds,
         stallSeconds,
         stallCount,
@@ -64,8 +65,17 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario): SessionTo
   };
 }
 
+/** Measured ones if the scenario has them. */
+function qualitiesOf(segments: PlayedRows['segments'], scenario: Scenario | ResolvedScenario): number[] {
+  const { ladderBps } = scenario;
+  const measured = 'qualities' in scenario ? scenario.qualities : undefined;
+  if (measured) return segments.map((row) => measured[row.index]![ladderBps.indexOf(row.bitrateBps)]!);
+  return segments.map(({ bitrateBps }) => modelledQuality({ bitrateBps }));
+}
+
 interface Seen {
   bitratesBps: readonly number[];
+  qualities: readonly number[];
   startupSeconds: number;
   stallSeconds: number;
   stallCount: number;
@@ -75,14 +85,13 @@ interface Seen {
 /** A session's QoE in all forms; `linear` with the scenario's mu, those in bitrates with its lambda. */
 function qoeForms(session: Seen, scenario: Scenario): QoeForms {
   const played = { ...session, segmentSeconds: scenario.segmentSeconds };
-  const qualities = session.bitratesBps.map((bitrateBps) => modelledQuality({ bitrateBps }));
   const of = (form: QoeForm): number | null => {
     const weights = qoeWeights(form, scenario.ladderBps);
     if (weights === undefined) return null;
     const mu = form === 'linear' ? scenario.mu : weights.mu;
     return sessionQoe(played, { ...weights, mu, lambda: scenario.lambda }).qoe;
   };
-  return { linear: of('linear')!, log: of('log')!, hd: of('hd'), perceived: perceivedQoe({ ...played, qualities }) };
+  return { linear: of('linear')!, log: of('log')!, hd: of('hd'), perceived: perceivedQoe(played) };
 }
 
 /** Bits and bit/s to whole ones, others to 1e-6; summaries use these, so merged results are the same. */

@@ -9,7 +9,7 @@ import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
 
 /** The fields of `tool` and `scenario` in results.json; of several files, what they have in common once. */
 export function provenanceBlocks({ results, tools, files, scenarioLabel, tier, datasets }: Run): Block[] {
-  const { segmentSizesBits: _, ...scenario } = results.scenario;
+  const { segmentSizesBits: _, qualities: __, ...scenario } = results.scenario;
   const traces = datasets.map((dataset) => {
     const own = sessionsOf(results, dataset);
     const [names, groups] = [new Set(own.map(({ trace }) => trace)), new Set(own.map(({ group }) => group))];

@@ -1,0 +1,122 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { beforeEach, expect, test } from '@jest/globals';
+import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
+import { parseQuality } from '../../session/requests/quality-file.ts';
+import type { CommandIo } from '../shared/command-io.ts';
+import { refused, run } from '../shared/run.fixture.ts';
+
+const at = temporaryFolder('test');
+
+/**
+ * Does what the command needs of ffmpeg. Segments are texts: the time of the first picture, VMAF. The source is 16:9, at
+ * 25 pictures per second. Each comparison is logged.
+ */
+const FFMPEG = `#!${process.execPath}
+const fs = require('node:fs');
+const args = process.argv.slice(2);
+const [source] = args.slice(args.indexOf('-i') + 1);
+const media = () => fs.readFileSync(0, 'utf8').split(' ');
+const picture = (base, pts) => console.log('#tb 0: ' + base + '\\n#dimensions 0: 3840x2160\\n#sar 0: 1/1\\n0, 0, ' + pts + ', 1, 9, 0x0');
+if (args.includes('-filters')) console.log(fs.existsSync(__dirname + '/plain') ? ' scale ' : ' .. libvmaf VV->V  VMAF');
+else if (!args.includes('framecrc')) {
+  const [time, vmaf] = media();
+  fs.appendFileSync(__dirname + '/log', time + ' at ' + args[args.indexOf('-ss') + 1] + '\\n');
+  if (fs.existsSync(__dirname + '/wait-' + time)) setInterval(() => {}, 1000);
+  else console.error(vmaf === 'broken' ? 'Invalid data' : '[libvmaf] VMAF score: ' + vmaf);
+} else if (source === 'pipe:0') picture('1/1000', media()[0]);
+else if (source.endsWith('mezzanine.mp4')) picture('1/25', 0);
+else { console.error('moov atom not found'); process.exitCode = 1; }
+`;
+
+const MPD = `<MPD mediaPresentationDuration="PT8S"><Period><AdaptationSet contentType="video">
+  <SegmentTemplate duration="4" media="$RepresentationID$-$Number$.txt"/>
+  <Representation id="low" bandwidth="1000" width="640" height="360"/><Representation id="high" bandwidth="2000"/>
+</AdaptationSet></Period></MPD>`;
+
+let ffmpeg: string;
+
+beforeEach(() => {
+  ffmpeg = put(at('ffmpeg'), FFMPEG);
+  chmodSync(ffmpeg, 0o755);
+  put(at('mezzanine.mp4'), 'pictures');
+  put(at('stream.mpd'), MPD);
+  // By their own clock, the second segments begin at 4.04 s of the presentation.
+  put(at('low-1.txt'), '10000 60.126');
+  put(at('low-2.txt'), '14040 70');
+  put(at('high-1.txt'), '0 80');
+  put(at('high-2.txt'), '4040 90.5');
+});
+
+const log = () => readFileSync(at('log'), 'utf8').trim().split('\n').sort();
+
+function quality(flags: Record<string, string> = {}, io?: Partial<CommandIo>) {
+  const all = { source: at('mezzanine.mp4'), stream: at('stream.mpd'), out: at('quality.json'), ffmpeg, ...flags };
+  const args = Object.entries(all).flatMap(([flag, value]) => [`--${flag}`, value]);
+  return run(['quality', ...args], io);
+}
+
+test('writes bytes and VMAF per segment, compared at the time that the media has', async () => {
+  const { status, stderr } = await quality({ jobs: '3' });
+  expect(stderr).toContain('4 of 4 segments');
+  expect(status).toBe(0);
+  const written = parseQuality(JSON.parse(readFileSync(at('quality.json'), 'utf8')));
+  expect(written).toEqual({
+    ...{ schema: 'leo-abr-quality/1', metric: 'vmaf_4k_v0.6.1', segmentSeconds: 4 },
+    representations: {
+      low: { bitrateBps: 1000, width: 640, height: 360, bytes: [12, 8], quality: [60.13, 70] },
+      high: { bitrateBps: 2000, bytes: [4, 9], quality: [80, 90.5] },
+    },
+  });
+  expect(log()).toEqual(['0 at 0.000000', '10000 at 0.000000', '14040 at 4.036000', '4040 at 4.036000']);
+  expect(existsSync(at('quality.json.part'))).toBe(false);
+});
+
+test('after a fault or an interrupt, the same command measures what is left', async () => {
+  put(at('high-1.txt'), '0 broken');
+  const message =
+    /high-1.txt: segment 0 of high: expected pictures to compare at 0.0 s of the source, got Invalid data/;
+  await refused(quality(), message);
+  expect(existsSync(at('quality.json'))).toBe(false);
+
+  put(at('high-1.txt'), '0 80');
+  put(at('wait-4040'), '');
+  let interrupt = () => {};
+  const ending = quality(
+    {},
+    {
+      onInterrupt(callback) {
+        interrupt = callback;
+        return () => {};
+      },
+    },
+  );
+  // The third segment is measured; the fourth never ends.
+  while (!log().includes('4040 at 4.036000')) await new Promise((resolve) => setTimeout(resolve, 5));
+  interrupt();
+  expect((await ending).status).toBe(130);
+  expect(log().filter((line) => line.startsWith('1'))).toHaveLength(2);
+
+  // Killed while it wrote a line.
+  const part = readFileSync(at('quality.json.part'), 'utf8');
+  put(at('quality.json.part'), part.slice(0, -5));
+  put(at('high-2.txt'), '4041 90.5');
+  const { status, stderr } = await quality();
+  expect(stderr).toContain('goes on after 2 segments');
+  expect(status).toBe(0);
+  const { representations } = parseQuality(JSON.parse(readFileSync(at('quality.json'), 'utf8')));
+  expect(Object.values(representations).map((one) => one.quality)).toEqual([
+    [60.13, 70],
+    [80, 90.5],
+  ]);
+});
+
+test('refuses what it cannot measure', async () => {
+  put(at('quality.json.part'), '{"metric":"other"}\n');
+  await refused(quality(), /quality.json.part: expected the progress of measuring .*\(delete the file to begin anew\)/);
+  await refused(quality({ source: at('ffmpeg') }), /ffmpeg: expected a video that ffmpeg can read, got moov atom/);
+  await refused(quality({ ffmpeg: at('none') }), /--ffmpeg: expected an ffmpeg that can be run, got .*none.*ENOENT/);
+  await refused(quality({ stream: at('none.mpd') }), /--stream: expected a readable file, got .*ENOENT/);
+  await refused(quality({ 'displayed-lines': '720' }), /1080, 2160/);
+  put(at('plain'), '');
+  await refused(quality(), /--ffmpeg: expected an ffmpeg with the filter libvmaf, here or by --ffmpeg <path>/);
+});
