@@ -3,14 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledSources } from './bundled-sources.js';
 import { commandLine } from './command-line.js';
+import { codecFactors, encodeTargets, frameRateShares, readEncodes } from './measured-encodes.js';
 
-const { positionals, refuse } = commandLine(
-  `usage: npm run fit-quality -- <media> <opinion>
+const { values, positionals, refuse } = commandLine(
+  `usage: npm run fit-quality -- <media> <opinion> [--encodes <csv>]
 
 Fits the model of quality and the prices of perceived QoE, and prints them, the errors on kinds of video and studies that
 a fit leaves out, and rank correlations with ratings. <media> has media files with "vmaf" and "vmafPhone", named
-<kind>-<number>.json, in H.264; <opinion> has the folders WaterlooSQoE-I and WaterlooSQoE-II of KSQI's repository.`,
-  { positionals: 2 },
+<kind>-<number>.json, in H.264; <opinion> has the folders WaterlooSQoE-I and WaterlooSQoE-II of KSQI's repository; <csv>
+is from npm run measure-encodes (scripts/encodes.csv).`,
+  { options: { encodes: { type: 'string', default: 'scripts/encodes.csv' } }, positionals: 2 },
 );
 if (positionals.length < 2) refuse(`expected two folders, got ${positionals.join(' ') || 'none'}`);
 const { modelledQuality, perceivedQoe, QUALITY_PARAMETERS } = await bundledSources('abr/index.ts');
@@ -112,7 +114,13 @@ function solve(matrix, right) {
 function fitQuality(targets) {
   const names = Object.keys(QUALITY_PARAMETERS);
   let parameters = Object.fromEntries(names.map((name) => [name, 0.3]));
-  const errors = (at) => targets.map(({ encoding, quality }) => quality - modelledQuality(encoding, at));
+  // The last term keeps the frame rate's exponent at 0 where no target shows it.
+  const errors = (at) => [
+    ...targets.map(
+      ({ encoding, quality, weight = 1 }) => Math.sqrt(weight) * (quality - modelledQuality(encoding, at)),
+    ),
+    at.frameRate,
+  ];
   const loss = (at) => sum(errors(at).map((error) => error ** 2));
   for (let damping = 1, step = 0; step < 100; step++) {
     const now = errors(parameters);
@@ -152,11 +160,12 @@ function studyTargets(clips, group) {
     full.map(({ vmafs }) => [1, mean(vmafs)]),
     full.map(({ mos }) => mos),
   );
-  return even.map((clip) => ({
-    group,
-    encoding: clip.encodings[0],
-    quality: isFull(clip) ? mean(clip.vmafs) : Math.min(100, (clip.mos - offset) / slope),
-  }));
+  return even.map((clip) => {
+    const { frameRate, ...encoding } = clip.encodings[0];
+    return isFull(clip)
+      ? { group, encoding, quality: mean(clip.vmafs) }
+      : { group, encoding: { ...encoding, frameRate }, quality: Math.min(100, (clip.mos - offset) / slope) };
+  });
 }
 
 function ranks(values) {
@@ -219,8 +228,13 @@ function heldOutCorrelation(clips, qualitiesOf, names) {
 }
 
 const [mediaFolder, opinionFolder] = positionals;
+const encodes = readEncodes(values.encodes);
 const studies = Object.fromEntries(STUDIES.map((name) => [name, clipsOf(join(opinionFolder, `Waterloo${name}`))]));
-const targets = [...mediaTargets(mediaFolder), ...STUDIES.flatMap((name) => studyTargets(studies[name], name))];
+const targets = [
+  ...mediaTargets(mediaFolder),
+  ...encodeTargets(encodes),
+  ...STUDIES.flatMap((name) => studyTargets(studies[name], name)),
+];
 const line = (name, values, digits) =>
   console.log([name.padEnd(26), ...values.map((value) => value.toFixed(digits).padStart(9))].join(''));
 const shown = (values) =>
@@ -240,10 +254,22 @@ for (const group of groups) {
     ['', undefined],
     [', phone', PHONE_LINES],
   ]) {
-    const of = targets.filter((target) => target.group === group && target.encoding.displayedLines === lines);
+    const of = targets.filter(
+      ({ group: of, encoding }) =>
+        of === group && (encoding.displayedLines === PHONE_LINES) === (lines === PHONE_LINES),
+    );
     const errors = of.map(({ encoding, quality }) => modelledQuality(encoding, without[group]) - quality);
     if (of.length > 0) line(group + title, [of.length, mean(errors), mean(errors.map(Math.abs))], 1);
   }
+}
+
+console.log('\nBits for a bit of H.264, by codec (mean less and plus a standard deviation over sources)');
+for (const { codec, factor, low, high, logs } of codecFactors(encodes)) {
+  line(`  ${codec}, ${logs.length} sources`, [factor, low, high], 2);
+}
+console.log('Quality of repeated pictures as a share of 60 per second');
+for (const { rate, share, shares } of frameRateShares(encodes)) {
+  line(`  ${rate}, ${shares.length} sources`, [share, Math.min(...shares), Math.max(...shares)], 2);
 }
 
 const measured = ({ vmafs }) => vmafs;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { PERCEIVED_PRICES, perceivedQoe } from './perceived-qoe.ts';
-import { type Encoding, modelledQuality } from './quality.ts';
+import { type Encoding, ladderQualities, modelledQuality } from './quality.ts';
 
 const SEED = { seed: 54 };
 const RATES = between(5e4, 2e8);
@@ -23,7 +23,24 @@ test('quality is within 0 and 100, rises with the bitrate by ever less, and flat
   }
   expect(modelledQuality({ bitrateBps: 0.3e6 })).toBeLessThan(40);
   expect(modelledQuality({ bitrateBps: 3.5e6 })).toBeGreaterThan(85);
-  expect(modelledQuality({ bitrateBps: 120e6 }) - modelledQuality({ bitrateBps: 8e6 })).toBeLessThan(4);
+  expect(modelledQuality({ bitrateBps: 120e6 }) - modelledQuality({ bitrateBps: 8e6 })).toBeLessThan(6);
+});
+
+test('a ladder to 2160 lines, or above 16 Mbit/s, is seen on a display of 2160, where quality rises up to the top', () => {
+  const rates = [1.5, 3, 8, 15, 30, 60, 120].map((mbps) => ({ bitrateBps: mbps * 1e6 }));
+  const large = ladderQualities(rates);
+  expect(large[0]).toBeLessThan(modelledQuality(rates[0]!) - 5);
+  const rises = large.slice(1).map((quality, i) => quality - large[i]!);
+  for (const [i, rise] of rises.entries()) {
+    expect(rise).toBeGreaterThan(0.3);
+    if (i > 0) expect(rise).toBeLessThan(rises[i - 1]!);
+  }
+  expect(ladderQualities(rates.slice(0, 4))).toEqual(rates.slice(0, 4).map((encoding) => modelledQuality(encoding)));
+  expect(ladderQualities([sized(2160)])[0]).toBe(modelledQuality({ ...sized(2160), displayedLines: 2160 }));
+  expect(ladderQualities([sized(1440)])[0]).toBe(modelledQuality(sized(1440)));
+  expect(ladderQualities([{ ...sized(2160), displayedLines: 720 }])[0]).toBe(
+    modelledQuality({ ...sized(2160), displayedLines: 720 }),
+  );
 });
 
 test('quality rises with lines up to the displayed ones, with pictures per second up to 30, and on a smaller display', () => {

@@ -20,7 +20,7 @@ export interface Encoding {
 }
 
 export interface QualityParameters {
-  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines, full size. */
+  /** ln of the effect of 1 Mbit/s of H.264 in 1080 lines, full size; an effect of 1 is a quality of 50. */
   level: number;
   /** Exponents: of the bitrate, of the lines (at most the displayed ones), of the display's size, of the frame rate. */
   bitrate: number;
@@ -31,11 +31,11 @@ export interface QualityParameters {
 
 /** From `npm run fit-quality`. */
 export const QUALITY_PARAMETERS: QualityParameters = {
-  level: 0.25,
-  bitrate: 0.481,
-  lines: 0.344,
-  display: 0.694,
-  frameRate: 0.0757,
+  level: 1.16,
+  bitrate: 0.786,
+  lines: 0.591,
+  display: 0.877,
+  frameRate: 0.082,
 };
 
 /** Bits that do what a bit of H.264 does, by the codec's name; published (quality.md), not fitted. */
@@ -50,21 +50,37 @@ const USUAL_LADDER = { bitrateBps: 6e6, lines: 1080, exponent: 0.45 };
 
 const TELEVISION_LINES = 1080;
 const FULL_FRAME_RATE = 30;
+/** Of more lines, or of the bitrate that usually has them (16 Mbit/s), a ladder is made for a 2160-line display. */
+const MOST_TELEVISION_LINES = 1680;
 
 /** At most 100; higher with the bitrate and the resolution, by ever less. */
 export function modelledQuality(encoding: Encoding, parameters: QualityParameters = QUALITY_PARAMETERS): number {
-  const { width, height, frameRate = FULL_FRAME_RATE, codec = '', displayedLines = TELEVISION_LINES } = encoding;
-  const bitsPerBit = CODECS.find(([name]) => name.test(codec))?.[1] ?? 1;
-  const bitrateBps = encoding.bitrateBps / bitsPerBit;
-  const lines =
-    width !== undefined && height !== undefined
-      ? // Of a 16:9 picture with as many pixels, so that portrait and cropped pictures count alike.
-        Math.sqrt((width * height * 9) / 16)
-      : USUAL_LADDER.lines * (bitrateBps / USUAL_LADDER.bitrateBps) ** USUAL_LADDER.exponent;
+  const { frameRate = FULL_FRAME_RATE, displayedLines = TELEVISION_LINES } = encoding;
   const effect =
     Math.exp(parameters.level) *
-    (bitrateBps / 1e6) ** parameters.bitrate *
-    (Math.min(lines, displayedLines) / TELEVISION_LINES) ** parameters.lines *
+    (h264Bps(encoding) / 1e6) ** parameters.bitrate *
+    (Math.min(linesOf(encoding), displayedLines) / TELEVISION_LINES) ** parameters.lines *
     (TELEVISION_LINES / displayedLines) ** parameters.display;
-  return 100 * (1 - Math.exp(-effect)) * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
+  return ((100 * effect) / (1 + effect)) * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
+}
+
+/** Qualities of a ladder on the display that it is made for, of 1080 or 2160 lines; not on one that an encoding states. */
+export function ladderQualities(ladder: readonly Encoding[], parameters?: QualityParameters): number[] {
+  const isLarge = ladder.some((encoding) => linesOf(encoding) > MOST_TELEVISION_LINES);
+  const displayedLines = TELEVISION_LINES * (isLarge ? 2 : 1);
+  return ladder.map((encoding) =>
+    modelledQuality({ ...encoding, displayedLines: encoding.displayedLines ?? displayedLines }, parameters),
+  );
+}
+
+/** Bit/s of H.264 that do as much. */
+function h264Bps({ bitrateBps, codec = '' }: Encoding): number {
+  return bitrateBps / (CODECS.find(([name]) => name.test(codec))?.[1] ?? 1);
+}
+
+/** Of a 16:9 picture with as many pixels, so that portrait and cropped pictures count alike. */
+function linesOf(encoding: Encoding): number {
+  const { width, height } = encoding;
+  if (width !== undefined && height !== undefined) return Math.sqrt((width * height * 9) / 16);
+  return USUAL_LADDER.lines * (h264Bps(encoding) / USUAL_LADDER.bitrateBps) ** USUAL_LADDER.exponent;
 }

@@ -1,6 +1,6 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
-import { modelledQuality, perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
+import { ladderQualities, perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
 import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
@@ -69,8 +69,8 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
 function qualitiesOf(segments: PlayedRows['segments'], scenario: Scenario | ResolvedScenario): number[] {
   const { ladderBps } = scenario;
   const measured = 'qualities' in scenario ? scenario.qualities : undefined;
-  if (measured) return segments.map((row) => measured[row.index]![ladderBps.indexOf(row.bitrateBps)]!);
-  return segments.map(({ bitrateBps }) => modelledQuality({ bitrateBps }));
+  const modelled = ladderQualities(ladderBps.map((bitrateBps) => ({ bitrateBps })));
+  return segments.map(({ index, bitrateBps }) => (measured?.[index] ?? modelled)[ladderBps.indexOf(bitrateBps)]!);
 }
 
 interface Seen {
