@@ -1,36 +1,22 @@
 /** `npm run measure-encodes`: VMAF of encodes for `npm run fit-quality`; see the usage below. */
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { commandLine } from './command-line.js';
 
+const OUT = 'build/encodes.csv';
 const { values, positionals, refuse } = commandLine(
   `usage: npm run measure-encodes -- <sources> [--ffmpeg <path>] [--out <file>]
 
 Encodes each picture (jpg, png) and clip (mp4, mkv) in the folder <sources> with several codecs, resolutions, frame rates
-and bitrates, and appends each encode's VMAF to the CSV <file> (build/encodes.csv). Rows that the file has are not measured
+and bitrates, and appends each encode's VMAF to the CSV <file> (${OUT}). Rows that the file has are not measured
 again. A picture becomes a clip: turned and zoomed, with an object in front and grain. ffmpeg needs libvmaf, libx264,
 libx265, libvpx-vp9 and libsvtav1. Takes some 3 minutes of a core per source.`,
-  {
-    options: {
-      ffmpeg: { type: 'string', default: 'ffmpeg' },
-      out: { type: 'string', default: 'build/encodes.csv' },
-    },
-    positionals: 1,
-  },
+  { options: { ffmpeg: { type: 'string', default: 'ffmpeg' }, out: { type: 'string', default: OUT } }, positionals: 1 },
 );
 const [sources] = positionals;
-if (sources === undefined || !existsSync(sources)) refuse(`expected a folder of sources, got ${sources ?? 'none'}`);
+if (sources === undefined || !fs.existsSync(sources)) refuse(`expected a folder of sources, got ${sources ?? 'none'}`);
 
 const SECONDS = 4;
 const KEYFRAME_SECONDS = 2;
@@ -46,21 +32,22 @@ const LADDERS = {
   2160: { 2160: [6, 20, 60], 1440: [4, 14], 1080: [1.5, 5, 14], 720: [0.7, 2.5], 480: [0.3, 1] },
   1080: { 1080: [1.5, 5, 14], 720: [0.7, 2.5], 480: [0.3, 1] },
 };
+/** Codecs at these lines, or the reference's; the rates are Mbit/s of 1080 lines, fewer in proportion to pixels. */
 const CODEC_LINES = 720;
-/** Mbit/s of 1080 lines; fewer in proportion to pixels. */
 const CODEC_RATES = [0.8, 2, 5, 12];
 const FRAME_RATES = [60, 30, 15];
-const FRAME_RATE_LINES = 720;
-const FRAME_RATE_MBPS = 2;
+const FRAME_RATE_JOB = { codec: 'h264', lines: 720, display_lines: 720, reference_rate: 60, target_mbps: 2 };
 const ENCODERS = {
-  h264: ['-c:v', 'libx264'],
-  hevc: ['-c:v', 'libx265', '-preset', 'fast', '-x265-params', 'pools=none:frame-threads=1:log-level=error'],
-  vp9: ['-c:v', 'libvpx-vp9', '-deadline', 'good', '-cpu-used', '4', '-row-mt', '0'],
-  av1: ['-c:v', 'libsvtav1', '-preset', '8', '-svtav1-params', 'lp=1'],
+  h264: 'libx264 -preset fast',
+  // `fast` takes minutes.
+  h264_large: 'libx264 -preset veryfast',
+  hevc: 'libx265 -preset fast -x265-params pools=none:frame-threads=1:log-level=error',
+  vp9: 'libvpx-vp9 -deadline good -cpu-used 4 -row-mt 0',
+  av1: 'libsvtav1 -preset 8 -svtav1-params lp=1',
 };
 const COLUMNS = ['source', 'display_lines', 'reference_rate', 'codec', 'lines', 'frame_rate', 'target_mbps'];
 
-const folder = mkdtempSync(join(tmpdir(), 'encodes-'));
+const folder = fs.mkdtempSync(join(tmpdir(), 'encodes-'));
 const file = (name) => join(folder, name);
 function ffmpeg(args) {
   const { error, status, stderr } = spawnSync(values.ffmpeg, ['-v', 'error', '-y', ...args], { encoding: 'utf8' });
@@ -98,7 +85,8 @@ function motionOf(lines, rate) {
 function makeReference(source, { isPicture, lines, rate }) {
   const name = file(`reference-${lines}-${rate}.y4m`);
   const filter = isPicture ? motionOf(lines, rate) : `crop='min(iw,ih*16/9)':'min(ih,iw*9/16)',${scaleTo(lines)}`;
-  if (!existsSync(name)) ffmpeg(['-i', source, '-filter_complex', filter, '-t', SECONDS, '-pix_fmt', 'yuv420p', name]);
+  if (!fs.existsSync(name))
+    ffmpeg(['-i', source, '-filter_complex', filter, '-t', SECONDS, '-pix_fmt', 'yuv420p', name]);
   return name;
 }
 
@@ -106,24 +94,10 @@ function encode(reference, { codec, lines, frame_rate, target_mbps }) {
   const name = file('encode.mkv');
   const rate = Math.round(target_mbps * 1e3);
   const limits = codec === 'av1' ? [] : ['-maxrate', `${rate * 1.5}k`, '-bufsize', `${rate * 2}k`];
-  const filters = `fps=${frame_rate},${scaleTo(lines)}`;
-  // Above 1080 lines the slower one takes minutes.
-  const preset = codec === 'h264' ? ['-preset', lines > 1080 ? 'veryfast' : 'fast'] : [];
+  const encoder = ENCODERS[lines > 1080 && codec === 'h264' ? 'h264_large' : codec].split(' ');
   const keyframes = ['-g', KEYFRAME_SECONDS * frame_rate];
-  ffmpeg(
-    [
-      '-i',
-      reference,
-      '-vf',
-      filters,
-      ...ENCODERS[codec],
-      ...preset,
-      '-b:v',
-      `${rate}k`,
-      ...limits,
-      ...keyframes,
-    ].concat(['-threads', 1, name]),
-  );
+  const options = ['-c:v', ...encoder, '-b:v', `${rate}k`, ...limits, ...keyframes, '-threads', 1];
+  ffmpeg(['-i', reference, '-vf', `fps=${frame_rate},${scaleTo(lines)}`, ...options, name]);
   return name;
 }
 
@@ -134,41 +108,27 @@ function vmafOf(encoded, reference, { lines, rate, model }) {
     `[0:v]fps=${rate},${scaleTo(lines)},setpts=PTS-STARTPTS[e];[1:v]setpts=PTS-STARTPTS[r];` +
     `[e][r]libvmaf=model=version=${model}:n_subsample=${SUBSAMPLE}:n_threads=1:log_fmt=json:log_path=${log}`;
   ffmpeg(['-threads', 1, '-i', encoded, '-i', reference, '-lavfi', graph, '-f', 'null', '-']);
-  return JSON.parse(readFileSync(log, 'utf8')).pooled_metrics.vmaf.mean;
+  return JSON.parse(fs.readFileSync(log, 'utf8')).pooled_metrics.vmaf.mean;
 }
 
 function jobsOf({ lines, isPicture }) {
-  const jobs = Object.entries(LADDERS[lines] ?? {}).flatMap(([height, rates]) =>
-    rates.map((target_mbps) => ({ codec: 'h264', lines: Number(height), frame_rate: FRAME_RATE, target_mbps })),
+  const reference = { display_lines: lines, reference_rate: FRAME_RATE, frame_rate: FRAME_RATE };
+  const ladder = Object.entries(LADDERS[lines] ?? {}).flatMap(([height, rates]) =>
+    rates.map((target_mbps) => ({ ...reference, codec: 'h264', lines: Number(height), target_mbps })),
   );
-  const reference = { display_lines: lines, reference_rate: FRAME_RATE };
   const most = Math.min(lines, CODEC_LINES);
-  const codecs = Object.keys(ENCODERS).flatMap((codec) =>
-    CODEC_RATES.map((mbps) => ({
-      codec,
-      frame_rate: FRAME_RATE,
-      lines: most,
-      target_mbps: Number((mbps * (most / 1080) ** 2).toPrecision(2)),
-    })),
+  const rates = CODEC_RATES.map((mbps) => Number((mbps * (most / 1080) ** 2).toPrecision(2)));
+  const codecs = ['h264', 'hevc', 'vp9', 'av1'].flatMap((codec) =>
+    rates.map((target_mbps) => ({ ...reference, display_lines: most, codec, lines: most, target_mbps })),
   );
-  const full = {
-    display_lines: FRAME_RATE_LINES,
-    reference_rate: FRAME_RATES[0],
-    codec: 'h264',
-    lines: FRAME_RATE_LINES,
-  };
-  const rates = FRAME_RATES.map((frame_rate) => ({ ...full, frame_rate, target_mbps: FRAME_RATE_MBPS }));
-  return [
-    ...jobs.map((job) => ({ ...reference, ...job })),
-    ...codecs.map((job) => ({ ...reference, display_lines: most, ...job })),
-    ...(isPicture ? rates : []),
-  ];
+  const frameRates = FRAME_RATES.map((frame_rate) => ({ ...FRAME_RATE_JOB, frame_rate }));
+  return [...ladder, ...codecs, ...(isPicture ? frameRates : [])];
 }
 
-const text = existsSync(values.out) ? readFileSync(values.out, 'utf8') : '';
-if (text === '') writeFileSync(values.out, `${[...COLUMNS, 'bitrate_bps', 'vmaf'].join(',')}\n`);
+const text = fs.existsSync(values.out) ? fs.readFileSync(values.out, 'utf8') : '';
+if (text === '') fs.writeFileSync(values.out, `${[...COLUMNS, 'bitrate_bps', 'vmaf'].join(',')}\n`);
 try {
-  for (const name of readdirSync(sources).sort()) {
+  for (const name of fs.readdirSync(sources).sort()) {
     const source = join(sources, name);
     const isPicture = /^\.(jpe?g|png)$/i.test(extname(name));
     const height = heightOf(source) / (isPicture ? 1 : CLIP_SHRINKS);
@@ -180,11 +140,11 @@ try {
       const reference = makeReference(source, shown);
       const encoded = encode(reference, job);
       const vmaf = vmafOf(encoded, reference, { ...shown, model: MODELS[job.display_lines] ?? MODELS[1080] });
-      const bitrateBps = Math.round((8 * statSync(encoded).size) / SECONDS);
-      appendFileSync(values.out, `${key},${bitrateBps},${vmaf.toFixed(2)}\n`);
+      const bitrateBps = Math.round((8 * fs.statSync(encoded).size) / SECONDS);
+      fs.appendFileSync(values.out, `${key},${bitrateBps},${vmaf.toFixed(2)}\n`);
     }
-    for (const left of readdirSync(folder)) rmSync(join(folder, left));
+    for (const left of fs.readdirSync(folder)) fs.rmSync(file(left));
   }
 } finally {
-  rmSync(folder, { recursive: true });
+  fs.rmSync(folder, { recursive: true });
 }
