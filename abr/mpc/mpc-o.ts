@@ -30,7 +30,7 @@ export function createMpcO(options: MpcOOptions = {}): Controller {
 }
 
 class MpcO implements Controller {
-  readonly name = 'mpc-o';
+  readonly name: string;
   /** Only with a plan of live streams: towards the target without a single path. */
   readonly pace?: NonNullable<Controller['pace']>;
   readonly #onDemand: PathPlanner;
