@@ -1,8 +1,7 @@
 /** The plugin with Shaka Player, of both versions: kinds of streams, and what the page does with them. */
 
 import type shaka5 from 'shaka-player';
-import type * as leoAbrShaka from '../../src/shaka.ts';
-import { CORE_WITH_CATCH_UP, editManifests, expect, liveStream, test } from './playback-test.ts';
+import { CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 

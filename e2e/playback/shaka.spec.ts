@@ -1,8 +1,7 @@
 /** The plugin with Shaka Player, of both versions: what only it has. */
 
-import type shaka5 from 'shaka-player';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { CORE, CORE_WITH_CATCH_UP, cmcdOf, expect, liveStream, test } from './playback-test.ts';
+import { CORE, CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
