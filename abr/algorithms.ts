@@ -36,6 +36,12 @@ const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   (options) => createLiveMpcL({ ...options, ...own, name }),
 ];
 
+/** With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective. */
+const mpcO = (name: string): [string, Create] => [
+  name,
+  (options) => createMpcO({ ...options, name, live: new PathPlan({ risk: DEFAULT_RISK }) }),
+];
+
 const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   ['mpc-d', (options) => createMpcD({ ...options, live: new PathPlan() })],
   ['mpc-d:perceived', (options) => createMpcD({ ...options, name: 'mpc-d:perceived', live: new PathPlan() })],
@@ -60,9 +66,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
-  // With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective.
-  ['mpc-o', (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) })],
-  ['mpc-o:linear', (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) })],
+  mpcO('mpc-o'),
+  mpcO('mpc-o:linear'),
   ['bola', createBola],
   ['throughput', createThroughput],
 ] satisfies [string, Create][]);
