@@ -7,7 +7,7 @@ import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } 
 import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 import { LinkHistory, PAGE_LOAD_SECONDS } from '../link/link-history.ts';
 import type { SubSecond } from '../link/sub-second.ts';
-import type { ModelOutline } from './model-file.ts';
+import type { ModelOutline } from './quantile-network.ts';
 import { Recalibration } from './recalibration.ts';
 
 export interface ModelSessionOptions {

@@ -9,8 +9,8 @@
  */
 
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
-import type { ModelOutline } from './model-file.ts';
 import { type PastForecast, PastForecasts } from './past-forecasts.ts';
+import type { ModelOutline } from './quantile-network.ts';
 
 /** Weight of the prior of 1, in forecasts; one is scored per second. */
 const PRIOR_FORECASTS = 20;

@@ -8,7 +8,7 @@ import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
 import { bitrateWeights, type QoeWeights } from '../../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
-import { BuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { Forecasting } from '../forecasting/forecasting.ts';
 import { PriorForecaster } from '../forecasting/prior-forecaster.ts';
@@ -156,7 +156,7 @@ function forecastingOf(options: LeoAbrOptions, host: Host): ResolvedOptions['new
   return ({ events, port, session }) => {
     // Choices on demand do not depend on handovers.
     const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
-    const builtIn = new BuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
+    const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
     const statistics = prior ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({
       events,
