@@ -93,7 +93,7 @@ class SimulatedService implements Forecaster {
     if (forecast === null) return;
     this.#newest = { ...(forecast as QuantileForecast), issuedAtMs: forecast.issuedAtMs - this.utcMsAtStart };
     this.#experienceSeconds = observedSeconds;
-    this.gate.addForecast(this.#newest, observedSeconds);
+    this.gate.addForecast(this.#newest);
   }
 
   #utcMs(seconds: number): number {
