@@ -10,7 +10,6 @@ import type {
   HandoversReply,
   HistoryReply,
   ObservationsRequest,
-  SkyReply,
   StateReply,
   Traffic,
   WireObservation,
@@ -31,7 +30,6 @@ export interface PredictionServiceOptions {
 
 export interface ServiceParts {
   dish?: { reply(): DishReply };
-  sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording'] };
   location?: () => StateReply['location'];
 }
@@ -210,7 +208,7 @@ export class PredictionService {
   }
 
   state(): StateReply {
-    const { dish, sky, recording, location } = this.#parts;
+    const { dish, recording, location } = this.#parts;
     const place = location?.();
     const startedMs = Math.round(this.session.utcMsAt(this.session.startSeconds));
     return {
@@ -218,7 +216,6 @@ export class PredictionService {
       version: this.#version,
       startedMs,
       dish: dish?.reply() ?? { state: 'unused', sinceMs: startedMs },
-      sky: sky?.reply() ?? { state: 'unused', satellites: 0, inView: [] },
       link: {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,
