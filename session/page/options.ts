@@ -139,9 +139,8 @@ function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
   }
-  const { risk, watchSeconds, abandon, maxWastedShare, seed } = options;
-  // The controller has a default for each that is undefined.
-  const given = { horizon, risk, watchSeconds, abandon, maxWastedShare, seed } as MpcLOptions;
+  // The controller takes its own, and has a default for each that is undefined.
+  const given = { horizon, ...options } as MpcLOptions;
   resolveMpcLOptions(given);
   return () => createLiveMpcL(given);
 }
