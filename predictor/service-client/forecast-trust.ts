@@ -2,7 +2,7 @@
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
-import { type PastForecast, PastForecasts } from '../forecast/past-forecasts.ts';
+import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/past-forecasts.ts';
 
 /** Steps that end later are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;
@@ -83,7 +83,7 @@ export class ForecastTrust {
   }
 
   #newPast(): PastForecasts<Judged> {
-    return new PastForecasts({
+    return pastForecasts({
       memorySeconds: HORIZON_SECONDS + BASELINE_SECONDS + 2,
       horizonSeconds: HORIZON_SECONDS,
       leastUse: (stepSeconds) => LEAST_USE_SECONDS / stepSeconds,
