@@ -39,7 +39,7 @@ describe('the unit', () => {
 
   test('sets flags that exist', async () => {
     const env = variables(read('leo-abr.service'));
-    expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH']);
+    expect(Object.keys(env)).toEqual(['LEO_ABR_SERVE_DISH', 'LEO_ABR_SERVE_CACHE']);
     const here = { ...env, LEO_ABR_SERVE_PORT: '0' };
     const { status } = await runListening(['serve'], async () => {}, here);
     expect(status).toBe(0);
@@ -74,7 +74,7 @@ describe('the container', () => {
     const [program, ...args] = JSON.parse(instruction('ENTRYPOINT')) as string[];
     expect(program).toBe('leo-abr');
     const env = variables(instruction('ENV'));
-    expect(env).toMatchObject({ LEO_ABR_SERVE_HOST: '0.0.0.0' });
+    expect(env).toMatchObject({ LEO_ABR_SERVE_HOST: '0.0.0.0', LEO_ABR_SERVE_CACHE: '/data/cache' });
     const here = { ...env, LEO_ABR_SERVE_PORT: '0' };
     expect((await runListening(args, async () => {}, here)).status).toBe(0);
   });
