@@ -30,6 +30,8 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   dish?: string | DishScript | undefined;
   /** Location of the dish. Default: as the dish reports it. */
   location?: LocationReading | undefined;
+  /** Show the exact location in the state. Default false: to a tenth of a degree. */
+  showExactLocation?: boolean;
   /** Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
   /** Default: the built-in triggers without a webhook. */
@@ -62,7 +64,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const service = new PredictionService({ clock, version, model: options.model });
   logProblems(service, log);
   let monitor: { location?: LocationReading | undefined } = {};
-  const place = () => shownPlace(options.location ?? monitor.location);
+  const place = () => shownPlace(options.location ?? monitor.location, options.showExactLocation);
   service.attach({ location: place });
 
   // Closed in reverse order, also if a later part fails to start.
@@ -112,8 +114,8 @@ function apiOf(service: PredictionService, options: Omit<ServiceOptions, 'port'>
   return createApi(service, { ...options, security, limits: { ...DEFAULT_LIMITS, ...options.limits } });
 }
 
-function shownPlace(exact: LocationReading | undefined): LocationReading | undefined {
-  if (exact === undefined) return undefined;
+function shownPlace(exact: LocationReading | undefined, showExactly = false): LocationReading | undefined {
+  if (exact === undefined || showExactly) return exact;
   const { latitudeDegrees, longitudeDegrees } = exact;
   return { latitudeDegrees: roundedDegrees(latitudeDegrees), longitudeDegrees: roundedDegrees(longitudeDegrees) };
 }

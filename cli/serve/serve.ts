@@ -33,6 +33,7 @@ const MOST_BYTES = 2 ** 20;
 interface ServeFlags extends ScriptFlags, AccessFlags {
   dish?: string;
   location?: string;
+  exactLocation?: boolean;
   tlsCert?: string;
   tlsKey?: string;
   record?: string;
@@ -51,10 +52,8 @@ export function serveCommand(io: CommandIo): Command {
     )
     .option('--trace <name|file>', 'trace of the link of a simulated dish, a name or a file', 'stationary-typical')
     .option('--seed <n>', 'seed of a simulated dish', '1')
-    .option(
-      '--location <lat,lon>',
-      'location of the dish in degrees, if it does not report one (rounded to 0.1 degree)',
-    )
+    .option('--location <lat,lon>', 'location of the dish in degrees, if it does not report one')
+    .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'key of the certificate (PEM)')
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
@@ -88,6 +87,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       tls: tlsOption(flags),
       dish: await dishOption(flags, io),
       location: flags.location === undefined ? undefined : locationOption(flags.location),
+      showExactLocation: flags.exactLocation === true,
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
       config: file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file),
       model: flags.model === undefined ? undefined : parseModel(readJson(flags.model, '--model'), flags.model),

@@ -233,7 +233,7 @@ export const STATE_REPLY = replyComponent('StateReply', {
     ),
   }),
   location: optional(
-    about('Rounded to 0.1 degree', {
+    about('Rounded to 0.1 degree unless configured otherwise', {
       latitudeDegrees: number('North'),
       longitudeDegrees: number('East'),
     }),
