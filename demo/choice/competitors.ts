@@ -85,8 +85,7 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 export function isCompetitor(name: string): boolean {
   try {
     const { controller = '', forecaster = '' } = browserAlgorithm(name);
-    // The page has no models and no services.
-    if (forecaster === 'service' || isOnnx(forecaster)) return false;
+    if (isOnnx(forecaster)) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

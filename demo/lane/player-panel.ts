@@ -1,5 +1,7 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
+import type { Forecaster } from 'leo-abr';
+import type { ServiceForecaster } from 'leo-abr/service';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
@@ -8,6 +10,7 @@ import { button, element, options, select, setText, swatch } from '../dom.ts';
 import { bitrate, decimal, megabits, seconds } from '../format.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from '../run/session-record.ts';
+import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
@@ -16,6 +19,8 @@ export interface PlayerPanelOptions {
   place: number;
   algorithm: string;
   isRemovable: boolean;
+  /** Why no prediction service can be started; undefined if one can. */
+  serviceProblem: string | undefined;
   /** The viewer chose another algorithm or player, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
@@ -27,6 +32,7 @@ export interface PanelSession {
   session: OriginSession;
   scenario: Scenario;
   risk: number;
+  forecaster: Forecaster | undefined;
   watchedSeconds: number;
 }
 
@@ -47,6 +53,7 @@ export class PlayerPanel {
   readonly #about = element('p', {});
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
+  readonly #forecasts: LaneForecasts;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
@@ -86,7 +93,16 @@ export class PlayerPanel {
       element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
       details,
     );
+    this.#forecasts = new LaneForecasts(number, {
+      serviceProblem: panel.serviceProblem,
+      choice: (name) => this.#choose(name),
+    });
+    details.append(this.#forecasts.root);
     this.#showAlgorithm();
+  }
+
+  forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
+    return this.#forecasts.forecaster(ofService);
   }
 
   get algorithm(): string {
@@ -99,7 +115,7 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, scenario, risk, watchedSeconds } = prepared;
+    const { newPlayer, session, scenario, risk, forecaster, watchedSeconds } = prepared;
     this.#session = prepared;
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
@@ -111,6 +127,7 @@ export class PlayerPanel {
     const plugin = pluginOptions(this.#algorithm, {
       session,
       risk,
+      forecaster,
       watchedSeconds,
       nowSeconds: () => recorder.nowSeconds,
     });
@@ -182,6 +199,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(figuresOf(record, this.#session!.scenario));
+    this.#forecasts.draw(record);
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {
@@ -206,7 +224,8 @@ export class PlayerPanel {
   }
 
   #showAlgorithm(): void {
-    const name = this.#algorithm;
+    const name = withoutSource(this.#algorithm);
+    this.#forecasts.show(this.#algorithm);
     // The address can name others than those that are listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));

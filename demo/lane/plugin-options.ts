@@ -18,19 +18,21 @@ export interface PluginSession {
   /** On the origin's clock of the session's link. */
   nowSeconds(): number;
   risk: number;
+  /** MPC-L asks it before its own. */
+  forecaster: Forecaster | undefined;
   /** For how long before the session MPC-L has seen the link, and learnt when its handovers are. */
   watchedSeconds: number;
 }
 
-/** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player, not its ablations. */
+/** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player, with any forecasts, not its ablations. */
 export function isTunable(algorithm: string): boolean {
-  return splitPlayer(algorithm).name === 'mpc-l';
+  return /^mpc-l(@service)?$/.test(splitPlayer(algorithm).name);
 }
 
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
-  { session, nowSeconds, risk, watchedSeconds }: PluginSession,
+  { session, nowSeconds, risk, forecaster: first, watchedSeconds }: PluginSession,
 ): LeoAbrOptions | undefined {
   const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
@@ -51,7 +53,7 @@ export function pluginOptions(
     const { startSeconds } = link;
     const traffic = { link: new PiecewisePath(link), startSeconds, utcMsAtStart: startUtcMs, watchedSeconds };
     const informed = watchedSeconds > 0 ? [informedForecaster(knownHandover(traffic))] : [];
-    return { ...common, risk, prior: false, forecasters: informed };
+    return { ...common, risk, prior: false, forecasters: [...(first === undefined ? [] : [first]), ...informed] };
   }
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {
