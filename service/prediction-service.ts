@@ -10,6 +10,7 @@ import type {
   HandoversReply,
   HistoryReply,
   ObservationsRequest,
+  SkyReply,
   StateReply,
   Traffic,
   WireObservation,
@@ -30,6 +31,7 @@ export interface PredictionServiceOptions {
 
 export interface ServiceParts {
   dish?: { reply(): DishReply };
+  sky?: { reply(): SkyReply };
   recording?: { status(): StateReply['recording'] };
   location?: () => StateReply['location'];
 }
@@ -208,7 +210,7 @@ export class PredictionService {
   }
 
   state(): StateReply {
-    const { dish, recording, location } = this.#parts;
+    const { dish, sky, recording, location } = this.#parts;
     const place = location?.();
     const startedMs = Math.round(this.session.utcMsAt(this.session.startSeconds));
     return {
@@ -216,6 +218,7 @@ export class PredictionService {
       version: this.#version,
       startedMs,
       dish: dish?.reply() ?? { state: 'unused', sinceMs: startedMs },
+      sky: sky?.reply() ?? { state: 'unused', satellites: 0, inView: [] },
       link: {
         players: this.#link.players,
         observedSeconds: this.#forecaster.observedSeconds,

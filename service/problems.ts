@@ -3,7 +3,7 @@
 import { type Clock, utcMsOf } from './clock.ts';
 
 export interface Problem {
-  /** `dish`, `recording`, `webhook` or `clock`. */
+  /** `dish`, `sky`, `recording`, `webhook` or `clock`. */
   part: string;
   /** Kind of problem within the part, in kebab case. */
   code: string;

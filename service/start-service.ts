@@ -13,6 +13,8 @@ import { SimulatedMonitor } from './fake-dish/simulated-monitor.ts';
 import { type Log, NO_LOG } from './log.ts';
 import { PredictionService } from './prediction-service.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
+import { ElementSource, type ElementSourceOptions } from './sky/element-source.ts';
+import { Sky } from './sky/sky.ts';
 import type { TelemetrySecond } from './telemetry.ts';
 import { BUILT_IN_TRIGGERS, type ServiceConfig } from './triggers/config.ts';
 import { type MetricValues, Triggers } from './triggers/triggers.ts';
@@ -32,6 +34,8 @@ export interface ServiceOptions extends Pick<ApiOptions, 'trustedProxies' | 'ver
   location?: LocationReading | undefined;
   /** Show the exact location in the state. Default false: to a tenth of a degree. */
   showExactLocation?: boolean;
+  /** Source of orbital elements, a file or a URL. Default: none, without the sky. */
+  elements?: Pick<ElementSourceOptions, 'source' | 'cacheDirectory' | 'maxAgeDays'> | undefined;
   /** Default: nothing is recorded. */
   recording?: Pick<RecorderOptions, 'directory' | 'maxBytes' | 'files'> | undefined;
   /** Default: the built-in triggers without a webhook. */
@@ -88,6 +92,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     parts.push({ close: () => app.close() }, service.stream);
     const { url, port } = await listen(app, options);
     parts.push(watchTriggers(options.config ?? { triggers: [...BUILT_IN_TRIGGERS] }, service));
+    if (options.elements !== undefined) parts.push(watchSky(options.elements, around));
     if (dish !== undefined) {
       const watched = watchDish(dish, around);
       monitor = watched.monitor;
@@ -194,6 +199,17 @@ function watchTriggers({ triggers, webhook }: ServiceConfig, service: Prediction
     event: (type) => type === 'handover' && evaluate({ handover: true }, clock.utcMs()),
   });
   return { close: () => hook?.close() };
+}
+
+function watchSky(
+  options: NonNullable<ServiceOptions['elements']>,
+  { service, place, onFault }: ServiceSurroundings,
+): { close(): void } {
+  const { clock, problems } = service;
+  const source = new ElementSource({ ...options, clock, problems });
+  service.attach({ sky: new Sky({ source, place, clock }) });
+  source.refresh().catch(onFault);
+  return every(60 * SECOND_MS, () => source.refresh(), onFault);
 }
 
 function watchDish(

@@ -74,6 +74,8 @@ describe('serve', () => {
     [['--trust-proxy', 'proxy.lan'], '--trust-proxy: expected an address like 127.0.0.1, or'],
     [['--trust-proxy', '0.0.0.0/0'], 'a network like 10.0.0.0/8, got "0.0.0.0/0"'],
     [['--trust-proxy', '10.0.0.0/33'], 'a network like 10.0.0.0/8, got "10.0.0.0/33"'],
+    [['--tle', './none'], '--tle: expected a readable file, or an http(s) address without name and password'],
+    [['--tle', 'package.json', '--tle-max-age', '0'], '--tle-max-age: expected a number above 0'],
     [['--record', 'package.json'], '--record: expected a folder, or none yet'],
     [['--config', './none'], '--config: expected a readable file, got ./none'],
     [['--model', 'package.json'], 'package.json.format: expected "leo-abr quantile network"'],
@@ -85,6 +87,16 @@ describe('serve', () => {
       '--dish: expected a host and a port like 192.168.100.1:9200, or simulated',
     ]),
   ])('refuses %j', (flags, message) => refused(run(['serve', ...flags]), message));
+
+  test.each([
+    'https://me:hunter2@a.example/tle',
+    'https://me:hunter2@[::1',
+    'htps://me:hunter2@a.example/tle',
+    'https:me:hunter2@a.example',
+  ])('refuses --tle %s without repeating its password', async (tle) => {
+    const message = '--tle: expected a readable file, or an http(s) address without name and password, got an ';
+    expect(await refused(run(['serve', '--tle', tle]), message)).not.toContain('hunter2');
+  });
 
   const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
   (hasOpenssl ? test : test.skip)(`serves https${hasOpenssl ? '' : ' (skipped: no openssl)'}`, async () => {

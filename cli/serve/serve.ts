@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
-import { InputError } from '../../abr/errors.ts';
+import { describeValue, InputError } from '../../abr/errors.ts';
 import { parseModel } from '../../predictor/forecast/model-file.ts';
 import { placeOf } from '../../replay/formats/place.ts';
 import type { DishScript, ServiceOptions } from '../../service/index.ts';
@@ -11,7 +11,7 @@ import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_DONE, ExitWith } from '../shared/exit-status.ts';
 import { positiveNumber } from '../shared/options.ts';
 import { readInput, readJson } from '../shared/results-file.ts';
-import { TOOL_VERSION } from '../tool.ts';
+import { cacheFolder, TOOL_VERSION } from '../tool.ts';
 import {
   type AccessFlags,
   accessOf,
@@ -36,6 +36,9 @@ interface ServeFlags extends ScriptFlags, AccessFlags {
   exactLocation?: boolean;
   tlsCert?: string;
   tlsKey?: string;
+  tle?: string;
+  tleMaxAge: string;
+  cache: string;
   record?: string;
   recordMaxMb: string;
   config?: string;
@@ -56,6 +59,12 @@ export function serveCommand(io: CommandIo): Command {
     .option('--exact-location', 'publish the exact location (default: rounded to 0.1 degree)')
     .option('--tls-cert <file>', 'certificate (PEM), for pages served over https')
     .option('--tls-key <file>', 'key of the certificate (PEM)')
+    .option(
+      '--tle <file|url>',
+      'two-line elements of the satellites, e.g. from CelesTrak; without them, no satellites are shown',
+    )
+    .option('--tle-max-age <days>', 'refuse older elements', '7')
+    .option('--cache <folder>', 'folder for elements downloaded from a URL', cacheFolder())
     .option('--record <folder>', 'record telemetry, reports, forecasts and a trace in this folder')
     .option('--record-max-mb <n>', 'delete the oldest recordings beyond this size, in MB', '1024')
     .option('--config <file>', 'JSON file with triggers and the URL to post them to')
@@ -88,6 +97,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       dish: await dishOption(flags, io),
       location: flags.location === undefined ? undefined : locationOption(flags.location),
       showExactLocation: flags.exactLocation === true,
+      elements: flags.tle === undefined ? undefined : elementsOption(flags.tle, flags),
       recording: flags.record === undefined ? undefined : recordingOption(flags.record, flags),
       config: file === undefined ? undefined : parseConfig(readInput(file, '--config', MOST_BYTES), file),
       model: flags.model === undefined ? undefined : parseModel(readJson(flags.model, '--model'), flags.model),
@@ -113,6 +123,17 @@ async function dishOption(flags: ServeFlags, io: CommandIo): Promise<string | Di
   if (dish === 'simulated') return dishScript(flags, io);
   if (dish === undefined) return undefined;
   return dishAddressOption(dish, 'a host and a port like 192.168.100.1:9200, or simulated');
+}
+
+function elementsOption(source: string, { tleMaxAge, cache }: ServeFlags): ServiceOptions['elements'] {
+  const url = /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
+  if (url === undefined ? !existsSync(source) : url.username + url.password !== '') {
+    // A mistyped address may contain a password.
+    const got = /^[a-z]{2,}:/i.test(source) ? 'an address that is none of these' : describeValue(source);
+    const expected = 'a readable file, or an http(s) address without name and password';
+    throw new InputError('--tle', expected, undefined, got);
+  }
+  return { source, cacheDirectory: cache, maxAgeDays: positiveNumber(tleMaxAge, '--tle-max-age') };
 }
 
 function recordingOption(directory: string, flags: ServeFlags): ServiceOptions['recording'] {

@@ -50,7 +50,7 @@ const forecastReply = ['The forecast, or the reason why there is none', wire.FOR
 const observationsReply = ['The accepted and rejected observations', wire.OBSERVATIONS_REPLY] as const;
 const ratesReply = ['Rates with their times', wire.HISTORY_REPLY] as const;
 const PLAIN_TEXT = { type: 'text/plain' };
-const stateSummary = 'State of service, dish and link, with current problems';
+const stateSummary = 'State of service, dish, sky and link, with current problems';
 const events = {
   description:
     'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +

@@ -38,7 +38,7 @@ export function isTokenRight(header: string | undefined, token: string): boolean
   return timingSafeEqual(digest(given), digest(token)) && given.length > 0;
 }
 
-/** To a tenth of a degree, about 10 km: too little to find a house. */
+/** To a tenth of a degree, about 10 km: enough for satellites, too little to find a house. */
 export function roundedDegrees(degrees: number): number {
   return Math.round(degrees * 10) / 10;
 }

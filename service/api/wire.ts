@@ -215,11 +215,28 @@ const dishReply = replyComponent('Dish', {
 });
 export type DishReply = Static<typeof dishReply>;
 
+const satelliteInView = reply({
+  name: text('Name of the satellite'),
+  azimuthDegrees: number('Clockwise from north'),
+  elevationDegrees: number('Above the horizon'),
+});
+export type SatelliteInView = Static<typeof satelliteInView>;
+const skyReply = replyComponent('Sky', {
+  state: Type.Enum(['unused', 'no-elements', 'elements-too-old', 'no-location', 'running'], {
+    description: '`unused`: no elements are configured',
+  }),
+  satellites: count('Satellites with elements'),
+  elementsAgeHours: optional(number('Age of the newest elements')),
+  inView: list(satelliteInView, 'Above 25 degrees, highest first'),
+});
+export type SkyReply = Static<typeof skyReply>;
+
 export const STATE_REPLY = replyComponent('StateReply', {
   serverUtcMs,
   version: text('Version of the service'),
   startedMs: utcMs('Start of the service'),
   dish: dishReply,
+  sky: skyReply,
   link: reply({
     players: count('Players that reported in the last seconds'),
     observedSeconds: number(OBSERVED),

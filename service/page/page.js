@@ -79,6 +79,7 @@ function draw() {
   setText('link-text', texts.linkText(forecast, state));
   fillCard('dish', texts.dishCard(state));
   fillCard('handovers', texts.handoversCard(handovers, ahead));
+  fillCard('sky', texts.skyCard(state));
   fillCard('recordings', texts.recordingsCard(state));
   fillPlayers(texts.playerRows(state));
   byId('no-players').hidden = state.link.players > 0;

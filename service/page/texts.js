@@ -15,6 +15,15 @@ const DISH = {
   unreachable: 'The dish does not answer.',
 };
 
+/** @type {Readonly<Record<Exclude<StateReply['sky']['state'], 'running'>, string>>} */
+const NO_SKY = {
+  unused: 'Satellites are not shown. Start the service with --tle and the orbits of CelesTrak to see them.',
+  'no-elements': 'There are no orbits yet. If a problem is shown above, it says why.',
+  'elements-too-old': 'The orbits are too old. Renew the file of --tle, or give the address of a newer one.',
+  'no-location':
+    'The location of the dish is unknown. Start the service with --location, or allow it in the app of the dish.',
+};
+
 /** What the service sees now. @param {StateReply} state @param {number | undefined} handoverSeconds */
 export function headline({ dish, link }, handoverSeconds) {
   const players = link.players === 0 ? 'No player reports.' : `${link.players} player${link.players === 1 ? '' : 's'}.`;
@@ -83,6 +92,19 @@ export function handoversCard({ epoch }, nextSeconds) {
   );
 }
 
+/** @param {StateReply} state @returns {Card} */
+export function skyCard({ sky }) {
+  if (sky.state !== 'running') return NO_SKY[sky.state];
+  const { inView, elementsAgeHours } = sky;
+  return rows(
+    ['In view', `${inView.length} satellite${inView.length === 1 ? '' : 's'} above 25°`],
+    ...inView.slice(0, 5).map(({ name, elevationDegrees, azimuthDegrees }) => {
+      return /** @type {const} */ ([name, `${elevationDegrees.toFixed(0)}° high, ${compass(azimuthDegrees)}`]);
+    }),
+    ['Orbits', elementsAgeHours === undefined ? undefined : `${duration(elementsAgeHours * 3600)} old`],
+  );
+}
+
 /** Per player: name, share, state. @param {StateReply} state */
 export function playerRows({ link, serverUtcMs }) {
   return link.eachPlayer.map(({ share, isDownloading, reportedMs }, i) => {
@@ -133,4 +155,10 @@ function percent(share, digits = 0) {
 /** In Mbit/s. @param {number | undefined} bps */
 function megabits(bps, unit = '') {
   return bps === undefined ? undefined : `${(bps / 1e6).toFixed(bps < 9.95e6 ? 1 : 0)}${unit}`;
+}
+
+/** @param {number} degrees */
+function compass(degrees) {
+  const names = ['north', 'northeast', 'east', 'southeast', 'south', 'southwest', 'west', 'northwest'];
+  return names[Math.round(degrees / 45) % 8];
 }

@@ -25,7 +25,7 @@ test('the headline says what the service sees', () => {
 });
 
 test('a service that knows nothing says in each card what to do', () => {
-  for (const card of [texts.dishCard(STATE), texts.recordingsCard(STATE)]) {
+  for (const card of [texts.dishCard(STATE), texts.skyCard(STATE), texts.recordingsCard(STATE)]) {
     expect(card).toMatch(/Start the service with --\w+/);
   }
   expect(texts.handoversCard(service.handovers(), undefined)).toMatch(/^Unknown: /);
@@ -58,6 +58,11 @@ test('cards show what is known and omit the rest', () => {
     ['Lines', '12,345'],
     ['Waiting for the disk', '7'],
     ['Old files deleted', '0'],
+  ]);
+  const inView = [{ name: 'STARLINK-1', elevationDegrees: 61.4, azimuthDegrees: 359 }];
+  expect(texts.skyCard({ ...STATE, sky: { state: 'running', satellites: 1, inView } })).toEqual([
+    ['In view', '1 satellite above 25°'],
+    ['STARLINK-1', '61° high, north'],
   ]);
   expect(texts.handoversCard(service.handovers(), 3.1)).toEqual([
     ['Next', 'in 4 s'],

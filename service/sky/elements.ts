@@ -1,0 +1,44 @@
+/** Parses two-line elements (TLE) of satellites. Skips invalid lines. */
+
+import { type SatRec, twoline2satrec } from 'satellite.js';
+import { InputError } from '../../abr/errors.ts';
+
+export interface Elements {
+  name: string;
+  orbit: SatRec;
+  /** UTC in ms. */
+  epochMs: number;
+}
+
+export interface ElementSet {
+  /** The newest of each satellite. */
+  elements: Elements[];
+  /** Newest epoch, UTC in ms. */
+  newestMs: number;
+}
+
+/** Two lines of 69 characters with the same number, and perhaps one with a name before them. */
+const PAIR =
+  /(?:^|\n)(?:(?![12] )(?:0 )?(?<name>.*?) *\n)?(?<line1>1 (?<number>.{5}).{62}) *\n(?<line2>2 \k<number>.{62}) *(?=\n|$)/g;
+/** Julian date of 1970-01-01. */
+const UNIX_EPOCH_DAYS = 2_440_587.5;
+
+/** With or without name lines, as CelesTrak and Space-Track publish them. @throws {InputError} */
+export function parseElements(text: string, source: string): ElementSet {
+  const byNumber = new Map<string, Elements>();
+  for (const { groups } of text.replaceAll('\r', '').matchAll(PAIR)) {
+    const { name, number, line1, line2 } = groups as Record<'number' | 'line1' | 'line2', string> & { name?: string };
+    const orbit = twoline2satrec(line1, line2);
+    const epochMs = Math.round((orbit.jdsatepoch - UNIX_EPOCH_DAYS) * 86_400_000);
+    const known = byNumber.get(number);
+    if (orbit.error !== 0 || !Number.isFinite(epochMs) || (known !== undefined && known.epochMs >= epochMs)) continue;
+    byNumber.set(number, { name: name?.trim().slice(0, 40) || `NORAD ${number.trim()}`, orbit, epochMs });
+  }
+  const elements = [...byNumber.values()];
+  if (elements.length > 0) {
+    return { elements, newestMs: elements.reduce((newest, { epochMs }) => Math.max(newest, epochMs), -Infinity) };
+  }
+  const expected = 'two-line elements (lines of 69 characters that begin with 1 and 2)';
+  // Not quoted: the text may be a page that repeats a password.
+  throw new InputError(source, expected, `none in ${text.split('\n').filter((line) => line !== '').length} lines`);
+}

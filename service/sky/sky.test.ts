@@ -1,0 +1,212 @@
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from '../../replay/folder.fixture.ts';
+import { serving } from '../../replay/serving.fixture.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { Problems } from '../problems.ts';
+import { shellText } from './constellation.fixture.ts';
+import { ElementSource, type ElementSourceOptions } from './element-source.ts';
+import { parseElements } from './elements.ts';
+import { Sky, satellitesInView } from './sky.ts';
+
+const NOW_MS = new ManualClock().utcMs();
+const SHELL = shellText({ planes: 36, perPlane: 22, epochMs: NOW_MS - 3_600_000 });
+const MUNICH = { latitudeDegrees: 48.1374, longitudeDegrees: 11.5755 };
+
+const at = temporaryFolder('file');
+beforeAll(() => writeFileSync(at('shell.tle'), SHELL));
+
+function source(options: Partial<ElementSourceOptions> = {}) {
+  const clock = new ManualClock();
+  const problems = new Problems(clock);
+  const defaults = { source: at('shell.tle'), cacheDirectory: at('cache'), maxAgeDays: 7 };
+  const made = new ElementSource({ ...defaults, clock, problems, ...options });
+  return { source: made, clock, problems };
+}
+
+test("satellites in view match Vallado's reference case", () => {
+  // Vallado's test case of SGP4 for satellite 00005 at its epoch: 7022.465, -1400.083, 0.040 km in TEME.
+  const text = [
+    '1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753',
+    '2 00005  34.2682 348.7242 1859667 331.7664  19.3264 10.82419157413667',
+  ].join('\n');
+  const { elements } = parseElements(text, 'x');
+  const seenFrom = (longitudeDegrees: number) => {
+    const from = { latitudeDegrees: 0, longitudeDegrees };
+    return satellitesInView(elements, { utcMs: elements[0]!.epochMs, from, leastDegrees: -90 })[0]!;
+  };
+  expect(seenFrom(0).name).toBe('NORAD 00005');
+  // Seen from the point of the equator below it, it is near the zenith.
+  const longitudes = Array.from({ length: 360 }, (_, i) => i - 180);
+  expect(Math.max(...longitudes.map((longitude) => seenFrom(longitude).elevationDegrees))).toBeGreaterThan(89);
+});
+
+test('the sky shows what is above 25 degrees at a place, without one nothing', async () => {
+  const { source: elements, clock } = source();
+  const sky = new Sky({ source: elements, clock, place: () => MUNICH });
+  expect(sky.reply()).toEqual({ state: 'no-elements', satellites: 0, inView: [] });
+  await elements.refresh();
+  const { state, satellites, inView, elementsAgeHours } = sky.reply();
+  expect({ state, satellites }).toEqual({ state: 'running', satellites: 36 * 22 });
+  expect(elementsAgeHours).toBeCloseTo(1);
+  expect(inView.length).toBeGreaterThan(5);
+  const elevations = inView.map(({ elevationDegrees }) => elevationDegrees);
+  expect(elevations).toEqual([...elevations].sort((a, b) => b - a));
+  expect(elevations.at(-1)).toBeGreaterThanOrEqual(25);
+  clock.advance(4);
+  expect(sky.reply().inView).toEqual(inView);
+  clock.advance(1);
+  expect(sky.reply().inView).not.toEqual(inView);
+  const without = new Sky({ source: elements, clock, place: () => undefined });
+  expect(without.reply()).toMatchObject({ state: 'no-location', inView: [] });
+  clock.advance(8 * 86_400);
+  expect(sky.reply()).toMatchObject({ state: 'elements-too-old', satellites: 36 * 22, inView: [] });
+});
+
+describe('the source of elements', () => {
+  test('reads a file, and reports elements that are too old', async () => {
+    const { source: elements, clock, problems } = source();
+    await elements.refresh();
+    expect(elements.isFresh).toBe(true);
+    expect(elements.ageMs).toBeCloseTo(3_600_000, -1);
+    clock.advance(8 * 86_400);
+    await elements.refresh();
+    expect(elements.isFresh).toBe(false);
+    expect(problems.list()).toMatchObject([
+      { part: 'sky', code: 'elements-too-old', message: 'the newest are 8.0 days old, expected at most 7' },
+    ]);
+  });
+
+  test('reports elements as too old only while the system clock is wrong', async () => {
+    const { source: elements, clock, problems } = source();
+    const problemsAfterLeap = async (days: number) => {
+      clock.leap(days * 86_400);
+      clock.advance(60);
+      await elements.refresh();
+      return problems.list();
+    };
+    const tooOld = [{ part: 'sky', code: 'elements-too-old' }];
+    expect(await problemsAfterLeap(-20)).toMatchObject(tooOld);
+    expect(await problemsAfterLeap(20)).toEqual([]);
+    // The age is checked even if the elements are not read again.
+    expect(await problemsAfterLeap(20)).toMatchObject(tooOld);
+  });
+
+  test('reports a missing or invalid file', async () => {
+    for (const [name, content] of [
+      ['none.tle', undefined],
+      ['garbage.tle', '\u0000\u0001'],
+    ] as const) {
+      if (content !== undefined) writeFileSync(at(name), content);
+      const { source: elements, problems } = source({ source: at(name) });
+      await elements.refresh();
+      expect(problems.list()).toMatchObject([
+        { part: 'sky', code: 'no-elements', message: expect.stringContaining(name) },
+      ]);
+    }
+  });
+
+  test('downloads a URL and falls back to a copy on disk', async () => {
+    let isGarbage = false;
+    let requests = 0;
+    const server = await serving((_, response) => {
+      requests++;
+      response.end(isGarbage ? '<html>' : SHELL);
+    });
+    const options = { source: `${server.url}/tle`, cacheDirectory: at('copies') };
+    const first = source(options);
+    await first.source.refresh();
+    expect(first.source.set!.elements).toHaveLength(36 * 22);
+    expect(copies('copies')).toEqual([SHELL]);
+    // Downloads again only after some hours.
+    first.clock.advance(3600);
+    await first.source.refresh();
+    expect(requests).toBe(1);
+    isGarbage = true;
+    first.clock.advance(6 * 3600);
+    await first.source.refresh();
+    expect(requests).toBe(2);
+    expect(first.source.set!.elements).toHaveLength(36 * 22);
+    expect(first.problems.list()).toMatchObject([{ code: 'elements-not-renewed' }]);
+    expect(copies('copies')).toEqual([SHELL]);
+    // Retries soon after a failure, and clears the problem after a success.
+    isGarbage = false;
+    first.clock.advance(900);
+    await first.source.refresh();
+    expect(requests).toBe(3);
+    expect(first.problems.list()).toEqual([]);
+    // A start without internet uses an old copy and retries soon.
+    isGarbage = true;
+    touchCopies('copies', 0);
+    const second = source(options);
+    await second.source.refresh();
+    expect(second.source.set!.elements).toHaveLength(36 * 22);
+    second.clock.advance(900);
+    await second.source.refresh();
+    expect(requests).toBe(5);
+  });
+
+  test('keeps one copy per URL', async () => {
+    const other = shellText({ planes: 2, perPlane: 3, epochMs: NOW_MS });
+    const requests: unknown[] = [];
+    const server = await serving(({ url }, response) => {
+      requests.push(url);
+      response.end(url === '/starlink' ? SHELL : other);
+    });
+    const sizes: number[] = [];
+    for (const path of ['starlink', 'other', 'starlink', 'other?group=x']) {
+      const { source: elements } = source({ source: `${server.url}/${path}`, cacheDirectory: at('addresses') });
+      await elements.refresh();
+      touchCopies('addresses');
+      sizes.push(elements.set!.elements.length);
+    }
+    expect(sizes).toEqual([36 * 22, 6, 36 * 22, 6]);
+    // The third one, as after a restart, used the copy.
+    expect(requests).toEqual(['/starlink', '/other', '/other?group=x']);
+  });
+
+  test('downloads a URL if the copy is invalid or cannot be written', async () => {
+    const server = await serving((_, response) => response.end(SHELL));
+    const options = { source: `${server.url}/tle`, cacheDirectory: at('broken') };
+    await source(options).source.refresh();
+    for (const name of readdirSync(at('broken'))) writeFileSync(at(`broken/${name}`), 'tea');
+    touchCopies('broken');
+    const second = source(options);
+    await second.source.refresh();
+    expect(second.source.set!.elements).toHaveLength(36 * 22);
+    const third = source({ ...options, cacheDirectory: at('shell.tle') });
+    await third.source.refresh();
+    expect(third.source.set!.elements).toHaveLength(36 * 22);
+    expect(third.problems.list()).toEqual([]);
+  });
+
+  test('shows neither the query of a URL nor what the server says', async () => {
+    const server = await serving(({ url }, response) => {
+      if (url?.startsWith('/page') === true) response.end('<p>no account with hunter2</p>');
+      else response.writeHead(403, 'hunter2').end('hunter2');
+    });
+    const gone = await serving(() => {});
+    gone.close();
+    const messages: string[] = [];
+    for (const address of [`${server.url}/page`, `${server.url}/none`, `${gone.url}/tle`]) {
+      const options = { source: `${address}?key=hunter2`, cacheDirectory: at('secrets') };
+      const { source: elements, problems } = source(options);
+      await elements.refresh();
+      messages.push(...problems.list().map(({ message }) => message));
+    }
+    expect(messages).toEqual([
+      `${server.url}/page: expected two-line elements (lines of 69 characters that begin with 1 and 2), got "none in 1 lines"`,
+      `${server.url}/none: expected an answer with success, got 403`,
+      `${gone.url}/tle: it cannot be read (ECONNREFUSED)`,
+    ]);
+  });
+});
+
+function copies(name: string): string[] {
+  return readdirSync(at(name)).map((file) => readFileSync(at(`${name}/${file}`), 'utf8'));
+}
+
+/** Sets the modification time of copies, which the file system takes from the system clock. */
+function touchCopies(name: string, utcMs = NOW_MS): void {
+  for (const file of readdirSync(at(name))) utimesSync(at(`${name}/${file}`), utcMs / 1000, utcMs / 1000);
+}

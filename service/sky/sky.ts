@@ -1,0 +1,70 @@
+/** The satellites in view of the dish. */
+
+import { degreesToRadians, ecfToLookAngles, eciToEcf, gstime, propagate, radiansToDegrees } from 'satellite.js';
+import { roundedDegrees } from '../api/security.ts';
+import type { SatelliteInView, SkyReply } from '../api/wire.ts';
+import type { Clock } from '../clock.ts';
+import type { LocationReading } from '../dish/read-answers.ts';
+import type { ElementSource } from './element-source.ts';
+import type { Elements } from './elements.ts';
+
+export interface SkyOptions {
+  source: ElementSource;
+  /** As it is shown, because directions to satellites reveal the place. */
+  place(): LocationReading | undefined;
+  clock: Clock;
+}
+
+/** Smallest elevation that Starlink's terminals use. */
+const LEAST_SHOWN_DEGREES = 25;
+const HOUR_MS = 3_600_000;
+/** Ten thousand satellites take 0.05 s of a PC, more of a small computer. */
+const SHOWN_MS = 5000;
+
+export class Sky {
+  #shown: SatelliteInView[] = [];
+  #shownMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: SkyOptions) {}
+
+  reply(): SkyReply {
+    const { source, place } = this.options;
+    const { set } = source;
+    if (set === undefined) return { state: 'no-elements', satellites: 0, inView: [] };
+    const known = { satellites: set.elements.length, elementsAgeHours: source.ageMs / HOUR_MS };
+    if (!source.isFresh) return { state: 'elements-too-old', ...known, inView: [] };
+    const from = place();
+    if (from === undefined) return { state: 'no-location', ...known, inView: [] };
+    return { state: 'running', ...known, inView: this.#inView(set.elements, from) };
+  }
+
+  #inView(elements: readonly Elements[], from: LocationReading): SatelliteInView[] {
+    const { clock } = this.options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#shownMs >= SHOWN_MS) {
+      this.#shownMs = nowMs;
+      this.#shown = satellitesInView(elements, { utcMs: clock.utcMs(), from, leastDegrees: LEAST_SHOWN_DEGREES });
+    }
+    return this.#shown;
+  }
+}
+
+/** Highest first. */
+export function satellitesInView(
+  elements: readonly Elements[],
+  { utcMs, from, leastDegrees }: { utcMs: number; from: LocationReading; leastDegrees: number },
+): SatelliteInView[] {
+  const date = new Date(utcMs);
+  const siderealTime = gstime(date);
+  const latitude = degreesToRadians(from.latitudeDegrees);
+  const longitude = degreesToRadians(from.longitudeDegrees);
+  const seen = elements.flatMap(({ name, orbit }) => {
+    const at = propagate(orbit, date);
+    if (at === null) return [];
+    const angles = ecfToLookAngles({ latitude, longitude, height: 0 }, eciToEcf(at.position, siderealTime));
+    const elevationDegrees = roundedDegrees(radiansToDegrees(angles.elevation));
+    const azimuthDegrees = roundedDegrees((radiansToDegrees(angles.azimuth) + 360) % 360);
+    return elevationDegrees >= leastDegrees ? [{ name, azimuthDegrees, elevationDegrees }] : [];
+  });
+  return seen.sort((a, b) => b.elevationDegrees - a.elevationDegrees);
+}
