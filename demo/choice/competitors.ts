@@ -1,13 +1,14 @@
 /** What a player can be given: the algorithms listed here in its players, the user's own, and others by their address. */
 
 import { browserAlgorithm, nameInPlayer } from '../../replay/browser/algorithms.ts';
-import { isOnnx, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
+import { type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import {
   type CreateController,
   importOwnAlgorithms,
   isOwnAlgorithm,
   type OwnAlgorithm,
 } from '../../replay/own-algorithm.ts';
+import { onnxFile } from '../lane/onnx-files.ts';
 
 export interface Competitor {
   /** As on the command line and in the page's address, with the player where it is not dash.js. */
@@ -85,7 +86,7 @@ export const DEFAULT_PLAYERS: readonly string[] = ['mpc-d', 'mpc-l', 'mpc-o'];
 export function isCompetitor(name: string): boolean {
   try {
     const { controller = '', forecaster = '' } = browserAlgorithm(name);
-    if (isOnnx(forecaster)) return false;
+    if (forecaster.startsWith('onnx:') && onnxFile(forecaster) === undefined) return false;
     return !isOwnAlgorithm(controller) || OWN.has(controller);
   } catch {
     return false;

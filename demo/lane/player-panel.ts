@@ -2,6 +2,7 @@
 
 import type { Forecaster } from 'leo-abr';
 import type { ServiceForecaster } from 'leo-abr/service';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
@@ -54,6 +55,7 @@ export class PlayerPanel {
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
   readonly #forecasts: LaneForecasts;
+  #link: PiecewisePath | undefined;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
@@ -93,9 +95,10 @@ export class PlayerPanel {
       element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
       details,
     );
-    this.#forecasts = new LaneForecasts(number, {
+    this.#forecasts = new LaneForecasts(this.root, number, {
       serviceProblem: panel.serviceProblem,
       choice: (name) => this.#choose(name),
+      fault: (message) => this.showFault(message),
     });
     details.append(this.#forecasts.root);
     this.#showAlgorithm();
@@ -117,6 +120,7 @@ export class PlayerPanel {
   prepare(prepared: PanelSession): SessionRecord {
     const { newPlayer, session, scenario, risk, forecaster, watchedSeconds } = prepared;
     this.#session = prepared;
+    this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
     setText(this.#about, competitor(this.#algorithm).about + limits);
@@ -199,7 +203,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(figuresOf(record, this.#session!.scenario));
-    this.#forecasts.draw(record);
+    this.#forecasts.draw(record, this.#link!);
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {

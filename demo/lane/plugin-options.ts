@@ -26,7 +26,7 @@ export interface PluginSession {
 
 /** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player, with any forecasts, not its ablations. */
 export function isTunable(algorithm: string): boolean {
-  return /^mpc-l(@service)?$/.test(splitPlayer(algorithm).name);
+  return /^mpc-l(@service|@onnx(:.*)?)?$/.test(splitPlayer(algorithm).name);
 }
 
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
