@@ -8,7 +8,7 @@ import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
 import type { Objective, QoeWeights } from '../../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
-import { BuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { objectiveWeights, type Pictures } from '../decisions/qualities.ts';
 import { Forecasting } from '../forecasting/forecasting.ts';
@@ -160,9 +160,8 @@ function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
   }
-  const { risk, watchSeconds, abandon, maxWastedShare, seed } = options;
-  // The controller has a default for each that is undefined.
-  const given = { horizon, risk, watchSeconds, abandon, maxWastedShare, seed } as MpcLOptions;
+  // The controller takes its own, and has a default for each that is undefined.
+  const given = { horizon, ...options } as MpcLOptions;
   resolveMpcLOptions(given);
   return () => createLiveMpcL(given);
 }
@@ -177,7 +176,7 @@ function forecastingOf(options: LeoAbrOptions, host: Host): ResolvedOptions['new
   return ({ events, port, session }) => {
     // Choices on demand do not depend on handovers.
     const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
-    const builtIn = new BuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
+    const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
     const statistics = prior ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({
       events,

@@ -3,6 +3,7 @@
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
 import { bitrateWeights, createController, type QoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
+import { unpackModel } from '../../../predictor/forecast/model-file.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
 import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
@@ -89,7 +90,7 @@ class BenchSession {
     const newSubSecond = scenario.live && (() => new SubSecond());
     const handover = name !== 'built-in:no-handover';
     const ofGroup = name === 'shipped' ? undefined : model;
-    const builtIn = createBuiltInForecaster({ handover, newSubSecond, ...(ofGroup && { model: ofGroup }) });
+    const builtIn = createBuiltInForecaster({ handover, newSubSecond, model: ofGroup && unpackModel(ofGroup) });
     const behind = hasOwn && handover && !ofGroup ? [] : [builtIn];
     if (name === 'service') return [createServiceForecaster(serviceUrl!), ...behind];
     if (!isOnnx(name)) return behind;
