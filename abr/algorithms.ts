@@ -7,6 +7,7 @@ import { createMpcO } from './mpc/mpc-o.ts';
 import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
+import type { Objective } from './qoe/qoe.ts';
 import { createBola } from './rules/bola.ts';
 import { createThroughput } from './rules/throughput.ts';
 import { MAX_HORIZON } from './state/horizon.ts';
@@ -35,13 +36,22 @@ const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   (options) => createLiveMpcL({ ...options, ...own, name }),
 ];
 
+/** With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective. */
+const mpcO = (name: string): [string, Create] => [
+  name,
+  (options) => createMpcO({ ...options, name, live: new PathPlan({ risk: DEFAULT_RISK }) }),
+];
+
 const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   ['mpc-d', (options) => createMpcD({ ...options, live: new PathPlan() })],
+  ['mpc-d:perceived', (options) => createMpcD({ ...options, name: 'mpc-d:perceived', live: new PathPlan() })],
   ['mpc-d:abandon', (options) => createMpcD({ ...options, abandon: true, live: new PathPlan() })],
   ['mpc-d:cap', (options) => createMpcD({ ...options, bufferCap: true, live: new PathPlan() })],
   // The same on demand; live it does not know that playback begins with the first chunk.
   ['mpc-d:textbook', (options) => createMpcD({ ...options, name: 'mpc-d:textbook' })],
   mpcL('mpc-l'),
+  mpcL('mpc-l:linear'),
+  mpcL('mpc-l:log'),
   mpcL('mpc-l:auto-target', { autoTarget: true }),
   mpcL('mpc-l:no-rate', { rate: false }),
   mpcL('mpc-l:no-abandon', { abandon: false }),
@@ -56,8 +66,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:patience-1.5', { tuning: { patienceSegments: 1.5 } }),
   ...NAMED_RISKS.map((risk) => mpcL(`mpc-l:risk-${risk}`, { risk })),
   ...NAMED_WATCH_SECONDS.map((watchSeconds) => mpcL(`mpc-l:watch-${watchSeconds}`, { watchSeconds })),
-  // With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective.
-  ['mpc-o', (options) => createMpcO({ ...options, live: new PathPlan({ risk: DEFAULT_RISK }) })],
+  mpcO('mpc-o'),
+  mpcO('mpc-o:linear'),
   ['bola', createBola],
   ['throughput', createThroughput],
 ] satisfies [string, Create][]);
@@ -66,6 +76,12 @@ const OPTION_NAMES: readonly string[] = ['horizon', 'seed', 'outlook'] satisfies
 
 /** The names that `createController` accepts. */
 export const ALGORITHM_NAMES: readonly string[] = [...ALGORITHMS.keys()];
+
+/** Of a controller by its name. The textbook's MPC-D and own controllers plan on bitrates. */
+export function objectiveOf(name: string): Objective {
+  const asked = /:(perceived|linear|log)$/.exec(name)?.[1] as Objective | undefined;
+  return asked ?? (/^mpc-[lo](:|$)/.test(name) ? 'perceived' : 'linear');
+}
 
 /**
  * A new controller, for one session. Throws `InputError` for an unknown name (the message lists the known ones) and for

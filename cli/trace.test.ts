@@ -56,7 +56,7 @@ describe('trace synthesize', () => {
 });
 
 describe('trace info', () => {
-  test('prints a row per trace, or JSON', async () => {
+  test('prints a row per trace', async () => {
     await trace('synthesize', '--preset', 'driving-udp', '--seed', '3', '--count', '2', '--out', at('in'));
     const table = await trace('info', at('in'));
     expect(table.status).toBe(0);
@@ -64,19 +64,13 @@ describe('trace info', () => {
       expect.stringMatching(/^driving-udp-3 +synthetic-driving +600 +1 /),
       expect.stringMatching(/^driving-udp-4 +synthetic-driving +600 +1 /),
     ]);
-    const json = await trace('info', at('in'), '--json');
-    const [info] = JSON.parse(json.stdout) as Record<string, unknown>[];
-    expect(info).toMatchObject({ name: 'driving-udp-3', durationSeconds: 600, stepSeconds: 1 });
-    expect(json.stdout).not.toContain('NaN');
   });
 
   test('handles a constant trace without a clock', async () => {
     const text = Array.from({ length: 90 }, (_, i) => `${i},8,,`).join('\n');
     put(at('in/flat.csv'), `${CSV}${text}\n`);
-    const { stdout } = await trace('info', at('in'), '--json');
-    expect(JSON.parse(stdout)).toMatchObject([
-      { meanMbps: 8, p5Mbps: 8, p95Mbps: 8, outages: 0, epochPhaseSeconds: null, boundary: null },
-    ]);
+    const { stdout } = await trace('info', at('in'));
+    expect(stdout).toMatch(/^flat +unknown +90 +1 +(8\.00 +){6}0\.0 +0 +0 +0 +- +-$/m);
   });
 
   test('a missing path, or a wrong line: status 2 with the place', async () => {

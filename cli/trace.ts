@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { readTraces, writeTrace } from '../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../replay/link-model/shipped-traces.ts';
 import { PRESETS, type Preset, synthesizeTrace } from '../replay/link-model/synthesize-trace.ts';
-import { traceInfo, traceInfoTable } from '../replay/link-model/trace-info.ts';
+import { traceInfoTable } from '../replay/link-model/trace-info.ts';
 import type { Trace } from '../replay/trace.ts';
 import { recordCommand } from './record/record.ts';
 import { count } from './report/format.ts';
@@ -23,10 +23,9 @@ function infoCommand(io: CommandIo): Command {
   return new Command('info')
     .description('statistics per trace: rates, outages, epoch boundary')
     .argument('<path...>', 'trace files, or folders with all below them')
-    .option('--json', 'as JSON')
-    .action((paths: string[], { json }: { json?: boolean }) => {
-      const infos = readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) }).map(traceInfo);
-      io.stdout.write(json === true ? `${JSON.stringify(infos, null, 2)}\n` : traceInfoTable(infos));
+    .action((paths: string[]) => {
+      const traces = readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
+      io.stdout.write(traceInfoTable(traces));
     });
 }
 

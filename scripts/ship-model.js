@@ -9,17 +9,38 @@ Generates predictor/forecast/shipped-model.ts, which the plugin contains, from t
 predictor/models/built-in.json (docs/own-model.md has the command).`);
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
-// The rest says what kind of file this is.
-const { name, stepEndsSeconds, levels, rankCorrelation, layers } = JSON.parse(
-  readFileSync(path('predictor/models/built-in.json'), 'utf8'),
-);
+const file = JSON.parse(readFileSync(path('predictor/models/built-in.json'), 'utf8'));
+const { stepEndsSeconds, levels, rankCorrelation } = file;
+
+/** predictor/forecast/model-file.ts has the form of the file, packed-layer.ts that of the plugin. */
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const digitsOf = (text, zero) => [...text].map((digit) => DIGITS.indexOf(digit) - zero);
+const textOf = (steps) => String.fromCharCode(...steps.map((step) => step + 88));
+
+const layers = file.layers.map(({ weights, scales }, l) => {
+  const steps = digitsOf(weights, 31);
+  const outputs = steps.length / scales.length;
+  // Weights of the same level in adjacent steps are alike.
+  const lag = l === file.layers.length - 1 ? levels.length : outputs;
+  const differences = steps.map((step, i) => (i % outputs >= lag ? step - steps[i - lag] : step));
+  return { weights: textOf(differences), scales: textOf(digitsOf(scales, 20)), ...(lag < outputs && { lag }) };
+});
 writeFileSync(
   path('predictor/forecast/shipped-model.ts'),
   `/** The model that the plugin ships, from predictor/models/built-in.json; made by \`npm run ship-model\`. */
 
-import type { PackedModel } from './model-file.ts';
+import { unpackLayer } from './packed-layer.ts';
+import type { Model } from './quantile-network.ts';
 
 // biome-ignore format: generated
-export const SHIPPED_MODEL: PackedModel = ${JSON.stringify({ name, stepEndsSeconds, levels, rankCorrelation, layers })};
+const PACKED = ${JSON.stringify({ stepEndsSeconds, levels, rankCorrelation, layers })};
+
+let model: Model | undefined;
+
+/** Unpacks it at the first call. */
+export function shippedModel(): Model {
+  model ??= { ...PACKED, layers: PACKED.layers.map(unpackLayer) };
+  return model;
+}
 `,
 );

@@ -3,7 +3,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { seededRandom } from '../abr/statistics/random.ts';
+import fc from 'fast-check';
 import { temporaryFolder } from '../replay/folder.fixture.ts';
 import { eventReader } from './api/sse.fixture.ts';
 import { ManualClock } from './manual-clock.fixture.ts';
@@ -23,17 +23,15 @@ function start(options: Partial<ServiceOptions> = {}) {
 describe('requests', () => {
   test('4,000 fuzzed ones get the statuses of the OpenAPI document', async () => {
     const { url, port } = await start({ limits: UNLIMITED });
-    const random = seededRandom(1);
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-    const requests = fuzzed(random, await openApiDocument('0'));
+    const calls = fuzzed(await openApiDocument('0'), 4000);
     const statuses = new Map<number, number>();
-    let left = 4000;
     const work = async () => {
-      while (left-- > 0) {
-        const { method, path, headers, body, allowed } = requests();
-        const status = await send({ port, agent, method, path, headers, body });
+      for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
+        const { allowed, ...sent } = call;
+        const status = await send({ port, agent, ...sent });
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (!allowed.has(status)) throw new Error(`${method} ${path} ${body ?? ''}: status ${status}`);
+        if (!allowed.has(status)) throw new Error(`${sent.method} ${sent.path} ${sent.body ?? ''}: status ${status}`);
       }
     };
     await Promise.all(Array.from({ length: 8 }, work));
@@ -149,58 +147,49 @@ function send({
 }
 
 /** Random requests that violate the document, with the statuses that it allows for them. */
-function fuzzed(random: () => number, document: object): () => SentCall & { allowed: ReadonlySet<number> } {
-  type Operation = { responses: Record<string, unknown> };
-  const { paths } = document as { paths: Record<string, Record<string, Operation>> };
+function fuzzed(document: object, count: number): (SentCall & { allowed: ReadonlySet<number> })[] {
+  const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { responses }]) => ({
-      path,
-      method: method.toUpperCase(),
-      allowed: new Set(Object.keys(responses).map(Number)),
-    })),
+    Object.entries(methods).map(([method, { responses }]) => {
+      return { path, method: method.toUpperCase(), statuses: Object.keys(responses).map(Number) };
+    }),
   );
-  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
-  const notFound = new Set([400, 404]);
-  const odd = [null, true, -1, 1e308, 'x', '', [], {}, [[]], { a: { b: {} } }, '\u0000', { kind: 'idle' }, 1.5, '1e12'];
-  const junk = (): unknown => pick<unknown>([...odd, 'x'.repeat(300)]);
-  const valid = () => ({
-    player: 'p',
-    observations: [
-      { kind: 'throughput', startMs: 1.7e12, endMs: 1.7e12 + 100, bits: 1e6 },
-      { kind: 'idle', startMs: 1.7e12, endMs: 1.7e12 + 5 },
-      { kind: 'request-latency', atMs: 1.7e12, latencyMs: 20 },
-    ] as unknown[],
+  const some = fc.constantFrom;
+  const odd = fc.oneof(fc.jsonValue(), some('x'.repeat(300), 1e308, '\u0000', 1.7e12, 1.7e12 + 100));
+  const observation = fc.record(
+    { kind: fc.oneof(some('throughput', 'idle', 'request-latency'), odd), startMs: odd, endMs: odd, bits: odd },
+    { requiredKeys: [] },
+  );
+  const report = fc.record(
+    { player: fc.oneof(fc.constant('p'), odd), observations: fc.oneof(fc.array(observation), odd) },
+    { requiredKeys: [] },
+  );
+  const text = report.map((value) => JSON.stringify(value));
+  const call = fc.record({
+    operation: some(...operations),
+    otherMethod: fc.option(some('PUT', 'DELETE', 'PATCH'), { freq: 20 }),
+    below: fc.option(some('/x', '/..', '/%00', '/%ff', '/%2e%2e'), { freq: 20 }),
+    query: some('', '?types=x', '?types=state', '?types=%00', '?types=state,,', '?types=state&types=clock'),
+    origin: fc.option(some('null', 'https://evil.example', 'x', 'http://localhost.evil'), { freq: 20 }),
+    type: fc.option(some('text/plain', 'x', 'application/json; charset=x', 'multipart/form-data'), { freq: 10 }),
+    body: fc.oneof(
+      { arbitrary: text, weight: 8 },
+      text.map((whole) => whole.slice(0, whole.length >> 1)),
+      text.map((whole) => whole.padEnd(70_000)),
+    ),
   });
-  /** Replaces, removes or adds one value somewhere in a document. */
-  const mutated = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || random() < 0.3) return junk();
-    const keys = Object.keys(value);
-    const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
-    const key = pick(keys.length > 0 ? keys : ['x']);
-    const way = random();
-    if (way < 0.2) delete copy[key];
-    else if (way < 0.35) copy[pick(['x', '__proto', 'constructor', 'kind', '0'])] = junk();
-    else copy[key] = mutated(copy[key]);
-    return copy;
-  };
-  const origins = ['null', 'https://evil.example', 'x', 'http://localhost.evil'];
-  const types = ['x', 'state', '%00', '', 'state,,', 'a%26b', 'state&types=clock', '%F0%9F%9B%B0'];
-  return () => {
-    const { path, method, allowed } = pick(operations);
-    const way = random();
-    const empty = { headers: {}, body: undefined };
-    if (way < 0.05) return { ...empty, method: pick(['PUT', 'DELETE', 'PATCH']), path, allowed: notFound };
-    if (way < 0.1) {
-      return { ...empty, method, path: `${path}/${pick(['x', '..', '%00', '%ff', '%2e%2e'])}`, allowed: notFound };
-    }
-    const asked = { method, path: way < 0.4 ? `${path}?types=${pick(types)}` : path, allowed };
-    const headers: Record<string, string> = random() < 0.05 ? { origin: pick(origins) } : {};
-    if (method !== 'POST') return { ...asked, headers, body: undefined };
-    const odd = ['text/plain', 'x', 'application/json; charset=x', 'multipart/form-data'];
-    headers['content-type'] = random() < 0.1 ? pick(odd) : 'application/json';
-    const text = JSON.stringify(mutated(valid()));
-    const cut = text.slice(0, Math.floor(random() * text.length));
-    const size = random();
-    return { ...asked, headers, body: size < 0.15 ? cut : size < 0.18 ? text.padEnd(70_000) : text };
-  };
+  return fc.sample(call, { seed: 1, numRuns: count }).map(({ operation, otherMethod, below, query, ...how }) => {
+    const { method, path, statuses } = operation;
+    const isPost = method === 'POST' && otherMethod === null;
+    return {
+      method: otherMethod ?? method,
+      path: path + (below ?? query),
+      allowed: new Set(otherMethod || below ? [...statuses, 400, 404] : statuses),
+      headers: {
+        ...(how.origin !== null && { origin: how.origin }),
+        ...(isPost && { 'content-type': how.type ?? 'application/json' }),
+      },
+      body: isPost ? how.body : undefined,
+    };
+  });
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { normal, seededRandom } from '../abr/statistics/random.ts';
 import { validForecast } from '../abr/valid-forecast.ts';
@@ -176,4 +178,26 @@ test('publishes traffic at once when a player reports, even nothing, and with ea
   expect(traffic().slice(4)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: false }]);
   service.observeTelemetry({ atMs: clock.utcMs() });
   expect(traffic()[5]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second: { atMs: clock.utcMs() } });
+});
+
+test('two hours of players that come and go take no memory', () => {
+  const clock = new ManualClock();
+  const service = new PredictionService({ clock, version: '0' });
+  const script = syntheticDish({ seed: 2 });
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  let usedBytes = Number.NaN;
+  for (let second = 0; second < 7200; second++) {
+    clock.advance(1);
+    service.tick();
+    service.observeTelemetry(script.at(Math.floor(clock.utcMs() / 1000) * 1000));
+    const endMs = clock.utcMs();
+    const observations: WireObservation[] = [{ kind: 'throughput', startMs: endMs - 1000, endMs, bits: 1e7 }];
+    for (let n = 0; n < 10; n++) service.observe({ player: `p${n}-${Math.floor(second / (60 + n))}`, observations });
+    if (second !== 1800) continue;
+    collect();
+    usedBytes = process.memoryUsage().heapUsed;
+  }
+  collect();
+  expect(process.memoryUsage().heapUsed - usedBytes).toBeLessThan(3e6);
 });

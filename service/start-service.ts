@@ -1,6 +1,6 @@
 /** Assembles the service: parts, timers, HTTP. */
 
-import type { Model } from '../predictor/forecast/model-file.ts';
+import type { Model } from '../predictor/forecast/quantile-network.ts';
 import { type ApiLimits, DEFAULT_LIMITS, type ListenOptions, listen } from './api/http-server.ts';
 import { roundedDegrees } from './api/security.ts';
 import { type ApiOptions, createApi } from './api/server.ts';

@@ -10,6 +10,7 @@ import type { Events, Guard } from './page/events.ts';
 import type { ResolvedOptions } from './page/options.ts';
 import type { PlayerPort } from './player-port.ts';
 import { Downloads, type RequestsInFlight } from './requests/downloads.ts';
+import { SegmentQualities } from './requests/segment-qualities.ts';
 import { loadSizes, SegmentSizes } from './requests/segment-sizes.ts';
 import { Session } from './requests/session.ts';
 import { SessionClock } from './requests/session-clock.ts';
@@ -37,7 +38,10 @@ export class Adaptation {
     const session = new Session(options.downloadsKept);
     const clock = new SessionClock(host, { timeSource: options.timeSource, events, inFlight });
     const forecasting = options.newForecasting?.({ events, port, session });
-    const planner = new Planner({ port, session, clock, sizes, forecasting, options });
+    const qualities = new SegmentQualities(options.quality, host, (cause) =>
+      events.fault('quality-unusable', 'segment qualities are modelled', cause),
+    );
+    const planner = new Planner({ port, session, clock, sizes, qualities, forecasting, options });
     const decisions = new Decisions({ port, session, clock, forecasting, planner, events });
     const abandonment = new Abandonment({ port, session, forecasting, decisions });
     const pacing = port.rate && new Pacing({ rate: port.rate, session, planner, guard, events, host });

@@ -10,6 +10,7 @@ export const HOST: Host = {
     return () => clearInterval(timer);
   },
   soon: (action) => queueMicrotask(action),
+  savesData: () => false,
   isHidden: () => (globalThis as { document?: { hidden?: boolean } }).document?.hidden === true,
   storage: () => undefined,
   fetch: (url) => fetch(url),

@@ -12,6 +12,8 @@ export interface Host {
   every(periodMs: number, action: () => void): () => void;
   /** Calls `action` once the present event has been handled. */
   soon(action: () => void): void;
+  /** The viewer has asked for less data. */
+  savesData(): boolean;
   /** Nobody sees the page, so its timers are slow. */
   isHidden(): boolean;
   /** Keeps text from one session to the next. Undefined where there is none; may throw where it is blocked. */

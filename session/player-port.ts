@@ -21,6 +21,13 @@ export interface Period {
 export interface Representation {
   id: string;
   bitrateBps: number;
+  /** The picture as the stream declares it, where it does: pixels, pictures per second, RFC 6381. */
+  width?: number | undefined;
+  height?: number | undefined;
+  frameRate?: number | undefined;
+  codec?: string | undefined;
+  /** The larger, the better: HLS `SCORE`, or the rank alone (below 0: DASH `@qualityRanking`). */
+  score?: number | undefined;
 }
 
 /** The facts that a decision needs from the player, read at one moment. */
@@ -29,6 +36,8 @@ export interface Situation {
   period: Period;
   /** The representations that the page allows, ascending in bitrate, at least one. */
   ladder: readonly Representation[];
+  /** Lines at which the picture is shown (`Encoding.displayedLines`). Default: 1080. */
+  displayedLines?: number | undefined;
   /**
    * The part of `PlayerState` that the player knows. `isPaused` counts only once media is buffered. The session limits
    * `bufferCapSeconds` at the live edge.

@@ -11,6 +11,8 @@ export const PAGE: Host = {
     return () => clearInterval(timer);
   },
   soon: (action) => queueMicrotask(action),
+  savesData: () =>
+    (globalThis.navigator as { connection?: { saveData?: boolean } } | undefined)?.connection?.saveData === true,
   isHidden: () => globalThis.document?.hidden === true,
   storage: () => globalThis.localStorage,
   fetch: (url) => fetch(url),

@@ -1,7 +1,7 @@
 /** The segments after the one to decide on, as a problem for the value function. */
 
 import type { PlayerState } from '../controller.ts';
-import { type ChangePrices, QOE_UNIT_SECONDS, type QoeWeights } from '../qoe/qoe.ts';
+import { type ChangePrices, QOE_UNIT_SECONDS, type StallPrices } from '../qoe/qoe.ts';
 import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
 import { sizesAt } from '../state/ladder.ts';
 import { qualitiesAt } from '../state/qualities.ts';
@@ -31,7 +31,7 @@ export interface ValueProblem {
   /** QoE of a segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
   /** Of stalls (`stallCostsOf`), and of changes of quality. */
-  costs: StallCosts & ChangePrices;
+  costs: Required<StallPrices> & ChangePrices;
   /** Outages of the link that the ranks do not have, as begins per second. */
   outagesPerSecond: number;
   segmentSeconds: number;
@@ -63,11 +63,8 @@ export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): TailWeight 
   return { weight: Math.min(1, tuning.tailWeightSpan * risk), tail: tuning.tailShare };
 }
 
-/** Costs of a second of stall, and of each stall besides. */
-export type StallCosts = Pick<Required<QoeWeights>, 'mu' | 'stall'>;
-
-/** Those of the plan: the objective's, raised by the aversion to risk. */
-export function stallCostsOf({ weights }: PlayerState, { tuning, risk }: ResolvedMpcLOptions): StallCosts {
+/** The prices of the plan: the objective's, raised by the aversion to risk. */
+export function stallCostsOf({ weights }: PlayerState, { tuning, risk }: ResolvedMpcLOptions): Required<StallPrices> {
   const aversion = tuning.baseAversion + tuning.stallAversionSpan * risk;
   return { mu: weights.mu * aversion, stall: (weights.stall ?? 0) * aversion };
 }

@@ -198,7 +198,7 @@ test('one segment ahead on a constant link: score and outlook by hand', () => {
       const takes = latency + r * setup + state.upcomingSizesBits[0]![r]! / bps;
       const stall = Math.max(0, takes - Math.max(0, bufferLevelSeconds - 0.1));
       const change = changeCost(weights, weights.quality(state.previousBitrateBps!), q);
-      const begin = stall > 0 ? (weights.stall ?? 0) : 0;
+      const begin = (weights.stall ?? 0) * Math.min(1, stall);
       expect(bitrateBps).toBe(ladderBps[r]);
       expectClose(expectedStallSeconds, stall);
       // QoE per 4 s, without the risk; in the score risk 0.5 makes stalls count three times.

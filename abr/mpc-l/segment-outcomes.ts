@@ -4,13 +4,13 @@
  */
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS, type QoeWeights } from '../qoe/qoe.ts';
+import { QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
 import { sizesAt } from '../state/ladder.ts';
 import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
-import { laterSegments, type StallCosts, stallCostsOf, tailWeightOf } from './later-segments.ts';
+import { laterSegments, stallCostsOf, tailWeightOf } from './later-segments.ts';
 import type { ResolvedMpcLOptions } from './options.ts';
 import { ValueFunction } from './value-function.ts';
 
@@ -93,7 +93,7 @@ export class SegmentOutcomes implements Outcomes {
   readonly #sizesBits: readonly number[];
   readonly #gains: readonly number[];
   /** Those of the plan. */
-  readonly #stallCosts: StallCosts;
+  readonly #stallCosts: StallPrices;
   /** Seconds of the clock that the segment plays, and until the element stalls: never while paused. */
   readonly #segmentSeconds: number;
   readonly #playableSeconds: number;
@@ -187,8 +187,7 @@ export class SegmentOutcomes implements Outcomes {
     const drained = isPaused ? 0 : Math.min(seconds, playable);
     const after = bufferLevelSeconds / playbackRate - drained + this.#segmentSeconds;
     const gain = this.#gains[representation]!;
-    const isStall = started && stallSeconds > 0;
-    const costOf = ({ mu, stall = 0 }: Pick<QoeWeights, 'mu' | 'stall'>) => mu * stallSeconds + (isStall ? stall : 0);
+    const costOf = (prices: StallPrices) => (started ? stallCost(prices, stallSeconds) : prices.mu * stallSeconds);
     const later = this.#later.at(after, this.#futures.binAt(future, seconds, this.#ranks.bins), representation);
     return { score: gain - costOf(this.#stallCosts) + later, qoe: gain - costOf(weights), stallSeconds };
   }

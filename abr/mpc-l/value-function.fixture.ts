@@ -3,7 +3,7 @@
  * without a table. It takes time exponential in the number of segments, so only the tests run it.
  */
 
-import { changeCost } from '../qoe/qoe.ts';
+import { changeCost, stallCost } from '../qoe/qoe.ts';
 import type { ValueProblem } from './later-segments.ts';
 
 /** V of a state: a buffer level, the rank of the capacity seen last and the previous representation, before stage `k`. */
@@ -35,10 +35,9 @@ function outcome(problem: ValueProblem, k: number, buffered: number, rates: numb
   const { qualities, sizesBits } = problem.stages[k]!;
   const playable = Math.max(0, buffered - problem.stallLevelSeconds);
   const takes = (choice: number) => latencySeconds + transferSeconds(sizesBits[choice]!, rates, to);
-  const stallCost = (stalled: number) => (stalled > 0 ? costs.mu * stalled + costs.stall : 0);
   const arrived = (choice: number, seconds: number) =>
     problem.qualityScale * qualities[choice]! -
-    stallCost(seconds - playable) +
+    stallCost(costs, Math.max(0, seconds - playable)) +
     referenceValue(problem, buffered - Math.min(seconds, playable) + problem.segmentSeconds, to, choice, k + 1);
   const seconds = takes(r);
   const abandonedAt = Math.max(reactionSeconds, playable - patienceSeconds);

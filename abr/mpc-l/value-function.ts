@@ -199,7 +199,7 @@ export class ValueFunction {
     const played = Math.min(seconds, this.#playable[n]!);
     const level = this.#levels[n]! - played + this.#segmentSeconds;
     const stalled = seconds - played;
-    return this.#interpolated(row, level) - (stalled > 0 ? this.#mu * stalled + this.#stall : 0);
+    return this.#interpolated(row, level) - this.#mu * stalled - this.#stall * Math.min(1, stalled);
   }
 
   /** The value at a buffer level of a row of `#later`. */

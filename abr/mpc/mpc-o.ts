@@ -15,6 +15,8 @@ import { createMpcD, type LivePlan } from './mpc-d.ts';
 import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 
 export interface MpcOOptions {
+  /** Name of the controller in its decisions. Default `mpc-o`. */
+  name?: string;
   /** Planned segments, 1 to 20. Default: MPC-L's (horizon.ts), and all that are left where they are few. */
   horizon?: number;
   /** As MPC-L's: half of the viewers leave before. Default 30; `Infinity`: nobody leaves. */
@@ -30,7 +32,7 @@ export function createMpcO(options: MpcOOptions = {}): Controller {
 }
 
 class MpcO implements Controller {
-  readonly name = 'mpc-o';
+  readonly name: string;
   /** Only with a plan of live streams: towards the target without a single path. */
   readonly pace?: NonNullable<Controller['pace']>;
   readonly #onDemand: PathPlanner;
@@ -38,7 +40,8 @@ class MpcO implements Controller {
   readonly #fallback: Controller;
 
   constructor(options: MpcOOptions) {
-    const { horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
+    const { name = 'mpc-o', horizon, watchSeconds = DEFAULT_WATCH_SECONDS, outlook = false, live } = options;
+    this.name = name;
     this.#onDemand = new SegmentPlanner((state, path) => {
       const isWhole = state.segmentsRemaining <= LARGEST_HORIZON;
       const segments = Math.min(horizon ?? (isWhole ? LARGEST_HORIZON : horizonOf(state)), state.segmentsRemaining);

@@ -1,7 +1,7 @@
 /** How MPC-D and MPC-O plan on one capacity path, and what a decision says of it. */
 
 import type { CandidateOutlook, Decision, InFlight, PlayerState } from '../controller.ts';
-import { QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
+import { QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
 import { sizesAt } from '../state/ladder.ts';
 import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import type { CapacityPath } from './capacity-path.ts';
@@ -68,8 +68,8 @@ export function outlookOnPath(state: PlayerState, path: CapacityPath): Candidate
     const downloadSeconds = path.downloadSeconds(0, sizesBits[r]!);
     const isEndless = downloadSeconds === Number.POSITIVE_INFINITY;
     const expectedStallSeconds = state.isPaused ? 0 : Math.max(0, downloadSeconds - playableSeconds);
-    const isStall = state.started && expectedStallSeconds > 0;
-    const costs = switches[r]! + weights.mu * expectedStallSeconds + (isStall ? (weights.stall ?? 0) : 0);
+    const waiting = state.started ? stallCost(weights, expectedStallSeconds) : weights.mu * expectedStallSeconds;
+    const costs = switches[r]! + waiting;
     const qoe = qualities[r]! - (costs * QOE_UNIT_SECONDS) / segmentSeconds;
     return { bitrateBps, expectedQoe: isEndless ? Number.NEGATIVE_INFINITY : qoe, expectedStallSeconds };
   });

@@ -26,7 +26,7 @@
  */
 
 import type { PlayerState } from '../controller.ts';
-import { changeCost, QOE_UNIT_SECONDS } from '../qoe/qoe.ts';
+import { changeCost, QOE_UNIT_SECONDS, stallCost } from '../qoe/qoe.ts';
 import { sizesAt } from '../state/ladder.ts';
 import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import type { CapacityPath } from './capacity-path.ts';
@@ -202,10 +202,10 @@ class PlanSearch {
     const playedSeconds = plays ? Math.min(downloadSeconds, bufferSeconds) : 0;
     const stallSeconds = k === 0 && isPaused ? 0 : downloadSeconds - playedSeconds;
     const tieCost = k === 0 ? next * this.#tieMargin : 0;
-    const stallCost = weights.mu * stallSeconds + (stallSeconds > 0 && (k > 0 || started) ? (weights.stall ?? 0) : 0);
+    const cost = k > 0 || started ? stallCost(weights, stallSeconds) : weights.mu * stallSeconds;
     return {
       first: k === 0 ? next : plan.first,
-      value: plan.value + this.#gain(k, last, next) - this.#share(k) * stallCost - tieCost,
+      value: plan.value + this.#gain(k, last, next) - this.#share(k) * cost - tieCost,
       stallSeconds: plan.stallSeconds + stallSeconds,
       timeSeconds: requestSeconds + downloadSeconds,
       bufferSeconds: bufferSeconds - playedSeconds + this.#playSeconds,
@@ -248,6 +248,7 @@ class PlanSearch {
     const aheadSeconds = a.timeSeconds + a.bufferSeconds - (b.timeSeconds + b.bufferSeconds);
     // A buffer that plays longer has to wait for room below the cap, and the path may be worse after that.
     if (aheadSeconds > 0 && this.#options.bufferCap) return false;
-    return a.value + (aheadSeconds < 0 ? mu * aheadSeconds - stall * left : 0) >= b.value;
+    const behindSeconds = Math.max(0, -aheadSeconds);
+    return a.value - mu * behindSeconds - stall * Math.min(left, behindSeconds) >= b.value;
   }
 }

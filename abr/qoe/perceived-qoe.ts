@@ -7,7 +7,7 @@
  * which is the quality of undisturbed 4 s of media, on the same scale for every ladder. Stalls may take it below 0.
  */
 
-import { QOE_UNIT_SECONDS } from './qoe.ts';
+import { QOE_UNIT_SECONDS, type QoeWeights } from './qoe.ts';
 
 export interface PerceivedPrices {
   /** A stall costs this for its begin, and for each second of the clock. */
@@ -27,6 +27,26 @@ export const PERCEIVED_PRICES: PerceivedPrices = {
   fall: 0.922,
   rise: 0,
 };
+
+/**
+ * The weights that plan on what viewers see. `pricePerMbps` (default 0): quality less for each Mbit/s. The start costs as
+ * much as a stall, because whoever waits for it leaves (Krishnan and Sitaraman, IMC 2012), whom ratings of whole clips do
+ * not know. Live plans sum quality over seconds instead of units of 4 s, as LoL+'s sum does.
+ */
+export function perceivedWeights(
+  qualityOf: (bitrateBps: number) => number,
+  { pricePerMbps = 0, isLive = false }: { pricePerMbps?: number; isLive?: boolean } = {},
+): QoeWeights {
+  const { stall, stallSecond, fall, rise } = PERCEIVED_PRICES;
+  const units = isLive ? QOE_UNIT_SECONDS : 1;
+  return {
+    quality: (bitrateBps) => qualityOf(bitrateBps) - (pricePerMbps * bitrateBps) / 1e6,
+    mu: units * stallSecond,
+    stall: units * stall,
+    lambda: units * fall,
+    rise: units * rise,
+  };
+}
 
 export interface SeenSession {
   /** Quality of each segment, 0 to 100, in order of playback. */

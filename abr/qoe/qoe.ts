@@ -18,6 +18,9 @@ export const QOE_UNIT_SECONDS = 4;
 /** `linear`: q = Mbit/s. `log`: q = ln(R/Rmin). `hd`: Pensieve's table, for the Pensieve ladder alone. */
 export type QoeForm = 'linear' | 'log' | 'hd';
 
+/** What a controller plans on. `perceived`: quality as people see it (perceived-qoe.ts). */
+export type Objective = 'perceived' | 'linear' | 'log';
+
 export interface QoeWeights {
   /** Quality of each bitrate in bit/s. */
   quality(bitrateBps: number): number;
@@ -27,7 +30,7 @@ export interface QoeWeights {
   lambda: number;
   /** Cost of a rise of quality by one unit. Default: `lambda`. */
   rise?: number;
-  /** Cost of each stall after the start, besides its seconds. Default 0. */
+  /** Cost of each stall after the start, besides its seconds; of one below a second, the share. Default 0. */
   stall?: number;
 }
 
@@ -54,6 +57,14 @@ export function qoeWeights(form: QoeForm, ladderBps: readonly number[]): QoeWeig
     mu: PENSIEVE_HD_MU,
     lambda: 1,
   };
+}
+
+/** Costs of stalls. */
+export type StallPrices = Pick<QoeWeights, 'mu' | 'stall'>;
+
+/** Cost of a stall. */
+export function stallCost({ mu, stall = 0 }: StallPrices, seconds: number): number {
+  return mu * seconds + stall * Math.min(1, seconds);
 }
 
 export type ChangePrices = Pick<QoeWeights, 'lambda' | 'rise'>;

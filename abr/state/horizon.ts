@@ -31,8 +31,9 @@ export function horizonOf(
 }
 
 /**
- * Value of a second of buffer to the segments after the horizon: the quality of the bits that the link delivers in that
- * second, interpolated between the bitrates of the ladder. A link faster than the ladder has bits to spare.
+ * Value of a second of buffer to the segments after the horizon: what the bits that the link delivers in that second add
+ * to the quality of media that plays anyway, at the slope between the ladder's bitrates around the link's. Below the lowest
+ * they play media that would be missing. A link faster than the ladder has bits to spare.
  */
 export function bufferedSecondValue(
   { ladderBps, playbackRate }: PlayerState,
@@ -42,13 +43,11 @@ export function bufferedSecondValue(
   const top = ladderBps.length - 1;
   // A player at rate 2 shares the second's bits between two seconds of media.
   const bps = linkBps / playbackRate;
-  const at = lastIndexAtMost(ladderBps, bps);
-  let quality: number;
-  if (at < 0) quality = (qualities[0]! * bps) / ladderBps[0]!;
-  else if (at === top) quality = (qualities[top]! * ladderBps[top]!) / bps;
-  else {
-    const share = (bps - ladderBps[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
-    quality = qualities[at]! + share * (qualities[at + 1]! - qualities[at]!);
-  }
-  return (quality / QOE_UNIT_SECONDS) * playbackRate;
+  const at = Math.min(lastIndexAtMost(ladderBps, bps), top - 1);
+  const slope =
+    at < 0
+      ? qualities[0]! / ladderBps[0]!
+      : (qualities[at + 1]! - qualities[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
+  const usedBps = bps > ladderBps[top]! ? ladderBps[top]! ** 2 / bps : bps;
+  return ((slope * usedBps) / QOE_UNIT_SECONDS) * playbackRate;
 }

@@ -2,10 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { IDP_ROWS } from '../../replay/datasets/source-files.fixture.ts';
 import { untilPlayed } from '../demo/demo-test.ts';
@@ -59,27 +57,13 @@ test('npm installs both packages without a warning, and none that wants another 
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('public data sets are fetched, replayed and reported', async () => {
+test('public data sets are converted, replayed and reported', async () => {
   test.setTimeout(120_000);
-  const idp = '/rcastellotti__idp/data/large_file_download_5parallel.csv';
-  const requests: string[] = [];
-  const mirror = createServer((request, response) => {
-    requests.push(request.url!);
-    response.writeHead(request.url === idp ? 200 : 404).end(IDP_ROWS);
-  });
-  await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve));
-  try {
-    const { port } = mirror.address() as AddressInfo;
-    const places = ['--mirror', `http://127.0.0.1:${port}`, '--cache', 'cache', '--out', 'recordings'];
-    const fetchIdp = ['datasets', 'fetch', 'tum-idp', ...places];
-    await expect(leoAbr(fetchIdp)).rejects.toThrow('--accept-licences');
-    for (const _time of ['first', 'second']) {
-      expect(await leoAbr([...fetchIdp, '--accept-licences'])).toContain('tum-idp: 2 recordings');
-    }
-    expect(requests).toEqual([idp]);
-  } finally {
-    await new Promise((resolve) => mirror.close(resolve));
-  }
+  const file = join(folder, 'by-hand/rcastellotti__idp/data/large_file_download_5parallel.csv');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, IDP_ROWS);
+  const fetched = await leoAbr(['datasets', 'fetch', 'tum-idp', '--from', 'by-hand', '--out', 'recordings']);
+  expect(fetched).toContain('tum-idp: 2 recordings');
   const plan = ['--algorithms', 'mpc-d', '--scenario', 'hd-16', '--segments', '5'];
   await leoAbr(['simulate', '--traces', 'recordings', ...plan, '--out', 'results.json']);
   await leoAbr(['report', 'results.json', '--out', 'report']);

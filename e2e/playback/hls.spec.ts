@@ -1,6 +1,6 @@
 /** hls.js with the plugin as its ABR controller: what only it has. */
 
-import { CORE, expect, LADDER_BPS, liveStream, test } from './playback-test.ts';
+import { CORE, editTexts, expect, liveStream, PICTURE_WIDTHS, test } from './playback-test.ts';
 
 test.use({ playerName: 'hls.js' });
 
@@ -26,24 +26,41 @@ test('plays a low-latency stream at the pace of the plugin', CORE, async ({ onSt
   expect(seen.requests.length).toBeGreaterThan(new Set(seen.requests.map(({ index }) => index)).size);
 });
 
-// The benchmark and the plugin's tests play the origin's other playlists.
-test('without the plugin, hls.js plays byte ranges and audio', async ({ onStream }) => {
-  const seen = await onStream({ segmentCount: 5, media: { addressing: 'base', audio: true } }, async (manifest) => {
-    const lab = window.lab.startHls({ manifest });
-    const { player: hls, video, handle, errors } = lab;
-    handle.detach();
-    // hls.js's own choice depends on how busy the host is.
-    hls.on(window.Hls.Events.MANIFEST_PARSED, (_, { levels }) => {
-      hls.loadLevel = levels.length - 1;
+test('an interstitial starts, adapts and shares the link; the main session goes on', async ({ labPage, stream }) => {
+  const main = stream({ segmentCount: 10, link: { 60: 6e6 } });
+  const advert = stream({ segmentCount: 4, link: { 60: 6e6 } });
+  const date = '2026-01-01T00:00:00.000Z';
+  const range = `#EXT-X-DATERANGE:ID="ad",CLASS="com.apple.hls.interstitial",START-DATE="2026-01-01T00:00:04.000Z",DURATION=4,X-ASSET-URI="${advert}master.m3u8",X-RESUME-OFFSET=0`;
+  await editTexts(labPage, `${main}video-*.m3u8`, (text) =>
+    text.replace('#EXT-X-INDEPENDENT', `#EXT-X-PROGRAM-DATE-TIME:${date}\n${range}\n#EXT-X-INDEPENDENT`),
+  );
+  const seen = await labPage.evaluate(async (folder) => {
+    const lab = window.lab.startHls({
+      manifest: `${folder}manifest.mpd`,
+      settings: { maxBufferLength: 3, maxMaxBufferLength: 4 },
     });
-    await window.lab.until('the end', () => video.ended, lab);
-    const { levels } = hls;
-    const widths = levels.map(({ width }) => width);
-    return { errors, bitratesBps: levels.map(({ bitrate }) => bitrate), widths, width: video.videoWidth };
-  });
-  expect(seen).toMatchObject({ errors: [], widths: [64, 96, 128, 160], width: 160 });
-  // The audio's 31 kbit/s are in them.
-  seen.bitratesBps.forEach((bps, i) => {
-    expect(Math.abs(bps - LADDER_BPS[i]!)).toBeLessThan(40e3);
-  });
+    const { player: hls, handle, decisions, requests } = lab;
+    const { Events } = window.Hls;
+    const adverts: { width: number; session: number }[] = [];
+    hls.on(Events.INTERSTITIAL_ASSET_PLAYER_CREATED, (_, { player }) => {
+      player.on(Events.FRAG_LOADED, (_, { frag }) => {
+        if (frag.type !== 'main' || frag.sn === 'initSegment') return;
+        adverts.push({ width: player.hls!.levels[frag.level]!.width, session: handle.state.session });
+      });
+    });
+    let ended = 0;
+    hls.on(Events.INTERSTITIAL_ENDED, () => ended++);
+    await window.lab.until('the last segment', () => requests.some(({ index }) => index === 9) && ended > 0, lab);
+    const last = decisions.at(-1)!.state;
+    return {
+      ...{ adverts, ended, session: handle.state.session, status: handle.state.status },
+      downloads: last.downloads.map(({ segmentIndex }) => segmentIndex),
+      index: last.segmentIndex,
+    };
+  }, main);
+  expect(seen).toMatchObject({ session: 1, status: 'attached' });
+  expect(seen.adverts).toHaveLength(4);
+  // hls.js begins with the main player's estimate.
+  expect(Math.max(...seen.adverts.map(({ width }) => width))).toBeGreaterThan(PICTURE_WIDTHS[0]!);
+  expect(seen.downloads.length).toBeGreaterThanOrEqual(seen.index);
 });

@@ -11,7 +11,6 @@ interface PacedPage {
   pace: Pace;
   /** Latencies that the controller saw. */
   latencies: number[];
-  targets: number[];
   /** Watches playback: the element's rates, and media per second of the clock, in the median of windows of 1 s. */
   watch(seconds: number): Promise<{ rates: number[]; speed: number }>;
 }
@@ -39,13 +38,11 @@ test.describe.configure({ mode: 'parallel' });
 function installPacedPage(): void {
   const still: Pace = { playbackRate: 1, jump: false, targetLatencySeconds: 3, reason: 'scripted' };
   const latencies: number[] = [];
-  const targets: number[] = [];
   const controller: Controller = {
     name: 'scripted',
     decide: () => ({ representation: 0, controller: 'scripted', reason: 'scripted' }),
     pace({ live }) {
       latencies.push(live!.latencySeconds);
-      targets.push(live!.targetLatencySeconds);
       return window.paced.pace;
     },
   };
@@ -67,7 +64,7 @@ function installPacedPage(): void {
       speeds.sort((a, b) => a - b);
       return { rates: [...rates], speed: speeds[speeds.length >> 1]! };
     };
-    window.paced = { lab, pace: still, latencies, targets, watch };
+    window.paced = { lab, pace: still, latencies, watch };
   });
 }
 
@@ -111,33 +108,4 @@ test('playback follows the pace, dash.js keeps out, and gets its catch-up back',
   expect(Math.abs(fast!.speed - 1.05), `${fast!.speed}`).toBeLessThan(0.02);
   expect(seen.after).toEqual({ rate: 1, enabled: null, pace: undefined });
   expect(seen.rates.slice(0, 3)).toEqual([1, 0.95, 1.05]);
-});
-
-test('a jump goes to its latency, and dash.js keeps its target, but for the option', async ({ labPage, manifest }) => {
-  const seen = await labPage.evaluate(async (manifest) => {
-    const { lab, latencies, targets } = window.paced;
-    const { player, video, paces } = lab;
-    player.initialize(video, manifest, true);
-    await window.lab.until('playback under our control', () => paces.length > 0 && video.currentTime > 0);
-    const still = window.paced.pace;
-    video.currentTime -= 6;
-    await window.lab.until('lateness', () => latencies.at(-1)! > 8);
-    window.paced.pace = { ...still, jump: true, targetLatencySeconds: 4 };
-    await window.lab.until('the jump', () => paces.some(({ pace }) => pace.jump));
-    window.paced.pace = still;
-    const asked = latencies.length;
-    await window.lab.until('the next pace', () => latencies.length > asked);
-    const landed = latencies[asked]!;
-    const at = video.currentTime;
-    await window.lab.until('playback', () => video.currentTime > at + 2);
-    const seen = { landed, targets: [...new Set(targets)] };
-    lab.handle.set({ live: { targetLatencySeconds: 4 } });
-    const delays = [player.getTargetLiveDelay()];
-    lab.handle.detach();
-    delays.push(player.getTargetLiveDelay());
-    return { ...seen, delays };
-  }, manifest);
-  expect(seen.landed).toBeGreaterThan(3.9);
-  expect(seen.landed).toBeLessThan(7);
-  expect(seen).toMatchObject({ targets: [3], delays: [4, 3] });
 });

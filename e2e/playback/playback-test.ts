@@ -292,13 +292,16 @@ export const test = base.extend<LabFixtures, WorkerFixtures>({
     use((options, act) => labPage.evaluate(act, `${stream(options)}manifest.mpd`)),
 });
 
-/** Changes the text of all manifests that the page requests. */
-export async function editManifests(page: Page, edit: (text: string) => string): Promise<void> {
-  await page.route('**/manifest.mpd', async (route) => {
+/** Changes the text of all files at these paths that the page requests. */
+export async function editTexts(page: Page, paths: string, edit: (text: string) => string): Promise<void> {
+  await page.route(paths, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: edit(await response.text()) });
   });
 }
+
+/** Changes all manifests. */
+export const editManifests = (page: Page, edit: (text: string) => string) => editTexts(page, '**/manifest.mpd', edit);
 
 /**
  * Expects no forecast at the first decision, and the built-in one from the first decision after evidence: on a busy

@@ -1,8 +1,7 @@
 /** The plugin with Shaka Player, of both versions: kinds of streams, and what the page does with them. */
 
 import type shaka5 from 'shaka-player';
-import type * as leoAbrShaka from '../../src/shaka.ts';
-import { CORE_WITH_CATCH_UP, editManifests, expect, liveStream, test } from './playback-test.ts';
+import { CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -72,52 +71,6 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       });
       expect(sessions.map(({ status }) => status)).toEqual(Array(5).fill('attached'));
       expect(Math.min(...sessions.map(({ decided }) => decided))).toBeGreaterThan(1);
-    });
-
-    test('plays what the page selects for a segment, and clears the buffer once', async ({ onStream }) => {
-      const seen = await onStream({ segmentCount: 16, link: { 600: 20e6 } }, async (manifest) => {
-        const controller: leoAbrShaka.Controller = {
-          name: 'scripted',
-          decide: () => ({ representation: 1, controller: 'scripted', reason: 'scripted' }),
-          reconsider: () => ({ representation: 0, controller: 'scripted', reason: 'scripted' }),
-          settleSeconds: 0.05,
-        };
-        const settings = { streaming: { bufferingGoal: 4 } };
-        const lab = await window.lab.startShaka({ manifest, settings, options: { controller } });
-        const { player, video, requests } = lab;
-        await window.lab.until('a full buffer', () => video.currentTime > 1.5, lab);
-        const before = requests.length;
-        const [highest] = player.getVariantTracks().sort((a, b) => b.bandwidth - a.bandwidth);
-        player.selectVariantTrack(highest as never, true);
-        await window.lab.until('more', () => requests.length >= before + 4, lab);
-        return requests.slice(before).map(({ index, rung }) => ({ index, rung }));
-      });
-      expect(seen[0]!.rung).toBe(3);
-      // Had the buffer been cleared again, the same segment would be requested again.
-      const indices = seen.map(({ index }) => index);
-      expect(indices).toEqual(indices.map((_, i) => indices[0]! + i));
-      expect(seen.slice(2).map(({ rung }) => rung)).not.toContain(3);
-    });
-
-    test('adapts if the lowest representation declares no bitrate', async ({ labPage, onStream }) => {
-      await editManifests(labPage, (text) =>
-        text.replace(/id="video-0" bandwidth="\d+"/, 'id="video-0" bandwidth="0"'),
-      );
-      const rungs = await onStream({ segmentCount: 18, link: { 8: 3.5e6, 600: 0.6e6 } }, async (manifest) => {
-        const lab = await window.lab.startShaka({ manifest, settings: { streaming: { bufferingGoal: 4 } } });
-        await window.lab.until('the end', () => lab.video.ended, lab);
-        return lab.requests.map(({ rung }) => rung);
-      });
-      expect(rungs).toContain(2);
-      expect(rungs.slice(-4)).toContain(0);
-    });
-
-    test('decides for one variant', async ({ onStream }) => {
-      await onStream({ segmentCount: 4, ladderBps: [3e5] }, async (manifest) => {
-        const lab = await window.lab.startShaka({ manifest });
-        const isOver = () => lab.decisions.length >= 4 && lab.video.ended;
-        await window.lab.until('four decisions', isOver, lab);
-      });
     });
 
     for (const [kind, chunkSeconds] of [

@@ -1,8 +1,7 @@
 /** The plugin with Shaka Player, of both versions: what only it has. */
 
-import type shaka5 from 'shaka-player';
 import type * as leoAbrShaka from '../../src/shaka.ts';
-import { CORE, CORE_WITH_CATCH_UP, cmcdOf, expect, liveStream, test } from './playback-test.ts';
+import { CORE, CORE_WITH_CATCH_UP, expect, liveStream, test } from './playback-test.ts';
 
 test.describe.configure({ mode: 'parallel' });
 
@@ -42,46 +41,6 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(new Set(seen.sessions)).toEqual(new Set([1, 2]));
       expect(seen.first).toMatchObject({ segmentIndex: 0, nowSeconds: 0, downloads: [] });
       expect(seen).toMatchObject({ decidedLater: 0, status: 'detached' });
-    });
-
-    test('decides again after a source that Shaka has saved as a preload', async ({ onStream }) => {
-      await onStream({ segmentCount: 5 }, async (manifest) => {
-        const lab = await window.lab.startShaka({ manifest });
-        const { player, video, decisions } = lab;
-        await window.lab.until('playback', () => video.currentTime > 0.2, lab);
-        // Each version loads only its own.
-        const preload = (await player.unloadAndSavePreload()) as (shaka5.media.PreloadManager & string) | null;
-        await player.load(preload!);
-        const isAgain = () => decisions.some(({ session }) => session === 2);
-        await window.lab.until('playback again', () => isAgain() && video.currentTime > 0.2, lab);
-      });
-    });
-
-    test("keeps to the page's restrictions, and leaves the choice to it", async ({ labPage, stream }) => {
-      const folder = stream({ segmentCount: 2 });
-      const ladders = await labPage.evaluate(
-        async ({ manifest, cases }) => {
-          const play = async (abr: object) => {
-            // A fixed height, so that it is known from the start.
-            const lab = await window.lab.startShaka({ manifest, settings: { abr }, width: 128, height: 72 });
-            await window.lab.until('the end', () => lab.video.ended, lab);
-            return lab.decisions.map(({ state }) => state.ladderBps);
-          };
-          return Promise.all(cases.map(play));
-        },
-        {
-          manifest: `${folder}manifest.mpd`,
-          cases: [
-            { restrictions: { minWidth: 97, maxWidth: 128 } },
-            { restrictions: { maxBandwidth: 1 } },
-            { restrictToElementSize: true },
-            { enabled: false },
-          ],
-        },
-      );
-      const twice = (...ladder: number[]) => [ladder, ladder];
-      expect(ladders).toEqual([twice(2.5e6), twice(300e3), twice(300e3, 1e6, 2.5e6), []]);
-      expect(new Set(await cmcdOf(labPage, folder))).toEqual(new Set([null]));
     });
 
     test('plays a live stream at its edge', engines, async ({ onStream }) => {

@@ -6,7 +6,7 @@ import { validForecast } from '../../abr/valid-forecast.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
-import { SHIPPED_FILE } from './shipped-file.fixture.ts';
+import { shippedModel } from './shipped-model.ts';
 
 const UTC_MS = Date.UTC(2025, 0, 1, 12, 0, 5);
 
@@ -161,6 +161,6 @@ test('law: forecasts are valid for any observations', () => {
 });
 
 test('takes another model', () => {
-  const forecaster = watching(5, () => 1e6, { model: { ...SHIPPED_FILE, rankCorrelation: 0.25 } });
+  const forecaster = watching(5, () => 1e6, { model: { ...shippedModel(), rankCorrelation: 0.25 } });
   expect(latestOf(forecaster, 5).rankCorrelation).toBe(0.25);
 });

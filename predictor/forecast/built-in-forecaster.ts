@@ -6,34 +6,31 @@
 
 import type { Forecast, Forecaster, QuantileForecast } from '../../abr/forecast.ts';
 import { FEATURE_COUNT } from '../link/link-history.ts';
-import { type Model, type ModelFile, unpackModel } from './model-file.ts';
 import { ModelSession, type ModelSessionOptions } from './model-session.ts';
-import { evaluateNetwork } from './quantile-network.ts';
-import { SHIPPED_MODEL } from './shipped-model.ts';
+import { evaluateNetwork, type Model } from './quantile-network.ts';
+import { shippedModel } from './shipped-model.ts';
 
 /** A forecast is reused for this long. */
 const LIFETIME_SECONDS = 0.2;
 
 export interface BuiltInForecasterOptions extends ModelSessionOptions {
-  /** A model of `leo-abr train`: a result of `parseModel`, or JSON that it accepts. Default: the shipped one. */
-  model?: Model | ModelFile;
+  /** A model of `leo-abr train`, from `parseModel`. Default: the shipped one. */
+  model?: Model | undefined;
 }
 
-export function createBuiltInForecaster(options: BuiltInForecasterOptions = {}): BuiltInForecaster {
-  return new BuiltInForecaster(options);
+export function createBuiltInForecaster({ model, ...options }: BuiltInForecasterOptions = {}): BuiltInForecaster {
+  const forecaster = new BuiltInForecaster(options);
+  forecaster.useModel(model ?? shippedModel());
+  return forecaster;
 }
 
+/** Has no forecasts before `useModel`. */
 export class BuiltInForecaster extends ModelSession implements Forecaster {
   name = 'built-in';
-  #model!: Model;
+  #model: Model | undefined;
   readonly #features = new Float64Array(FEATURE_COUNT);
   #values!: Float64Array;
   #newest: QuantileForecast | undefined;
-
-  constructor({ model, ...options }: BuiltInForecasterOptions) {
-    super(options);
-    this.useModel(model === undefined || 'format' in model ? unpackModel(model ?? SHIPPED_MODEL) : model);
-  }
 
   /** Also during a session, whose history stays. */
   override useModel(model: Model): void {
@@ -46,9 +43,9 @@ export class BuiltInForecaster extends ModelSession implements Forecaster {
   latest(nowSeconds: number): Forecast | undefined {
     const age = nowSeconds - (this.#newest?.issuedAtMs ?? Number.NaN) / 1000;
     if (age >= 0 && age < LIFETIME_SECONDS) return this.#newest;
-    const moment = this.moment(nowSeconds, this.#features);
+    const moment = this.#model && this.moment(nowSeconds, this.#features);
     if (moment === undefined) return undefined;
-    const { layers, levels } = this.#model;
+    const { layers, levels } = this.#model!;
     evaluateNetwork(layers, levels.length, this.#features, this.#values);
     this.#newest = this.forecast(moment, this.name, this.#values);
     return this.#newest;

@@ -9,17 +9,7 @@ import {
   requireText,
 } from '../../abr/errors.ts';
 import { FEATURES } from '../link/features.ts';
-import type { Layer } from './quantile-network.ts';
-
-/** The form of a model's outputs. */
-export interface ModelOutline {
-  /** As in a forecast: ascending, > 0. */
-  stepEndsSeconds: readonly number[];
-  /** As in a forecast: an odd number of quantile levels, ascending, in (0, 1). */
-  levels: readonly number[];
-  /** Correlation of the ranks of adjacent steps, measured on unseen sessions: 0 to below 1. */
-  rankCorrelation: number;
-}
+import type { Layer, Model, ModelOutline } from './quantile-network.ts';
 
 const MODEL_FORMAT = 'leo-abr quantile network';
 export const MODEL_VERSION = 4;
@@ -32,31 +22,22 @@ interface LayerFile {
   scales: string;
 }
 
-export interface PackedModel extends ModelOutline {
-  /** For logs and the model card. */
-  name: string;
-  layers: readonly LayerFile[];
-}
-
-export interface ModelFile extends PackedModel {
+export interface ModelFile extends ModelOutline {
   format: typeof MODEL_FORMAT;
   version: typeof MODEL_VERSION;
+  /** For logs and the model card. */
+  name: string;
   /** Names of `FEATURES`, in their order. */
   features: readonly string[];
-}
-
-/** An unpacked model. */
-export interface Model extends ModelOutline {
-  name: string;
-  layers: readonly Layer[];
+  layers: readonly LayerFile[];
 }
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const MIDDLE_DIGIT = 31;
 
 /** Unpacks a model that `parseModel` accepts. */
-export function unpackModel({ name, stepEndsSeconds, levels, rankCorrelation, layers }: PackedModel): Model {
-  return { name, stepEndsSeconds, levels, rankCorrelation, layers: layers.map(unpackLayer) };
+export function unpackModel({ stepEndsSeconds, levels, rankCorrelation, layers }: ModelFile): Model {
+  return { stepEndsSeconds, levels, rankCorrelation, layers: layers.map(unpackLayer) };
 }
 
 function unpackLayer({ weights, scales }: LayerFile): Layer {

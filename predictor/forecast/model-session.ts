@@ -7,8 +7,8 @@ import type { ExpectedHandover, Observation, QuantileForecast, SessionContext } 
 import { HandoverClock } from '../link/handover-clock/handover-clock.ts';
 import { LinkHistory, PAGE_LOAD_SECONDS } from '../link/link-history.ts';
 import type { SubSecond } from '../link/sub-second.ts';
-import type { ModelOutline } from './model-file.ts';
-import { Recalibration } from './recalibration.ts';
+import type { ModelOutline } from './quantile-network.ts';
+import { type Recalibration, recalibration } from './recalibration.ts';
 
 export interface ModelSessionOptions {
   /** Expect handovers, once the link has shown them. Default true. */
@@ -53,7 +53,7 @@ export class ModelSession {
   /** Sets the model whose outputs `forecast` will receive. */
   useModel(outline: ModelOutline): void {
     this.#outline = outline;
-    this.#recalibration = new Recalibration(outline);
+    this.#recalibration = recalibration(outline);
   }
 
   /** Begins a new session with the same model. */
@@ -83,7 +83,9 @@ export class ModelSession {
     const { downloadedSeconds } = this.#history;
     if (!this.#history.observe(observation)) return;
     // It falls after a change of link: the errors of forecasts for the previous one say nothing about this one.
-    if (this.#history.downloadedSeconds < downloadedSeconds) this.#recalibration = new Recalibration(this.#outline!);
+    if (this.#history.downloadedSeconds < downloadedSeconds) {
+      this.#recalibration = this.#outline && recalibration(this.#outline);
+    }
     const { startSeconds, endSeconds, bits } = observation;
     this.#recalibration?.observe(startSeconds, endSeconds, bits);
     if (this.#subSecond === undefined) return;

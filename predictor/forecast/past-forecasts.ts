@@ -4,7 +4,7 @@
  * service-client/forecast-trust.ts the trust in a service.
  */
 
-import { DeliveredTimeline } from '../link/delivered-timeline.ts';
+import { deliveredTimeline } from '../link/delivered-timeline.ts';
 
 export interface PastForecast {
   issuedSeconds: number;
@@ -22,39 +22,37 @@ export interface PastForecastsOptions<F> {
   onStep: (forecast: F, step: number, rateBps: number) => void;
 }
 
-export class PastForecasts<F extends PastForecast> {
-  readonly #options: PastForecastsOptions<F>;
-  /** What the link delivered. */
-  readonly delivered: DeliveredTimeline;
-  #pending: { forecast: F; steps: number; scored: number }[] = [];
+export type PastForecasts<F extends PastForecast> = ReturnType<typeof pastForecasts<F>>;
 
-  constructor(options: PastForecastsOptions<F>) {
-    this.#options = options;
-    this.delivered = new DeliveredTimeline(options.memorySeconds);
-  }
+export function pastForecasts<F extends PastForecast>(options: PastForecastsOptions<F>) {
+  const { horizonSeconds = Number.POSITIVE_INFINITY, memorySeconds, leastUse, onStep } = options;
+  const delivered = deliveredTimeline(memorySeconds);
+  let all: { forecast: F; steps: number; scored: number }[] = [];
+  return {
+    /** What the link delivered. */
+    delivered,
 
-  /** Keeps a forecast for later scoring. */
-  add(forecast: F): void {
-    const { horizonSeconds = Number.POSITIVE_INFINITY, memorySeconds } = this.#options;
-    const isLater = (end: number, step: number) => step > 0 && end > horizonSeconds;
-    const later = forecast.stepEndsSeconds.findIndex(isLater);
-    this.#pending.push({ forecast, steps: later < 0 ? forecast.stepEndsSeconds.length : later, scored: 0 });
-    if (this.#pending.length > memorySeconds) this.#pending.shift();
-  }
+    /** Keeps a forecast for later scoring. */
+    add(forecast: F): void {
+      const { stepEndsSeconds } = forecast;
+      const later = stepEndsSeconds.findIndex((end, step) => step > 0 && end > horizonSeconds);
+      all.push({ forecast, steps: later < 0 ? stepEndsSeconds.length : later, scored: 0 });
+      if (all.length > memorySeconds) all.shift();
+    },
 
-  /** Scores the steps that are over at `nowSeconds`. */
-  score(nowSeconds: number): void {
-    const { leastUse, onStep } = this.#options;
-    for (const pending of this.#pending) {
-      const { issuedSeconds, stepEndsSeconds } = pending.forecast;
-      for (; pending.scored < pending.steps; pending.scored++) {
-        const to = issuedSeconds + stepEndsSeconds[pending.scored]!;
-        if (to > nowSeconds) break;
-        const from = issuedSeconds + (stepEndsSeconds[pending.scored - 1] ?? 0);
-        const rateBps = this.delivered.rateBps(from, to, leastUse(to - from));
-        if (!Number.isNaN(rateBps)) onStep(pending.forecast, pending.scored, rateBps);
+    /** Scores the steps that are over at `nowSeconds`. */
+    score(nowSeconds: number): void {
+      for (const pending of all) {
+        const { issuedSeconds, stepEndsSeconds } = pending.forecast;
+        for (; pending.scored < pending.steps; pending.scored++) {
+          const to = issuedSeconds + stepEndsSeconds[pending.scored]!;
+          if (to > nowSeconds) break;
+          const from = issuedSeconds + (stepEndsSeconds[pending.scored - 1] ?? 0);
+          const rateBps = delivered.rateBps(from, to, leastUse(to - from));
+          if (!Number.isNaN(rateBps)) onStep(pending.forecast, pending.scored, rateBps);
+        }
       }
-    }
-    this.#pending = this.#pending.filter(({ steps, scored }) => scored < steps);
-  }
+      all = all.filter(({ steps, scored }) => scored < steps);
+    },
+  };
 }

@@ -7,6 +7,20 @@
 /** Weights `[input][output]`; the last two inputs are always 1, so that their weights add up to the biases. */
 export type Layer = readonly Float32Array[];
 
+/** The form of a model's outputs. */
+export interface ModelOutline {
+  /** As in a forecast: ascending, > 0. */
+  stepEndsSeconds: readonly number[];
+  /** As in a forecast: an odd number of quantile levels, ascending, in (0, 1). */
+  levels: readonly number[];
+  /** Correlation of the ranks of adjacent steps, measured on unseen sessions: 0 to below 1. */
+  rankCorrelation: number;
+}
+
+export interface Model extends ModelOutline {
+  layers: readonly Layer[];
+}
+
 /** Slope of the leaky ReLU below 0. */
 export const LEAK = 0.1;
 

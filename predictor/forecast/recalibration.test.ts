@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
-import { Recalibration } from './recalibration.ts';
+import { type Recalibration, recalibration } from './recalibration.ts';
 
 const LEVELS = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 const STEPS = [1, 2, 4, 8];
@@ -8,36 +8,36 @@ const SCORES = LEVELS.map(normalQuantile);
 /** Of all steps. */
 const valuesOf = (value: (score: number, step: number) => number) =>
   Float64Array.from(STEPS.flatMap((_, step) => SCORES.map((score) => value(score, step))));
-const fresh = () => new Recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
+const fresh = () => recalibration({ stepEndsSeconds: STEPS, levels: LEVELS });
 /** Weyl's sequence, which is distributed evenly over the ranks. */
 const scoreAt = (n: number) => normalQuantile(((n * 0.618033988749895) % 1) * 0.998 + 0.001);
 
 /** Forecasts with a spread for `seconds`, on a link whose ln rate varies by `actual` around the forecasts' median. */
 function afterSession(seconds: number, { forecast, actual }: { forecast: number; actual: number }): Recalibration {
-  const recalibration = fresh();
+  const one = fresh();
   for (let second = 0; second < seconds; second++) {
     const values = valuesOf((score) => forecast * score);
-    recalibration.apply(second, 1e6, values);
+    one.apply(second, 1e6, values);
     // A constant rate for 8 s, so that all steps have similar errors.
     const rate = 1e6 * Math.exp(actual * scoreAt(Math.floor(second / 8)));
-    recalibration.observe(second, second + 1, rate);
+    one.observe(second, second + 1, rate);
   }
-  return recalibration;
+  return one;
 }
 
 /** The factor of the spread, as the mean over the steps. */
-function scaleOf(recalibration: Recalibration): number {
+function scaleOf(one: Recalibration): number {
   const values = valuesOf((score) => score);
-  recalibration.apply(1e4, 1e6, values);
+  one.apply(1e4, 1e6, values);
   return STEPS.reduce((sum, _, step) => sum + values[step * LEVELS.length]! / SCORES[0]!, 0) / STEPS.length;
 }
 
 test('keeps the spread at first, and while the link is not in use', () => {
-  const recalibration = fresh();
+  const one = fresh();
   const before = valuesOf((score) => score);
   for (let second = 0; second < 300; second++) {
     const values = before.slice();
-    recalibration.apply(second, 1e6, values);
+    one.apply(second, 1e6, values);
     expect(values).toEqual(before);
   }
 });
@@ -54,19 +54,19 @@ test('widens narrow forecasts and narrows wide ones, within limits', () => {
 });
 
 test('reads a score between the quantiles of a skewed forecast', () => {
-  const recalibration = fresh();
+  const one = fresh();
   for (let second = 0; second < 600; second++) {
     const values = valuesOf((score) => (score < 0 ? 0.5 : 1) * score);
-    recalibration.apply(second, 1e6, values);
-    recalibration.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
+    one.apply(second, 1e6, values);
+    one.observe(second, second + 1, 1e6 * Math.exp(SCORES[5]!));
   }
   // The rate is the 0.9 quantile each time: its score is 1.28, where the prior has 1.
-  expect(scaleOf(recalibration)).toBeGreaterThan(1.2);
-  expect(scaleOf(recalibration)).toBeLessThan(SCORES[5]!);
+  expect(scaleOf(one)).toBeGreaterThan(1.2);
+  expect(scaleOf(one)).toBeLessThan(SCORES[5]!);
 });
 
 test('scales each step by its own errors', () => {
-  const recalibration = fresh();
+  const one = fresh();
   // Rates of seconds vary by 0.2 and of 8 s by 0.8; forecasts expect 0.4 for all steps.
   const rateAt = (second: number) => 1e6 * Math.exp(0.8 * scoreAt(Math.floor(second / 8)) + 0.2 * scoreAt(second));
   let values = new Float64Array(0);
@@ -74,8 +74,8 @@ test('scales each step by its own errors', () => {
     // The first step's median follows the rate of the 8 s.
     const logRate = 0.8 * scoreAt(Math.floor((second + 0.5) / 8));
     values = valuesOf((score, step) => (step === 0 ? logRate : 0) + 0.4 * score);
-    recalibration.apply(second, 1e6, values);
-    recalibration.observe(second, second + 1, rateAt(second));
+    one.apply(second, 1e6, values);
+    one.observe(second, second + 1, rateAt(second));
   }
   const widths = STEPS.map((_, step) => values[(step + 1) * LEVELS.length - 1]! - values[step * LEVELS.length]!);
   const asked = 0.4 * (SCORES[6]! - SCORES[0]!);
@@ -84,9 +84,9 @@ test('scales each step by its own errors', () => {
 });
 
 test('keeps the median and the order', () => {
-  const recalibration = afterSession(300, { forecast: 0.1, actual: 2 });
+  const one = afterSession(300, { forecast: 0.1, actual: 2 });
   const values = valuesOf((score, step) => STEPS[step]! + score);
-  recalibration.apply(300, 1e6, values);
+  one.apply(300, 1e6, values);
   STEPS.forEach((end, step) => {
     const row = values.subarray(step * LEVELS.length, (step + 1) * LEVELS.length);
     expect(row[3]).toBeCloseTo(end, 12);

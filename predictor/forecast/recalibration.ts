@@ -9,8 +9,8 @@
  */
 
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
-import type { ModelOutline } from './model-file.ts';
-import { type PastForecast, PastForecasts } from './past-forecasts.ts';
+import { type PastForecast, pastForecasts } from './past-forecasts.ts';
+import type { ModelOutline } from './quantile-network.ts';
 
 /** Weight of the prior of 1, in forecasts; one is scored per second. */
 const PRIOR_FORECASTS = 20;
@@ -34,79 +34,28 @@ interface Unscaled extends PastForecast {
   values: Float64Array;
 }
 
-export class Recalibration {
-  readonly #ends: readonly number[];
+export type Recalibration = ReturnType<typeof recalibration>;
+
+export function recalibration({ stepEndsSeconds, levels }: Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>) {
+  const steps = stepEndsSeconds.length;
   /** The normal score of each quantile level. */
-  readonly #scores: readonly number[];
-  readonly #past: PastForecasts<Unscaled>;
-  #lastIssuedSeconds = Number.NEGATIVE_INFINITY;
+  const scores = levels.map(normalQuantile);
   /** Per step: sum and number of squared scores. */
-  readonly #squares: Float64Array;
-  readonly #counts: Float64Array;
-
-  constructor({ stepEndsSeconds, levels }: Pick<ModelOutline, 'stepEndsSeconds' | 'levels'>) {
-    this.#ends = stepEndsSeconds;
-    this.#scores = levels.map(normalQuantile);
-    const horizon = stepEndsSeconds[stepEndsSeconds.length - 1]!;
-    this.#past = new PastForecasts({
-      memorySeconds: horizon + PERIOD_SECONDS + 1,
-      leastUse: () => LEAST_USE,
-      onStep: (forecast, step, rateBps) => this.#scoreStep(forecast, step, rateBps),
-    });
-    this.#squares = new Float64Array(stepEndsSeconds.length);
-    this.#counts = new Float64Array(stepEndsSeconds.length);
-  }
-
-  /** Over all steps; the steps of a forecast together have the weight of one forecast. */
-  #variance(): number {
-    const steps = this.#ends.length;
-    let squares = PRIOR_FORECASTS;
-    let weight = PRIOR_FORECASTS;
-    for (let step = 0; step < steps; step++) {
-      squares += this.#squares[step]! / steps;
-      weight += this.#counts[step]! / steps;
-    }
-    return squares / weight;
-  }
-
-  /** `bits` arrived between two seconds of the session, in order of time. */
-  observe(startSeconds: number, endSeconds: number, bits: number): void {
-    this.#past.delivered.add(startSeconds, endSeconds, bits);
-  }
-
-  /**
-   * Scores past forecasts, keeps the new one (`[step * levels + level]`, ln(rate / reference), not scaled yet) for
-   * later scoring, and scales its spread in place.
-   */
-  apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
-    this.#past.score(nowSeconds);
-    if (nowSeconds - this.#lastIssuedSeconds >= PERIOD_SECONDS) {
-      this.#lastIssuedSeconds = nowSeconds;
-      const logReference = Math.log(referenceBps);
-      const timed = { issuedSeconds: nowSeconds, stepEndsSeconds: this.#ends };
-      this.#past.add({ ...timed, logReference, values: values.slice() });
-    }
-    const variance = this.#variance();
-    const levels = this.#scores.length;
-    const middle = levels >> 1;
-    for (let step = 0; step < this.#ends.length; step++) {
-      const squares = this.#squares[step]! + PRIOR_OF_STEP * variance;
-      const scale = limited(squares / (this.#counts[step]! + PRIOR_OF_STEP));
-      const at = step * levels;
-      const median = values[at + middle]!;
-      for (let i = 0; i < levels; i++) values[at + i] = median + scale * (values[at + i]! - median);
-    }
-  }
-
-  #scoreStep({ logReference, values }: Unscaled, step: number, rateBps: number): void {
-    const value = Math.max(LEAST_LOG_RATIO, Math.log(rateBps) - logReference);
-    this.#squares[step]! += this.#scoreOf(value, values, step * this.#scores.length) ** 2;
-    this.#counts[step]!++;
-  }
+  const squares = new Float64Array(steps);
+  const counts = new Float64Array(steps);
+  let lastIssuedSeconds = Number.NEGATIVE_INFINITY;
+  const past = pastForecasts<Unscaled>({
+    memorySeconds: stepEndsSeconds[steps - 1]! + PERIOD_SECONDS + 1,
+    leastUse: () => LEAST_USE,
+    onStep({ logReference, values }, step, rateBps) {
+      const value = Math.max(LEAST_LOG_RATIO, Math.log(rateBps) - logReference);
+      squares[step]! += scoreOf(value, values, step * scores.length) ** 2;
+      counts[step]!++;
+    },
+  });
 
   /** Normal score of a value in the quantiles from index `at`, linear between and beyond them. */
-  #scoreOf(value: number, quantiles: Float64Array, at: number): number {
-    const scores = this.#scores;
+  function scoreOf(value: number, quantiles: Float64Array, at: number): number {
     let i = 1;
     while (i < scores.length - 1 && value > quantiles[at + i]!) i++;
     const low = quantiles[at + i - 1]!;
@@ -114,8 +63,41 @@ export class Recalibration {
     const score = scores[i - 1]! + ((scores[i]! - scores[i - 1]!) * (value - low)) / width;
     return Math.min(GREATEST_SCORE, Math.max(-GREATEST_SCORE, score));
   }
-}
 
-function limited(variance: number): number {
-  return Math.min(GREATEST_SCALE, Math.max(LEAST_SCALE, Math.sqrt(variance)));
+  /** Over all steps; the steps of a forecast together have the weight of one forecast. */
+  function variance(): number {
+    let sum = PRIOR_FORECASTS;
+    let weight = PRIOR_FORECASTS;
+    for (let step = 0; step < steps; step++) {
+      sum += squares[step]! / steps;
+      weight += counts[step]! / steps;
+    }
+    return sum / weight;
+  }
+
+  return {
+    /** `bits` arrived between two seconds of the session, in order of time. */
+    observe: past.delivered.add,
+
+    /**
+     * Scores past forecasts, keeps the new one (`[step * levels + level]`, ln(rate / reference), not scaled yet) for
+     * later scoring, and scales its spread in place.
+     */
+    apply(nowSeconds: number, referenceBps: number, values: Float64Array): void {
+      past.score(nowSeconds);
+      if (nowSeconds - lastIssuedSeconds >= PERIOD_SECONDS) {
+        lastIssuedSeconds = nowSeconds;
+        const logReference = Math.log(referenceBps);
+        past.add({ issuedSeconds: nowSeconds, stepEndsSeconds, logReference, values: values.slice() });
+      }
+      const ofAll = PRIOR_OF_STEP * variance();
+      for (let step = 0; step < steps; step++) {
+        const scale = Math.sqrt((squares[step]! + ofAll) / (counts[step]! + PRIOR_OF_STEP));
+        const limited = Math.min(GREATEST_SCALE, Math.max(LEAST_SCALE, scale));
+        const at = step * levels.length;
+        const median = values[at + (levels.length >> 1)]!;
+        for (let i = at; i < at + levels.length; i++) values[i] = median + limited * (values[i]! - median);
+      }
+    },
+  };
 }

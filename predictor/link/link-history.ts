@@ -154,47 +154,31 @@ export class LinkHistory {
   }
 
   #binFeatures(nowSeconds: number, logReference: number): number[] {
-    let low10 = 0;
-    let low40 = 0;
-    let high40 = 0;
-    const last15 = new Moments();
-    const last90 = new Moments();
+    const ages: number[] = [];
+    const logs: number[] = [];
     for (let back = 1; back <= Math.min(this.#binCount, BINS); back++) {
       const at = (this.#binCount - back) % BINS;
       const age = nowSeconds - this.#binEnds[at]!;
       if (age > MEMORY_SECONDS) break;
-      const value = Math.max(LEAST_LOG_RATIO, this.#binLogs[at]! - logReference);
-      if (age <= 10) low10 = Math.min(low10, value);
-      if (age <= 15) last15.add(value);
-      if (age <= 40) {
-        low40 = Math.min(low40, value);
-        high40 = Math.max(high40, value);
-      }
-      last90.add(value);
+      ages.push(age);
+      logs.push(Math.max(LEAST_LOG_RATIO, this.#binLogs[at]! - logReference));
     }
-    return [low10, low40, high40, last15.deviation(FIRST_SPREAD_15), last90.deviation(FIRST_SPREAD_90), last90.mean];
+    const ofLast = (seconds: number) => logs.filter((_, i) => ages[i]! <= seconds);
+    const last40 = ofLast(40);
+    const [, spread15] = momentsOf(ofLast(15), FIRST_SPREAD_15);
+    const [mean90, spread90] = momentsOf(logs, FIRST_SPREAD_90);
+    return [Math.min(0, ...ofLast(10)), Math.min(0, ...last40), Math.max(0, ...last40), spread15, spread90, mean90];
   }
 }
 
-/** Mean and standard deviation of values. */
-class Moments {
-  count = 0;
-  #sum = 0;
-  #squares = 0;
-
-  add(value: number): void {
-    this.count++;
-    this.#sum += value;
-    this.#squares += value * value;
+/** Mean of values, 0 without any, and their standard deviation, `first` for fewer than two. */
+function momentsOf(values: readonly number[], first: number): [mean: number, deviation: number] {
+  let sum = 0;
+  let squares = 0;
+  for (const value of values) {
+    sum += value;
+    squares += value * value;
   }
-
-  /** 0 without values. */
-  get mean(): number {
-    return this.count > 0 ? this.#sum / this.count : 0;
-  }
-
-  /** `first` for fewer than two values. */
-  deviation(first: number): number {
-    return this.count > 1 ? Math.sqrt(Math.max(0, this.#squares / this.count - this.mean ** 2)) : first;
-  }
+  const mean = values.length > 0 ? sum / values.length : 0;
+  return [mean, values.length > 1 ? Math.sqrt(Math.max(0, squares / values.length - mean ** 2)) : first];
 }

@@ -85,8 +85,8 @@ export class ObservationMeter {
     metered.reportedSeconds = this.#nowSeconds;
     this.#enter();
     if (this.#open?.kind === 'throughput') this.#cut(this.#open.kind, this.#nowSeconds);
-    const atSecondsNow = this.#nowSeconds;
-    metered.latency = { kind: 'request-latency', atSeconds: atSecondsNow, latencySeconds: atSecondsNow - sentSeconds };
+    const now = this.#nowSeconds;
+    metered.latency = { kind: 'request-latency', atSeconds: now, latencySeconds: now - sentSeconds };
     this.#queue.push(metered.latency);
   }
 
@@ -108,19 +108,11 @@ export class ObservationMeter {
       open.bits += bits;
       return;
     }
-    let last: ThroughputPiece | undefined;
-    let overlap = 0;
-    for (let i = 0; i <= this.#queue.length; i++) {
-      const piece = this.#queue[i] ?? this.#open;
-      if (piece?.kind !== 'throughput') continue;
-      last = piece;
-      overlap += overlapSeconds(piece, from, to);
-    }
-    for (let i = 0; overlap > 0 && i <= this.#queue.length; i++) {
-      const piece = this.#queue[i] ?? this.#open;
-      if (piece?.kind === 'throughput') piece.bits += (bits * overlapSeconds(piece, from, to)) / overlap;
-    }
-    if (overlap <= 0 && last !== undefined) last.bits += bits;
+    const pieces = [...this.#queue, open].filter((one): one is ThroughputPiece => one?.kind === 'throughput');
+    const overlaps = pieces.map((piece) => overlapSeconds(piece, from, to));
+    const overlap = overlaps.reduce((sum, one) => sum + one, 0);
+    if (overlap > 0) for (const [i, piece] of pieces.entries()) piece.bits += (bits * overlaps[i]!) / overlap;
+    else if (pieces.length > 0) pieces.at(-1)!.bits += bits;
   }
 
   /**
@@ -198,10 +190,10 @@ export class ObservationMeter {
   }
 
   #flush(): void {
-    let settledBefore = Number.POSITIVE_INFINITY;
-    for (const { reportedSeconds } of this.#requests.values())
-      settledBefore = Math.min(settledBefore, reportedSeconds ?? settledBefore);
-    settledBefore = Math.max(settledBefore, this.#nowSeconds - SETTLE_SECONDS);
+    const reported = [...this.#requests.values()].map(
+      ({ reportedSeconds = Number.POSITIVE_INFINITY }) => reportedSeconds,
+    );
+    const settledBefore = Math.max(Math.min(...reported), this.#nowSeconds - SETTLE_SECONDS);
     while (this.#queue.length > 0) {
       const piece = this.#queue[0]!;
       if ((piece.kind === 'request-latency' ? piece.atSeconds : piece.endSeconds) > settledBefore) break;

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { beforeNext } from '../forecast/before-next.fixture.ts';
 import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
+import { parseModel } from '../forecast/model-file.ts';
 import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { withValue } from '../forecast/with-value.fixture.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
@@ -26,7 +27,7 @@ function observe(forecaster: Pick<ModelForecaster, 'observe'>, begin = 0): void 
 test('gives the forecasts of its file, with what it has observed before it was loaded', async () => {
   const file = { ...SHIPPED_FILE, name: 'mine' };
   const forecaster = createModelForecaster({ modelUrl: urlOf(file) });
-  const builtIn = createBuiltInForecaster({ model: file });
+  const builtIn = createBuiltInForecaster({ model: parseModel(file) });
   for (const one of [forecaster, builtIn]) {
     one.start({ seed: 1 });
     observe(one);

@@ -3,7 +3,7 @@
 import { check, InputError, requireObject } from '../../abr/errors.ts';
 import type { Forecast, Forecaster, SessionContext } from '../../abr/forecast.ts';
 import { BuiltInForecaster } from '../forecast/built-in-forecaster.ts';
-import { parseModel } from '../forecast/model-file.ts';
+import { type ModelFile, parseModel } from '../forecast/model-file.ts';
 import type { ModelSessionOptions } from '../forecast/model-session.ts';
 
 export { InputError } from '../../abr/errors.ts';
@@ -60,7 +60,7 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
     const fault = this.#fault;
     this.#fault = undefined;
     if (fault !== undefined) throw fault;
-    return this.status === 'ready' ? super.latest(nowSeconds) : undefined;
+    return super.latest(nowSeconds);
   }
 
   async #load(): Promise<void> {
@@ -71,9 +71,9 @@ class UrlForecaster extends BuiltInForecaster implements ModelForecaster {
       if (!response.ok) throw new Error(`status ${response.status}`);
       const text = await response.text();
       if (text.length > LONGEST_FILE) throw new Error(`${text.length} characters; the limit is ${LONGEST_FILE}`);
-      const model = parseModel(JSON.parse(text), 'model');
-      this.useModel(model);
-      this.name = `model:${model.name}`;
+      const file: unknown = JSON.parse(text);
+      this.useModel(parseModel(file));
+      this.name = `model:${(file as ModelFile).name}`;
       this.status = 'ready';
     } catch (error) {
       this.#fault = new InputError(url, 'a model', error);

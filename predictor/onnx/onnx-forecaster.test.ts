@@ -2,10 +2,6 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { validForecast } from '../../abr/valid-forecast.ts';
 import { beforeNext } from '../forecast/before-next.fixture.ts';
-import { createBuiltInForecaster } from '../forecast/built-in-forecaster.ts';
-import { parseModel } from '../forecast/model-file.ts';
-import { evaluateNetwork } from '../forecast/quantile-network.ts';
-import { SHIPPED_FILE } from '../forecast/shipped-file.fixture.ts';
 import { FEATURES } from '../link/features.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { CARD } from './card.fixture.ts';
@@ -208,41 +204,6 @@ describe('forecasts', () => {
     worker.evaluate();
     const [row] = (forecaster.latest(1.1) as QuantileForecast).quantilesBps;
     expect(row![1]).toBeCloseTo(2e6, -1);
-  });
-
-  test('equal those of the built-in forecaster with the same model, also after recalibration', () => {
-    const { layers, stepEndsSeconds, levels, rankCorrelation } = parseModel(SHIPPED_FILE);
-    const card: ModelCard = {
-      ...CARD,
-      input: { ...CARD.input, features: FEATURES.map(({ name }) => ({ name, meaning: name })) },
-      output: { ...CARD.output, stepEndsSeconds, levels },
-      rankCorrelation,
-    };
-    const forecaster = loading();
-    const worker = workers[0]!;
-    worker.answer(ready(card));
-    const builtIn = createBuiltInForecaster();
-    const both = [forecaster, builtIn];
-    const context = { seed: 1, utcMsAtStart: Date.UTC(2025, 0, 1, 12, 0, 5), utcUncertaintySeconds: 0.2 };
-    for (const one of both) one.start(context);
-    for (let n = 0; n < 600; n++) {
-      const rateBps = 1e6 * (20 + 15 * Math.sin(n * n));
-      for (const one of both) one.observe(throughput(n / 10, (n + 1) / 10, rateBps));
-      if (n % 5 !== 4) continue;
-      const now = (n + 1) / 10;
-      const expected = builtIn.latest(now) as QuantileForecast;
-      forecaster.latest(now);
-      const values = new Float64Array(stepEndsSeconds.length * levels.length);
-      evaluateNetwork(layers, levels.length, Float64Array.from(worker.evaluations.at(-1)!.features), values);
-      worker.evaluate([...values]);
-      const forecast = forecaster.latest(now) as QuantileForecast;
-      expect(forecast).toMatchObject({ issuedAtMs: expected.issuedAtMs, handovers: expected.handovers });
-      forecast.quantilesBps.forEach((row, step) => {
-        row.forEach((rate, level) => {
-          expect(Math.abs(rate / expected.quantilesBps[step]![level]! - 1)).toBeLessThan(1e-4);
-        });
-      });
-    }
   });
 });
 

@@ -10,7 +10,7 @@ const COMPARED_STEPS_SECONDS = 4;
 const COMPARED_SHARE = 0.5;
 /**
  * A rate this many times below the lowest of these quantiles, or above the highest one, contradicts the forecast. On
- * the shipped traces this refuses services of a link four times as fast (cli/service-on-a-link.test.ts).
+ * the shipped traces this refuses services of a link four times as fast.
  */
 const OUTSIDE_FACTOR = 1.6;
 

@@ -57,29 +57,18 @@ describe('a forecast of the service is admitted', () => {
     expect([14, 16, undefined].map((seen) => one.verdict(seen))).toEqual(['not-yet', 'trusted', 'trusted']);
   });
 
-  test('not yet, if its early forecasts were wrong; distrusted, if later ones are wrong, too', () => {
-    const wrong = changed(FORECAST, (bps) => bps * 20);
+  test('not, if its past forecasts were wrong, in later sessions, too', () => {
     const one = new ForecastGate();
     one.start();
-    // It agrees with the session at first.
-    const play = (fromSecond: number, experienceSeconds: number) => {
-      for (let tenth = fromSecond * 10; tenth < (fromSecond + 15) * 10; tenth++) {
-        if (tenth % 10 === 0) {
-          const forecast = tenth < 20 ? FORECAST : wrong;
-          one.addForecast({ ...forecast, issuedAtMs: tenth * 100 }, experienceSeconds);
-        }
-        one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
-      }
-      return one.verdict(experienceSeconds);
-    };
-    // Early for a service with 40 s, then for a session with less than 20 s.
-    expect(play(0, 40)).toBe('not-yet');
+    for (let tenth = 0; tenth < 150; tenth++) {
+      // The first forecast agrees with the session.
+      const forecast = tenth < 20 ? FORECAST : times(20)(FORECAST, tenth / 10);
+      if (tenth % 10 === 0) one.addForecast({ ...forecast, issuedAtMs: tenth * 100 });
+      one.observe(tenth / 10, (tenth + 1) / 10, 4e6);
+    }
+    expect(one.verdict()).toBe('distrusted');
     one.start();
-    expect(play(0, 70)).toBe('not-yet');
-    expect(play(15, 70)).toBe('distrusted');
-    // A new session does not make up for that.
-    one.start();
-    expect(play(0, 70)).toBe('distrusted');
+    expect(one.verdict()).toBe('distrusted');
   });
 
   test('again in a new session', () => {
@@ -109,7 +98,7 @@ const always = (rate: number): Lie => {
 /** A session of 3 s downloads with 1 s pauses; the service's forecasts are the built-in ones, a second old. */
 function scored(
   lie: Lie,
-  { seconds = 60, seed = 1, variability = 1, busyTenths = 30, isEarly = false, trust = new ForecastTrust() } = {},
+  { seconds = 60, seed = 1, variability = 1, busyTenths = 30, trust = new ForecastTrust() } = {},
 ) {
   const honest = createBuiltInForecaster();
   const link = leoLink({ seed, boundary: 11, spread: 0.4 * variability, noise: 0.15 * variability });
@@ -132,10 +121,10 @@ function scored(
     if (forecast !== undefined) waiting.push(lie(forecast, now));
     const late = waiting.length > 1 ? waiting.shift()! : undefined;
     if (late === undefined) continue;
-    trust.addForecast(late, isEarly);
+    trust.addForecast(late);
     asked++;
     if (trust.accepts(late)) used++;
-    if (trust.drop) droppedAt = Math.min(droppedAt, now);
+    if (!trust.isTrusted) droppedAt = Math.min(droppedAt, now);
   }
   return { droppedAt, usedShare: used / asked, trust };
 }
@@ -172,19 +161,12 @@ describe('the trust in a service', () => {
     for (const lie of [times(40), times(0.02)]) expect(scored(lie, { seconds: 15 }).usedShare).toBe(0);
   });
 
-  test('returns once with better forecasts', () => {
+  test('returns with better forecasts, also in a later session', () => {
     const first = scored(wrongUntil(25), { seconds: 120 });
     expect(first.droppedAt).toBeLessThan(20);
-    expect(first.trust.drop).toBeUndefined();
+    expect(first.trust.isTrusted).toBe(true);
     const second = scored(wrongUntil(40), { seconds: 160, trust: first.trust });
-    expect(second.trust.drop).toBe('late');
-  });
-
-  test('returns again, if it was lost by early forecasts', () => {
-    const { trust } = scored(wrongUntil(25), { seconds: 120, isEarly: true });
-    for (let session = 0; session < 2; session++) {
-      expect(scored(wrongUntil(25), { seconds: 160, isEarly: true, trust }).droppedAt).toBeLessThan(25);
-      expect(trust.drop).toBeUndefined();
-    }
+    expect(second.droppedAt).toBeLessThan(25);
+    expect(second.trust.isTrusted).toBe(true);
   });
 });

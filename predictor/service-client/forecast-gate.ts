@@ -16,8 +16,6 @@ import { NewestBits } from './newest-bits.ts';
 
 /** A service with this much observed downloading has enough. */
 const EXPERIENCED_SECONDS = 60;
-/** A service whose forecasts are of another link needs about this much of the session's downloading to follow. */
-const INTRODUCED_SECONDS = 20;
 
 /**
  * `trusted`: forecasts are used if they are recent and fit the newest bits. `not-yet`: they are not used, because service
@@ -40,7 +38,7 @@ export class ForecastGate {
   verdict(experienceSeconds = EXPERIENCED_SECONDS): Verdict {
     if (this.#first.agrees === false) return 'contradicted';
     if (this.#first.agrees === undefined || experienceSeconds < this.#leastExperienceSeconds()) return 'not-yet';
-    return this.#trust.drop === undefined ? 'trusted' : this.#trust.drop === 'early' ? 'not-yet' : 'distrusted';
+    return this.#trust.isTrusted ? 'trusted' : 'distrusted';
   }
 
   /** Begins a session: forgets the link, keeps the trust in the service. */
@@ -66,10 +64,9 @@ export class ForecastGate {
   }
 
   /** A new forecast, on the session's clock. */
-  addForecast(forecast: QuantileForecast, experienceSeconds = EXPERIENCED_SECONDS): void {
+  addForecast(forecast: QuantileForecast): void {
     this.#first.meet(forecast);
-    const isEarly = experienceSeconds < EXPERIENCED_SECONDS || this.#observedSeconds < INTRODUCED_SECONDS;
-    this.#trust.addForecast(forecast, isEarly);
+    this.#trust.addForecast(forecast);
   }
 
   /** Whether to use a forecast. */

@@ -2,7 +2,7 @@
 
 import type { QuantileForecast } from '../../abr/forecast.ts';
 import { normalQuantile } from '../../abr/statistics/normal-distribution.ts';
-import { type PastForecast, PastForecasts } from '../forecast/past-forecasts.ts';
+import { type PastForecast, type PastForecasts, pastForecasts } from '../forecast/past-forecasts.ts';
 
 /** Steps that end later are not scored, so that wrong forecasts are detected soon. */
 const HORIZON_SECONDS = 8;
@@ -27,29 +27,25 @@ const ABSURD_RATIO = 4;
 interface Judged extends PastForecast {
   forecast: QuantileForecast;
   baseline: number;
-  isEarly: boolean;
 }
 
 /**
  * Decides whether to trust a service by its past forecasts: their score on this session's own rates (mean pinball loss
  * of ln rate, a proper score) is compared with a simple baseline from the last seconds. A service with much worse
- * scores is dropped until they are better; after the second time, permanently. A drop because of early forecasts, which the
- * service issued before it knew the link, counts only if later ones are as bad.
+ * scores is not trusted until they are better.
  */
 export class ForecastTrust {
   #past = this.#newPast();
   #loss = 0;
   #baselineLoss = 0;
   #scored = 0;
-  #drops = 0;
-  #drop: 'early' | 'late' | undefined;
+  #isTrusted = true;
   /** When the newest bits arrived, and ln of the mean rate of the last seconds in use until then; NaN without one. */
   #newestSeconds = 0;
   #baseline = Number.NaN;
 
-  /** Whether the service is dropped, and whether only early forecasts were bad enough for it. */
-  get drop(): 'early' | 'late' | undefined {
-    return this.#drop;
+  get isTrusted(): boolean {
+    return this.#isTrusted;
   }
 
   /** Begins a session: forgets the link, keeps the scores of the service. */
@@ -70,24 +66,24 @@ export class ForecastTrust {
     if (!Number.isNaN(rateBps)) this.#baseline = logOf(rateBps);
   }
 
-  /** A new forecast, on the session's clock. `isEarly`: the service knows little of the link. */
-  addForecast(forecast: QuantileForecast, isEarly = false): void {
+  /** A new forecast, on the session's clock. */
+  addForecast(forecast: QuantileForecast): void {
     if (Number.isNaN(this.#baseline)) return;
     const issuedSeconds = Math.max(forecast.issuedAtMs / 1000, 0);
     const { stepEndsSeconds } = forecast;
-    this.#past.add({ issuedSeconds, stepEndsSeconds, forecast, baseline: this.#baseline, isEarly });
+    this.#past.add({ issuedSeconds, stepEndsSeconds, forecast, baseline: this.#baseline });
   }
 
   /** Whether to use a forecast. */
   accepts({ quantilesBps }: QuantileForecast): boolean {
-    if (this.#drop !== undefined) return false;
+    if (!this.#isTrusted) return false;
     const row = quantilesBps[0]!;
     const difference = Math.abs(logOf(row[row.length >> 1]!) - this.#baseline);
     return Number.isNaN(difference) || difference <= Math.log(ABSURD_RATIO);
   }
 
   #newPast(): PastForecasts<Judged> {
-    return new PastForecasts({
+    return pastForecasts({
       memorySeconds: HORIZON_SECONDS + BASELINE_SECONDS + 2,
       horizonSeconds: HORIZON_SECONDS,
       leastUse: (stepSeconds) => LEAST_USE_SECONDS / stepSeconds,
@@ -95,7 +91,7 @@ export class ForecastTrust {
     });
   }
 
-  #scoreStep({ forecast, baseline, isEarly }: Judged, step: number, truth: number): void {
+  #scoreStep({ forecast, baseline }: Judged, step: number, truth: number): void {
     const { levels, quantilesBps } = forecast;
     let loss = 0;
     let baselineLoss = 0;
@@ -103,20 +99,12 @@ export class ForecastTrust {
       loss += pinballLoss(level, truth - logOf(quantilesBps[step]![i]!));
       baselineLoss += pinballLoss(level, truth - (baseline + BASELINE_SPREAD * normalQuantile(level)));
     });
-    this.#addScore(loss / levels.length, baselineLoss / levels.length, isEarly);
-  }
-
-  #addScore(loss: number, baselineLoss: number, isEarly: boolean): void {
-    this.#loss = this.#loss * FADE + loss;
-    this.#baselineLoss = this.#baselineLoss * FADE + baselineLoss;
+    this.#loss = this.#loss * FADE + loss / levels.length;
+    this.#baselineLoss = this.#baselineLoss * FADE + baselineLoss / levels.length;
     this.#scored = this.#scored * FADE + 1;
     if (this.#scored < LEAST_SCORED) return;
-    const margin = DROP_MARGIN * this.#scored;
-    const isBad = this.#loss > DROP_RATIO * this.#baselineLoss + margin;
-    if (isBad && (this.#drop === undefined || (this.#drop === 'early' && !isEarly))) {
-      this.#drop = isEarly ? 'early' : 'late';
-      if (!isEarly) this.#drops++;
-    } else if (this.#drops < 2 && this.#loss < TRUST_RATIO * this.#baselineLoss) this.#drop = undefined;
+    if (this.#loss > DROP_RATIO * this.#baselineLoss + DROP_MARGIN * this.#scored) this.#isTrusted = false;
+    else if (this.#loss < TRUST_RATIO * this.#baselineLoss) this.#isTrusted = true;
   }
 }
 

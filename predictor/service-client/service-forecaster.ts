@@ -193,7 +193,7 @@ class RemoteForecaster implements ServiceForecaster {
     }
     this.#experienceSeconds = typeof observedSeconds === 'number' ? observedSeconds : undefined;
     const converted = this.#ofLink();
-    if (converted !== undefined) this.#gate.addForecast(converted, this.#experienceSeconds);
+    if (converted !== undefined) this.#gate.addForecast(converted);
   }
 
   #sessionSeconds(): number {

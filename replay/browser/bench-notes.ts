@@ -1,6 +1,6 @@
 /** `tool.bench` of the results: how `leo-abr bench` played its sessions. Node only. */
 
-import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import type { PlayerName } from '../forecasters.ts';
 import type { SessionResult } from '../results.ts';
 
@@ -33,8 +33,6 @@ export interface BenchPart {
     browser: string;
     browserSource: string;
   };
-  /** The system's load averages (1, 5, 15 minutes) before and after, and the highest 1-minute load. */
-  load: { before: number[]; after: number[]; highest: number };
   /** Rejected runs of sessions; `attempt` counts from 1. */
   rejections: (Pick<SessionResult, 'dataset' | 'trace' | 'startSeconds' | 'algorithm'> & {
     attempt: number;
@@ -42,9 +40,9 @@ export interface BenchPart {
   })[];
 }
 
-/** The notes of a call that begins now; `updatePart` sets the end and the load to the current ones. */
+/** The notes of a call that begins now. */
 export function newPart(browser: { version: string; source: string }): BenchPart {
-  const [now, load] = [new Date().toISOString(), systemLoad()];
+  const now = new Date().toISOString();
   return {
     startedAt: now,
     endedAt: now,
@@ -58,20 +56,8 @@ export function newPart(browser: { version: string; source: string }): BenchPart
       browser: browser.version,
       browserSource: browser.source,
     },
-    load: { before: load, after: load, highest: load[0]! },
     rejections: [],
   };
-}
-
-export function updatePart(part: BenchPart): void {
-  part.endedAt = new Date().toISOString();
-  part.load.after = systemLoad();
-  part.load.highest = Math.max(part.load.highest, part.load.after[0]!);
-}
-
-/** Load averages of 1, 5 and 15 minutes, rounded to hundredths; zeros on systems without them. */
-function systemLoad(): number[] {
-  return loadavg().map((load) => Math.round(load * 100) / 100);
 }
 
 /** The notes of results; undefined for those of `simulate`. */

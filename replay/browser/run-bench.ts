@@ -11,7 +11,7 @@ import type { ResolvedScenario } from '../results.ts';
 import { linkOf } from '../simulator/session-setup.ts';
 import type { RunSessionsOptions } from '../simulator/threads/run-sessions.ts';
 import { browserAlgorithm } from './algorithms.ts';
-import { type BenchPart, newPart, updatePart } from './bench-notes.ts';
+import { type BenchPart, newPart } from './bench-notes.ts';
 import type { EmulatedLink } from './emulated-link.ts';
 import { BrowserNotFoundError, findBrowser } from './find-browser.ts';
 import { browserSessionResult } from './record/browser-session-result.ts';
@@ -112,7 +112,7 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: BenchRun
     const batch = queue.splice(0, Math.max(1, Math.floor(contexts / perLine)));
     for (const [i, played] of (await playBatch(batch, run)).entries()) {
       const { planned, attempt } = batch[i]!;
-      updatePart(part);
+      part.endedAt = new Date().toISOString();
       for (const { planned: session, rejected: reason } of played) {
         const { trace, startSeconds, algorithm } = session;
         const where = { dataset: trace.metadata.dataset, trace: trace.name, startSeconds, algorithm };
@@ -126,7 +126,6 @@ async function playAll(part: BenchPart, givenUp: PlannedSession[], run: BenchRun
       await options.onPlayed?.(played);
     }
   }
-  updatePart(part);
 }
 
 async function requireMedia(browser: Browser, source: string): Promise<void> {

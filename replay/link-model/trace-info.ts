@@ -7,92 +7,45 @@ import { mean } from '../evaluation/statistics/quantiles.ts';
 import { textTable } from '../formats/text-table.ts';
 import type { Trace } from '../trace.ts';
 
-/** All but `stepSeconds` are taken on means per second; null: unknown, or the trace is too short. */
-export interface TraceInfo {
-  name: string;
-  dataset: string;
-  recordingGroup: string;
-  durationSeconds: number;
-  stepSeconds: number;
-  meanMbps: number;
-  p5Mbps: number;
-  p25Mbps: number;
-  p50Mbps: number;
-  p75Mbps: number;
-  p95Mbps: number;
-  maxMbps: number;
-  /** Runs of seconds without any capacity, and the longest of them. */
-  zeroRuns: number;
-  longestZeroRunSeconds: number;
-  /** Runs of seconds below 1 Mbit/s, the longest of them, and their share of the time. */
-  outages: number;
-  longestOutageSeconds: number;
-  outageShare: number;
-  epochPhaseSeconds: number | null;
-  /** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown. Null below 60 s. */
-  boundary: BoundaryEffect | null;
+const LEAST_SECONDS_FOR_BOUNDARY = 60;
+const QUANTILES = { p5: 0.05, p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95 };
+
+/** A row per trace, and what the columns mean. All but `step` are taken on means per second. */
+export function traceInfoTable(traces: readonly Trace[]): string {
+  const rows = traces.map(cellsOf);
+  const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
+  return `${textTable(lines, 2).join('\n')}\n${LEGEND}`;
 }
 
-const LEAST_SECONDS_FOR_BOUNDARY = 60;
-
-export function traceInfo(trace: Trace): TraceInfo {
+function cellsOf(trace: Trace): Record<string, string> {
+  const { name, durationSeconds, stepEndsSeconds, metadata } = trace;
   const mbps = secondsOf(trace);
   const ascending = Float64Array.from(mbps).sort();
-  const zeros = outageRuns(mbps, Number.MIN_VALUE);
   const outages = outageRuns(mbps, OUTAGE_MBPS);
-  const sum = (runs: number[]) => runs.reduce((total, run) => total + run, 0);
-  const steps = trace.stepEndsSeconds.map((end, i) => end - (trace.stepEndsSeconds[i - 1] ?? 0)).sort();
-  const phase = trace.metadata.epochPhaseSeconds;
-  const boundary = mbps.length >= LEAST_SECONDS_FOR_BOUNDARY ? boundaryEffect(mbps, phase ?? 0) : undefined;
+  const longest = (runs: readonly number[]) => String(Math.max(0, ...runs));
+  const steps = stepEndsSeconds.map((end, i) => end - (stepEndsSeconds[i - 1] ?? 0)).sort();
+  const quantiles = Object.entries(QUANTILES).map(([title, level]) => [title, rate(quantile(ascending, level))]);
   return {
-    name: trace.name,
-    dataset: trace.metadata.dataset,
-    recordingGroup: trace.metadata.recordingGroup,
-    durationSeconds: trace.durationSeconds,
-    stepSeconds: Number(quantile(steps, 0.5).toPrecision(6)),
-    meanMbps: mean(ascending),
-    p5Mbps: quantile(ascending, 0.05),
-    p25Mbps: quantile(ascending, 0.25),
-    p50Mbps: quantile(ascending, 0.5),
-    p75Mbps: quantile(ascending, 0.75),
-    p95Mbps: quantile(ascending, 0.95),
-    maxMbps: ascending[ascending.length - 1]!,
-    zeroRuns: zeros.length,
-    longestZeroRunSeconds: Math.max(0, ...zeros),
-    outages: outages.length,
-    longestOutageSeconds: Math.max(0, ...outages),
-    outageShare: sum(outages) / ascending.length,
-    epochPhaseSeconds: phase ?? null,
-    boundary: boundary && Number.isFinite(boundary.changeRatio) ? boundary : null,
+    trace: name,
+    dataset: metadata.dataset,
+    seconds: String(Number(durationSeconds.toFixed(1))),
+    step: String(Number(quantile(steps, 0.5).toPrecision(6))),
+    mean: rate(mean(mbps)),
+    ...Object.fromEntries(quantiles),
+    '<1 %': ((100 * outages.reduce((total, run) => total + run, 0)) / mbps.length).toFixed(1),
+    outages: String(outages.length),
+    longest: longest(outages),
+    zero: longest(outageRuns(mbps, Number.MIN_VALUE)),
+    phase: String(metadata.epochPhaseSeconds ?? '-'),
+    boundary: boundaryCell(mbps, metadata.epochPhaseSeconds),
   };
 }
 
-const COLUMNS: readonly (readonly [title: string, cell: (info: TraceInfo) => string])[] = [
-  ['trace', ({ name }) => name],
-  ['dataset', ({ dataset }) => dataset],
-  ['seconds', ({ durationSeconds }) => String(Number(durationSeconds.toFixed(1)))],
-  ['step', ({ stepSeconds }) => String(stepSeconds)],
-  ...(['mean', 'p5', 'p25', 'p50', 'p75', 'p95'] as const).map(
-    (title) => [title, (info: TraceInfo) => rate(info[`${title}Mbps`])] as const,
-  ),
-  ['<1 %', ({ outageShare }) => (100 * outageShare).toFixed(1)],
-  ['outages', ({ outages }) => String(outages)],
-  ['longest', ({ longestOutageSeconds }) => String(longestOutageSeconds)],
-  ['zero', ({ longestZeroRunSeconds }) => String(longestZeroRunSeconds)],
-  ['phase', ({ epochPhaseSeconds }) => String(epochPhaseSeconds ?? '-')],
-  [
-    'boundary',
-    ({ boundary, epochPhaseSeconds }) =>
-      boundary === null
-        ? '-'
-        : `${epochPhaseSeconds === null ? '+' : ''}${boundary.second} (x${boundary.changeRatio.toFixed(1)})`,
-  ],
-];
-
-export function traceInfoTable(infos: readonly TraceInfo[]): string {
-  const header = COLUMNS.map(([title]) => title);
-  const rows = infos.map((info) => COLUMNS.map(([, cell]) => cell(info)));
-  return `${textTable([header, ...rows], 2).join('\n')}\n${LEGEND}`;
+/** Of the UTC epoch, or of the trace modulo 15 if its phase is unknown; of short or constant traces none. */
+function boundaryCell(mbps: Float64Array, phase: number | undefined): string {
+  const { second, changeRatio } = boundaryEffect(mbps, phase ?? 0);
+  if (mbps.length < LEAST_SECONDS_FOR_BOUNDARY || !Number.isFinite(changeRatio)) return '-';
+  return `${phase === undefined ? '+' : ''}${second} (x${changeRatio.toFixed(1)})`;
 }
 
 const LEGEND = `

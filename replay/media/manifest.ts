@@ -2,7 +2,6 @@
 
 import { encoderEdgeSeconds, type LiveStream } from '../scenarios.ts';
 import {
-  existingSegments,
   isoUtc,
   type PresentationTime,
   type Resource,
@@ -26,7 +25,7 @@ export function manifest(stream: Stream, now: PresentationTime): string {
   for (let period = 0; period < periods; period++) {
     const first = Math.floor((period * segmentCount) / periods);
     const last = Math.floor(((period + 1) * segmentCount) / periods);
-    const span = { first, last, segmentSeconds, ...(live && liveSpan(live, stream, now)) };
+    const span = { first, last, segmentSeconds, availability: live ? availabilityOf(live, segmentSeconds) : '' };
     const start = seconds(first * segmentSeconds);
     const duration = seconds((last - first) * segmentSeconds);
     lines.push(`  <Period id="${period}" start="${start}" duration="${duration}">`);
@@ -35,7 +34,7 @@ export function manifest(stream: Stream, now: PresentationTime): string {
     lines.push('  </Period>');
   }
   const type = live
-    ? `type="dynamic" profiles="urn:mpeg:dash:profile:isoff-live:2011" ${liveAttributes(live, stream, now)}`
+    ? `type="dynamic" profiles="urn:mpeg:dash:profile:isoff-live:2011" ${liveAttributes(live, now)}`
     : 'type="static" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011,urn:mpeg:dash:profile:isoff-live:2011"';
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -50,15 +49,13 @@ export function manifest(stream: Stream, now: PresentationTime): string {
   ].join('\n');
 }
 
-function liveAttributes(live: LiveStream, { segmentSeconds, video }: Stream, now: PresentationTime): string {
-  const attributes = [
+function liveAttributes(live: LiveStream, now: PresentationTime): string {
+  return [
     `availabilityStartTime="${isoUtc(startUtcMs(live, now))}"`,
     `publishTime="${isoUtc(now.utcMs)}"`,
     `timeShiftBufferDepth="${seconds(live.timeShiftSeconds)}"`,
     `suggestedPresentationDelay="${seconds(live.targetLatencySeconds)}"`,
-  ];
-  if (video[0]!.startTicks) attributes.push(`minimumUpdatePeriod="${seconds(segmentSeconds)}"`);
-  return attributes.join(' ');
+  ].join(' ');
 }
 
 function serviceDescription({ targetLatencySeconds, playbackRates }: LiveStream): string[] {
@@ -70,16 +67,12 @@ function serviceDescription({ targetLatencySeconds, playbackRates }: LiveStream)
   ];
 }
 
-/** What exists of a live stream now, and how early a segment may be requested. */
-function liveSpan(live: LiveStream, stream: Stream, now: PresentationTime) {
-  const { segmentSeconds } = stream;
-  const last = existingSegments(stream, 0, now);
-  const first = Math.max(0, Math.floor(now.sessionSeconds / segmentSeconds));
+/** How early a live segment may be requested. */
+function availabilityOf(live: LiveStream, segmentSeconds: number): string {
   // The availability start time is that of the capture: a whole segment exists after its nominal time.
   const offset = rounded(segmentSeconds - encoderEdgeSeconds(live));
   const isWhole = live.chunkSeconds > segmentSeconds / 2;
-  const availability = ` availabilityTimeOffset="${offset}"${isWhole ? '' : ' availabilityTimeComplete="false"'}`;
-  return { listed: { first: Math.max(0, Math.min(first, last - 1)), last }, availability };
+  return ` availabilityTimeOffset="${offset}"${isWhole ? '' : ' availabilityTimeComplete="false"'}`;
 }
 
 interface Span {
@@ -87,9 +80,7 @@ interface Span {
   first: number;
   last: number;
   segmentSeconds: number;
-  availability?: string;
-  /** The segments in a timeline. Default: the period's. */
-  listed?: { first: number; last: number };
+  availability: string;
 }
 
 function adaptationSet(tracks: readonly StreamTrack[], span: Span): string[] {
@@ -117,7 +108,7 @@ function adaptationSet(tracks: readonly StreamTrack[], span: Span): string[] {
   ];
 }
 
-function segments({ id, clip, init, index, startTicks }: StreamTrack, span: Span): string[] {
+function segments({ id, clip, init, index }: StreamTrack, span: Span): string[] {
   const { timescale } = clip;
   if (index) {
     return [
@@ -127,29 +118,11 @@ function segments({ id, clip, init, index, startTicks }: StreamTrack, span: Span
       '        </SegmentBase>',
     ];
   }
-  const { first, segmentSeconds, availability = '', listed = span } = span;
+  const { first, segmentSeconds, availability } = span;
   const offset = Math.round(first * segmentSeconds * timescale);
-  const head = `        <SegmentTemplate timescale="${timescale}"${availability}`;
-  const tail = `presentationTimeOffset="${offset}" initialization="${init.path}"`;
-  if (startTicks) {
-    const elements: { t: number; d: number; r: number }[] = [];
-    for (let i = listed.first; i < listed.last; i++) {
-      const t = startTicks[i]!;
-      const d = startTicks[i + 1]! - t;
-      const before = elements.at(-1);
-      if (before?.d === d) before.r++;
-      else elements.push({ t, d, r: 0 });
-    }
-    return [
-      `${head} startNumber="${listed.first + 1}" ${tail} media="${id}/t$Time$.m4s">`,
-      '          <SegmentTimeline>',
-      ...elements.map(({ t, d, r }) => `            <S t="${t}" d="${d}"${r > 0 ? ` r="${r}"` : ''}/>`),
-      '          </SegmentTimeline>',
-      '        </SegmentTemplate>',
-    ];
-  }
   return [
-    `${head} duration="${Math.round(segmentSeconds * timescale)}" ` +
-      `startNumber="${first + 1}" ${tail} media="${id}/$Number$.m4s"/>`,
+    `        <SegmentTemplate timescale="${timescale}"${availability} ` +
+      `duration="${Math.round(segmentSeconds * timescale)}" startNumber="${first + 1}" ` +
+      `presentationTimeOffset="${offset}" initialization="${init.path}" media="${id}/$Number$.m4s"/>`,
   ];
 }

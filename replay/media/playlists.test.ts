@@ -68,8 +68,8 @@ test('audio is a rendition of every variant, and counts in their bitrates', () =
   expect(Number(BANDWIDTH)).toBeCloseTo(300e3 * 1.05 + (Math.max(...audio) * 8) / 4, -1);
 });
 
-test.each(['template', 'timeline'] as const)('a track lists every file with its bitrate (%s)', (addressing) => {
-  const { find, playlist } = presentation({ ...base, addressing });
+test('a track lists every file with its bitrate', () => {
+  const { find, playlist } = presentation(base);
   const { tags, segments } = parse(playlist('video-1.m3u8')!);
   expect(tags).toMatchObject({ TARGETDURATION: '4', 'PLAYLIST-TYPE': 'VOD', 'MEDIA-SEQUENCE': '0', ENDLIST: '' });
   expect(tags).toHaveProperty('INDEPENDENT-SEGMENTS');

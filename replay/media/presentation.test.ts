@@ -97,7 +97,6 @@ describe('live', () => {
     // A segment may be requested when its first chunk exists: 4 s - 0.5 s - 0.3 s before its nominal time.
     const template = 'availabilityTimeOffset="3.2" availabilityTimeComplete="false" duration="96000" startNumber="1"';
     expect(text.split(template)).toHaveLength(1 + ladderBps.length);
-    expect(text).not.toContain('minimumUpdatePeriod');
   });
 
   test('periods', () => {
@@ -107,42 +106,11 @@ describe('live', () => {
     expect(second).toContain(`${template} startNumber="3" presentationTimeOffset="192000"`);
   });
 
-  test('a stream of whole segments, by number', () => {
+  test('a stream of whole segments', () => {
     const text = presentation(whole).manifest(at(0));
     expect(text).toContain('availabilityTimeOffset="-0.3" duration="96000" startNumber="1"');
     expect(text).toContain('<Latency target="12000"/>');
     expect(text).not.toContain('availabilityTimeComplete');
-  });
-
-  test('a stream of whole segments, by time: the manifest lists what exists', () => {
-    const { manifest, find } = presentation({ ...whole, addressing: 'timeline' });
-    const listed = (sessionSeconds: number) => {
-      const text = manifest(at(sessionSeconds)).split('id="video-1"')[1]!.split('</Representation>')[0]!;
-      const number = /startNumber="(\d+)"/.exec(text)![1];
-      return [number, ...[...text.matchAll(/<S (.*?)\/>/g)].map(([, attributes]) => attributes)];
-    };
-    expect(listed(0)).toEqual(['1', 't="0" d="96000"']);
-    expect(listed(0.31)).toEqual(['1', 't="0" d="96000" r="1"']);
-    expect(listed(4.29)).toEqual(['2', 't="96000" d="96000"']);
-    expect(listed(4.31)).toEqual(['2', 't="96000" d="96000" r="1"']);
-    expect(listed(100)).toEqual(['5', 't="384000" d="96000"']);
-    const text = manifest(at(0.31));
-    expect(text).toContain('minimumUpdatePeriod="PT4S"');
-    expect(text).toContain('media="video-1/t$Time$.m4s"');
-    expect(find('video-1/t96000.m4s')!.parts[0]!.segmentIndex).toBe(1);
-    expect(find('video-1/2.m4s')).toBeUndefined();
-    // Audio frames do not end with the segments.
-    const [, audioStart] = /<S t="0" d="(\d+)"/.exec(text.split('id="audio"')[1]!)!;
-    const audio = find(`audio/t${audioStart}.m4s`)!.body.toBytes();
-    const tfdt = findBox(audio, 'moof/traf/tfdt').start;
-    expect(new DataView(audio.buffer).getBigUint64(tfdt + 4)).toBe(BigInt(audioStart!));
-  });
-
-  test('a timeline on demand lists all segments', () => {
-    const text = presentation({ ...base, addressing: 'timeline', periods: 2 }).manifest();
-    expect([...text.split('id="video-1"')[1]!.matchAll(/<S .*?>/g)][0]![0]).toBe('<S t="0" d="96000" r="1"/>');
-    expect([...text.split('id="video-1"')[2]!.matchAll(/<S .*?>/g)][0]![0]).toBe('<S t="192000" d="96000" r="2"/>');
-    expect(text).not.toContain('availability');
   });
 });
 

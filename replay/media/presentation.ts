@@ -5,14 +5,7 @@ import type { LiveStream } from '../scenarios.ts';
 import { concatBytes, fullBox, u32, u64 } from './boxes.ts';
 import { ByteRuns } from './byte-runs.ts';
 import { audioClip, MAX_REPRESENTATIONS, videoClip } from './clips.ts';
-import {
-  composeSegment,
-  naturalSegmentBytes,
-  type Padding,
-  type SegmentSpec,
-  segmentStartTicks,
-  syncChunks,
-} from './compose-segment.ts';
+import { composeSegment, naturalSegmentBytes, type Padding, type SegmentSpec, syncChunks } from './compose-segment.ts';
 import type { Clip } from './fixture.ts';
 import { manifest } from './manifest.ts';
 import {
@@ -31,9 +24,9 @@ export interface PresentationOptions {
   segmentSeconds: number;
   /** `[segment][representation]`, whole bytes. */
   segmentSizesBits: readonly (readonly number[])[];
-  /** A file per segment by number (default) or by listed time, or one with a `sidx` index (not live). */
-  addressing?: 'template' | 'timeline' | 'base';
-  /** Number of periods, by default 1; more not with `base`, in a live stream only with `template`. */
+  /** A file per segment by number (default), or one with a `sidx` index (on demand, in one period). */
+  addressing?: 'template' | 'base';
+  /** Number of periods. Default: 1. */
   periods?: number;
   audio?: boolean;
   /** Default: `free-box`; of a live stream `mdat`. */
@@ -102,7 +95,7 @@ export function presentation(options: PresentationOptions): Presentation {
     ...{ chunkCount: Math.round(segmentSeconds / common.chunkSeconds), video: [], audio: [] },
   };
   const described = sources.map((source) =>
-    options.addressing === 'base' ? wholeTrack(source, stream, files) : splitTrack(source, { stream, files, options }),
+    (options.addressing === 'base' ? wholeTrack : splitTrack)(source, stream, files),
   );
   stream.video = described.slice(0, videos.length);
   stream.audio = described.slice(videos.length);
@@ -158,22 +151,17 @@ function audioSource({ segmentSeconds, chunkSeconds }: Common): TrackSource {
 
 type Files = Map<string, () => MediaFile>;
 
-/** A file per segment, by number or with a timeline by time. */
-function splitTrack(
-  source: TrackSource,
-  { stream, files, options }: { stream: Stream; files: Files; options: PresentationOptions },
-): StreamTrack {
+/** A file per segment. */
+function splitTrack(source: TrackSource, stream: Stream, files: Files): StreamTrack {
   const { id, clip, bandwidthBps, sizeBytes } = source;
   const { segmentSeconds, segmentCount, chunkCount } = stream;
-  const ticksAt = (_: unknown, index: number) => segmentStartTicks({ clip, index, segmentSeconds });
-  const startTicks = options.addressing === 'timeline' ? Array.from({ length: segmentCount + 1 }, ticksAt) : undefined;
   const init = { path: `${id}/init.mp4`, bytes: clip.init.length };
   const initParts: MediaFile['parts'] = [{ kind: 'init', start: 0, end: init.bytes }];
   files.set(init.path, () => fileOf(source, new ByteRuns([clip.init]), initParts));
-  const pathOf = (i: number) => `${id}/${startTicks ? `t${startTicks[i]}` : i + 1}.m4s`;
+  const pathOf = (i: number) => `${id}/${i + 1}.m4s`;
   for (let i = 0; i < segmentCount; i++) files.set(pathOf(i), () => segmentFile(source, i, stream));
   return {
-    ...{ id, clip, bandwidthBps, init, index: undefined, startTicks },
+    ...{ id, clip, bandwidthBps, init, index: undefined },
     segment: (i) => ({ path: pathOf(i), bytes: sizeBytes(i) }),
     chunks(index) {
       const isSync = syncChunks({ clip, index, segmentSeconds, chunkSeconds: segmentSeconds / chunkCount });
@@ -226,7 +214,7 @@ function wholeTrack(source: TrackSource, { segmentSeconds, segmentCount }: Strea
   files.set(path, () => file);
   const [init, index] = resources;
   return {
-    ...{ id, clip, bandwidthBps, init: init!, index, startTicks: undefined },
+    ...{ id, clip, bandwidthBps, init: init!, index },
     segment: (i) => resources[i + 2]!,
     chunks: () => [],
   };

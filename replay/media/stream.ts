@@ -17,8 +17,6 @@ export interface StreamTrack {
   init: Resource;
   /** Of the file with all segments; undefined: a file per segment. */
   index: Resource | undefined;
-  /** With a timeline: the start of each segment, and the end of the last one. */
-  startTicks: readonly number[] | undefined;
   segment(index: number): Resource;
   /** The chunks of a live segment: where each ends in its file, in bytes, and whether it begins with a sync sample. */
   chunks(index: number): readonly { end: number; isSync: boolean }[];

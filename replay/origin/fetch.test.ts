@@ -1,13 +1,12 @@
 /** The origin as a handler of web requests, on a manual clock. */
 
 import { expect, test } from '@jest/globals';
-import { SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
+import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import { Origin } from './origin.ts';
 import { VirtualClock } from './virtual-clock.fixture.ts';
 
-const RATE_BPS = 8e6;
-const trace = traceOfRates([RATE_BPS / 1e6], 60);
+const trace = traceOfRates([8], 60);
 const scenario: Scenario = { ...SCENARIOS['pensieve-60']!, ...EXACT, rttSeconds: 0.05, segmentCount: 4 };
 const HOST = 'http://localhost';
 
@@ -29,30 +28,6 @@ test('lies below its folder', async () => {
   expect(addresses).toEqual({ id: '1', manifest: `${folder}/manifest.mpd`, hls: `${folder}/master.m3u8` });
   expect((await get(addresses.manifest)).status).toBe(200);
   expect((await get('/session/1/manifest.mpd')).status).toBe(404);
-});
-
-test('the head comes after the RTT, the bytes at the rate of the trace', async () => {
-  const { clock, origin, get } = openOrigin();
-  const { id, nowSeconds } = origin.createSession({ trace, scenario });
-  expect(nowSeconds).toBe(0);
-  const startMs = clock.nowMs();
-  const times: number[] = [];
-  const seconds = () => (clock.nowMs() - startMs) / 1000;
-  const read = async () => {
-    const { body, headers } = await get(`/session/${id}/video-5/1.m4s`);
-    times.push(seconds());
-    let bytes = 0;
-    for await (const piece of body!) bytes += piece.length;
-    times.push(seconds());
-    expect(bytes).toBe(Number(headers.get('content-length')));
-  };
-  const done = read();
-  await clock.play();
-  await done;
-  // A tick after the RTT at the latest.
-  expect(times[0]).toBeCloseTo(0.054, 3);
-  expect(times[1]).toBeCloseTo(0.05 + segmentSizesBits(scenario)[0]![5]! / RATE_BPS, 6);
-  expect(origin.session(id)!.log[0]).toMatchObject({ outcome: 'complete', endedAtSeconds: times[1] });
 });
 
 test('a slow reader holds nothing back but its own bytes', async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals';
 import { PiecewisePath } from '../../abr/index.ts';
 import type { MediaFile } from '../media/presentation.ts';
-import { type LiveStream, SCENARIOS, type Scenario, segmentSizesBits } from '../scenarios.ts';
+import { type LiveStream, SCENARIOS, type Scenario } from '../scenarios.ts';
 import { EXACT, traceOfRates } from '../simulator/made-up.fixture.ts';
 import type { ByteRange } from './range-stream.ts';
 import { ReplaySession, type SessionSpec } from './session.ts';
@@ -83,22 +83,6 @@ test('what was captured before the join is there; the next segment when its firs
   expect(until('video-0/32.m4s')).toBeCloseTo(-0.01, 9);
 });
 
-test('on a fast link every chunk leaves whole when it exists', async () => {
-  const { clock, runTo, download } = join();
-  runTo(0.5);
-  const { file, arrived, entry } = download('video-1/31.m4s');
-  await clock.play();
-  expect(existing(file)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((k) => expect.closeTo(0.55 + k * 0.25, 9)));
-  file.chunks!.forEach(({ end, existsAtSeconds }) => {
-    const before = arrived.filter(({ seconds }) => seconds < existsAtSeconds - 1e-9);
-    expect(before.at(-1)?.bytes ?? 0).toBeLessThan(end);
-    // A chunk of 250 kB takes 2 ms.
-    expect(arrivedAt(arrived, end)! - existsAtSeconds).toBeLessThan(0.0021);
-  });
-  expect(arrived.at(-1)!.bytes).toBe(segmentSizesBits(scenario)[30]![1]! / 8);
-  expect(entry.outcome).toBe('complete');
-});
-
 test('on a slow link a chunk leaves when it exists and those before it have left', async () => {
   // 1 Mbit each chunk: quick at first, a dip of a second, then quick again.
   const sizes = { ...scenario, ladderBps: [4e6] };
@@ -154,16 +138,6 @@ test('a blocking reload of a playlist waits for what it asks for', async () => {
     /URI="video-0\/31.m4s",BYTERANGE="\d+@0",INDEPENDENT=YES\n#EXT-X-PRELOAD-HINT:.*\n#EXT-X-RENDITION/,
   );
   expect(await session.playlist('video-0.m3u8', reload)).toBe(text);
-});
-
-test('a segment that exists is delivered as on demand', async () => {
-  const { clock, download } = join({ trace: traceOf(8) });
-  const { file, arrived, entry } = download('video-0/10.m4s');
-  await clock.play();
-  await new Promise(setImmediate);
-  const seconds = RTT_SECONDS + file.body.length / 1e6;
-  expect(entry.prescribedEndSeconds).toBeCloseTo(seconds, 6);
-  expect(arrived.at(-1)!.seconds).toBeCloseTo(seconds, 6);
 });
 
 test('a range has the chunks that it touches', async () => {

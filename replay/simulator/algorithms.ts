@@ -2,12 +2,11 @@
 
 import { describeValue, InputError } from '../../abr/errors.ts';
 import type { SessionContext } from '../../abr/forecast.ts';
-import { ALGORITHM_NAMES, type Controller, createController, type Forecaster } from '../../abr/index.ts';
+import { ALGORITHM_NAMES, type Controller, createController, type Forecaster, objectiveOf } from '../../abr/index.ts';
 import { createBolaE, createDynamic } from '../../abr/rules/dash-js/dash-rules.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { type Model, unpackModel } from '../../predictor/forecast/model-file.ts';
 import type { ModelSessionOptions } from '../../predictor/forecast/model-session.ts';
-import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
+import type { Model } from '../../predictor/forecast/quantile-network.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { EvaluatedForecaster, type EvaluatedModel } from '../../predictor/onnx/card-session.ts';
 import { type ForecasterName, isOnnx, type OnnxName, splitAlgorithm } from '../forecasters.ts';
@@ -61,12 +60,9 @@ function pageLoadOf({ trace, scenario, startSeconds }: SessionTask): SessionCont
   return { bits: bitsIn(seconds), seconds };
 }
 
-let shipped: Model | undefined;
-
 function builtIn({ model, scenario }: SessionTask, options: ModelSessionOptions = {}): Forecaster {
   const newSubSecond = scenario.live && (() => new SubSecond());
-  shipped ??= unpackModel(SHIPPED_MODEL);
-  return createBuiltInForecaster({ model: model ?? shipped, newSubSecond, ...options });
+  return createBuiltInForecaster({ model, newSubSecond, ...options });
 }
 
 function newForecaster(name: Exclude<ForecasterName, 'service'>, wanted: Wanted): Forecaster {
@@ -113,6 +109,7 @@ export function simulatedAlgorithm(
   return (task) => ({
     ...task,
     algorithm: name,
+    objective: objectiveOf(controller),
     catchUp,
     controller: create?.({ seed: task.seed }) ?? createController(controller, { seed: task.seed }),
     // Rules of dash.js and own algorithms may look back further than the plugin's controllers.

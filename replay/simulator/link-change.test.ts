@@ -3,8 +3,6 @@
 import { expect, test } from '@jest/globals';
 import { createController, type QuantileForecast } from '../../abr/index.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import { unpackModel } from '../../predictor/forecast/model-file.ts';
-import { SHIPPED_MODEL } from '../../predictor/forecast/shipped-model.ts';
 import { synthesizeTrace } from '../link-model/synthesize-trace.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
 import { meanRateBps, type Trace } from '../trace.ts';
@@ -17,7 +15,6 @@ const CHANGE_SECONDS = 60;
 const RECOVERED_SECONDS = 10;
 const AHEAD_SECONDS = 8;
 const SCENARIO: Scenario = { ...SCENARIOS['hd-30']!, segmentCount: 30, traceScale: { factor: 1 } };
-const model = unpackModel(SHIPPED_MODEL);
 
 /** A trace's first seconds at another mean rate, from a second on. */
 function stepsOf(trace: Trace, seconds: number, meanBps: number, beginSeconds = 0) {
@@ -35,7 +32,7 @@ function errorOn(trace: Trace, fromSeconds: number): number {
   simulateSession({
     ...{ trace, scenario: SCENARIO, seed: 1 },
     controller: createController('mpc-l', { seed: 1 }),
-    forecaster: createBuiltInForecaster({ model }),
+    forecaster: createBuiltInForecaster(),
     onDecision({ state: { nowSeconds }, forecast }) {
       const age = nowSeconds - fromSeconds;
       if (!forecast || age < RECOVERED_SECONDS || age > 30) return;

@@ -1,6 +1,6 @@
 /** The options of a session in the simulator. */
 
-import type { Controller, Forecaster, QoeWeights } from '../../abr/index.ts';
+import type { Controller, Forecaster } from '../../abr/index.ts';
 import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import { Forecasting } from '../../session/forecasting/forecasting.ts';
 import type { Host } from '../../session/host.ts';
@@ -12,7 +12,7 @@ const UTC_UNCERTAINTY_SECONDS = 2;
 interface Given {
   host: Host;
   controller: Controller;
-  weights: QoeWeights;
+  weightsOf: ResolvedOptions['weightsOf'];
   forecaster: Forecaster | undefined;
   seed: number;
   downloadsKept: number | undefined;
@@ -20,7 +20,7 @@ interface Given {
 }
 
 export function sessionOptions(given: Given): ResolvedOptions {
-  const { host, controller, weights, forecaster, seed, downloadsKept } = given;
+  const { host, controller, weightsOf, forecaster, seed, downloadsKept } = given;
   return {
     host,
     seed,
@@ -33,7 +33,9 @@ export function sessionOptions(given: Given): ResolvedOptions {
     horizon: LARGEST_HORIZON,
     controllerName: controller.name,
     newController: () => controller,
-    weightsOf: () => weights,
+    weightsOf,
+    quality: undefined,
+    pricePerMbps: 0,
     newForecasting:
       forecaster &&
       (({ events }) =>

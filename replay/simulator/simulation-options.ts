@@ -1,6 +1,14 @@
 /** What a simulated session is played with, and what an observer gets of it. */
 
-import type { Controller, Decision, Forecaster, InFlight, PlayerState, ValidForecast } from '../../abr/index.ts';
+import type {
+  Controller,
+  Decision,
+  Forecaster,
+  InFlight,
+  Objective,
+  PlayerState,
+  ValidForecast,
+} from '../../abr/index.ts';
 import type { Host } from '../../session/host.ts';
 import type { CatchUp } from '../catch-up.ts';
 import type { Sender } from '../link/shared-link.ts';
@@ -18,6 +26,8 @@ export interface SimulationOptions {
   startSeconds?: number;
   /** At most the scenario's. Default: the scenario's. */
   segmentCount?: number;
+  /** What the controller plans on. Default `linear`. */
+  objective?: Objective;
   /** For the forecaster and the result; the simulator uses no random numbers. Default 0. */
   seed?: number;
   /** Name in the result. Default: the controller's. */

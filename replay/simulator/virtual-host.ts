@@ -21,6 +21,7 @@ export function virtualHost(
       return () => queue.cancel(event);
     },
     soon: (action) => queue.soon(action),
+    savesData: () => false,
     isHidden: () => false,
     storage: () => undefined,
     fetch: () => Promise.reject(new Error('the simulator has no network')),

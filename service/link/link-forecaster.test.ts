@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { QuantileForecast } from '../../abr/forecast.ts';
-import { type Model, parseModel } from '../../predictor/forecast/model-file.ts';
+import { parseModel } from '../../predictor/forecast/model-file.ts';
+import type { Model } from '../../predictor/forecast/quantile-network.ts';
 import { SHIPPED_FILE } from '../../predictor/forecast/shipped-file.fixture.ts';
 import { SessionClock } from '../clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';

@@ -2,7 +2,7 @@
 
 import type { ExpectedHandover, Observation, QuantileForecast } from '../../abr/forecast.ts';
 import { type BuiltInForecaster, createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
-import type { Model } from '../../predictor/forecast/model-file.ts';
+import type { Model } from '../../predictor/forecast/quantile-network.ts';
 import type { HandoverEstimate } from '../../predictor/link/handover-clock/handover-clock.ts';
 import { hintHandover } from '../../predictor/link/handover-clock/hint.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
@@ -25,7 +25,7 @@ export class LinkForecaster {
 
   constructor(clock: SessionClock, model?: Model) {
     this.#clock = clock;
-    this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), ...(model && { model }) });
+    this.#capacity = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), model });
     this.#capacity.start({
       utcMsAtStart: clock.utcMsAtStart,
       utcUncertaintySeconds: UTC_UNCERTAINTY_SECONDS,

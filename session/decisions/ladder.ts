@@ -3,13 +3,7 @@
 import type { Representation } from '../player-port.ts';
 
 /** A representation as the stream declares it: `bitrateBps` is not above 0 where it is missing. */
-export interface Declared extends Representation {
-  /** Relative quality (HLS `SCORE`): the larger, the better. */
-  score?: number | undefined;
-  width?: number | undefined;
-  height?: number | undefined;
-  frameRate?: number | undefined;
-}
+export type Declared = Representation;
 
 /** Bitrates of a video with twice the pixels differ by about 2 to this power. */
 const BITRATE_PER_PIXELS = 0.75;

@@ -4,6 +4,7 @@ import type { Controller, InFlight, PlayerState } from '../../abr/controller.ts'
 import type { ValidForecast } from '../../abr/forecast.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
 import type { PlayerPort, Situation } from '../player-port.ts';
+import type { SegmentQualities } from '../requests/segment-qualities.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';
 import type { Session } from '../requests/session.ts';
 import type { SessionClock } from '../requests/session-clock.ts';
@@ -31,6 +32,7 @@ interface PlannerParts {
   session: Session;
   clock: SessionClock;
   sizes: SegmentSizes;
+  qualities: SegmentQualities;
   forecasting: Forecasting | undefined;
   /** They may change, and count from the next `renew` or `takeInput` on. */
   options: PlannerOptions;
@@ -79,9 +81,10 @@ export class Planner {
    * forecast, and that playback has begun. `inFlight`: the download to reconsider; undefined for the next segment.
    */
   takeInput(situation: Situation, inFlight: InFlight | undefined): Input {
-    const { session, clock, forecasting, sizes, options } = this.parts;
+    const { session, clock, forecasting, sizes, qualities, options } = this.parts;
     if (situation.playback.bufferLevelSeconds > 0) session.playing();
-    const state = playerState({ situation, inFlight, record: session.record, clocks: clock.read(), sizes, options });
+    const { record } = session;
+    const state = playerState({ situation, inFlight, record, clocks: clock.read(), sizes, qualities, options });
     const newest = forecasting?.flushAndForecast(state);
     const forecast = session.record.isOutdated ? undefined : newest;
     session.forecast(forecast);

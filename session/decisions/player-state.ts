@@ -4,11 +4,12 @@ import type { InFlight, PlayerState } from '../../abr/controller.ts';
 import { LARGEST_HORIZON } from '../../abr/state/horizon.ts';
 import type { ResolvedOptions } from '../page/options.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
+import type { SegmentQualities } from '../requests/segment-qualities.ts';
 import type { SegmentSizes } from '../requests/segment-sizes.ts';
 import type { SessionRecord } from '../requests/session.ts';
 import type { Clocks } from '../requests/session-clock.ts';
 
-export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon'>;
+export type StateOptions = Pick<ResolvedOptions, 'weightsOf' | 'horizon' | 'pricePerMbps'>;
 
 interface StateParts {
   situation: Situation;
@@ -17,17 +18,31 @@ interface StateParts {
   record: SessionRecord;
   clocks: Clocks;
   sizes: SegmentSizes;
+  qualities: SegmentQualities;
   options: StateOptions;
 }
 
 /** Returns a copy that is not changed later. */
-export function playerState({ situation, inFlight, record, clocks, sizes, options }: StateParts): PlayerState {
+export function playerState({
+  situation,
+  inFlight,
+  record,
+  clocks,
+  sizes,
+  qualities,
+  options,
+}: StateParts): PlayerState {
   const { started, last, beforeLastBps } = record;
   const { period, ladder, playback } = situation;
   const indexInPeriod = inFlight ? inFlight.segmentIndex - period.firstIndex : nextIndex(situation, last);
   const segmentsRemaining = Math.max(1, period.segmentCount - indexInPeriod) + period.segmentsAfter;
   const rows = Math.min(segmentsRemaining, Math.max(LARGEST_HORIZON, options.horizon));
   const live = record.live.state(situation, indexInPeriod, clocks.nowSeconds);
+  const upcomingQualities = qualities.upcoming(situation, {
+    index: indexInPeriod,
+    count: rows,
+    pricePerMbps: options.pricePerMbps,
+  });
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {
     ...clocks,
@@ -39,9 +54,10 @@ export function playerState({ situation, inFlight, record, clocks, sizes, option
     segmentsRemaining,
     ladderBps,
     upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
+    ...(upcomingQualities && { upcomingQualities }),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],
-    weights: options.weightsOf(ladderBps),
+    weights: options.weightsOf(situation),
     ...(live && { live }),
   };
 }

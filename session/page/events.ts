@@ -56,6 +56,8 @@ export type FaultCode =
   | 'time-source-failed'
   /** `sizes` could not be loaded or is malformed: sizes are estimated. */
   | 'sizes-unusable'
+  /** `quality` could not be loaded, is malformed or threw: qualities are modelled. */
+  | 'quality-unusable'
   /** Three downloads have ended and none could be measured: the player's own algorithm decides until one can. */
   | 'nothing-measured'
   /** The player is not as the plugin expects: its own algorithm decides. */

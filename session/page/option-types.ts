@@ -2,7 +2,8 @@
 
 import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
-import type { QoeWeights } from '../../abr/qoe/qoe.ts';
+import type { Objective, QoeWeights } from '../../abr/qoe/qoe.ts';
+import type { GivenQualities } from '../requests/segment-qualities.ts';
 import type { SizesFile } from '../requests/segment-sizes.ts';
 import type { Logger } from './events.ts';
 
@@ -38,8 +39,21 @@ export interface LeoAbrOptions {
   controller?: ControllerName | Controller;
   /** Segments that a named controller plans ahead, 1 to 20. Default: the controller's own. */
   horizon?: number;
-  /** Quality that a controller maximises: `linear` in bitrate, or `log`. Default `linear`. */
-  qoe?: 'linear' | 'log';
+  /**
+   * What a named controller maximises: `perceived`, quality as people see it (from `quality`, else from bitrate, picture
+   * size, codec and the size on screen); or the bitrate, `linear` or `log`. Default: `perceived`, of `mpc-d` `linear`.
+   */
+  qoe?: Objective;
+  /**
+   * With `qoe: 'perceived'`: the measured quality of each segment, as `leo-abr quality` writes it, or its URL; or a function
+   * of representation id and segment index, from 0 to 100. Default: the model of quality.
+   */
+  quality?: GivenQualities;
+  /**
+   * With `qoe: 'perceived'`: what a Mbit/s costs in quality, 0 to 100; `true`: 2; `auto`: 2 where the browser asks for less
+   * data (`navigator.connection.saveData`), else 0. Default `auto`.
+   */
+  saveData?: 'auto' | boolean | number;
   /** Only `mpc-l`: how much it avoids stalls beyond their cost in QoE, 0 to 1. Default 0.1. */
   risk?: number;
   /**

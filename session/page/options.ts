@@ -6,14 +6,16 @@ import { createMpcD, DEFAULT_HORIZON } from '../../abr/mpc/mpc-d.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
 import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
-import { bitrateWeights, type QoeWeights } from '../../abr/qoe/qoe.ts';
+import type { Objective, QoeWeights } from '../../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
-import { BuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
+import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
+import { objectiveWeights, type Pictures } from '../decisions/qualities.ts';
 import { Forecasting } from '../forecasting/forecasting.ts';
 import { PriorForecaster } from '../forecasting/prior-forecaster.ts';
 import type { Host } from '../host.ts';
 import type { PlayerPort } from '../player-port.ts';
+import { parseQuality } from '../requests/quality-file.ts';
 import { parseSizes } from '../requests/segment-sizes.ts';
 import type { Session } from '../requests/session.ts';
 import { type Check, type Checks, checkOptions, has, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
@@ -42,7 +44,10 @@ export interface ResolvedOptions
   horizon: number;
   controllerName: string;
   newController(): Controller;
-  weightsOf(ladderBps: readonly number[]): QoeWeights;
+  weightsOf(pictures: Pictures): QoeWeights;
+  /** Of segments, as the page knows them: quality less its price of bits. Undefined: by `weightsOf`. */
+  quality: LeoAbrOptions['quality'];
+  pricePerMbps: number;
   /** Makes the controller's forecasts; undefined without forecasters. */
   newForecasting: ((surroundings: Surroundings) => Forecasting) | undefined;
   /** Downloads in a controller's state. Default 32. */
@@ -53,6 +58,11 @@ export interface ResolvedOptions
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
+/** The price of bits that saving data means, in quality per Mbit/s (docs/findings.md). */
+const SAVED_PER_MBPS = 2;
+const OBJECTIVES: readonly unknown[] = ['perceived', 'log', 'linear'] satisfies Objective[];
+const SAVES: readonly unknown[] = ['auto', true, false];
+const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100;
 
 /** Checked by `resolveMpcLOptions`, or by nobody. */
 const ANY: Check = ['any', () => true];
@@ -67,6 +77,8 @@ const MPC_L_CHECKS = {
   pageLoad: SWITCH,
 };
 
+const isFile = (value: unknown) => value instanceof URL || isText(value) || isPlain(value);
+
 const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
   ...MPC_L_CHECKS,
   controller: [
@@ -75,9 +87,11 @@ const CHECKS: Checks<LeoAbrOptions & InternalOptions> = {
   ],
   forecasters: ['an array', Array.isArray],
   horizon: isWhole(1, MAX_HORIZON),
-  qoe: ['linear or log', (value) => value === 'linear' || value === 'log'],
+  qoe: ['perceived, log or linear', (value) => OBJECTIVES.includes(value)],
+  quality: ['a URL, an object or a function', (value) => isFile(value) || typeof value === 'function'],
+  saveData: ['auto, true, false or a price from 0 to 100', (value) => SAVES.includes(value) || isPrice(value)],
   timeSource: ['now()', (value) => has(value, 'now')],
-  sizes: ['a URL or an object', (value) => value instanceof URL || isText(value) || isPlain(value)],
+  sizes: ['a URL or an object', isFile],
   live: ['an object', isPlain],
   cmcd: SWITCH,
   seed: isWhole(0, LARGEST_SEED),
@@ -97,9 +111,10 @@ const LIVE_CHECKS: Checks<LiveOptions> = {
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host: Host): ResolvedOptions {
   checkOptions(given, CHECKS);
-  const { controller = MPC_L, sizes, live = {}, qoe = 'linear', weights, observed = same } = given;
+  const { controller = MPC_L, sizes, live = {}, weights, observed = same } = given;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
+  if (isPlain(given.quality)) parseQuality(given.quality);
   given.forecasters?.forEach((one, i) => {
     check(has(one, 'start', 'observe', 'latest'), `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
   });
@@ -110,6 +125,8 @@ export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host
     }
   }
   const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON } = given;
+  const { qoe = controller === MPC_L ? 'perceived' : 'linear', saveData = 'auto' } = given;
+  const pricePerMbps = typeof saveData === 'number' ? saveData : savesData(saveData, host) ? SAVED_PER_MBPS : 0;
   const newController = controllerOf(given);
   return {
     host,
@@ -123,12 +140,16 @@ export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: () => observed(newController()),
-    weightsOf: weights ? () => weights : (ladderBps) => bitrateWeights(qoe, ladderBps),
+    quality: given.quality,
+    pricePerMbps,
+    weightsOf: weights ? () => weights : (pictures) => objectiveWeights(qoe, pictures, pricePerMbps),
     newForecasting: forecastingOf(given, host),
   };
 }
 
 const same = <T>(one: T) => one;
+
+const savesData = (saveData: boolean | 'auto', host: Host) => (saveData === 'auto' ? host.savesData() : saveData);
 
 function deviceClock(host: Host): TimeSource {
   return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
@@ -139,9 +160,8 @@ function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
   }
-  const { risk, watchSeconds, abandon, maxWastedShare, seed } = options;
-  // The controller has a default for each that is undefined.
-  const given = { horizon, risk, watchSeconds, abandon, maxWastedShare, seed } as MpcLOptions;
+  // The controller takes its own, and has a default for each that is undefined.
+  const given = { horizon, ...options } as MpcLOptions;
   resolveMpcLOptions(given);
   return () => createLiveMpcL(given);
 }
@@ -156,7 +176,7 @@ function forecastingOf(options: LeoAbrOptions, host: Host): ResolvedOptions['new
   return ({ events, port, session }) => {
     // Choices on demand do not depend on handovers.
     const needsHandovers = () => cmcd || events.isWatched || session.record.live.isRequested;
-    const builtIn = new BuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
+    const builtIn = createBuiltInForecaster({ newSubSecond: () => new SubSecond(), needsHandovers });
     const statistics = prior ? new PriorForecaster({ port, host }) : undefined;
     return new Forecasting({
       events,

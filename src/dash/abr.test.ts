@@ -5,26 +5,6 @@ import { attached, fakeVideo } from './fake-player.fixture.ts';
 useManualClock();
 
 describe('the switch rule', () => {
-  test('has no choice for audio and text, nor in instances that dash.js has replaced', () => {
-    const { controller, player } = attached({ controller: new Scripted() });
-    expect([player.ask('audio'), player.ask('text')]).toEqual([undefined, undefined]);
-    player.instantiateRules();
-    player.instantiateRules();
-    expect(player.ask()).toBe(0);
-    expect(controller.states).toHaveLength(1);
-  });
-
-  test("returns a switch request in dash.js's form", () => {
-    const { player, decisions } = attached({ controller: new Scripted() });
-    expect(player.instances[0]!.getSwitchRequest(player.rulesContext())).toMatchObject({
-      representation: { id: 'v0' },
-      priority: 0.5,
-      reason: { message: 'scripted: scripted' },
-      rule: 'LeoAbrRule',
-    });
-    expect(decisions).toMatchObject([{ representationId: 'v0', streamId: 'p0' }]);
-  });
-
   test("counts dash.js's buffer with the playback since its last event", () => {
     const { controller, player } = attached({ controller: new Scripted() });
     player.bufferLevelSeconds = 4;

@@ -3,6 +3,7 @@
 import type { Representation, RepresentationController, RulesContext, StreamInfo } from 'dashjs';
 import { type Declared, ladderOf, withBitrates } from '../../session/decisions/ladder.ts';
 import type { Period, Situation } from '../../session/player-port.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import type { LiveSupport } from './live-support.ts';
 import { type DashPlayer, rangeBits, segmentDuration, setting } from './player.ts';
@@ -40,8 +41,17 @@ export class Bitrates {
   }
 }
 
-function declaredOf({ id, bandwidth, qualityRanking, width, height, frameRate }: Representation): Declared {
-  return { id, bitrateBps: bandwidth, score: -qualityRanking || 0, width, height, frameRate };
+function declaredOf(one: Representation): Declared {
+  const { id, bandwidth, qualityRanking, width, height, frameRate, codecs } = one;
+  return {
+    id,
+    bitrateBps: bandwidth,
+    score: -qualityRanking || 0,
+    width,
+    height,
+    frameRate,
+    codec: codecs ?? undefined,
+  };
 }
 
 /** What dash.js allows; it works both out from the manifest at every question. */
@@ -79,7 +89,8 @@ export function readSituation(
   let indexed: RepresentationController | undefined;
   return {
     period,
-    ladder: ladderOf(limits.allowed).map(({ id, bitrateBps }) => ({ id, bitrateBps })),
+    ladder: ladderOf(limits.allowed),
+    displayedLines: displayedLines(player.getVideoElement()),
     playback: {
       segmentSeconds,
       bufferLevelSeconds,

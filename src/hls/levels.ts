@@ -25,8 +25,8 @@ function described(levels: readonly Level[]): readonly Rung[] | undefined {
   const ids = idsOf(levels);
   return withBitrates(
     levels.map((level, i) => {
-      const { averageBitrate, score, width, height, frameRate } = level;
-      return { id: ids[i]!, bitrateBps: averageBitrate || 0, score, width, height, frameRate, level };
+      const { averageBitrate, score, width, height, frameRate, videoCodec: codec } = level;
+      return { id: ids[i]!, bitrateBps: averageBitrate || 0, score, width, height, frameRate, codec, level };
     }),
   );
 }

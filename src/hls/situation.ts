@@ -3,6 +3,7 @@
 import type Hls from 'hls.js';
 import type { Fragment, HlsConfig, Level, LevelDetails, LoaderStats } from 'hls.js';
 import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import type { CatchUp } from './catch-up.ts';
 import { type Rung, rungsOf } from './levels.ts';
 import { liveTime, segmentDuration } from './live.ts';
@@ -25,6 +26,7 @@ export function readSituation(
   return {
     period: periodOf(details),
     ladder,
+    displayedLines: displayedLines(hls.media),
     playback: {
       segmentSeconds,
       bufferLevelSeconds,

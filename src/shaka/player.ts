@@ -22,6 +22,7 @@ export interface ShakaStream {
   width?: number;
   height?: number;
   frameRate?: number;
+  codecs?: string;
   language?: string;
   label?: string | null;
   roles?: string[];

@@ -1,6 +1,7 @@
 /** Reads the inputs of a decision from Shaka Player, in the core's types. Shaka counts in seconds and bytes. */
 
 import type { LivePosition, Period, SegmentRequest, Situation } from '../../session/player-port.ts';
+import { displayedLines } from '../displayed-lines.ts';
 import type { LiveStream } from './live.ts';
 import type { SegmentReference, ShakaPlayer, ShakaStream, Variant } from './player.ts';
 import { Variants } from './variants.ts';
@@ -55,6 +56,7 @@ export class Presentation {
     return {
       period: this.#period(segmentSeconds),
       ladder,
+      displayedLines: displayedLines(element),
       playback: {
         segmentSeconds,
         bufferLevelSeconds,

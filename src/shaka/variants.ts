@@ -78,10 +78,11 @@ export class Variants {
   }
 
   #declared(video: ShakaStream): VariantRung {
-    const { width, height, frameRate, bandwidth } = video;
+    const { width, height, frameRate, codecs: codec, bandwidth } = video;
     const ofVariants = this.all.filter((variant) => variant.video === video).map((variant) => variant.bandwidth);
     const bitrateBps = this.#isOfVariants && ofVariants.length > 0 ? Math.min(...ofVariants) : bandwidth;
-    return { id: video.originalId || String(video.id), video, bitrateBps: bitrateBps ?? 0, width, height, frameRate };
+    const id = video.originalId || String(video.id);
+    return { id, video, bitrateBps: bitrateBps ?? 0, width, height, frameRate, codec };
   }
 }
 

@@ -3,7 +3,7 @@
 import type { ValidForecast } from '../../abr/forecast.ts';
 import { MAX_OBSERVATIONS, type SessionReport } from '../../abr/qoe/session-report.ts';
 import { quantile, quantileAt } from '../../abr/statistics/quantile.ts';
-import { DeliveredTimeline } from '../../predictor/link/delivered-timeline.ts';
+import { deliveredTimeline } from '../../predictor/link/delivered-timeline.ts';
 import { HandoverClock } from '../../predictor/link/handover-clock/handover-clock.ts';
 
 const MOST_SECONDS = 3600;
@@ -18,7 +18,7 @@ const LEVELS = [0.1, 0.5, 0.9] as const;
 
 /** Of one session; times are of an even clock. */
 export class LinkRecord {
-  readonly #delivered = new DeliveredTimeline(MOST_SECONDS, CELL_SECONDS);
+  readonly #delivered = deliveredTimeline(MOST_SECONDS, CELL_SECONDS);
   /** The first step of forecasts; in bit/s, at `LEVELS`. */
   readonly #expected: { fromSeconds: number; toSeconds: number; quantiles: number[] }[] = [];
   readonly #clock: HandoverClock;

@@ -3,7 +3,7 @@
  * between the pauses of a live stream.
  */
 
-import type { Observation } from '../../../abr/forecast.ts';
+import type { ThroughputPiece } from '../observation-meter.ts';
 
 export const SLOTS_PER_SECOND = 10;
 /** Longer pieces hide a dip. */
@@ -27,71 +27,68 @@ const LONGEST_DIP_SLOTS = 8;
 const SHARE_MEMORY_SLOTS = 150;
 const FIRST_SLOTS = 26;
 
-export class Dips {
-  #slot = Number.NEGATIVE_INFINITY;
-  #bits = 0;
-  #seconds = 0;
-  #referenceBits = 0;
-  #referenceSeconds = 0;
-  #distance = FIRST_DISTANCE;
-  #slots = 0;
+/**
+ * Returns the observer of pieces, which are possible and in order of time. `emit` receives, in order, each slot of 0.1 s of
+ * the session's clock that a dip began in or that was no dip, and the recent share of dips in them. The rest of a dip,
+ * and what is too short or long, are left out.
+ */
+export function dipFinder(emit: (slot: number, isDip: boolean, share: number) => void) {
+  let slot = Number.NEGATIVE_INFINITY;
+  let slotBits = 0;
+  let slotSeconds = 0;
+  let referenceBits = 0;
+  let referenceSeconds = 0;
+  let meanDistance = FIRST_DISTANCE;
+  let slots = 0;
   /** The last compared slot, and the first one of the dip at it. */
-  #comparedSlot = Number.NEGATIVE_INFINITY;
-  #dipSlot: number | undefined;
-  #recentDips = 0;
-  #recentSlots = 0;
+  let comparedSlot = Number.NEGATIVE_INFINITY;
+  let dipSlot: number | undefined;
+  let recentDips = 0;
+  let recentSlots = 0;
 
-  /**
-   * `emit` receives, in order, each slot of 0.1 s of the session's clock that a dip began in or that was no dip, and the
-   * recent share of dips in them. The rest of a dip, and what is too short or long, are left out.
-   */
-  constructor(private readonly emit: (slot: number, isDip: boolean, share: number) => void) {}
-
-  /** `startSeconds` to `endSeconds` are possible, and not before those of the last call. */
-  observe({ startSeconds, endSeconds, bits }: Extract<Observation, { kind: 'throughput' }>): void {
-    if (endSeconds - startSeconds > LONGEST_PIECE_SECONDS) return;
-    const slot = Math.floor(((startSeconds + endSeconds) / 2) * SLOTS_PER_SECOND);
-    if (slot !== this.#slot) {
-      if (this.#seconds >= LEAST_BUSY_SECONDS) this.#close();
-      this.#slot = slot;
-      this.#bits = 0;
-      this.#seconds = 0;
-    }
-    this.#bits += bits;
-    this.#seconds += endSeconds - startSeconds;
-  }
-
-  #close(): void {
-    const slot = this.#slot;
-    const keep = Math.exp(-Math.max(0, slot - this.#comparedSlot) / SLOTS_PER_SECOND / REFERENCE_SECONDS);
-    this.#referenceBits *= keep;
-    this.#referenceSeconds *= keep;
-    this.#comparedSlot = slot;
-    if (this.#referenceSeconds >= LEAST_REFERENCE_SECONDS && this.#referenceBits > 0) {
-      const rate = this.#bits / this.#seconds;
-      const distance = Math.log(Math.max(rate / (this.#referenceBits / this.#referenceSeconds), Number.MIN_VALUE));
-      const depth = Math.max(LEAST_DEPTH, LEAST_DISTANCES * this.#distance);
-      // A dip ends well above the least depth, or else noise would end a step of the rate.
-      if (distance < (this.#dipSlot === undefined ? -depth : -END_SHARE * depth)) this.#dipSlot ??= slot;
-      else {
-        const dipSlots = slot - (this.#dipSlot ?? slot);
-        if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) this.#count(this.#dipSlot!, true);
-        this.#dipSlot = undefined;
-        this.#count(slot, false);
-      }
-      const memory = Math.min(++this.#slots, DISTANCE_MEMORY_SLOTS);
-      this.#distance += (Math.min(Math.abs(distance), LARGEST_DISTANCE) - this.#distance) / memory;
-    }
-    this.#referenceBits += this.#bits;
-    this.#referenceSeconds += this.#seconds;
-  }
-
-  #count(slot: number, isDip: boolean): void {
-    this.emit(slot, isDip, (1 + this.#recentDips) / (FIRST_SLOTS + this.#recentSlots));
+  function count(at: number, isDip: boolean): void {
+    emit(at, isDip, (1 + recentDips) / (FIRST_SLOTS + recentSlots));
     const keep = 1 - 1 / SHARE_MEMORY_SLOTS;
-    this.#recentDips = this.#recentDips * keep + (isDip ? 1 : 0);
-    this.#recentSlots = this.#recentSlots * keep + 1;
+    recentDips = recentDips * keep + (isDip ? 1 : 0);
+    recentSlots = recentSlots * keep + 1;
   }
+
+  function close(): void {
+    const keep = Math.exp(-Math.max(0, slot - comparedSlot) / SLOTS_PER_SECOND / REFERENCE_SECONDS);
+    referenceBits *= keep;
+    referenceSeconds *= keep;
+    comparedSlot = slot;
+    if (referenceSeconds >= LEAST_REFERENCE_SECONDS && referenceBits > 0) {
+      const rate = slotBits / slotSeconds;
+      const distance = Math.log(Math.max(rate / (referenceBits / referenceSeconds), Number.MIN_VALUE));
+      const depth = Math.max(LEAST_DEPTH, LEAST_DISTANCES * meanDistance);
+      // A dip ends well above the least depth, or else noise would end a step of the rate.
+      if (distance < (dipSlot === undefined ? -depth : -END_SHARE * depth)) dipSlot ??= slot;
+      else {
+        const dipSlots = slot - (dipSlot ?? slot);
+        if (dipSlots > 0 && dipSlots <= LONGEST_DIP_SLOTS) count(dipSlot!, true);
+        dipSlot = undefined;
+        count(slot, false);
+      }
+      const memory = Math.min(++slots, DISTANCE_MEMORY_SLOTS);
+      meanDistance += (Math.min(Math.abs(distance), LARGEST_DISTANCE) - meanDistance) / memory;
+    }
+    referenceBits += slotBits;
+    referenceSeconds += slotSeconds;
+  }
+
+  return ({ startSeconds, endSeconds, bits }: ThroughputPiece): void => {
+    if (endSeconds - startSeconds > LONGEST_PIECE_SECONDS) return;
+    const at = Math.floor(((startSeconds + endSeconds) / 2) * SLOTS_PER_SECOND);
+    if (at !== slot) {
+      if (slotSeconds >= LEAST_BUSY_SECONDS) close();
+      slot = at;
+      slotBits = 0;
+      slotSeconds = 0;
+    }
+    slotBits += bits;
+    slotSeconds += endSeconds - startSeconds;
+  };
 }
 
 /** Share of a position's dips that begin in the slot before it, in its own, and in the next one. */
@@ -144,34 +141,33 @@ const LEAST_SHARE = 0.002;
 /** Weights are normalised when their sum has gone this far from 1, for the sake of numbers. */
 const LARGEST_LOG_TOTAL = 20;
 
-/** The hypothesis of a link whose dips recur, but not every 15 s. */
-export class OtherPeriods {
-  readonly #periods = PERIODS_SECONDS.map((seconds) => {
+/**
+ * The hypothesis of a link whose dips recur, but not every 15 s. Returns its observer, as `RegularDips.observe`, which
+ * gives ln of the ratio over all positions of all periods.
+ */
+export function otherPeriods() {
+  const periods = PERIODS_SECONDS.map((seconds) => {
     const slots = seconds * SLOTS_PER_SECOND;
-    const share = 1 / (slots * PERIODS_SECONDS.length);
-    return { dips: new RegularDips(seconds), share, weights: new Float64Array(slots).fill(share) };
+    const first = 1 / (slots * PERIODS_SECONDS.length);
+    return { dips: new RegularDips(seconds), first, weights: new Float64Array(slots).fill(first) };
   });
-  #total = 1;
-
-  /** As `RegularDips.observe`; returns ln of the ratio over all positions of all periods. */
-  observe(slot: number, isDip: boolean, share: number): number {
-    const before = this.#total;
-    for (const { dips, weights, share: first } of this.#periods) {
+  let total = 1;
+  return (slot: number, isDip: boolean, share: number): number => {
+    const before = total;
+    for (const { dips, weights, first } of periods) {
       for (let offset = 0; offset < OFFSETS; offset++) {
         const position = dips.position(slot, offset);
         const ratio = dips.observe(position, offset, isDip, share);
         const weight = Math.max(weights[position]! * ratio, LEAST_SHARE * first * before);
-        this.#total += weight - weights[position]!;
+        total += weight - weights[position]!;
         weights[position] = weight;
       }
     }
-    const logRatio = Math.log(this.#total / before);
-    if (Math.abs(Math.log(this.#total)) > LARGEST_LOG_TOTAL) {
-      for (const { weights } of this.#periods) {
-        for (let i = 0; i < weights.length; i++) weights[i]! /= this.#total;
-      }
-      this.#total = 1;
+    const logRatio = Math.log(total / before);
+    if (Math.abs(Math.log(total)) > LARGEST_LOG_TOTAL) {
+      for (const { weights } of periods) for (let i = 0; i < weights.length; i++) weights[i]! /= total;
+      total = 1;
     }
     return logRatio;
-  }
+  };
 }

@@ -5,11 +5,11 @@
  */
 
 import { EPOCH_SECONDS, HANDOVER_SECOND, type Observation, type SessionContext } from '../../../abr/forecast.ts';
-import { Dips, OFFSETS, OtherPeriods, RegularDips } from './dips.ts';
-import { CELL_SECONDS, type HandoverEstimate, nearness, type Position, PositionFinder } from './position.ts';
-import { isMoment, RateBins } from './rate-bins.ts';
-import { REPEAT_SECONDS, Repeats } from './repeats.ts';
-import { CELLS, LATENCY_PARAMETERS, type Measurement, RATE_PARAMETERS, StateFilters } from './state-filters.ts';
+import { dipFinder, OFFSETS, otherPeriods, RegularDips } from './dips.ts';
+import { CELL_SECONDS, type HandoverEstimate, nearness, type Position, positionIn } from './position.ts';
+import { isMoment, rateBins } from './rate-bins.ts';
+import { REPEAT_SECONDS, repeatsAfter } from './repeats.ts';
+import { CELLS, LATENCY_PARAMETERS, type Measurement, RATE_PARAMETERS, stateFilters } from './state-filters.ts';
 import { greatest, modulo, normalise, scale, sum } from './weights.ts';
 
 export type { HandoverEstimate } from './position.ts';
@@ -55,13 +55,13 @@ export class HandoverClock {
   readonly #prior = new Float64Array(CELLS);
   #utcSecondsAtStart = Number.NaN;
   #utcUncertaintySeconds = Number.NaN;
-  readonly #rates = new StateFilters(RATE_PARAMETERS);
-  readonly #latencies = new StateFilters(LATENCY_PARAMETERS);
-  readonly #repeats = REPEAT_SECONDS.map((seconds) => new Repeats(seconds));
-  readonly #bins = new RateBins((bin) => this.#addRate(bin));
-  readonly #dips = new Dips((slot, isDip, share) => this.#addDip(slot, isDip, share));
+  readonly #rates = stateFilters(RATE_PARAMETERS);
+  readonly #latencies = stateFilters(LATENCY_PARAMETERS);
+  readonly #repeats = REPEAT_SECONDS.map(repeatsAfter);
+  readonly #observeRate = rateBins((bin) => this.#addRate(bin));
+  readonly #observeDips = dipFinder((slot, isDip, share) => this.#addDip(slot, isDip, share));
   readonly #handoverDips = new RegularDips(EPOCH_SECONDS);
-  readonly #otherDips = new OtherPeriods();
+  readonly #observeOtherDips = otherPeriods();
   /** Evidence from dips, if they are at handovers: ln of its probability, per cell, relative to dips at random. */
   readonly #logDips = new Float64Array(CELLS);
   /** The same, if they have another period. */
@@ -71,7 +71,6 @@ export class HandoverClock {
   #isLeo = false;
   /** From the weights; undefined since they changed. */
   #position: Position | undefined;
-  readonly #positions = new PositionFinder();
   #rateSeconds = 0;
 
   /** Of a new session. */
@@ -127,9 +126,7 @@ export class HandoverClock {
       const { atSeconds, latencySeconds } = observation;
       if (!isMoment(atSeconds) || !(latencySeconds > 0 && latencySeconds < Number.POSITIVE_INFINITY)) return;
       this.#addLatency({ atSeconds, seconds: latencySeconds, value: Math.log(latencySeconds) });
-    } else if (this.#bins.observe(observation) && observation.kind === 'throughput') {
-      this.#dips.observe(observation);
-    }
+    } else if (this.#observeRate(observation)) this.#observeDips(observation);
   }
 
   /** Probability per cell of 0.1 s, given epochs: entry c is for handovers at c * 0.1 s + n * 15 s. */
@@ -140,7 +137,7 @@ export class HandoverClock {
   /** Undefined for an impossible `nowSeconds`. */
   estimate(nowSeconds: number): HandoverEstimate | undefined {
     if (!isMoment(nowSeconds)) return undefined;
-    this.#position ??= this.#positions.around(this.#epochs);
+    this.#position ??= positionIn(this.#epochs);
     const { within, ...position } = this.#position;
     const { leoProbability, isLeo } = this;
     const next = nowSeconds + modulo(position.phaseSeconds - nowSeconds, EPOCH_SECONDS);
@@ -156,7 +153,7 @@ export class HandoverClock {
     const { densities } = this.#rates;
     for (let i = 0; i < densities.length; i++) this.#weights[i]! *= densities[i]!;
     for (let i = 0; i < this.#repeats.length; i++) {
-      const logDensity = this.#repeats[i]!.observe(bin);
+      const logDensity = this.#repeats[i]!(bin);
       this.#weights[densities.length + i]! *=
         logDensity === undefined ? densities[CELLS]! : Math.exp(logDensity * RATE_PARAMETERS.weight);
     }
@@ -174,7 +171,7 @@ export class HandoverClock {
       this.#epochs[cell]! *= Math.exp(orWithoutDips(this.#logDips[cell]!) - orWithoutDips(before));
     }
     const before = this.#logOtherDips;
-    this.#logOtherDips = Math.max(LEAST_LOG_DIPS, before + this.#otherDips.observe(slot, isDip, share));
+    this.#logOtherDips = Math.max(LEAST_LOG_DIPS, before + this.#observeOtherDips(slot, isDip, share));
     scale(this.#without, Math.exp(orWithoutDips(this.#logOtherDips) - orWithoutDips(before)));
     this.#settle();
   }

@@ -32,60 +32,56 @@ export type Position = Pick<HandoverEstimate, 'phaseSeconds' | 'uncertaintySecon
   within: number;
 };
 
-export class PositionFinder {
+/** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
+export function positionIn(epochs: Float64Array): Position {
   /** Probabilities, with `WINDOW_CELLS` cells before the first one and after the last one. */
-  readonly #weights = new Float64Array(CELLS + 2 * WINDOW_CELLS);
-
-  /** The mean position around the cell with the most weight near it, and the spread of the weights about it. */
-  around(epochs: Float64Array): Position {
-    const weights = this.#weights;
-    // Without what `normalise` has added.
-    const added = LEAST_SHARE * greatest(epochs);
-    for (let i = 0; i < weights.length; i++) {
-      weights[i] = Math.max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
-    }
-    let most = 0;
-    let best = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      let near = 0;
-      for (let offset = -NEAR_CELLS; offset <= NEAR_CELLS; offset++) {
-        near += weights[cell + WINDOW_CELLS + offset]! * (NEAR_CELLS + 1 - Math.abs(offset));
-      }
-      if (near <= most) continue;
-      most = near;
-      best = cell;
-    }
-    let weight = 0;
-    let moment = 0;
-    for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
-      const share = weights[best + WINDOW_CELLS + offset]! * (1 - Math.abs(offset) / (WINDOW_CELLS + 1));
-      weight += share;
-      moment += share * offset;
-    }
-    const position = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS);
-    // The rounding of a position just below 0 can make 15.
-    const phaseSeconds = position % EPOCH_SECONDS;
-    let total = 0;
-    let squared = 0;
-    let within = 0;
-    let squaredWithin = 0;
-    for (let cell = 0; cell < CELLS; cell++) {
-      const share = weights[cell + WINDOW_CELLS]!;
-      const apart = Math.abs(cell * CELL_SECONDS - phaseSeconds);
-      const distance = Math.min(apart, EPOCH_SECONDS - apart);
-      total += share;
-      squared += share * distance * distance;
-      if (distance > 1) continue;
-      within += share;
-      squaredWithin += share * distance * distance;
-    }
-    return {
-      phaseSeconds,
-      uncertaintySeconds: Math.hypot(Math.sqrt(squared / total), LEAST_SPREAD_SECONDS),
-      spreadSeconds: Math.sqrt(squaredWithin / within),
-      within: within / total,
-    };
+  const weights = new Float64Array(CELLS + 2 * WINDOW_CELLS);
+  // Without what `normalise` has added.
+  const added = LEAST_SHARE * greatest(epochs);
+  for (let i = 0; i < weights.length; i++) {
+    weights[i] = Math.max(0, epochs[(i + CELLS - WINDOW_CELLS) % CELLS]! - added);
   }
+  let most = 0;
+  let best = 0;
+  for (let cell = 0; cell < CELLS; cell++) {
+    let near = 0;
+    for (let offset = -NEAR_CELLS; offset <= NEAR_CELLS; offset++) {
+      near += weights[cell + WINDOW_CELLS + offset]! * (NEAR_CELLS + 1 - Math.abs(offset));
+    }
+    if (near <= most) continue;
+    most = near;
+    best = cell;
+  }
+  let weight = 0;
+  let moment = 0;
+  for (let offset = -WINDOW_CELLS; offset <= WINDOW_CELLS; offset++) {
+    const share = weights[best + WINDOW_CELLS + offset]! * (1 - Math.abs(offset) / (WINDOW_CELLS + 1));
+    weight += share;
+    moment += share * offset;
+  }
+  const position = modulo((best + moment / weight) * CELL_SECONDS, EPOCH_SECONDS);
+  // The rounding of a position just below 0 can make 15.
+  const phaseSeconds = position % EPOCH_SECONDS;
+  let total = 0;
+  let squared = 0;
+  let within = 0;
+  let squaredWithin = 0;
+  for (let cell = 0; cell < CELLS; cell++) {
+    const share = weights[cell + WINDOW_CELLS]!;
+    const apart = Math.abs(cell * CELL_SECONDS - phaseSeconds);
+    const distance = Math.min(apart, EPOCH_SECONDS - apart);
+    total += share;
+    squared += share * distance * distance;
+    if (distance > 1) continue;
+    within += share;
+    squaredWithin += share * distance * distance;
+  }
+  return {
+    phaseSeconds,
+    uncertaintySeconds: Math.hypot(Math.sqrt(squared / total), LEAST_SPREAD_SECONDS),
+    spreadSeconds: Math.sqrt(squaredWithin / within),
+    within: within / total,
+  };
 }
 
 /** Seconds from a position to a cell in the epoch, at most half an epoch. */

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { RateBins } from './rate-bins.ts';
+import { rateBins } from './rate-bins.ts';
 import type { Measurement } from './state-filters.ts';
 
 function binsOf(pieces: readonly (readonly [startSeconds: number, endSeconds: number, bits: number])[]): Measurement[] {
   const emitted: Measurement[] = [];
-  const bins = new RateBins((bin) => emitted.push(bin));
+  const observe = rateBins((bin) => emitted.push(bin));
   for (const [startSeconds, endSeconds, bits] of pieces) {
-    bins.observe({ kind: 'throughput', startSeconds, endSeconds, bits });
+    observe({ kind: 'throughput', startSeconds, endSeconds, bits });
   }
   return emitted;
 }

@@ -19,57 +19,51 @@ const SLACK_SECONDS = 0.02;
 /** An observation that starts this long before the latest one shows that the session's clock was set back. */
 const SET_BACK_SECONDS = 1;
 
-export class RateBins {
-  #tail: ThroughputPiece[] = [];
-  #latestSeconds = Number.NEGATIVE_INFINITY;
-  #startSeconds = 0;
-  #endSeconds = 0;
-  #busySeconds = 0;
-  #bits = 0;
+/**
+ * Returns the observer, which says whether an observation is a possible one of throughput; others are ignored. `emit`
+ * receives each bin with ln of the rate in bit/s.
+ */
+export function rateBins(emit: (bin: Measurement) => void) {
+  const tail: ThroughputPiece[] = [];
+  let latestSeconds = Number.NEGATIVE_INFINITY;
+  let binStart = 0;
+  let binEnd = 0;
+  let busySeconds = 0;
+  let binBits = 0;
 
-  /** `emit` receives each bin with ln of the rate in bit/s. */
-  constructor(private readonly emit: (bin: Measurement) => void) {}
+  function close(): void {
+    if (busySeconds >= MIN_BUSY_SECONDS) {
+      const value = Math.log(binBits / busySeconds + 1);
+      emit({ atSeconds: (binStart + binEnd) / 2, seconds: busySeconds, value });
+    }
+    busySeconds = 0;
+    binBits = 0;
+  }
 
-  /** Returns whether it is a possible observation of throughput; others are ignored. */
-  observe(observation: Observation): boolean {
+  return (observation: Observation): observation is ThroughputPiece => {
     if (observation.kind !== 'throughput') return false;
     const { startSeconds, endSeconds, bits } = observation;
     if (!(endSeconds > startSeconds && isMoment(startSeconds) && isMoment(endSeconds))) return false;
     if (!(bits >= 0 && bits < Number.POSITIVE_INFINITY)) return false;
-    const pause = startSeconds - this.#latestSeconds;
+    const pause = startSeconds - latestSeconds;
     if (pause < -SLACK_SECONDS && pause > -SET_BACK_SECONDS) return false;
     if (Math.abs(pause) > SLACK_SECONDS) {
-      this.#tail.length = 0;
-      if (pause > MAX_PAUSE_SECONDS || pause < 0) this.#close();
+      tail.length = 0;
+      if (pause > MAX_PAUSE_SECONDS || pause < 0) close();
     }
-    this.#latestSeconds = endSeconds;
-    this.#tail.push(observation);
-    while (this.#tail.length > MAX_TAIL_PIECES || this.#tail[0]!.endSeconds <= endSeconds - TAIL_SECONDS) {
-      this.#add(this.#tail.shift()!);
+    latestSeconds = endSeconds;
+    tail.push(observation);
+    while (tail.length > MAX_TAIL_PIECES || tail[0]!.endSeconds <= endSeconds - TAIL_SECONDS) {
+      const piece = tail.shift()!;
+      if (busySeconds === 0) binStart = piece.startSeconds;
+      binEnd = piece.endSeconds;
+      busySeconds += piece.endSeconds - piece.startSeconds;
+      binBits += piece.bits;
+      // Tolerance for rounding of five tenths of a second.
+      if (busySeconds > BIN_SECONDS - 1e-6) close();
     }
     return true;
-  }
-
-  #add({ startSeconds, endSeconds, bits }: ThroughputPiece): void {
-    if (this.#busySeconds === 0) this.#startSeconds = startSeconds;
-    this.#endSeconds = endSeconds;
-    this.#busySeconds += endSeconds - startSeconds;
-    this.#bits += bits;
-    // Tolerance for rounding of five tenths of a second.
-    if (this.#busySeconds > BIN_SECONDS - 1e-6) this.#close();
-  }
-
-  #close(): void {
-    if (this.#busySeconds >= MIN_BUSY_SECONDS) {
-      this.emit({
-        atSeconds: (this.#startSeconds + this.#endSeconds) / 2,
-        seconds: this.#busySeconds,
-        value: Math.log(this.#bits / this.#busySeconds + 1),
-      });
-    }
-    this.#busySeconds = 0;
-    this.#bits = 0;
-  }
+  };
 }
 
 /** Whether it is a possible time of a session's clock: a number within 30 years. */

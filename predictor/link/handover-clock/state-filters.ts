@@ -73,43 +73,46 @@ export const LATENCY_PARAMETERS: FilterParameters = {
 /** The volatility of timers alone. */
 const LEAST_VOLATILITY = 0.003;
 
-export class StateFilters {
-  /**
-   * Density of the last measurement to the power of `weight`, up to a common factor: per cell, then per hypothesis
-   * without epochs.
-   */
-  readonly densities: Float64Array;
-  readonly #parameters: FilterParameters;
-  readonly #states: Float64Array;
-  readonly #variances: Float64Array;
-  #volatility: number;
-  #count = 0;
-  #lastSeconds = 0;
+/**
+ * `densities`: of the last measurement to the power of `weight`, up to a common factor: per cell, then per hypothesis
+ * without epochs. `observe` updates all filters. Cell c is the hypothesis of boundaries at session second
+ * `c * 15 / CELLS` plus multiples of 15.
+ */
+export function stateFilters(parameters: FilterParameters) {
+  const { drift, jump, noise, dipDepth, dipSeconds, lagSeconds, steady, weight } = parameters;
+  const hypotheses = CELLS + steady.length;
+  const states = new Float64Array(hypotheses);
+  const variances = new Float64Array(hypotheses);
+  const densities = new Float64Array(hypotheses);
+  let volatility = parameters.firstVolatility;
+  let count = 0;
+  let lastSeconds = 0;
 
-  constructor(parameters: FilterParameters) {
-    this.#parameters = parameters;
-    this.#volatility = parameters.firstVolatility;
-    const hypotheses = CELLS + parameters.steady.length;
-    this.#states = new Float64Array(hypotheses);
-    this.#variances = new Float64Array(hypotheses);
-    this.densities = new Float64Array(hypotheses);
+  /** One step of one filter; returns the squared innovation / the expected one. */
+  function update(i: number, value: number, gained: number, measured: number): number {
+    const variance = variances[i]! + gained;
+    const expected = variance + measured;
+    const innovation = value - states[i]!;
+    const squared = (innovation / volatility) ** 2 / expected;
+    // Student's density with 3 degrees of freedom. A root is a fifth of the cost of a power.
+    const density = 1 / (Math.sqrt(expected) * (1 + squared / 3) ** 2 * volatility);
+    densities[i] = weight === 0.5 ? Math.sqrt(density) : density ** weight;
+    const gain = (variance / expected) * Math.min(1, 4 / (3 + squared));
+    states[i]! += gain * innovation;
+    variances[i] = variance * (1 - gain);
+    return squared;
   }
 
-  /**
-   * Updates all filters. Cell c is the hypothesis of boundaries at session second `c * 15 / CELLS` plus multiples of
-   * 15.
-   */
-  observe({ atSeconds, seconds, value }: Measurement): void {
-    const { drift, jump, noise, dipDepth, dipSeconds, lagSeconds, steady } = this.#parameters;
-    const elapsed = atSeconds - this.#lastSeconds;
-    this.#lastSeconds = atSeconds;
-    if (this.#count++ === 0 || elapsed < 0) {
-      this.#states.fill(value);
-      this.#variances.fill(noise);
-      this.densities.fill(1);
+  function observe({ atSeconds, seconds, value }: Measurement): void {
+    const elapsed = atSeconds - lastSeconds;
+    lastSeconds = atSeconds;
+    if (count++ === 0 || elapsed < 0) {
+      states.fill(value);
+      variances.fill(noise);
+      densities.fill(1);
       return;
     }
-    const dip = (dipDepth * this.#volatility) / seconds;
+    const dip = (dipDepth * volatility) / seconds;
     for (let cell = 0; cell < CELLS; cell++) {
       const epochs = (atSeconds - lagSeconds) / EPOCH_SECONDS - cell / CELLS;
       const epoch = Math.floor(epochs);
@@ -117,33 +120,18 @@ export class StateFilters {
       const middle = (epochs - epoch) * EPOCH_SECONDS;
       // The last bin of an epoch may overlap the next dip.
       const dipped = overlap(middle, seconds, dipSeconds) + overlap(middle - EPOCH_SECONDS, seconds, dipSeconds);
-      this.#update(cell, value + dip * dipped, drift * elapsed + (crossed ? jump : 0), noise);
+      update(cell, value + dip * dipped, drift * elapsed + (crossed ? jump : 0), noise);
     }
     let squared = 0;
     for (let i = steady.length - 1; i >= 0; i--) {
       const [ownDrift, ownNoise] = steady[i]!;
-      squared = this.#update(CELLS + i, value, ownDrift * elapsed, ownNoise);
+      squared = update(CELLS + i, value, ownDrift * elapsed, ownNoise);
     }
-    const { volatilityLimit, volatilityMemory } = this.#parameters;
-    const change = (Math.min(squared, volatilityLimit) - 1) / Math.min(this.#count, volatilityMemory);
-    this.#volatility = Math.max(LEAST_VOLATILITY, this.#volatility * Math.sqrt(1 + change));
+    const { volatilityLimit, volatilityMemory } = parameters;
+    const change = (Math.min(squared, volatilityLimit) - 1) / Math.min(count, volatilityMemory);
+    volatility = Math.max(LEAST_VOLATILITY, volatility * Math.sqrt(1 + change));
   }
-
-  /** One step of one filter; returns the squared innovation / the expected one. */
-  #update(i: number, value: number, gained: number, noise: number): number {
-    const variance = this.#variances[i]! + gained;
-    const expected = variance + noise;
-    const innovation = value - this.#states[i]!;
-    const squared = (innovation / this.#volatility) ** 2 / expected;
-    // Student's density with 3 degrees of freedom. A root is a fifth of the cost of a power.
-    const density = 1 / (Math.sqrt(expected) * (1 + squared / 3) ** 2 * this.#volatility);
-    const { weight } = this.#parameters;
-    this.densities[i] = weight === 0.5 ? Math.sqrt(density) : density ** weight;
-    const gain = (variance / expected) * Math.min(1, 4 / (3 + squared));
-    this.#states[i]! += gain * innovation;
-    this.#variances[i] = variance * (1 - gain);
-    return squared;
-  }
+  return { densities, observe };
 }
 
 /** How much of the `seconds` around `middle` is within [0, until]. */

@@ -3,6 +3,7 @@
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
 import { bitrateWeights, createController, type QoeWeights } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
+import { unpackModel } from '../../../predictor/forecast/model-file.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
 import { createOnnxForecaster } from '../../../predictor/onnx/index.ts';
 import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
@@ -49,8 +50,6 @@ class BenchSession {
   readonly #decisions: DecisionRecord[] = [];
   /** The controllers of the plugin's sessions, with their timings. */
   readonly #controllers: ObservedController[] = [];
-  /** Of the page's own forecasters, if any. */
-  #forecasterMillis: { loading: number; main: number } | undefined;
   #player!: TestPlayer;
   #oracle: BrowserOracle | undefined;
   #fault: string | undefined;
@@ -91,17 +90,13 @@ class BenchSession {
     const newSubSecond = scenario.live && (() => new SubSecond());
     const handover = name !== 'built-in:no-handover';
     const ofGroup = name === 'shipped' ? undefined : model;
-    const builtIn = createBuiltInForecaster({ handover, newSubSecond, ...(ofGroup && { model: ofGroup }) });
+    const builtIn = createBuiltInForecaster({ handover, newSubSecond, model: ofGroup && unpackModel(ofGroup) });
     const behind = hasOwn && handover && !ofGroup ? [] : [builtIn];
-    const millis = { loading: 0, main: 0 };
-    if (name === 'service' || isOnnx(name) || behind.length > 0) this.#forecasterMillis = millis;
-    if (name === 'service') return [timed(createServiceForecaster(serviceUrl!), millis), ...behind];
-    if (!isOnnx(name)) return behind.map((one) => timed(one, millis));
+    if (name === 'service') return [createServiceForecaster(serviceUrl!), ...behind];
+    if (!isOnnx(name)) return behind;
     const forecaster = createOnnxForecaster({ ...onnx!, workerUrl });
-    const begunMs = performance.now();
     while (forecaster.status === 'loading') await new Promise((resolve) => setTimeout(resolve, 10));
-    millis.loading = performance.now() - begunMs;
-    return [timed(forecaster, millis), ...behind];
+    return [forecaster, ...behind];
   }
 
   /** The plugin's own controller by its name, as users give it; others as an object. */
@@ -181,7 +176,6 @@ class BenchSession {
       unaccountedSeconds: meter.unaccountedSeconds() + (scenario.live ? 0 : meter.jumpedSeconds),
       widthsOnScreen: screen.widths,
       decisionMillis: this.#controllers.flatMap(({ decisionMillis }) => decisionMillis),
-      ...(this.#forecasterMillis && { forecasterMillis: this.#forecasterMillis }),
       protocols,
       ...(this.#oracle && { oracleOffsetSeconds: this.#oracle.offsetSeconds }),
       userAgent: navigator.userAgent,
@@ -220,21 +214,6 @@ class BenchSession {
       }, SAMPLE_MS);
     });
   }
-}
-
-function timed<F extends Forecaster>(forecaster: F, millis: { main: number }): F {
-  for (const name of ['observe', 'latest'] as const) {
-    const call = forecaster[name].bind(forecaster) as (argument: never) => never;
-    forecaster[name] = (argument: never) => {
-      const begunMs = performance.now();
-      try {
-        return call(argument);
-      } finally {
-        millis.main += performance.now() - begunMs;
-      }
-    };
-  }
-  return forecaster;
 }
 
 /** Whether the weights are others than the plugin's for this ladder. */

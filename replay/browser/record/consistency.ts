@@ -26,7 +26,7 @@ export function inconsistencies(record: BrowserSessionRecord, options: Options):
   if (Math.abs(record.unaccountedSeconds) > TOLERANCE_SECONDS) {
     found.push(`the playhead lost ${record.unaccountedSeconds.toFixed(3)} s without a waiting event`);
   }
-  const others = Object.keys(record.protocols ?? {}).filter((name) => name !== (protocol ?? name));
+  const others = Object.keys(record.protocols).filter((name) => name !== (protocol ?? name));
   if (others.length > 0) found.push(`segments came over ${others.join(', ')}, not ${protocol}`);
   return found;
 }

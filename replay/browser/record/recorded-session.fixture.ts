@@ -39,6 +39,7 @@ export function recordedSession(): BrowserSessionRecord {
     unaccountedSeconds: 0.001,
     widthsOnScreen: [[64], [64], [96]],
     decisionMillis: [0.1, 0.2, 0.3],
+    protocols: { 'http/1.1': 3 },
     userAgent: 'test',
     playerVersion: '5.2.1',
   };

@@ -92,10 +92,8 @@ export interface BrowserSessionRecord {
   /** Per segment, the picture widths that were on screen. */
   widthsOnScreen: number[][];
   decisionMillis: number[];
-  /** What the page's forecaster cost: until it was loaded, and of the main thread since. Absent with the plugin's own. */
-  forecasterMillis?: { loading: number; main: number };
-  /** Responses with segments of video by protocol, from resource timing (`h3`); absent in older records. */
-  protocols?: Record<string, number>;
+  /** Responses with segments of video by protocol, from resource timing (`h3`). */
+  protocols: Record<string, number>;
   /** An oracle's trace time minus session time. */
   oracleOffsetSeconds?: number;
   userAgent: string;

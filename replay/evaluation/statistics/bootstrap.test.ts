@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { normal, type Random, seededRandom } from '../../../abr/statistics/random.ts';
 import type { Estimate, SessionResult } from '../../results.ts';
 import { testSession, testSummary } from '../test-sessions.fixture.ts';
-import { effectiveUnits, estimates, forEachResample, smallSampleStretch, stretchedInterval } from './bootstrap.ts';
+import { effectiveUnits, estimates } from './bootstrap.ts';
 
 const BASELINE_MEAN = 40;
 const TRUE_DIFF = 6;
@@ -59,41 +59,11 @@ function intervalCoverage(recordings: readonly number[], benchmarks: number): Re
   return shares;
 }
 
-test('a resample has as many units as the sample, the same for the same seed', () => {
-  const draw = (seed: number) => {
-    const all: number[][] = [];
-    forEachResample({ unitCount: 9, seed, resamples: 50 }, (counts) => all.push([...counts]));
-    return all;
-  };
-  expect(draw(1).every((counts) => counts.reduce((sum, count) => sum + count, 0) === 9)).toBe(true);
-  expect(draw(1)).toEqual(draw(1));
-  expect(draw(1)).not.toEqual(draw(2));
-});
-
 test('the effective number of units is their number for equal sizes and smaller for unequal ones', () => {
   expect(effectiveUnits([5, 5, 5, 5])).toBeCloseTo(4);
   expect(effectiveUnits([5, 5, 5, 5, 0])).toBeCloseTo(4);
   expect(effectiveUnits([100, 1, 1, 1])).toBeCloseTo(2.06, 2);
   expect(effectiveUnits([])).toBe(0);
-});
-
-describe('stretchedInterval', () => {
-  test('stretches each side from the estimate', () => {
-    const resampled = Float64Array.from({ length: 1001 }, (_, i) => i / 1000);
-    const [low, high] = stretchedInterval(0.4, resampled, 2)!;
-    expect(low).toBeCloseTo(0.4 - 2 * 0.375, 9);
-    expect(high).toBeCloseTo(0.4 + 2 * 0.575, 9);
-  });
-
-  test('is null if too many resamples are not finite', () => {
-    expect(stretchedInterval(1, Float64Array.of(1, 2, Number.NaN, 3), 1)).toBeNull();
-    expect(stretchedInterval(Number.NaN, Float64Array.of(1, 2, 3), 1)).toBeNull();
-  });
-});
-
-test('the stretch is Student over normal, and approaches 1 for many units', () => {
-  expect(smallSampleStretch(9)).toBeCloseTo((Math.sqrt(9 / 8) * 2.306) / 1.96, 3);
-  expect(smallSampleStretch(1000)).toBeCloseTo(1, 2);
 });
 
 // Standard error 0.7 points; plain percentiles cover 84 to 92 % and fail. More shapes: README.md.

@@ -11,7 +11,7 @@ const LEVEL = 0.975;
 const NORMAL_QUANTILE = 1.959964;
 
 /** Calls `visit` for each resample with replacement: unit u is drawn `counts[u]` times. The array is reused. */
-export function forEachResample(
+function forEachResample(
   options: { unitCount: number; seed: number; resamples?: number },
   visit: (counts: Uint32Array, resample: number) => void,
 ): void {
@@ -42,13 +42,13 @@ export function effectiveUnits(unitSizes: ArrayLike<number>): number {
 }
 
 /** The factor by which an interval from n units is wider than its percentiles: sqrt(n / (n - 1)) t(n - 1) / z. */
-export function smallSampleStretch(units: number): number {
+function smallSampleStretch(units: number): number {
   const n = Math.max(2, units);
   return (Math.sqrt(n / (n - 1)) * studentQuantile(LEVEL, n - 1)) / NORMAL_QUANTILE;
 }
 
 /** The 2.5 % and 97.5 % quantiles, stretched about the estimate; null if 2.5 % are not finite. */
-export function stretchedInterval(estimate: number, resampled: Float64Array, stretch: number): [number, number] | null {
+function stretchedInterval(estimate: number, resampled: Float64Array, stretch: number): [number, number] | null {
   const finite = resampled.filter((value) => Number.isFinite(value)).sort();
   if (!Number.isFinite(estimate) || finite.length <= LEVEL * resampled.length) return null;
   return [

@@ -3,7 +3,7 @@
  * appends. Subclasses are players of streams on demand and of live streams.
  */
 
-import { type PiecewisePath, qoeWeights } from '../../../abr/index.ts';
+import type { PiecewisePath } from '../../../abr/index.ts';
 import { Adaptation } from '../../../session/adaptation.ts';
 import { Events } from '../../../session/page/events.ts';
 import type {
@@ -18,6 +18,7 @@ import type {
 } from '../../../session/player-port.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
+import { scenarioWeights } from '../../objective.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
@@ -140,14 +141,13 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const utcMsAtStart = traceStartUtcMs(trace.metadata) + (this.startSeconds + utcErrorSeconds) * 1000;
     const host = virtualHost(queue, { run: (action) => this.run(action), pageLoad: options.pageLoad });
     const events = new Events({ logger: null, host });
-    const weights = { ...qoeWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
     const { forecaster } = options;
     const resolved = sessionOptions({
       host,
       controller,
-      weights,
+      weightsOf: scenarioWeights(scenario, options.objective ?? 'linear'),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
       downloadsKept: options.downloadsKept,

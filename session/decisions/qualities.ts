@@ -1,0 +1,41 @@
+/** What a controller plans on in a player: the qualities of the representations, and the prices. */
+
+import { perceivedWeights } from '../../abr/qoe/perceived-qoe.ts';
+import { bitrateWeights, type Objective, type QoeWeights } from '../../abr/qoe/qoe.ts';
+import { modelledQuality } from '../../abr/qoe/quality.ts';
+import type { Representation, Situation } from '../player-port.ts';
+
+export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
+
+/** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */
+export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
+  const { ladder, displayedLines, live } = pictures;
+  if (objective !== 'perceived') {
+    return bitrateWeights(
+      objective,
+      ladder.map(({ bitrateBps }) => bitrateBps),
+    );
+  }
+  const qualities = ladderQualities(ladder, displayedLines);
+  const byBitrate = new Map(ladder.map(({ bitrateBps }, r) => [bitrateBps, qualities[r]!]));
+  const qualityOf = (bitrateBps: number) =>
+    byBitrate.get(bitrateBps) ?? modelledQuality({ bitrateBps, displayedLines });
+  return perceivedWeights(qualityOf, { pricePerMbps, isLive: live !== undefined });
+}
+
+/**
+ * By the model, in the order that the stream gives: where all have a `SCORE`, that spreads them between the lowest and the
+ * highest; where all have a rank, they change places.
+ */
+export function ladderQualities(ladder: readonly Representation[], displayedLines: number | undefined): number[] {
+  const modelled = ladder.map((one) => modelledQuality({ ...one, displayedLines }));
+  const scores = ladder.map(({ score = 0 }) => score);
+  const [least, most] = [Math.min(...scores), Math.max(...scores)];
+  if (least === most || scores.includes(0)) return modelled;
+  const ascending = [...modelled].sort((a, b) => a - b);
+  const [lowest, highest] = [ascending[0]!, ascending[ascending.length - 1]!];
+  const order = [...scores].sort((a, b) => a - b);
+  return scores.map((score) =>
+    score > 0 ? lowest + ((score - least) / (most - least)) * (highest - lowest) : ascending[order.lastIndexOf(score)]!,
+  );
+}

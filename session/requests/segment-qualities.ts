@@ -1,0 +1,68 @@
+/** Qualities of future segments, as the page knows them. */
+
+import type { PlayerState } from '../../abr/controller.ts';
+import { InputError } from '../../abr/errors.ts';
+import type { Host } from '../host.ts';
+import type { Situation } from '../player-port.ts';
+import { parseQuality, type QualityFile } from './quality-file.ts';
+
+/** Quality of a segment, 0 to 100; undefined where it is unknown. `index` counts from the start of the presentation. */
+export type QualityOf = (representationId: string, index: number) => number | undefined;
+
+export type GivenQualities = QualityFile | string | URL | QualityOf;
+
+export class SegmentQualities {
+  #of: QualityOf | undefined;
+
+  /** `onFault`: the page's qualities are not usable, and are left out. */
+  constructor(
+    given: GivenQualities | undefined,
+    host: Pick<Host, 'fetch'>,
+    private readonly onFault: (cause: unknown) => void,
+  ) {
+    if (typeof given === 'function') this.#of = given;
+    else if (typeof given === 'string' || given instanceof URL) this.#load(given, host);
+    else if (given) this.#use(given);
+  }
+
+  /**
+   * The rows of `PlayerState.upcomingQualities` for `count` segments of the period from `index` on, each less the price of
+   * its bits. They end before the first segment that is not known in each representation, because measured and modelled
+   * qualities do not compare; undefined without any.
+   */
+  upcoming(
+    { period, ladder }: Pick<Situation, 'period' | 'ladder'>,
+    { index, count, pricePerMbps }: { index: number; count: number; pricePerMbps: number },
+  ): PlayerState['upcomingQualities'] {
+    const of = this.#of;
+    if (!of) return undefined;
+    const rows: number[][] = [];
+    try {
+      for (let k = 0; k < count; k++) {
+        const row = ladder.map(
+          ({ id, bitrateBps }) => Number(of(id, period.firstIndex + index + k)) - (pricePerMbps * bitrateBps) / 1e6,
+        );
+        if (!row.every(Number.isFinite)) break;
+        rows.push(row);
+      }
+    } catch (error) {
+      this.#of = undefined;
+      this.onFault(error);
+    }
+    return rows.length > 0 ? rows : undefined;
+  }
+
+  #use({ representations }: QualityFile): void {
+    this.#of = (id, index) => representations[id]?.quality[index];
+  }
+
+  async #load(url: string | URL, host: Pick<Host, 'fetch'>): Promise<void> {
+    try {
+      const response = await host.fetch(url);
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      this.#use(parseQuality(await response.json()));
+    } catch (error) {
+      this.onFault(new InputError(String(url), 'segment qualities', error));
+    }
+  }
+}
