@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { between, forAll, whole } from '../property.fixture.ts';
 import { PERCEIVED_PRICES, perceivedQoe } from './perceived-qoe.ts';
-import { type Encoding, ladderQualities, modelledQuality } from './quality.ts';
+import { type Encoding, modelledQuality, usualDisplayedLines } from './quality.ts';
 
 const SEED = { seed: 54 };
 const RATES = between(5e4, 2e8);
@@ -28,19 +28,17 @@ test('quality is within 0 and 100, rises with the bitrate by ever less, and flat
 
 test('a ladder to 2160 lines, or above 16 Mbit/s, is seen on a display of 2160, where quality rises up to the top', () => {
   const rates = [1.5, 3, 8, 15, 30, 60, 120].map((mbps) => ({ bitrateBps: mbps * 1e6 }));
-  const large = ladderQualities(rates);
+  const large = rates.map((encoding) => modelledQuality({ ...encoding, displayedLines: usualDisplayedLines(rates) }));
   expect(large[0]).toBeLessThan(modelledQuality(rates[0]!) - 5);
   const rises = large.slice(1).map((quality, i) => quality - large[i]!);
   for (const [i, rise] of rises.entries()) {
     expect(rise).toBeGreaterThan(0.3);
     if (i > 0) expect(rise).toBeLessThan(rises[i - 1]!);
   }
-  expect(ladderQualities(rates.slice(0, 4))).toEqual(rates.slice(0, 4).map((encoding) => modelledQuality(encoding)));
-  expect(ladderQualities([sized(2160)])[0]).toBe(modelledQuality({ ...sized(2160), displayedLines: 2160 }));
-  expect(ladderQualities([sized(1440)])[0]).toBe(modelledQuality(sized(1440)));
-  expect(ladderQualities([{ ...sized(2160), displayedLines: 720 }])[0]).toBe(
-    modelledQuality({ ...sized(2160), displayedLines: 720 }),
-  );
+  expect(usualDisplayedLines(rates)).toBe(2160);
+  expect(usualDisplayedLines(rates.slice(0, 4))).toBe(1080);
+  expect(usualDisplayedLines([sized(480), sized(2160)])).toBe(2160);
+  expect(usualDisplayedLines([{ ...sized(1440), bitrateBps: 30e6 }])).toBe(1080);
 });
 
 test('quality rises with lines up to the displayed ones, with pictures per second up to 30, and on a smaller display', () => {

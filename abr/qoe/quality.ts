@@ -64,13 +64,10 @@ export function modelledQuality(encoding: Encoding, parameters: QualityParameter
   return ((100 * effect) / (1 + effect)) * Math.min(1, frameRate / FULL_FRAME_RATE) ** parameters.frameRate;
 }
 
-/** Qualities of a ladder on the display that it is made for, of 1080 or 2160 lines; not on one that an encoding states. */
-export function ladderQualities(ladder: readonly Encoding[], parameters?: QualityParameters): number[] {
+/** Lines of the display that a ladder is made for, for `Encoding.displayedLines` where the picture's size is unknown. */
+export function usualDisplayedLines(ladder: readonly Encoding[]): number {
   const isLarge = ladder.some((encoding) => linesOf(encoding) > MOST_TELEVISION_LINES);
-  const displayedLines = TELEVISION_LINES * (isLarge ? 2 : 1);
-  return ladder.map((encoding) =>
-    modelledQuality({ ...encoding, displayedLines: encoding.displayedLines ?? displayedLines }, parameters),
-  );
+  return isLarge ? 2 * TELEVISION_LINES : TELEVISION_LINES;
 }
 
 /** Bit/s of H.264 that do as much. */

@@ -1,6 +1,13 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
-import { ladderQualities, perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
+import {
+  modelledQuality,
+  perceivedQoe,
+  type QoeForm,
+  qoeWeights,
+  sessionQoe,
+  usualDisplayedLines,
+} from '../../abr/index.ts';
 import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
 
@@ -69,7 +76,8 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
 function qualitiesOf(segments: PlayedRows['segments'], scenario: Scenario | ResolvedScenario): number[] {
   const { ladderBps } = scenario;
   const measured = 'qualities' in scenario ? scenario.qualities : undefined;
-  const modelled = ladderQualities(ladderBps.map((bitrateBps) => ({ bitrateBps })));
+  const displayedLines = usualDisplayedLines(ladderBps.map((bitrateBps) => ({ bitrateBps })));
+  const modelled = ladderBps.map((bitrateBps) => modelledQuality({ bitrateBps, displayedLines }));
   return segments.map(({ index, bitrateBps }) => (measured?.[index] ?? modelled)[ladderBps.indexOf(bitrateBps)]!);
 }
 

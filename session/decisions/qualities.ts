@@ -2,14 +2,15 @@
 
 import { perceivedWeights } from '../../abr/qoe/perceived-qoe.ts';
 import { bitrateWeights, type Objective, type QoeWeights } from '../../abr/qoe/qoe.ts';
-import { modelledQuality } from '../../abr/qoe/quality.ts';
+import { modelledQuality, usualDisplayedLines } from '../../abr/qoe/quality.ts';
 import type { Representation, Situation } from '../player-port.ts';
 
 export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
 
 /** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */
 export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
-  const { ladder, displayedLines, live } = pictures;
+  const { ladder, live } = pictures;
+  const displayedLines = pictures.displayedLines ?? usualDisplayedLines(ladder);
   if (objective !== 'perceived') {
     return bitrateWeights(
       objective,
