@@ -11,7 +11,7 @@ export interface MpcLOptions {
   horizon?: number;
   /**
    * Aversion to bad outcomes beyond their cost in QoE, 0 to 1. 0 maximises mean QoE; 1 counts stalls five times and the
-   * worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in docs/findings.md.
+   * worst fifth of the futures 30 % more than its share. Default 0.2, chosen on the trade-off curve in docs/findings.md.
    */
   risk?: number;
   /**
@@ -36,7 +36,7 @@ export interface MpcLOptions {
 }
 
 /** MPC-L's aversion to bad outcomes unless the page chooses another. */
-export const DEFAULT_RISK = 0.1;
+export const DEFAULT_RISK = 0.2;
 
 /** Constants chosen on recordings, with whole groups left out (docs/findings.md); none depends on a link's scale. */
 export interface MpcLTuning {
@@ -98,7 +98,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   liveLateSeconds: 4,
   bins: 8,
   bufferValue: 1,
-  outagesPerSecond: 0.001,
+  outagesPerSecond: 0.004,
   stallLevelSeconds: 0.12,
 };
 

@@ -54,7 +54,7 @@ export interface LeoAbrOptions {
    * data (`navigator.connection.saveData`), else 0. Default `auto`.
    */
   saveData?: 'auto' | boolean | number;
-  /** Only `mpc-l`: how much it avoids stalls beyond their cost in QoE, 0 to 1. Default 0.1. */
+  /** Only `mpc-l`: how much it avoids stalls beyond their cost in QoE, 0 to 1. Default 0.2. */
   risk?: number;
   /**
    * Only `mpc-l`: how long half of your viewers watch, in seconds, at least 1; `Infinity`: all of them to the end. A shorter

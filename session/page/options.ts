@@ -140,7 +140,7 @@ export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: () => observed(newController()),
-    quality: given.quality,
+    quality: qoe === 'perceived' ? given.quality : undefined,
     pricePerMbps,
     weightsOf: weights ? () => weights : (pictures) => objectiveWeights(qoe, pictures, pricePerMbps),
     newForecasting: forecastingOf(given, host),

@@ -72,6 +72,7 @@ export const nextStep = (seconds: number, period: number) =>
   Math.max(0, Math.floor((seconds + ROUNDING_SECONDS) / period) + 1);
 
 export const idOf = (representation: number) => `video-${representation}`;
+const indexOf = (id: string) => Number(id.slice('video-'.length));
 
 /** Seconds are of the player's clock, which begins at its join. */
 export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements PlayerPort {
@@ -143,11 +144,13 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
-    const { forecaster } = options;
+    const { forecaster, objective = 'linear' } = options;
+    const qualities = 'qualities' in scenario ? scenario.qualities : undefined;
     const resolved = sessionOptions({
       host,
       controller,
-      weightsOf: scenarioWeights(scenario, options.objective ?? 'linear'),
+      weightsOf: scenarioWeights(scenario, objective),
+      quality: objective === 'perceived' && qualities ? (id, i) => qualities[i]?.[indexOf(id)] : undefined,
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
       downloadsKept: options.downloadsKept,
@@ -191,7 +194,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       bufferedUntilSeconds: end,
       playableUntilSeconds: end,
       live: this.position(),
-      indexedBits: (id, index) => this.sizes[index]?.[Number(id.slice('video-'.length))],
+      indexedBits: (id, index) => this.sizes[index]?.[indexOf(id)],
     };
   }
 
