@@ -1,4 +1,7 @@
-/** The options of the plugin, the same for all players. `options.ts` has their checks and defaults. */
+/**
+ * The options of the plugin, the same for all players. `options.ts` has their checks and defaults; `npm run tables`
+ * writes the comments to docs/plugin.md, with what follows the last "Default" as the default.
+ */
 
 import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
@@ -13,15 +16,18 @@ export interface TimeSource {
 
 /** How a live stream may play. Defaults are the stream's and the player's. */
 export interface LiveOptions {
-  /** Slowest playback rate, 0.5 to 1. Default: the stream's or the player's; 0.95 where neither sets one. */
+  /** Slowest playback rate, 0.5 to 1. Default: the stream's or the player's, or 0.95. */
   minPlaybackRate?: number;
-  /** Fastest playback rate, 1 to 2. Default: the stream's or the player's; 1.05 where neither sets one. */
+  /** Fastest playback rate, 1 to 2. Default: the stream's or the player's, or 1.05. */
   maxPlaybackRate?: number;
-  /** Target latency in seconds; `auto` leaves it to a controller that can choose one. Default: the player's. */
+  /**
+   * Target latency in seconds, given to the player; `auto` leaves it to a controller that can choose one. Default: the
+   * player's.
+   */
   targetLatencySeconds?: number | 'auto';
   /**
-   * Playback that is later than this jumps to the target: a latency in seconds, larger than the target (a smaller one is
-   * ignored). Default: the player's.
+   * Latency in seconds at which playback jumps to the target; one below the target is ignored. Default: the stream's or
+   * the player's.
    */
   maxLatencySeconds?: number;
 }
@@ -32,24 +38,33 @@ export type ControllerName = (typeof CONTROLLER_NAMES)[number];
 
 export interface LeoAbrOptions {
   /**
-   * The controller: a name, or your own object. A named one is made anew for every source of the player; an object is
-   * shared by all. Default `mpc-l`.
+   * `mpc-l` (plans on forecasts), `mpc-d` (RobustMPC), or your own object. A named controller is made anew for each
+   * source of the player; an object is shared by all. Default `mpc-l`.
    */
   controller?: ControllerName | Controller;
-  /** Segments that a named controller plans ahead, 1 to 20. Default: the controller's own. */
+  /**
+   * Segments that a named controller plans ahead, 1 to 20. Default: `mpc-d` 5; `mpc-l` two more than the buffer holds,
+   * 5 to 16, or up to 32 s of short ones.
+   */
   horizon?: number;
   /** Quality that a controller maximises: `linear` in bitrate, or `log`. Default `linear`. */
   qoe?: 'linear' | 'log';
-  /** Only `mpc-l`: how much it avoids stalls beyond their cost in QoE, 0 to 1. Default 0.1. */
+  /** Only `mpc-l`: weight of bad outcomes beyond their cost in QoE, 0 (best mean) to 1 (fewest stalls). Default 0.1. */
   risk?: number;
   /**
-   * Only `mpc-l`: how long half of your viewers watch, in seconds, at least 1; `Infinity`: all of them to the end. A shorter
+   * Only `mpc-l`: how long half of your viewers watch, in seconds, 1 to Infinity (all of them to the end). A shorter
    * time shows quality sooner and buffers less for later. Default 30.
    */
   watchSeconds?: number;
-  /** Only `mpc-l`: abandon a download that would stall playback, for a lower bitrate. Default true. */
+  /**
+   * Only `mpc-l`: abandon a download that would stall playback, for a lower bitrate; at most four times per segment.
+   * Default true.
+   */
   abandon?: boolean;
-  /** Only `mpc-l`: largest share of a session's requested bits that abandonment may waste, 0 to 1. Default 1. */
+  /**
+   * Only `mpc-l`: largest share of a session's requested bits that abandonment may waste, 0 to 1; for metered plans.
+   * Default 1.
+   */
   maxWastedShare?: number;
   /**
    * Only `mpc-l`: keep statistics of the link in localStorage, per origin of the stream, so that the next session need
@@ -57,8 +72,8 @@ export interface LeoAbrOptions {
    */
   prior?: boolean;
   /**
-   * Only `mpc-l`: what the page has loaded of late (Resource Timing) is evidence for the first segment. Leave it off where
-   * the page comes from a much nearer server than the video. Default false.
+   * Only `mpc-l`: what the page has loaded of late (Resource Timing) is evidence for the first segment. Leave it off
+   * where the page comes from a much nearer server than the video. Default false.
    */
   pageLoad?: boolean;
   /**
@@ -66,14 +81,17 @@ export interface LeoAbrOptions {
    * other. Default: none.
    */
   forecasters?: readonly Forecaster[];
-  /** Source of UTC, for handovers. Default: the device's clock, with an uncertainty of 2 s. */
+  /**
+   * Source of UTC, for handovers: `{ now(): { utcMs, uncertaintySeconds } }`. Default: the device's clock, with an
+   * uncertainty of 2 s.
+   */
   timeSource?: TimeSource;
   /**
    * Sizes of the stream's segments, or their URL: `{"representations": {"<id>": [bytes per segment]}}`. Default: the
    * stream's own index if it has one, else estimates from earlier downloads.
    */
   sizes?: SizesFile | string | URL;
-  /** Playback rate and latency of live streams. */
+  /** Playback rate and latency of live streams. Default: the stream's and the player's. */
   live?: LiveOptions;
   /**
    * Turn on the player's CMCD (CTA-5004), and add the plugin's keys to the value in its requests: forecast source,
@@ -82,9 +100,12 @@ export interface LeoAbrOptions {
   cmcd?: boolean;
   /** Seed of all random numbers, a whole number from 0 to 4294967295. Default 1. */
   seed?: number;
-  /** Faults are written here as well as emitted; `null` for nowhere. Default `console`. */
+  /** Its `warn` gets the faults, which are also emitted; `null` for none. Default `console`. */
   logger?: Logger | null;
-  /** One line per decision and pace: `true` for `console.debug`, or a function that gets it. Default false. */
+  /**
+   * One line per decision and change of pace, with the player and its number: `true` for `console.debug`, or a function
+   * that gets it. Default false.
+   */
   debug?: boolean | ((line: string) => void);
 }
 

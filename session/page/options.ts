@@ -5,7 +5,7 @@ import { check, isPositive } from '../../abr/errors.ts';
 import { createMpcD, DEFAULT_HORIZON } from '../../abr/mpc/mpc-d.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
-import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
+import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
 import { bitrateWeights, type QoeWeights } from '../../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
 import { BuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
@@ -54,15 +54,14 @@ const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
 
-/** Checked by `resolveMpcLOptions`, or by nobody. */
 const ANY: Check = ['any', () => true];
 
 /** What only `mpc-l` has. */
 const MPC_L_CHECKS = {
-  risk: ANY,
-  watchSeconds: ANY,
+  risk: isFrom(0, 1),
+  watchSeconds: isFrom(1, Number.POSITIVE_INFINITY),
   abandon: SWITCH,
-  maxWastedShare: ANY,
+  maxWastedShare: isFrom(0, 1),
   prior: SWITCH,
   pageLoad: SWITCH,
 };
@@ -94,13 +93,31 @@ const LIVE_CHECKS: Checks<LiveOptions> = {
   maxLatencySeconds: ['a number > 0', isPositive],
 };
 
+/** What is not here has a default of the controller's (abr/mpc-l/options.ts), or of the host's. */
+export const DEFAULTS = {
+  controller: MPC_L,
+  qoe: 'linear',
+  prior: true,
+  pageLoad: false,
+  forecasters: [],
+  live: {},
+  cmcd: false,
+  seed: 1,
+  debug: false,
+} as const satisfies LeoAbrOptions;
+
+type Given = LeoAbrOptions & InternalOptions;
+type WithDefaults = Given & Required<Pick<LeoAbrOptions, keyof typeof DEFAULTS>>;
+
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
-export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host: Host): ResolvedOptions {
+export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   checkOptions(given, CHECKS);
-  const { controller = MPC_L, sizes, live = {}, qoe = 'linear', weights, observed = same } = given;
+  const known = Object.entries(given).filter(([, value]) => value !== undefined);
+  const options = { ...DEFAULTS, ...Object.fromEntries(known) } as WithDefaults;
+  const { controller, sizes, live, qoe, weights, observed = same, logger = host.console } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  given.forecasters?.forEach((one, i) => {
+  options.forecasters.forEach((one, i) => {
     check(has(one, 'start', 'observe', 'latest'), `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
   });
   if (controller !== MPC_L) {
@@ -109,22 +126,22 @@ export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host
       check(isAbsent, `options.${name}`, 'controller mpc-l beside it', controller);
     }
   }
-  const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON } = given;
-  const newController = controllerOf(given);
+  const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON } = options;
+  const newController = controllerOf(options);
   return {
     host,
-    seed: given.seed ?? 1,
-    debug: given.debug ?? false,
-    logger: given.logger === undefined ? host.console : given.logger,
-    timeSource: given.timeSource ?? deviceClock(host),
-    cmcd: given.cmcd ?? false,
+    seed: options.seed,
+    debug: options.debug,
+    logger,
+    timeSource: options.timeSource ?? deviceClock(host),
+    cmcd: options.cmcd,
     live,
     sizes,
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: () => observed(newController()),
     weightsOf: weights ? () => weights : (ladderBps) => bitrateWeights(qoe, ladderBps),
-    newForecasting: forecastingOf(given, host),
+    newForecasting: forecastingOf(options, host),
   };
 }
 
@@ -134,7 +151,7 @@ function deviceClock(host: Host): TimeSource {
   return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
 }
 
-function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions): () => Controller {
+function controllerOf({ controller, horizon, ...options }: WithDefaults): () => Controller {
   if (typeof controller === 'object') return () => controller;
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
@@ -142,12 +159,11 @@ function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions
   const { risk, watchSeconds, abandon, maxWastedShare, seed } = options;
   // The controller has a default for each that is undefined.
   const given = { horizon, risk, watchSeconds, abandon, maxWastedShare, seed } as MpcLOptions;
-  resolveMpcLOptions(given);
   return () => createLiveMpcL(given);
 }
 
-function forecastingOf(options: LeoAbrOptions, host: Host): ResolvedOptions['newForecasting'] {
-  const { controller = MPC_L, forecasters = [], prior = true, cmcd = false, seed = 1 } = options;
+function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newForecasting'] {
+  const { controller, forecasters, prior, cmcd, seed } = options;
   const hasPageForecasters = forecasters.length > 0;
   if (controller !== MPC_L) {
     if (!hasPageForecasters) return undefined;

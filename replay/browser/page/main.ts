@@ -15,7 +15,8 @@ import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { ObservedController } from '../../simulator/observed-controller.ts';
 import { browserAlgorithm } from '../algorithms.ts';
-import type { BrowserSessionRecord, DecisionRecord, SessionConfig } from '../record/session-record.ts';
+import { type DecisionRecord, decisionRecord } from '../record/decisions.ts';
+import type { BrowserSessionRecord, SessionConfig } from '../record/session-record.ts';
 import { loadPlayer } from './load-player.ts';
 import { PlaybackEnd } from './playback-end.ts';
 import { meterOf, type PlaybackMeter } from './playback-meter.ts';
@@ -137,16 +138,9 @@ class BenchSession {
     handle.on('fault', ({ code, message, cause }) => {
       this.#onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });
-    handle.on('decision', ({ kind, representationId, decision, state, inFlight, forecast }) => {
-      const { weights, ...rest } = state;
-      this.#decisions.push({
-        kind,
-        representationId: this.#player.representationId?.(representationId) ?? representationId,
-        decision,
-        state: rest,
-        ...(inFlight && { inFlight }),
-        ...(forecast && { forecast: { source: forecast.source, issuedAtMs: forecast.issuedAtMs } }),
-      });
+    handle.on('decision', (event) => {
+      const { representationId: id } = event;
+      this.#decisions.push(decisionRecord(event, this.#player.representationId?.(id) ?? id));
     });
   }
 
