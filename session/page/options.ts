@@ -95,15 +95,15 @@ const LIVE_CHECKS: Checks<LiveOptions> = {
 
 /** What is not here has a default of the controller's (abr/mpc-l/options.ts), or of the host's. */
 export const DEFAULTS = {
+  cmcd: false,
   controller: MPC_L,
-  qoe: 'linear',
-  prior: true,
-  pageLoad: false,
+  debug: false,
   forecasters: [],
   live: {},
-  cmcd: false,
+  pageLoad: false,
+  prior: true,
+  qoe: 'linear',
   seed: 1,
-  debug: false,
 } as const satisfies LeoAbrOptions;
 
 type Given = LeoAbrOptions & InternalOptions;
@@ -112,8 +112,7 @@ type WithDefaults = Given & Required<Pick<LeoAbrOptions, keyof typeof DEFAULTS>>
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
 export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   checkOptions(given, CHECKS);
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  const options = { ...DEFAULTS, ...Object.fromEntries(known) } as WithDefaults;
+  const options = withDefaults(given);
   const { controller, sizes, live, qoe, weights, observed = same, logger = host.console } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
@@ -129,13 +128,10 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON } = options;
   const newController = controllerOf(options);
   return {
+    ...options,
     host,
-    seed: options.seed,
-    debug: options.debug,
     logger,
     timeSource: options.timeSource ?? deviceClock(host),
-    cmcd: options.cmcd,
-    live,
     sizes,
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
@@ -145,21 +141,26 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   };
 }
 
+function withDefaults(given: Given): WithDefaults {
+  const options: Record<string, unknown> = { ...given };
+  for (const name in DEFAULTS) options[name] ??= DEFAULTS[name as keyof typeof DEFAULTS];
+  return options as unknown as WithDefaults;
+}
+
 const same = <T>(one: T) => one;
 
 function deviceClock(host: Host): TimeSource {
   return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
 }
 
-function controllerOf({ controller, horizon, ...options }: WithDefaults): () => Controller {
+function controllerOf(options: WithDefaults): () => Controller {
+  const { controller, horizon } = options;
   if (typeof controller === 'object') return () => controller;
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
   }
-  const { risk, watchSeconds, abandon, maxWastedShare, seed } = options;
-  // The controller has a default for each that is undefined.
-  const given = { horizon, risk, watchSeconds, abandon, maxWastedShare, seed } as MpcLOptions;
-  return () => createLiveMpcL(given);
+  // It takes those that are its own, and has a default for each that is undefined.
+  return () => createLiveMpcL(options as MpcLOptions);
 }
 
 function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newForecasting'] {
