@@ -22,8 +22,8 @@ function files(raw: string) {
     testResults(TRACES.map((trace) => testSession({ trace, qoeLinear, algorithm: 'throughput' })));
   put(at('browser.raw.jsonl'), raw);
   return [
-    put(at('simulator.json'), JSON.stringify(of(10))),
     put(at('browser.json'), JSON.stringify(of(10.1))),
+    [put(at('simulator.json'), JSON.stringify(of(10)))],
   ] as const;
 }
 
@@ -42,9 +42,9 @@ test('counts the decisions that are the same again, and pairs the sessions', () 
 });
 
 test('names what is wrong with a file', () => {
-  const [simulator, browser] = files(`${line(0)}{}\n`);
-  expect(() => tierComparison(simulator, browser)).toThrow(/browser\.raw\.jsonl:2: expected a session/);
+  const [browser, simulator] = files(`${line(0)}{}\n`);
+  expect(() => tierComparison(browser, simulator)).toThrow(/browser\.raw\.jsonl:2: expected a session/);
   const other = testResults([testSession()]);
   const live = put(at('live.json'), JSON.stringify({ ...other, scenario: { ...other.scenario, mu: 1 } }));
-  expect(() => tierComparison(live, browser)).toThrow(/browser\.json: expected the scenario of .*live\.json/);
+  expect(() => tierComparison(browser, [live])).toThrow(/live\.json: expected the scenario of .*browser\.json/);
 });

@@ -25,13 +25,14 @@ interface RawSession {
   record: { decisions: readonly DecisionRecord[] };
 }
 
-/** The raw file is read beside the bench's. @throws {InputError} for other files, or of different scenarios */
-export function tierComparison(simulatorFile: string, browserFile: string): TierComparison {
-  const [simulator, browser] = [readResults(simulatorFile), readResults(browserFile)];
-  const { scenario, sessions, tool } = browser;
-  if (!sameJson(scenario, simulator.scenario)) {
-    throw new InputError(browserFile, `the scenario of ${simulatorFile}`, undefined, 'another');
-  }
+/** The raw file is read beside the bench's. Simulated sessions of other seeds count by their mean. @throws {InputError} for other files, or of different scenarios */
+export function tierComparison(browserFile: string, simulatorFiles: readonly string[]): TierComparison {
+  const { scenario, sessions, tool } = readResults(browserFile);
+  const simulated = simulatorFiles.flatMap((file) => {
+    const simulator = readResults(file);
+    if (sameJson(scenario, simulator.scenario)) return simulator.sessions;
+    throw new InputError(file, `the scenario of ${browserFile}`, undefined, 'another');
+  });
   const again = new Map<string, DecidedAgain>();
   for (const { algorithm, seed, record } of acceptedSessions(rawFileOf(browserFile))) {
     const pairs = decidedAgain(record.decisions, { algorithm, seed });
@@ -39,7 +40,7 @@ export function tierComparison(simulatorFile: string, browserFile: string): Tier
     const same = pairs.filter(([recorded, chosen]) => recorded === chosen).length;
     again.set(algorithm, { decisions: decisions + pairs.length, sameAgain: sameAgain + same });
   }
-  const agreement = tierAgreement(simulator.sessions, sessions, tool.seed);
+  const agreement = tierAgreement(simulated, sessions, tool.seed);
   const none = { decisions: 0, sameAgain: 0 };
   return {
     scenario: scenario.name,
