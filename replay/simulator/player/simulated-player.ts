@@ -18,7 +18,7 @@ import type {
 } from '../../../session/player-port.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
-import { scenarioWeights } from '../../objective.ts';
+import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
@@ -145,12 +145,11 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
     const { forecaster, objective = 'linear' } = options;
-    const qualities = 'qualities' in scenario ? scenario.qualities : undefined;
     const resolved = sessionOptions({
       host,
       controller,
       weightsOf: scenarioWeights(scenario, objective),
-      quality: objective === 'perceived' && qualities ? (id, i) => qualities[i]?.[indexOf(id)] : undefined,
+      quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
       downloadsKept: options.downloadsKept,
