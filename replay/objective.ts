@@ -2,10 +2,28 @@
 
 import { type Objective, type QoeWeights, qoeWeights } from '../abr/index.ts';
 import { objectiveWeights, type Pictures } from '../session/decisions/qualities.ts';
+import type { QualityOf } from '../session/requests/segment-qualities.ts';
+import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** As in a page, but with the scenario's prices of Mbit/s. */
+/** As in a page, but of stand-ins for pictures, whose sizes mean nothing. */
+export function standInWeights(objective: Objective): (pictures: Pictures) => QoeWeights {
+  return ({ ladder, live }) =>
+    objectiveWeights(objective, { ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
+}
+
+/** Likewise, with the scenario's prices of Mbit/s. */
 export function scenarioWeights({ ladderBps, mu, lambda }: Scenario, objective: Objective) {
-  return (pictures: Pictures): QoeWeights =>
-    objective === 'linear' ? { ...qoeWeights('linear', ladderBps), mu, lambda } : objectiveWeights(objective, pictures);
+  const linear = { ...qoeWeights('linear', ladderBps), mu, lambda };
+  return objective === 'linear' ? () => linear : standInWeights(objective);
+}
+
+/** The qualities of the scenario's segments, where it has some; `indexOf`: in the ladder, of a representation's id. */
+export function scenarioQualities(
+  scenario: Scenario | ResolvedScenario,
+  objective: Objective,
+  indexOf: (id: string) => number,
+): QualityOf | undefined {
+  const rows = 'qualities' in scenario ? scenario.qualities : undefined;
+  return objective === 'perceived' && rows ? (id, index) => rows[index]?.[indexOf(id)] : undefined;
 }

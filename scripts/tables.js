@@ -1,8 +1,9 @@
-/** `npm run tables`: writes the tables of docs/ from docs/results/*.json; see the usage below. */
+/** `npm run tables`: writes the tables of docs/ from docs/results/*.json and the options' source; see the usage below. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandLine } from './command-line.js';
+import { optionsOf } from './option-table.js';
 import { readSteps } from './result-steps.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -10,9 +11,9 @@ const USAGE = `usage: npm run tables -- [--check] [--docs <folder>]
 
 Writes each table between <!-- table: NAME... --> and <!-- /table --> in <folder>/*.md (default docs) anew, from
 <folder>/results/*.json. Several names give one table. NAME[column=value] gives only the rows with this value, without
-the column if all rows of the table have the same.
+the column if all rows of the table have the same. <!-- options: INTERFACE --> has the options of session/page/option-types.ts.
 --check writes nothing; the status is 1 if a page differs.`;
-const MARKED = /(<!-- table: (.+?) -->\n)([\s\S]*?)(<!-- \/table -->)/g;
+const MARKED = /(<!-- (table|options): (.+?) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 
 const { values: flags } = commandLine(USAGE, {
   options: { check: { type: 'boolean' }, docs: { type: 'string', default: join(ROOT, 'docs') } },
@@ -21,14 +22,17 @@ const tables = Object.assign({}, ...Object.values(readSteps(join(flags.docs, 're
 for (const name of readdirSync(flags.docs).filter((one) => one.endsWith('.md'))) {
   const file = join(flags.docs, name);
   const before = readFileSync(file, 'utf8');
-  const after = before.replace(MARKED, (_, begin, names, __, end) => `${begin}\n${markdown(names, file)}\n${end}`);
+  const after = before.replace(MARKED, (_, begin, kind, names, end) => {
+    const lines = kind === 'table' ? results(names, file) : options(names);
+    return `${begin}\n${markdown(lines)}\n${end}`;
+  });
   if (after === before) continue;
-  console.log(`${relative(ROOT, file)}: ${flags.check ? 'its tables differ from docs/results' : 'written'}`);
+  console.log(`${relative(ROOT, file)}: ${flags.check ? 'its tables differ from their source' : 'written'}`);
   if (flags.check) process.exitCode = 1;
   else writeFileSync(file, after);
 }
 
-function markdown(names, file) {
+function results(names, file) {
   const parts = names.split(/ (?![^[]*\])/).map((given) => {
     const [, name, column, value] = /^([^[]+)(?:\[(.+?)=(.+)\])?$/.exec(given) ?? [];
     if (!Object.hasOwn(tables, name)) throw new Error(`${file}: no table ${given} in docs/results`);
@@ -41,13 +45,23 @@ function markdown(names, file) {
   const cells = parts.flatMap(({ rows, columns: of }) =>
     rows.map((row) => columns.map((column) => cellText(row[Object.keys(of).indexOf(column[0])], column))),
   );
-  const lines = [columns.map(([name]) => name), ...cells];
-  const widths = columns.map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
-  const isNumber = ([, digits]) => Number.isInteger(digits);
+  const isNumber = columns.map(([, digits]) => Number.isInteger(digits));
+  return { lines: [columns.map(([name]) => name), ...cells], isNumber };
+}
+
+function options(name) {
+  const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
+  const rows = optionsOf(name).map((one) => [code(one.option), code(one.type), one.meaning, one.default]);
+  const lines = [['option', 'type', 'meaning', 'default'], ...rows];
+  return { lines, isNumber: lines[0].map(() => false) };
+}
+
+function markdown({ lines, isNumber }) {
+  const widths = isNumber.map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
   const [head, ...rows] = lines.map((line) =>
-    line.map((text, i) => (isNumber(columns[i]) ? text.padStart(widths[i]) : text.padEnd(widths[i]))),
+    line.map((text, i) => (isNumber[i] ? text.padStart(widths[i]) : text.padEnd(widths[i]))),
   );
-  const rule = widths.map((width, i) => (isNumber(columns[i]) ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
+  const rule = widths.map((width, i) => (isNumber[i] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
   return [head, rule, ...rows].map((line) => `| ${line.join(' | ')} |\n`).join('');
 }
 

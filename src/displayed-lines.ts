@@ -1,5 +1,8 @@
 /** At what size a video is shown. */
 
+/** Between which the model of quality was fitted. */
+const LEAST_LINES = 540;
+const MOST_LINES = 2160;
 /** A floating window, whose size only its own events tell, is about this share of the screen's height. */
 const PICTURE_IN_PICTURE_SHARE = 0.25;
 
@@ -16,6 +19,6 @@ export function displayedLines(video: HTMLMediaElement | null | undefined): numb
   const heightLimit = isFloating ? PICTURE_IN_PICTURE_SHARE * screen.height : video.clientHeight;
   const widthLimit = isFloating ? Number.POSITIVE_INFINITY : video.clientWidth;
   const height = Math.min(heightLimit, widthLimit / aspect);
-  const lines = height * Math.sqrt((aspect * 9) / 16) * Math.sqrt(devicePixelRatio);
-  return lines > 0 ? lines : undefined;
+  const lines = height * Math.sqrt(((aspect * 9) / 16) * devicePixelRatio);
+  return lines > 0 ? Math.min(MOST_LINES, Math.max(LEAST_LINES, lines)) : undefined;
 }

@@ -409,11 +409,3 @@ test('handovers in the horizon are reported', () => {
   expect(at(1000)).toBe(false);
   expect(controller.decide(state, one!.forecast).handoverInHorizon).toBe(false);
 });
-
-test.each<[string, MpcLOptions]>([
-  ['risk', { risk: -0.1 }],
-  ['risk', { risk: Number.NaN }],
-  ['maxWastedShare', { maxWastedShare: 2 }],
-])('%s: %p is refused by name', (field, options) => {
-  expect(() => createMpcL(options)).toThrow(expect.objectContaining({ name: 'InputError', field: `options.${field}` }));
-});

@@ -35,10 +35,7 @@ export interface LivePart {
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast: QuantileForecast | undefined): Pace;
 }
 
-/**
- * Plans live streams as if they were on demand; `createLiveMpcL` plans their chunks. Throws `InputError` for an invalid
- * option.
- */
+/** Plans live streams as if they were on demand; `createLiveMpcL` plans their chunks. */
 export function createMpcL(options: MpcLOptions = {}): Controller {
   return new MpcL(resolveMpcLOptions(options));
 }

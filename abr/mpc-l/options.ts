@@ -1,42 +1,38 @@
-/** Options of MPC-L, validated into a fully resolved object. */
+/** Options of MPC-L and their defaults. The plugin checks those that a page gives (session/page/options.ts). */
 
-import { requireFrom } from '../errors.ts';
 import { DEFAULT_WATCH_SECONDS } from '../state/watch-time.ts';
 
 export interface MpcLOptions {
   /**
-   * Planned segments, 1 to 20. Default: two more than the buffer holds, at least 5, at most 16 (32 s with segments below
-   * 2 s), so that the plan sees the end of what it buffers.
+   * Planned segments. Default: two more than the buffer holds, at least 5, at most 16 (32 s with segments below 2 s), so
+   * that the plan sees the end of what it buffers.
    */
   horizon?: number;
   /**
-   * Aversion to bad outcomes beyond their cost in QoE, 0 to 1. 0 maximises mean QoE; 1 counts stalls five times and the
-   * worst fifth of the futures 30 % more than its share. Default 0.1, chosen on the trade-off curve in docs/findings.md.
+   * 0 maximises mean QoE; 1 counts stalls five times and the worst fifth of the futures 30 % more than its share. The
+   * default was chosen on the trade-off curve in docs/findings.md.
    */
   risk?: number;
-  /**
-   * Half of the viewers leave before, in seconds; `Infinity`: nobody leaves. Shorter shows quality sooner, and leaves less
-   * in the buffer for later. Default 30, chosen in docs/findings.md.
-   */
+  /** Half of the viewers leave before, in seconds; `Infinity`: nobody leaves. */
   watchSeconds?: number;
-  /** Whether a running download may be abandoned. Default true. */
+  /** Whether a running download may be abandoned. */
   abandon?: boolean;
-  /** Whether forecasts are used; without them the spread follows from MPC-D's last errors. Default true. */
+  /** Whether forecasts are used; without them the spread follows from MPC-D's last errors. */
   forecast?: boolean;
-  /** Whether the first two decisions use forecasts; otherwise they are MPC-D's. Default true. */
+  /** Whether the first two decisions use forecasts; otherwise they are MPC-D's. */
   startup?: boolean;
-  /** Largest share of a session's requested bits that abandonments may waste, 0 to 1. Default 1 (no limit). */
+  /** Largest share of a session's requested bits that abandonments may waste; 1: no limit. */
   maxWastedShare?: number;
-  /** Seed of the futures. Default 1. */
+  /** Seed of the futures. */
   seed?: number;
-  /** Name of the controller in its decisions. Default `mpc-l`. */
+  /** Name of the controller in its decisions. */
   name?: string;
-  /** Constants of the plan, for research only, so unchecked. */
+  /** Constants of the plan, for research only. */
   tuning?: Partial<MpcLTuning>;
 }
 
 /** MPC-L's aversion to bad outcomes unless the page chooses another. */
-export const DEFAULT_RISK = 0.1;
+export const DEFAULT_RISK = 0.2;
 
 /** Constants chosen on recordings, with whole groups left out (docs/findings.md); none depends on a link's scale. */
 export interface MpcLTuning {
@@ -98,13 +94,12 @@ export const MPC_L_TUNING: MpcLTuning = {
   liveLateSeconds: 4,
   bins: 8,
   bufferValue: 1,
-  outagesPerSecond: 0.001,
+  outagesPerSecond: 0.004,
   stallLevelSeconds: 0.12,
 };
 
 export type ResolvedMpcLOptions = ReturnType<typeof resolveMpcLOptions>;
 
-/** Throws `InputError` for an invalid number, except for `horizon`, which whoever takes it from outside checks. */
 export function resolveMpcLOptions({
   horizon,
   risk = DEFAULT_RISK,
@@ -117,9 +112,6 @@ export function resolveMpcLOptions({
   name = 'mpc-l',
   tuning,
 }: MpcLOptions) {
-  requireFrom(risk, 'options.risk', 0, 1);
-  requireFrom(watchSeconds, 'options.watchSeconds', 1, Number.POSITIVE_INFINITY);
-  requireFrom(maxWastedShare, 'options.maxWastedShare', 0, 1);
   return {
     ...{ horizon, risk, watchSeconds, abandon, forecast, startup, maxWastedShare, seed, name },
     tuning: { ...MPC_L_TUNING, ...tuning },

@@ -1,4 +1,7 @@
-/** The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` write. */
+/**
+ * The rows of docs/results, from results files: what `leo-abr simulate`, `bench`, `merge` and `transport sweep` and `npm run
+ * compare-tiers` write.
+ */
 
 import { householdSummary } from '../../replay/evaluation/figures/household-figures.ts';
 import { groupBy } from '../../replay/evaluation/group-by.ts';
@@ -7,7 +10,8 @@ import { textTable } from '../../replay/formats/text-table.ts';
 import type { Estimate, Results, SummaryRow } from '../../replay/results.ts';
 import { ratiosToDefault, type SweepRow, settingMedians } from '../../transport/sweep.ts';
 import type { Column } from '../report/document.ts';
-import { householdFigures, shownRows, summaryFigures } from '../report/figures.ts';
+import { householdFigures, shownRows, summaryFigures, tierFigures } from '../report/figures.ts';
+import type { TierComparison } from './tier-comparison.ts';
 
 /** By column; an estimate is [value, low, high]. Null: does not apply. */
 export type ResultRow = Record<string, string | number | readonly number[] | null>;
@@ -19,7 +23,8 @@ interface Sweep {
   tool: { seed: number };
 }
 
-export function resultRows(file: Results | Sweep): ResultRow[] {
+export function resultRows(file: Results | Sweep | TierComparison): ResultRow[] {
+  if ('agreement' in file) return tierRows(file);
   if (!('summary' in file)) return sweepRows(file);
   return file.households ? householdRows(file) : sessionRows(file);
 }
@@ -95,6 +100,14 @@ function householdRows(results: Results): ResultRow[] {
   return householdSummary(results).map((row) => ({
     ...{ household: results.tool.household?.name ?? null, algorithm: row.algorithm },
     ...cells(householdFigures(0), row),
+  }));
+}
+
+function tierRows({ scenario, agreement }: TierComparison): ResultRow[] {
+  return agreement.map((row) => ({
+    ...{ scenario, algorithm: row.algorithm, decisions: row.decisions },
+    'the same again, %': (100 * row.sameAgain) / row.decisions,
+    ...cells(tierFigures(0), row),
   }));
 }
 

@@ -7,7 +7,7 @@ import type { PlayedRecord } from '../../replay/browser/record/session-record.ts
 import type { SessionResult } from '../../replay/results.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { Progress } from '../shared/progress.ts';
-import { fileOf, writeOutput } from '../shared/results-file.ts';
+import { fileOf, rawFileOf, writeOutput } from '../shared/results-file.ts';
 import type { Benchmark } from './benchmark.ts';
 import { benchmarkJson } from './finish.ts';
 
@@ -25,7 +25,7 @@ export class SessionSink {
   ) {
     const { out, done, remains, household } = benchmark;
     const file = fileOf(out);
-    if (file !== undefined) this.#rawFile = `${file.replace(/\.json$/, '')}.raw.jsonl`;
+    if (file !== undefined) this.#rawFile = rawFileOf(file);
     this.#rawFlag = done.length > 0 ? 'a' : 'w';
     this.progress = new Progress(io.stderr, remains.length, household ? 'households' : 'sessions');
   }

@@ -87,7 +87,12 @@ export function readResults(file: string, { flag = 'results', allowPartial = fal
   }
 }
 
-function* linesOf(file: string): Generator<string> {
+/** The file of full records, a JSON line per session, beside the results of `leo-abr bench`. */
+export function rawFileOf(file: string): string {
+  return `${file.replace(/\.json$/, '')}.raw.jsonl`;
+}
+
+export function* linesOf(file: string): Generator<string> {
   const descriptor = openSync(file, 'r');
   try {
     const decoder = new StringDecoder('utf8');

@@ -1,14 +1,16 @@
 /** The plugin's options for each algorithm of the page. */
 
 import type { Forecaster, LeoAbrOptions } from 'leo-abr';
-import { createController } from '../../abr/algorithms.ts';
+import { createController, objectiveOf } from '../../abr/algorithms.ts';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import { CLOCK_UNCERTAINTY_SECONDS, informedForecaster, knownHandover } from '../../replay/known-handover.ts';
+import { standInWeights } from '../../replay/objective.ts';
 import { oracleForecaster, oracleForm } from '../../replay/oracle/oracle-forecaster.ts';
+import type { InternalOptions } from '../../session/page/option-types.ts';
 import { ownAlgorithm } from '../choice/competitors.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { SEED } from '../run/run.ts';
@@ -38,8 +40,10 @@ export function pluginOptions(
   if (controller === undefined) return undefined;
   const { link, sizes } = session;
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
-  const common: LeoAbrOptions = {
-    qoe: 'linear',
+  const objective = objectiveOf(controller);
+  const common: LeoAbrOptions & InternalOptions = {
+    qoe: objective,
+    weights: standInWeights(objective),
     seed: SEED,
     sizes,
     // The trace's UTC, so that handovers occur when they did in the recording.

@@ -13,6 +13,7 @@ interface Given {
   host: Host;
   controller: Controller;
   weightsOf: ResolvedOptions['weightsOf'];
+  quality: ResolvedOptions['quality'];
   forecaster: Forecaster | undefined;
   seed: number;
   downloadsKept: number | undefined;
@@ -20,7 +21,7 @@ interface Given {
 }
 
 export function sessionOptions(given: Given): ResolvedOptions {
-  const { host, controller, weightsOf, forecaster, seed, downloadsKept } = given;
+  const { host, controller, weightsOf, quality, forecaster, seed, downloadsKept } = given;
   return {
     host,
     seed,
@@ -34,7 +35,7 @@ export function sessionOptions(given: Given): ResolvedOptions {
     controllerName: controller.name,
     newController: () => controller,
     weightsOf,
-    quality: undefined,
+    quality,
     pricePerMbps: 0,
     newForecasting:
       forecaster &&

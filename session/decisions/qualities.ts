@@ -10,13 +10,13 @@ export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
 /** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */
 export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
   const { ladder, live } = pictures;
-  const displayedLines = pictures.displayedLines ?? usualDisplayedLines(ladder);
   if (objective !== 'perceived') {
     return bitrateWeights(
       objective,
       ladder.map(({ bitrateBps }) => bitrateBps),
     );
   }
+  const { displayedLines = usualDisplayedLines(ladder) } = pictures;
   const qualities = ladderQualities(ladder, displayedLines);
   const byBitrate = new Map(ladder.map(({ bitrateBps }, r) => [bitrateBps, qualities[r]!]));
   const qualityOf = (bitrateBps: number) =>

@@ -5,8 +5,10 @@ import { check, isPositive } from '../../abr/errors.ts';
 import { createMpcD, DEFAULT_HORIZON } from '../../abr/mpc/mpc-d.ts';
 import { createLiveMpcL } from '../../abr/mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from '../../abr/mpc-l/live/path-plan.ts';
-import { type MpcLOptions, resolveMpcLOptions } from '../../abr/mpc-l/options.ts';
+
+import type { MpcLOptions } from '../../abr/mpc-l/options.ts';
 import type { Objective, QoeWeights } from '../../abr/qoe/qoe.ts';
+
 import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
@@ -64,15 +66,14 @@ const OBJECTIVES: readonly unknown[] = ['perceived', 'log', 'linear'] satisfies 
 const SAVES: readonly unknown[] = ['auto', true, false];
 const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100;
 
-/** Checked by `resolveMpcLOptions`, or by nobody. */
 const ANY: Check = ['any', () => true];
 
 /** What only `mpc-l` has. */
 const MPC_L_CHECKS = {
-  risk: ANY,
-  watchSeconds: ANY,
+  risk: isFrom(0, 1),
+  watchSeconds: isFrom(1, Number.POSITIVE_INFINITY),
   abandon: SWITCH,
-  maxWastedShare: ANY,
+  maxWastedShare: isFrom(0, 1),
   prior: SWITCH,
   pageLoad: SWITCH,
 };
@@ -108,14 +109,31 @@ const LIVE_CHECKS: Checks<LiveOptions> = {
   maxLatencySeconds: ['a number > 0', isPositive],
 };
 
+/** What is not here has a default of the controller's (abr/mpc-l/options.ts), or of the host's. */
+export const DEFAULTS = {
+  cmcd: false,
+  controller: MPC_L,
+  debug: false,
+  forecasters: [],
+  live: {},
+  pageLoad: false,
+  prior: true,
+  saveData: 'auto',
+  seed: 1,
+} as const satisfies LeoAbrOptions;
+
+type Given = LeoAbrOptions & InternalOptions;
+type WithDefaults = Given & Required<Pick<LeoAbrOptions, keyof typeof DEFAULTS>>;
+
 /** Throws an `InputError` (field, expected, received) for the first invalid option. */
-export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host: Host): ResolvedOptions {
+export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   checkOptions(given, CHECKS);
-  const { controller = MPC_L, sizes, live = {}, weights, observed = same } = given;
+  const options = withDefaults(given);
+  const { controller, sizes, live, weights, observed = same, logger = host.console } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  if (isPlain(given.quality)) parseQuality(given.quality);
-  given.forecasters?.forEach((one, i) => {
+  if (isPlain(options.quality)) parseQuality(options.quality, 'options.quality');
+  options.forecasters.forEach((one, i) => {
     check(has(one, 'start', 'observe', 'latest'), `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
   });
   if (controller !== MPC_L) {
@@ -124,27 +142,30 @@ export function resolveOptions(given: LeoAbrOptions & InternalOptions = {}, host
       check(isAbsent, `options.${name}`, 'controller mpc-l beside it', controller);
     }
   }
-  const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON } = given;
-  const { qoe = controller === MPC_L ? 'perceived' : 'linear', saveData = 'auto' } = given;
+  const { horizon = controller === MPC_L ? LARGEST_HORIZON : DEFAULT_HORIZON, saveData } = options;
+  const { qoe = controller === MPC_L ? 'perceived' : 'linear' } = options;
   const pricePerMbps = typeof saveData === 'number' ? saveData : savesData(saveData, host) ? SAVED_PER_MBPS : 0;
-  const newController = controllerOf(given);
+  const newController = controllerOf(options);
   return {
+    ...options,
     host,
-    seed: given.seed ?? 1,
-    debug: given.debug ?? false,
-    logger: given.logger === undefined ? host.console : given.logger,
-    timeSource: given.timeSource ?? deviceClock(host),
-    cmcd: given.cmcd ?? false,
-    live,
+    logger,
+    timeSource: options.timeSource ?? deviceClock(host),
     sizes,
     horizon,
     controllerName: typeof controller === 'string' ? controller : controller.name,
     newController: () => observed(newController()),
-    quality: given.quality,
+    quality: qoe === 'perceived' ? options.quality : undefined,
     pricePerMbps,
-    weightsOf: weights ? () => weights : (pictures) => objectiveWeights(qoe, pictures, pricePerMbps),
-    newForecasting: forecastingOf(given, host),
+    weightsOf: weights ?? ((pictures) => objectiveWeights(qoe, pictures, pricePerMbps)),
+    newForecasting: forecastingOf(options, host),
   };
+}
+
+function withDefaults(given: Given): WithDefaults {
+  const options: Record<string, unknown> = { ...given };
+  for (const name in DEFAULTS) options[name] ??= DEFAULTS[name as keyof typeof DEFAULTS];
+  return options as unknown as WithDefaults;
 }
 
 const same = <T>(one: T) => one;
@@ -155,19 +176,18 @@ function deviceClock(host: Host): TimeSource {
   return { now: () => ({ utcMs: host.utcMs(), uncertaintySeconds: DEVICE_CLOCK_UNCERTAINTY_SECONDS }) };
 }
 
-function controllerOf({ controller = MPC_L, horizon, ...options }: LeoAbrOptions): () => Controller {
+function controllerOf(options: WithDefaults): () => Controller {
+  const { controller, horizon } = options;
   if (typeof controller === 'object') return () => controller;
   if (controller !== MPC_L) {
     return () => createMpcD({ ...(horizon && { horizon }), outlook: true, live: new PathPlan() });
   }
-  // The controller takes its own, and has a default for each that is undefined.
-  const given = { horizon, ...options } as MpcLOptions;
-  resolveMpcLOptions(given);
-  return () => createLiveMpcL(given);
+  // It takes those that are its own, and has a default for each that is undefined.
+  return () => createLiveMpcL(options as MpcLOptions);
 }
 
-function forecastingOf(options: LeoAbrOptions, host: Host): ResolvedOptions['newForecasting'] {
-  const { controller = MPC_L, forecasters = [], prior = true, cmcd = false, seed = 1 } = options;
+function forecastingOf(options: WithDefaults, host: Host): ResolvedOptions['newForecasting'] {
+  const { controller, forecasters, prior, cmcd, seed } = options;
   const hasPageForecasters = forecasters.length > 0;
   if (controller !== MPC_L) {
     if (!hasPageForecasters) return undefined;

@@ -136,5 +136,4 @@ test('without `rate` the player sets the pace, and the decisions are the same', 
   const [without, pacing] = [createLiveMpcL({ rate: false }), createLiveMpcL()];
   expect(without.pace).toBeUndefined();
   expect(without.decide(steadyState(), forecastOf(10e6))).toEqual(pacing.decide(steadyState(), forecastOf(10e6)));
-  expect(() => createLiveMpcL({ risk: 2 })).toThrow('options.risk');
 });

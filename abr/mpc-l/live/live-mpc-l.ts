@@ -20,7 +20,6 @@ export interface LiveMpcLOptions extends MpcLOptions {
   autoTarget?: boolean;
 }
 
-/** Throws `InputError` for an invalid option. */
 export function createLiveMpcL({ rate = true, autoTarget = false, ...options }: LiveMpcLOptions = {}): Controller {
   const resolved = resolveMpcLOptions(options);
   return new MpcL(resolved, new LiveEdge(resolved, rate, autoTarget));

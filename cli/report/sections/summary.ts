@@ -3,11 +3,11 @@
 import { sameJson } from '../../../replay/evaluation/documents/same-json.ts';
 import { householdSummary } from '../../../replay/evaluation/figures/household-figures.ts';
 import { type ComponentDifference, componentDifference } from '../../../replay/evaluation/figures/qoe-components.ts';
-import { type TierAgreement, tierAgreement } from '../../../replay/evaluation/figures/tier-agreement.ts';
+import { tierAgreement } from '../../../replay/evaluation/figures/tier-agreement.ts';
 import { largeDatasets } from '../../../replay/evaluation/figures/verdicts.ts';
 import { unitsByDataset } from '../../../replay/evaluation/statistics/resampling-units.ts';
 import { ALL_DATASETS, type Estimate } from '../../../replay/results.ts';
-import { ALGORITHM, type Block, type Column, type Table, tableOf } from '../document.ts';
+import { ALGORITHM, type Block, type Table, tableOf } from '../document.ts';
 import {
   componentFigures,
   householdFigures,
@@ -16,6 +16,7 @@ import {
   rowNames,
   shownRows,
   summaryFigures,
+  tierFigures,
 } from '../figures.ts';
 import { cellText, count, estimateCell, scaled } from '../format.ts';
 import { byAlgorithm, type Run, sessionsOf } from '../runs.ts';
@@ -133,15 +134,5 @@ function tierTable(simulator: Run, { results, digits, scenarioLabel, tier }: Run
   const caption =
     `${scenarioLabel}, ${tier} against simulator: sessions that ended normally in both. ` +
     'Differences are browser minus simulator, with 95 % intervals.';
-  const columns: Column<TierAgreement>[] = [
-    ALGORITHM,
-    { title: 'sessions', digits: 0, of: ({ pairs }) => pairs },
-    { title: 'QoE, browser', digits, of: ({ browserQoe }) => browserQoe.value },
-    { title: 'QoE, simulator', digits, of: ({ simulatorQoe }) => simulatorQoe.value },
-    { title: 'difference', digits, isDifference: true, of: ({ qoeDiff }) => qoeDiff },
-    { title: 'stalls, s', digits: 2, isDifference: true, of: ({ stallSecondsDiff }) => stallSecondsDiff },
-    { title: 'startup, s', digits: 2, isDifference: true, of: ({ startupSecondsDiff }) => startupSecondsDiff },
-    { title: 'same representation, %', digits: 1, of: (row) => 100 * row.sameRepresentation.value },
-  ];
-  return agreement.length === 0 ? undefined : tableOf(caption, columns, agreement);
+  return agreement.length === 0 ? undefined : tableOf(caption, [ALGORITHM, ...tierFigures(digits)], agreement);
 }

@@ -1,7 +1,7 @@
 /** The page that plays one session of a benchmark; the runner drives it through `window.leoAbrBench`. */
 
 import { CONTROLLER_NAMES, type ControllerName, type Forecaster, type LeoAbrOptions } from 'leo-abr';
-import { bitrateWeights, createController, type QoeWeights } from '../../../abr/index.ts';
+import { createController, objectiveOf } from '../../../abr/index.ts';
 import { createBuiltInForecaster } from '../../../predictor/forecast/built-in-forecaster.ts';
 import { unpackModel } from '../../../predictor/forecast/model-file.ts';
 import { SubSecond } from '../../../predictor/link/sub-second.ts';
@@ -10,13 +10,15 @@ import workerUrl from '../../../predictor/onnx/worker.ts?worker&url';
 import { createServiceForecaster } from '../../../predictor/service-client/index.ts';
 import type { InternalOptions } from '../../../session/page/option-types.ts';
 import { type ForecasterName, isOnnx } from '../../forecasters.ts';
+import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import { type BrowserOracle, browserOracle } from '../../oracle/browser-oracle.ts';
 import type { PublishedLink } from '../../origin/published-link.ts';
 import { importOwnAlgorithms } from '../../own-algorithm.ts';
 import { CUTOFF_SECONDS, liveSessionSeconds } from '../../scenarios.ts';
 import { ObservedController } from '../../simulator/observed-controller.ts';
 import { browserAlgorithm } from '../algorithms.ts';
-import type { BrowserSessionRecord, DecisionRecord, SessionConfig } from '../record/session-record.ts';
+import { type DecisionRecord, decisionRecord } from '../record/decisions.ts';
+import type { BrowserSessionRecord, SessionConfig } from '../record/session-record.ts';
 import { loadPlayer } from './load-player.ts';
 import { PlaybackEnd } from './playback-end.ts';
 import { meterOf, type PlaybackMeter } from './playback-meter.ts';
@@ -113,14 +115,18 @@ class BenchSession {
     const { forecaster, catchUp } = browserAlgorithm(algorithm);
     const controller = await this.#controller(name);
     const forecasters = forecaster === undefined ? [] : await this.#forecasters(forecaster, controller === 'mpc-l');
-    const weights = { ...bitrateWeights('linear', scenario.ladderBps), mu: scenario.mu, lambda: scenario.lambda };
+    const objective = objectiveOf(name);
+    const indexOf = (id: string) => Number((this.#player.representationId?.(id) ?? id).replace('video-', ''));
+    const quality = scenarioQualities(scenario, objective, indexOf);
     const options: LeoAbrOptions & InternalOptions = {
       controller,
       sizes: await this.#json('sizes.json'),
       timeSource: this.#clock,
       seed,
       ...(forecasters.length > 0 && { forecasters }),
-      ...(differs(weights, scenario.ladderBps) && { weights }),
+      qoe: objective,
+      weights: scenarioWeights(scenario, objective),
+      ...(quality && { quality }),
       observed: (one) => {
         const observed = new ObservedController(one, { timings: true });
         this.#controllers.push(observed);
@@ -132,16 +138,9 @@ class BenchSession {
     handle.on('fault', ({ code, message, cause }) => {
       this.#onFault(`${code}: ${message}${cause instanceof Error ? `\n${cause.stack}` : ''}`);
     });
-    handle.on('decision', ({ kind, representationId, decision, state, inFlight, forecast }) => {
-      const { weights, ...rest } = state;
-      this.#decisions.push({
-        kind,
-        representationId: this.#player.representationId?.(representationId) ?? representationId,
-        decision,
-        state: rest,
-        ...(inFlight && { inFlight }),
-        ...(forecast && { forecast: { source: forecast.source, issuedAtMs: forecast.issuedAtMs } }),
-      });
+    handle.on('decision', (event) => {
+      const { representationId: id } = event;
+      this.#decisions.push(decisionRecord(event, this.#player.representationId?.(id) ?? id));
     });
   }
 
@@ -214,12 +213,6 @@ class BenchSession {
       }, SAMPLE_MS);
     });
   }
-}
-
-/** Whether the weights are others than the plugin's for this ladder. */
-function differs({ mu, lambda }: QoeWeights, ladderBps: readonly number[]): boolean {
-  const own = bitrateWeights('linear', ladderBps);
-  return mu !== own.mu || lambda !== own.lambda;
 }
 
 /** Counts responses with segments from now on, by protocol. */

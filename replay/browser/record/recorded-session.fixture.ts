@@ -1,6 +1,7 @@
 /** A small session record for tests: three segments of 4 s, one stall, one abandoned request. */
 
-import type { BrowserSessionRecord, DecisionRecord, RequestRecord } from './session-record.ts';
+import type { DecisionRecord } from './decisions.ts';
+import type { BrowserSessionRecord, RequestRecord } from './session-record.ts';
 
 export const LADDER_BPS = [1e6, 2e6];
 export const SIZES_BITS = Array(3).fill([4e6, 8e6]) as number[][];

@@ -1,6 +1,5 @@
 /** The interface between the runner and a page, in JSON (a session's configuration and its record), and its result. */
 
-import type { Decision, InFlight, PlayerState } from '../../../abr/index.ts';
 import type { ModelFile } from '../../../predictor/forecast/model-file.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';
@@ -8,6 +7,7 @@ import type { OwnAlgorithm } from '../../own-algorithm.ts';
 import type { SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import type { LinkStatistics } from '../emulated-link.ts';
+import type { DecisionRecord } from './decisions.ts';
 
 export interface SessionConfig {
   /** The session's folder at the origin, with a trailing slash. */
@@ -45,17 +45,6 @@ export interface RequestNote {
 export interface RequestRecord extends RequestNote {
   endedAtSeconds: number;
   outcome: Exclude<RequestNote['outcome'], 'active'>;
-}
-
-/** A decision with its inputs; of the forecast only the source, because its paths cannot be written as JSON. */
-export interface DecisionRecord {
-  kind: 'decide' | 'abandon';
-  representationId: string;
-  decision: Decision;
-  /** Without `weights`, which are the scenario's. */
-  state: Omit<PlayerState, 'weights'>;
-  inFlight?: InFlight;
-  forecast?: { source: string; issuedAtMs: number };
 }
 
 export interface StallRecord {

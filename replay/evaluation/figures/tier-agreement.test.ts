@@ -17,4 +17,11 @@ test('pairs the sessions that ended normally in both tiers', () => {
   expect(found).toMatchObject({ qoeDiff: { value: 2, ci95: [2, 2] }, stallSecondsDiff: { value: 1 } });
   expect(found!.sameRepresentation.value).toBe(0.5);
   expect(tierAgreement([], browser, 1)).toEqual([]);
+  const again = simulated.map((session) => ({ ...session, seed: 8, qoe: { ...session.qoe, linear: 13 } }));
+  const [averaged] = tierAgreement([...simulated, ...again], browser, 1);
+  expect(averaged).toMatchObject({
+    pairs: 2,
+    simulatorQoe: { value: 11.5 },
+    qoeDiff: { value: 0.5, ci95: [0.5, 0.5] },
+  });
 });

@@ -18,7 +18,7 @@ import type {
 } from '../../../session/player-port.ts';
 import { decisionMicros } from '../../evaluation/statistics/quantiles.ts';
 import { type Sender, type SharedFlight, SharedLink } from '../../link/shared-link.ts';
-import { scenarioWeights } from '../../objective.ts';
+import { scenarioQualities, scenarioWeights } from '../../objective.ts';
 import type { ResolvedScenario, SegmentRow, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import { traceStartUtcMs } from '../../trace.ts';
@@ -72,6 +72,7 @@ export const nextStep = (seconds: number, period: number) =>
   Math.max(0, Math.floor((seconds + ROUNDING_SECONDS) / period) + 1);
 
 export const idOf = (representation: number) => `video-${representation}`;
+const indexOf = (id: string) => Number(id.slice('video-'.length));
 
 /** Seconds are of the player's clock, which begins at its join. */
 export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements PlayerPort {
@@ -143,11 +144,12 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
     const events = new Events({ logger: null, host });
     const traceSecondsAt = (nowSeconds: number) =>
       this.startSeconds + this.nowSeconds + nowSeconds - this.adaptation.clock.nowSeconds();
-    const { forecaster } = options;
+    const { forecaster, objective = 'linear' } = options;
     const resolved = sessionOptions({
       host,
       controller,
-      weightsOf: scenarioWeights(scenario, options.objective ?? 'linear'),
+      weightsOf: scenarioWeights(scenario, objective),
+      quality: scenarioQualities(scenario, objective, indexOf),
       forecaster: typeof forecaster === 'function' ? forecaster(traceSecondsAt) : forecaster,
       seed: options.seed ?? 0,
       downloadsKept: options.downloadsKept,
@@ -191,7 +193,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       bufferedUntilSeconds: end,
       playableUntilSeconds: end,
       live: this.position(),
-      indexedBits: (id, index) => this.sizes[index]?.[Number(id.slice('video-'.length))],
+      indexedBits: (id, index) => this.sizes[index]?.[indexOf(id)],
     };
   }
 

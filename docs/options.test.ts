@@ -1,0 +1,85 @@
+/** The comments of options, which docs/plugin.md states (reproduce.test.ts), say what the plugin does. */
+
+import { expect, test } from '@jest/globals';
+import { resolveMpcLOptions } from '../abr/mpc-l/options.ts';
+import { HOST } from '../session/host.fixture.ts';
+import { DEFAULTS, resolveOptions } from '../session/page/options.ts';
+
+type Documented = { option: string; type: string; meaning: string; default: string };
+const { optionsOf } = await import(new URL('../scripts/option-table.js', import.meta.url).href);
+const OPTIONS: Documented[] = optionsOf('LeoAbrOptions');
+const LIVE: Documented[] = optionsOf('LiveOptions');
+const ROWS = [...OPTIONS.map((row) => ({ ...row, isLive: false })), ...LIVE.map((row) => ({ ...row, isLive: true }))];
+const INTERNAL = ['weights', 'observed'];
+
+/** What the error expects; undefined if the value is accepted. */
+function refusal(name: string, value: unknown, isLive: boolean): string | undefined {
+  const options = { [name]: value };
+  try {
+    resolveOptions(isLive ? { live: options } : options, HOST);
+    return undefined;
+  } catch (error) {
+    return (error as { expected: string }).expected;
+  }
+}
+
+test.each([
+  ['LeoAbrOptions', OPTIONS, INTERNAL, false],
+  ['LiveOptions', LIVE, [], true],
+] as const)('%s has the options that are accepted', (_, documented, internal, isLive) => {
+  const accepted = refusal('unknown', 1, isLive)!.replace('one of ', '').split(', ');
+  expect([...documented.map(({ option }) => option), ...internal].sort()).toEqual(accepted.sort());
+});
+
+/** A value of each kind, and the types that it has. */
+const VALUES: [value: unknown, types: RegExp][] = [
+  [true, /\bboolean\b/],
+  [1, /\bnumber\b/],
+  ['mpc-d', /\bControllerName\b|\bstring\b/],
+  ['log', /'log'|\bstring\b/],
+  ['auto', /'auto'|\bstring\b/],
+  [null, /\bnull\b/],
+  [() => {}, /=>|\bQualityOf\b/],
+  [new URL('https://example.org'), /\bURL\b/],
+  [[], /\[\]$/],
+  [{}, /\bLiveOptions\b/],
+  [{ representations: {} }, /\bSizesFile\b|\bLiveOptions\b/],
+  [{ name: 'own', decide() {} }, /\bController\b|\bLiveOptions\b/],
+  [{ now() {} }, /\bTimeSource\b|\bLiveOptions\b/],
+  [{ warn() {} }, /\bLogger\b|\bLiveOptions\b/],
+];
+/** Options whose fields are checked, too. */
+const isNested = (name: string, value: unknown) =>
+  ['live', 'sizes', 'quality'].includes(name) && typeof value === 'object' && Object.keys(value ?? {}).length > 0;
+
+test.each(ROWS)('$option: values of its type, and no others, are accepted', ({ option, type, isLive }) => {
+  const kinds = VALUES.filter(([value]) => !isNested(option, value));
+  const accepted = kinds.filter(([value]) => refusal(option, value, isLive) === undefined);
+  // Without the types of arguments.
+  const own = type.replace(/\([^()]*\) =>/, '=>');
+  expect(accepted).toEqual(kinds.filter(([, types]) => types.test(own)));
+  expect(accepted.length).toBeGreaterThan(0);
+});
+
+const NUMBERS = ROWS.filter(({ type }) => /\bnumber\b/.test(type));
+test.each(NUMBERS)('$option: its bounds are those of the check', ({ option, meaning, isLive }) => {
+  const [bounds] = /-?[\d.]+ to [\w.]+/.exec(refusal(option, -1, isLive)!) ?? [];
+  if (bounds === undefined) expect(refusal(option, -1, isLive)).toMatch(/^a number > 0/);
+  else expect(meaning.replace(/ \([^)]*\)/g, '')).toContain(bounds);
+});
+
+test('the defaults in numbers and names are those of the code', () => {
+  const { risk, watchSeconds, abandon, maxWastedShare } = resolveMpcLOptions({});
+  const code: Record<string, unknown> = { ...DEFAULTS, risk, watchSeconds, abandon, maxWastedShare };
+  // `live` has none of its own, and its defaults are the player's.
+  const { live, forecasters, ...plain } = code;
+  expect([live, forecasters]).toEqual([{}, []]);
+  const stated = OPTIONS.filter(({ default: words }) => /^(true|false|[\d.]+|`[\w-]+`)$/.test(words));
+  // Defaults of the host.
+  const values = stated.filter(({ option }) => option !== 'logger').map((row) => [row.option, row.default]);
+  const inWords = (value: unknown) => (typeof value === 'string' ? `\`${value}\`` : String(value));
+  expect(Object.fromEntries(values)).toEqual(
+    Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, inWords(value)])),
+  );
+  expect(resolveOptions({}, HOST).logger).toBe(HOST.console);
+});

@@ -1,0 +1,30 @@
+/** `npm run compare-tiers`: holds the simulator against a browser; see the usage below. */
+import { writeFileSync } from 'node:fs';
+import { bundledSources } from './bundled-sources.js';
+import { commandLine } from './command-line.js';
+
+/** Least share of the browser's decisions that the simulator's controller has to make again. */
+const LEAST_SAME = 0.99;
+const { values, positionals, refuse } = commandLine(
+  `usage: npm run compare-tiers -- [--out <file>] <browser.json> <simulator.json>...
+
+Compares sessions of leo-abr bench, whose .raw.jsonl is beside its results, with the same ones of leo-abr simulate:
+- each decision of the browser's log is made again by the simulator's controller, in the same state, on the same forecast;
+- QoE, stalls and representations of the sessions, browser minus simulator, with 95 % intervals. Of simulations with
+  several seeds (--seed) the mean counts: a millisecond can change a choice, and with it the rest of the session.
+The status is 1 if fewer than ${100 * LEAST_SAME} % of the decisions are the same.
+
+--out <file>  the figures as JSON`,
+  { options: { out: { type: 'string' } }, positionals: 100 },
+);
+const [browser, ...simulators] = positionals;
+if (simulators.length === 0) {
+  refuse(`${browser ?? 'no file'}: expected results of leo-abr bench, then of leo-abr simulate`);
+}
+const { tierComparison } = await bundledSources('cli/benchmark/tier-comparison.ts');
+const { resultRows, resultTable } = await bundledSources('cli/benchmark/result-rows.ts');
+const comparison = tierComparison(browser, simulators);
+console.log(resultTable(resultRows(comparison)));
+if (values.out) writeFileSync(values.out, `${JSON.stringify(comparison)}\n`);
+const isSame = ({ decisions, sameAgain }) => decisions > 0 && sameAgain >= LEAST_SAME * decisions;
+if (!comparison.agreement.every(isSame)) process.exitCode = 1;
