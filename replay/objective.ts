@@ -13,17 +13,19 @@ export function standInWeights(objective: Objective): (pictures: Pictures) => Qo
 }
 
 /** Likewise, with the scenario's prices of Mbit/s. */
-export function scenarioWeights({ ladderBps, mu, lambda }: Scenario, objective: Objective) {
+export function scenarioWeights(
+  { ladderBps, mu, lambda }: Pick<Scenario, 'ladderBps' | 'mu' | 'lambda'>,
+  objective: Objective,
+) {
   const linear = { ...qoeWeights('linear', ladderBps), mu, lambda };
   return objective === 'linear' ? () => linear : standInWeights(objective);
 }
 
 /** The qualities of the scenario's segments, where it has some; `indexOf`: in the ladder, of a representation's id. */
 export function scenarioQualities(
-  scenario: Scenario | ResolvedScenario,
+  { qualities: rows }: Pick<ResolvedScenario, 'qualities'>,
   objective: Objective,
   indexOf: (id: string) => number,
 ): QualityOf | undefined {
-  const rows = 'qualities' in scenario ? scenario.qualities : undefined;
   return objective === 'perceived' && rows ? (id, index) => rows[index]?.[indexOf(id)] : undefined;
 }

@@ -57,7 +57,7 @@ for (const [playerName, abandonmentSettings] of PLAYERS) {
           const options = [
             { controller: { name: 'up', decide: up } },
             { controller: { name: 'broken', decide: broken } },
-            { cmcd: true, abandon: false },
+            { cmcd: true, abandon: false, qoe: 'linear' as const },
           ];
           const labs = await Promise.all(
             options.map((one, i) => window.lab.play({ manifest: manifests[i]!, options: one })),

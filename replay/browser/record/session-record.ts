@@ -4,7 +4,7 @@ import type { ModelFile } from '../../../predictor/forecast/model-file.ts';
 import type { PlannedSession } from '../../evaluation/plan/plan.ts';
 import type { RequestLogEntry } from '../../origin/index.ts';
 import type { OwnAlgorithm } from '../../own-algorithm.ts';
-import type { SessionResult } from '../../results.ts';
+import type { ResolvedScenario, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
 import type { LinkStatistics } from '../emulated-link.ts';
 import type { DecisionRecord } from './decisions.ts';
@@ -18,7 +18,8 @@ export interface SessionConfig {
   scenario: Pick<
     Scenario,
     'ladderBps' | 'segmentSeconds' | 'bufferCapSeconds' | 'rttSeconds' | 'mu' | 'lambda' | 'live'
-  >;
+  > &
+    Pick<ResolvedScenario, 'qualities'>;
   segmentCount: number;
   /** In a household: the second of the link's clock at which the session begins. 0: its first request starts that clock. */
   joinSeconds: number;
