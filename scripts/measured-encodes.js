@@ -45,6 +45,7 @@ export function codecFactors(encodes) {
   return ['hevc', 'vp9', 'av1'].map((codec) => {
     const logs = [...kinds.values()].flatMap(({ source, lines }) => {
       const [ours, theirs] = [codec, 'h264'].map((one) => curveOf(source, lines, one));
+      if (ours.length === 0) return [];
       const from = Math.max(ours[0][0], theirs[0][0]);
       const to = Math.min(ours.at(-1)[0], theirs.at(-1)[0]);
       if (!(to > from)) return [];

@@ -3,6 +3,9 @@
 import { spawn } from 'node:child_process';
 import { InputError } from '../../abr/errors.ts';
 
+const EXPECTED =
+  'an ffmpeg with the filter libvmaf, on PATH or by --ffmpeg <path> (for example from the Python package imageio-ffmpeg)';
+
 export interface Run {
   ffmpeg: string;
   /** Ends the process. */
@@ -19,9 +22,7 @@ interface Said {
 export async function requireVmaf(run: Run): Promise<void> {
   const { stdout } = await running(['-filters'], run);
   if (/ libvmaf /.test(stdout)) return;
-  const expected =
-    'an ffmpeg with the filter libvmaf, here or by --ffmpeg <path> (for example from the Python package imageio-ffmpeg)';
-  throw new InputError('--ffmpeg', expected, undefined, `${run.ffmpeg}, which has none`);
+  throw new InputError('--ffmpeg', EXPECTED, undefined, `${run.ffmpeg}, which has none`);
 }
 
 export interface Pictures {
@@ -122,7 +123,7 @@ async function running(args: readonly string[], { ffmpeg, signal }: Run, input?:
     return said;
   } catch (error) {
     signal?.throwIfAborted();
-    throw new InputError('--ffmpeg', 'an ffmpeg that can be run', undefined, `${ffmpeg}: ${(error as Error).message}`);
+    throw new InputError('--ffmpeg', EXPECTED, undefined, `${ffmpeg}: ${(error as Error).message}`);
   } finally {
     signal?.removeEventListener('abort', kill);
   }

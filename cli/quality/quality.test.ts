@@ -114,9 +114,15 @@ test('refuses what it cannot measure', async () => {
   put(at('quality.json.part'), '{"metric":"other"}\n');
   await refused(quality(), /quality.json.part: expected the progress of measuring .*\(delete the file to begin anew\)/);
   await refused(quality({ source: at('ffmpeg') }), /ffmpeg: expected a video that ffmpeg can read, got moov atom/);
-  await refused(quality({ ffmpeg: at('none') }), /--ffmpeg: expected an ffmpeg that can be run, got .*none.*ENOENT/);
+  await refused(
+    quality({ ffmpeg: at('none') }),
+    /--ffmpeg: expected an ffmpeg with the filter .*imageio-ffmpeg\), got .*none.*ENOENT/,
+  );
   await refused(quality({ stream: at('none.mpd') }), /--stream: expected a readable file, got .*ENOENT/);
   await refused(quality({ 'displayed-lines': '720' }), /1080, 2160/);
   put(at('plain'), '');
-  await refused(quality(), /--ffmpeg: expected an ffmpeg with the filter libvmaf, here or by --ffmpeg <path>/);
+  await refused(
+    quality(),
+    /--ffmpeg: expected an ffmpeg with the filter libvmaf, on PATH or by --ffmpeg <path> .*got .*none/,
+  );
 });
