@@ -23,9 +23,10 @@ export function scenarioWeights(
 
 /** The qualities of the scenario's segments, where it has some; `indexOf`: in the ladder, of a representation's id. */
 export function scenarioQualities(
-  { qualities: rows }: Pick<ResolvedScenario, 'qualities'>,
+  scenario: Partial<Pick<ResolvedScenario, 'qualities'>> & Pick<Scenario, 'ladderBps'>,
   objective: Objective,
   indexOf: (id: string) => number,
 ): QualityOf | undefined {
+  const { qualities: rows } = scenario;
   return objective === 'perceived' && rows ? (id, index) => rows[index]?.[indexOf(id)] : undefined;
 }
