@@ -115,7 +115,9 @@ test('a paused player never stalls, nor drains its buffer', () => {
   });
   const paused = stateOf([1e6, 4e6], { isPaused: true });
   const [slow, fast] = [3, 0].map((setup) => evaluationsOf({ ...paused, setupSeconds: [setup] }, quantilesOf(2e6)));
-  expect(slow!.map(({ score }) => score)).toEqual(fast!.map(({ score }) => score));
+  slow!.forEach(({ score }, r) => {
+    expect(score).toBeCloseTo(fast![r]!.score, 9);
+  });
 });
 
 test('a paused player abandons nothing', () => {

@@ -44,10 +44,12 @@ export function bufferedSecondValue(
   // A player at rate 2 shares the second's bits between two seconds of media.
   const bps = linkBps / playbackRate;
   const at = Math.min(lastIndexAtMost(ladderBps, bps), top - 1);
+  const next = at + 1;
+  // Representations may share a bitrate.
   const slope =
     at < 0
       ? qualities[0]! / ladderBps[0]!
-      : (qualities[at + 1]! - qualities[at]!) / (ladderBps[at + 1]! - ladderBps[at]!);
+      : (qualities[next]! - qualities[at]!) / Math.max(1, ladderBps[next]! - ladderBps[at]!);
   const usedBps = bps > ladderBps[top]! ? ladderBps[top]! ** 2 / bps : bps;
   return ((slope * usedBps) / QOE_UNIT_SECONDS) * playbackRate;
 }
