@@ -1,8 +1,8 @@
 /** The media of a scenario from a `quality.json`: real sizes and measured qualities. Browser-safe. */
 
 import { InputError } from '../abr/errors.ts';
-import { parseQuality } from '../session/requests/quality-file.ts';
 import { placeOf } from './formats/place.ts';
+import { parseQuality } from './quality-file.ts';
 import type { ResolvedScenario } from './results.ts';
 
 export type MeasuredMedia = Required<

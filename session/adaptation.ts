@@ -10,8 +10,9 @@ import type { Events, Guard } from './page/events.ts';
 import type { ResolvedOptions } from './page/options.ts';
 import type { PlayerPort } from './player-port.ts';
 import { Downloads, type RequestsInFlight } from './requests/downloads.ts';
+import { loadLists } from './requests/segment-lists.ts';
 import { SegmentQualities } from './requests/segment-qualities.ts';
-import { loadSizes, SegmentSizes } from './requests/segment-sizes.ts';
+import { SegmentSizes, SIZE_LISTS } from './requests/segment-sizes.ts';
 import { Session } from './requests/session.ts';
 import { SessionClock } from './requests/session-clock.ts';
 
@@ -55,7 +56,7 @@ export class Adaptation {
     this.pacing = pacing;
     this.ticker = ticker;
     if (options.sizes === undefined) return;
-    loadSizes(options.sizes, host).then(
+    loadLists(options.sizes, host, SIZE_LISTS).then(
       (file) => sizes.useFile(file),
       (error) => events.fault('sizes-unusable', 'segment sizes are estimated', error),
     );

@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../../abr/errors.ts';
 import { placeOf } from '../../replay/formats/place.ts';
-import { QUALITY_SCHEMA, type QualityFile } from '../../session/requests/quality-file.ts';
+import { QUALITY_SCHEMA, type QualityFile } from '../../replay/quality-file.ts';
 import type { Watched } from '../shared/progress.ts';
 import { type Comparison, firstPictureSeconds, type Pictures, probe, type Run, vmafOf } from './ffmpeg.ts';
 import { bytesOf, type StreamRepresentation, type StreamSegment } from './pieces.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { beforeEach, expect, test } from '@jest/globals';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
-import { parseQuality } from '../../session/requests/quality-file.ts';
+import { parseQuality } from '../../replay/quality-file.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { refused, run } from '../shared/run.fixture.ts';
 

@@ -7,8 +7,7 @@ import type { Controller } from '../../abr/controller.ts';
 import type { Forecaster } from '../../abr/forecast.ts';
 import type { QoeWeights } from '../../abr/qoe/qoe.ts';
 import type { Pictures } from '../decisions/qualities.ts';
-import type { QualityFile } from '../requests/quality-file.ts';
-import type { QualityOf } from '../requests/segment-qualities.ts';
+import type { QualityFile, QualityOf } from '../requests/segment-qualities.ts';
 import type { SizesFile } from '../requests/segment-sizes.ts';
 import type { Logger } from './events.ts';
 

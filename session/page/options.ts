@@ -17,7 +17,8 @@ import { Forecasting } from '../forecasting/forecasting.ts';
 import { PriorForecaster } from '../forecasting/prior-forecaster.ts';
 import type { Host } from '../host.ts';
 import type { PlayerPort } from '../player-port.ts';
-import { parseQuality } from '../requests/quality-file.ts';
+import { parseLists } from '../requests/segment-lists.ts';
+import { QUALITY_LISTS } from '../requests/segment-qualities.ts';
 import { parseSizes } from '../requests/segment-sizes.ts';
 import type { Session } from '../requests/session.ts';
 import { type Check, type Checks, checkOptions, has, isFrom, isPlain, isText, isWhole, SWITCH } from './checks.ts';
@@ -132,7 +133,7 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
   const { controller, sizes, live, weights, observed = same, logger = host.console } = options;
   checkOptions(live, LIVE_CHECKS, 'options.live');
   if (typeof sizes === 'object' && !(sizes instanceof URL)) parseSizes(sizes);
-  if (isPlain(options.quality)) parseQuality(options.quality, 'options.quality');
+  if (isPlain(options.quality)) parseLists(options.quality, QUALITY_LISTS);
   options.forecasters.forEach((one, i) => {
     check(has(one, 'start', 'observe', 'latest'), `options.forecasters[${i}]`, 'start(), observe() and latest()', one);
   });

@@ -56,7 +56,11 @@ test('a function is asked for each segment; once it throws, it is left out and o
 });
 
 test.each([
-  ['an answer of another kind', { ok: true, json: async () => ({ ...FILE, metric: 1 }) }, 'quality.metric'],
+  [
+    'an answer of another kind',
+    { ok: true, json: async () => ({ representations: { low: { quality: [1, 101] } } }) },
+    'quality.representations.low[1]',
+  ],
   ['an error', { ok: false, status: 404 }, 'status 404'],
 ])('%s of the server is a fault that names the URL', async (_, response, text) => {
   const faults: unknown[] = [];

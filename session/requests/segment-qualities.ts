@@ -1,13 +1,24 @@
 /** Qualities of future segments, as the page knows them. */
 
 import type { PlayerState } from '../../abr/controller.ts';
-import { InputError } from '../../abr/errors.ts';
 import type { Host } from '../host.ts';
 import type { Situation } from '../player-port.ts';
-import { parseQuality, type QualityFile } from './quality-file.ts';
+import { loadLists, type SegmentLists } from './segment-lists.ts';
 
 /** Quality of a segment, 0 to 100; undefined where it is unknown. `index` counts from the start of the presentation. */
 export type QualityOf = (representationId: string, index: number) => number | undefined;
+
+/** The part of a `quality.json` that a session reads: per representation id, the quality of each segment in order. */
+export interface QualityFile {
+  representations: Record<string, { quality: readonly number[] }>;
+}
+
+export const QUALITY_LISTS: SegmentLists = {
+  name: 'quality',
+  listOf: ({ quality }: { quality?: unknown }) => quality,
+  expected: 'qualities from 0 to 100',
+  holds: (quality) => quality >= 0 && quality <= 100,
+};
 
 export type GivenQualities = QualityFile | string | URL | QualityOf;
 
@@ -21,8 +32,9 @@ export class SegmentQualities {
     private readonly onFault: (cause: unknown) => void,
   ) {
     if (typeof given === 'function') this.#of = given;
-    else if (typeof given === 'string' || given instanceof URL) this.#load(given, host);
-    else if (given) this.#use(given);
+    else if (typeof given === 'string' || given instanceof URL) {
+      loadLists<QualityFile>(given, host, QUALITY_LISTS).then((file) => this.#use(file), onFault);
+    } else if (given) this.#use(given);
   }
 
   /**
@@ -54,15 +66,5 @@ export class SegmentQualities {
 
   #use({ representations }: QualityFile): void {
     this.#of = (id, index) => representations[id]?.quality[index];
-  }
-
-  async #load(url: string | URL, host: Pick<Host, 'fetch'>): Promise<void> {
-    try {
-      const response = await host.fetch(url);
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      this.#use(parseQuality(await response.json()));
-    } catch (error) {
-      this.onFault(new InputError(String(url), 'segment qualities', error));
-    }
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Situation } from '../player-port.ts';
-import { loadSizes, parseSizes, type SegmentQuestion, SegmentSizes } from './segment-sizes.ts';
+import { loadLists } from './segment-lists.ts';
+import { parseSizes, type SegmentQuestion, SegmentSizes, SIZE_LISTS } from './segment-sizes.ts';
 
 const question = (more: Partial<SegmentQuestion> = {}, id = 'v0'): SegmentQuestion => ({
   representation: { id, bitrateBps: 1e6 },
@@ -104,7 +105,7 @@ test.each([
 test.each<[string, () => Response, string]>([
   ['a missing file', () => new Response('', { status: 404 }), 'status 404'],
   ['no JSON', () => new Response('<html>'), '<html>'],
-  ['other JSON', () => new Response('{"v0": [1]}'), 'sizes.representations: expected arrays of bytes by id'],
+  ['other JSON', () => new Response('{"v0": [1]}'), 'sizes.representations: expected bytes > 0 by id'],
   [
     'no network',
     () => {
@@ -114,7 +115,7 @@ test.each<[string, () => Response, string]>([
   ],
 ])('the error of %s names its URL', async (_, respond, problem) => {
   for (const url of ['sizes.json', new URL('https://media.example/sizes.json')]) {
-    const error = await loadSizes(url, { fetch: async () => respond() }).catch((cause: Error) => cause);
+    const error = await loadLists(url, { fetch: async () => respond() }, SIZE_LISTS).catch((cause: Error) => cause);
     expect(error).toMatchObject({ name: 'InputError', field: String(url), expected: 'segment sizes' });
     expect((error as Error).message).toContain(problem);
   }

@@ -1,8 +1,7 @@
 /** Sizes of future segments: from a file, from the stream's index, or learnt. */
 
-import { check, InputError } from '../../abr/errors.ts';
-import type { Host } from '../host.ts';
 import type { SegmentRequest, Situation } from '../player-port.ts';
+import { parseLists, type SegmentLists } from './segment-lists.ts';
 
 /** A segment counts this much less with each later one, so that a change of scene is believed within a few segments. */
 const FORGETTING = 0.8;
@@ -22,31 +21,15 @@ export interface SizesFile {
   representations: Record<string, readonly number[]>;
 }
 
-/** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
-export function parseSizes(value: unknown): SizesFile {
-  const file = value as Partial<SizesFile> | null | undefined;
-  const entries = Object.entries(file?.representations ?? {});
-  check(entries.length > 0, 'sizes.representations', 'arrays of bytes by id', file);
-  for (const [id, bytes] of entries) {
-    const field = `sizes.representations.${id}`;
-    check(Array.isArray(bytes), field, 'an array of bytes', bytes);
-    for (const [i, size] of bytes.entries())
-      check(Number.isFinite(size) && size > 0, `${field}[${i}]`, 'bytes > 0', size);
-  }
-  return file as SizesFile;
-}
+export const SIZE_LISTS: SegmentLists = {
+  name: 'sizes',
+  listOf: (entry) => entry,
+  expected: 'bytes > 0',
+  holds: (bytes) => bytes > 0,
+};
 
-/** Fetches a `sizes.json` if given its URL; throws an `InputError` that names it. Others are valid. */
-export async function loadSizes(sizes: SizesFile | string | URL, host: Pick<Host, 'fetch'>): Promise<SizesFile> {
-  if (typeof sizes !== 'string' && !(sizes instanceof URL)) return sizes;
-  try {
-    const response = await host.fetch(sizes);
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return parseSizes(await response.json());
-  } catch (error) {
-    throw new InputError(String(sizes), 'segment sizes', error);
-  }
-}
+/** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
+export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
 
 export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
 

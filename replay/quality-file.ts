@@ -1,7 +1,7 @@
 /** `quality.json`, which `leo-abr quality` writes: bytes and measured quality of a stream's segments. */
 
-import { check, isFrom, isPositive, requireArray, requireObject } from '../../abr/errors.ts';
-import type { Encoding } from '../../abr/qoe/quality.ts';
+import { check, isFrom, isPositive, requireArray, requireObject } from '../abr/errors.ts';
+import type { Encoding } from '../abr/qoe/quality.ts';
 
 export const QUALITY_SCHEMA = 'leo-abr-quality/1';
 
