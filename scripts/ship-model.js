@@ -15,7 +15,8 @@ const { stepEndsSeconds, levels, rankCorrelation } = file;
 /** predictor/forecast/model-file.ts has the form of the file, packed-layer.ts that of the plugin. */
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const digitsOf = (text, zero) => [...text].map((digit) => DIGITS.indexOf(digit) - zero);
-const textOf = (steps) => String.fromCharCode(...steps.map((step) => step + 88));
+/** In ASCII: a script without a declared charset may be read in another one. */
+const textOf = (steps) => String.fromCharCode(...steps.map((step) => ((step + 32) & 63) + 48));
 
 const layers = file.layers.map(({ weights, scales }, l) => {
   const steps = digitsOf(weights, 31);

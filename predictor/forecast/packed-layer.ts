@@ -11,12 +11,14 @@ export interface PackedLayer {
   lag?: number;
 }
 
-const stepsOf = (text: string) => Array.from(text, (character) => character.charCodeAt(0) - 88);
+/** From -32 to 31. */
+const wrapped = (step: number) => ((step + 32) & 63) - 32;
+const stepsOf = (text: string) => Array.from(text, (character) => character.charCodeAt(0) - 80);
 
 export function unpackLayer({ weights, scales, lag = Number.POSITIVE_INFINITY }: PackedLayer): Layer {
   const outputs = weights.length / scales.length;
   const steps = stepsOf(weights);
-  for (let i = 0; i < steps.length; i++) if (i % outputs >= lag) steps[i]! += steps[i - lag]!;
+  for (let i = 0; i < steps.length; i++) if (i % outputs >= lag) steps[i] = wrapped(steps[i]! + steps[i - lag]!);
   return stepsOf(scales).map((scale, input) =>
     Float32Array.from(steps.slice(input * outputs, (input + 1) * outputs), (step) => step * 2 ** (-5 - scale / 4)),
   );
