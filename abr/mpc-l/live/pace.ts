@@ -8,6 +8,8 @@ import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
 import { type LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
+/** Little changes within this time: fast catch-up moves playback by 25 ms. */
+const KEPT_SECONDS = 0.5;
 /** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
 const AUTO_AVERSION = 9;
 
@@ -48,6 +50,7 @@ export function paceOf(
     playbackRate,
     jump,
     targetLatencySeconds,
+    keepsForSeconds: KEPT_SECONDS,
     reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
   };
 }
