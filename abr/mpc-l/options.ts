@@ -98,7 +98,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   keptShare: 0.2,
   liveStallSeconds: 1.5,
   liveLateSeconds: 4,
-  liveKeptSeconds: 0.5,
+  liveKeptSeconds: 1,
   bins: 8,
   bufferValue: 1,
   outagesPerSecond: 0.001,

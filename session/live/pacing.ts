@@ -17,6 +17,7 @@ const SAME = 0.005;
 const CHANGE_MS = 1000 * RATE_HELD_SECONDS;
 /** An answer is kept for at most this long: the viewer may seek or change the rate. */
 const LONGEST_KEPT_SECONDS = 1;
+const SOON_SECONDS = 0.5;
 /** A timer's tick may be early by this. */
 const EARLY_TICK_SECONDS = 0.02;
 /** After a jump, the player loads a segment before it plays on. */
@@ -75,7 +76,9 @@ export class Pacing implements Ticking {
     const { rate: player, session, planner, events, host } = this.parts;
     const { controller } = planner;
     const kept = planner.takeKept();
-    if (this.#kept?.controller === controller && nowSeconds < this.#kept.untilSeconds) return true;
+    // An answer that would soon expire is renewed on the input of a download that was reconsidered.
+    const keptSeconds = this.#kept?.controller === controller ? this.#kept.untilSeconds - nowSeconds : 0;
+    if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
     this.#kept = undefined;
     const isAsked = session.record.started && controller.pace && controller !== this.#failed;
     const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
@@ -101,8 +104,8 @@ export class Pacing implements Ticking {
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this.#jumpedMs >= JUMP_MS;
     const isSet = this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
-    const keptSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds ?? 0);
-    if (isSet && !pace.jump) this.#kept = { controller, untilSeconds: nowSeconds + keptSeconds - EARLY_TICK_SECONDS };
+    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds ?? 0) - EARLY_TICK_SECONDS;
+    if (isSet && !pace.jump) this.#kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
     if (isJump) {
       this.#jumpedMs = nowMs;
       player.jumpToLive(pace.targetLatencySeconds);

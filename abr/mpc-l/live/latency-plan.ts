@@ -167,19 +167,20 @@ function chooseInSlot(
   into: Float64Array,
   from: number,
 ): number {
-  const highest = later.length - 1.001;
+  const last = later.length - 2;
   let best = -1;
-  for (let cell = from; cell < into.length; cell++) {
-    let least = Number.POSITIVE_INFINITY;
-    for (let r = 0; r < moves.length; r++) {
-      const to = Math.min(highest, Math.max(0, cell + moves[r]!));
-      const low = Math.floor(to);
-      const cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!) + addedCosts[r]!;
-      if (cost >= least) continue;
-      least = cost;
-      best = r;
+  for (let r = 0; r < moves.length; r++) {
+    const whole = Math.floor(moves[r]!);
+    const share = moves[r]! - whole;
+    const added = rateCosts[r]! + addedCosts[r]!;
+    for (let cell = from; cell < into.length; cell++) {
+      const to = cell + whole;
+      const low = to < 0 ? 0 : to > last ? last : to;
+      const cost = added + later[low]! + (to < 0 ? 0 : to > last ? 1 : share) * (later[low + 1]! - later[low]!);
+      if (r > 0 && cost >= into[cell]!) continue;
+      into[cell] = cost;
+      if (cell === into.length - 1) best = r;
     }
-    into[cell] = least;
   }
   return best;
 }

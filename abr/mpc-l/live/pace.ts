@@ -2,14 +2,16 @@
 
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
+import { isNoticed } from '../../qoe/off-rate.ts';
 import { highestWithin } from '../../state/ladder.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
 import { type LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
-/** Little changes within this time: fast catch-up moves playback by 25 ms. */
-const KEPT_SECONDS = 0.5;
+/** Little changes within this time. A rate that can be noticed may move playback by 25 ms too far in the other. */
+const KEPT_SECONDS = 1;
+const NOTICED_KEPT_SECONDS = 0.5;
 /** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
 const AUTO_AVERSION = 9;
 
@@ -50,7 +52,7 @@ export function paceOf(
     playbackRate,
     jump,
     targetLatencySeconds,
-    keepsForSeconds: KEPT_SECONDS,
+    keepsForSeconds: isNoticed(playbackRate) ? NOTICED_KEPT_SECONDS : KEPT_SECONDS,
     reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
   };
 }
