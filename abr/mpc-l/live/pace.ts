@@ -2,16 +2,16 @@
 
 import type { InFlight, Pace, PlayerState } from '../../controller.ts';
 import type { Forecast } from '../../forecast.ts';
-import { isNoticed } from '../../qoe/off-rate.ts';
 import { highestWithin } from '../../state/ladder.ts';
 import type { ResolvedMpcLOptions } from '../options.ts';
 import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
 import { type LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
-/** Little changes within this time. A rate that can be noticed may move playback by 25 ms too far in the other. */
-const KEPT_SECONDS = 1;
-const NOTICED_KEPT_SECONDS = 0.5;
+/** A rate is planned again after this time; later if all chunks play in time at a latency that is lower by the margin. */
+const KEPT_SECONDS = 0.5;
+const SAFE_KEPT_SECONDS = 1;
+const SAFE_MARGIN_SECONDS = 0.15;
 /** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
 const AUTO_AVERSION = 9;
 
@@ -35,11 +35,13 @@ export function paceOf(
   // A free target is where playback is.
   const targetLatencySeconds = isTargetFree && !jump ? latencySeconds : live.targetLatencySeconds;
   const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
+  const needed = plan ? neededSeconds(plan.outcomes, state, inFlight, chunks) : new Float64Array(0);
+  const isSafe = needed.every((seconds) => seconds < latencySeconds - SAFE_MARGIN_SECONDS);
   const playbackRate = planRate({
     live,
     aversion: isTargetFree && plan ? 1 + AUTO_AVERSION * options.risk : undefined,
     dueSeconds: state.bufferLevelSeconds / state.playbackRate,
-    neededLatencySeconds: plan ? neededSeconds(plan.outcomes, state, inFlight, chunks) : new Float64Array(0),
+    neededLatencySeconds: needed,
     chunks,
     presentRate: state.playbackRate,
     segmentSeconds: state.segmentSeconds,
@@ -52,7 +54,7 @@ export function paceOf(
     playbackRate,
     jump,
     targetLatencySeconds,
-    keepsForSeconds: isNoticed(playbackRate) ? NOTICED_KEPT_SECONDS : KEPT_SECONDS,
+    keepsForSeconds: isSafe ? SAFE_KEPT_SECONDS : KEPT_SECONDS,
     reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
   };
 }
