@@ -162,6 +162,8 @@ export interface Pace {
   targetLatencySeconds: number;
   /** In one line with units. */
   reason: string;
+  /** For how many seconds `pace` need not be called, once the rate is set. At most 1. Default 0. */
+  keepsForSeconds?: number;
 }
 
 /** Deterministic, seeded, free of I/O and clocks: equal arguments give equal answers. */
@@ -182,7 +184,7 @@ export interface Controller {
    */
   keepsForSeconds?(state: PlayerState, inFlight: InFlight): number;
   /**
-   * Called ten times a second while a live stream plays, between segments too. The state's `segmentIndex` is the segment
+   * Called ten times a second while a live stream plays, between segments too, but for `Pace.keepsForSeconds`. The state's `segmentIndex` is the segment
    * in flight, if one is, else the next one. Absent where the player's own catch-up sets the rate.
    */
   pace?(state: PlayerState, inFlight: InFlight | undefined, forecast?: ValidForecast): Pace;

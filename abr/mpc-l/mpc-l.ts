@@ -122,10 +122,13 @@ export class MpcL implements Controller {
     };
   }
 
-  /** On demand, at least a share of the time that is buffered: little changes meanwhile. */
+  /**
+   * At least a share of the time that is buffered, because little changes meanwhile; at the live edge, where a download is
+   * abandoned for a stall of seconds, a time.
+   */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const bufferedSeconds = state.live ? 0 : state.bufferLevelSeconds / state.playbackRate;
-    const keptSeconds = this.#options.tuning.keptShare * bufferedSeconds;
+    const { keptShare, liveKeptSeconds } = this.#options.tuning;
+    const keptSeconds = state.live ? liveKeptSeconds : (keptShare * state.bufferLevelSeconds) / state.playbackRate;
     return Math.min(1, Math.max(keptSeconds, this.#mustKeepSeconds(state, inFlight)));
   }
 

@@ -67,6 +67,8 @@ export interface MpcLTuning {
   liveStallSeconds: number;
   /** At the live edge: a running download is reconsidered if it is expected to stall playback for this long. */
   liveLateSeconds: number;
+  /** At the live edge: a running download that is kept is reconsidered after this time. */
+  liveKeptSeconds: number;
   /** Rank bins in the value function. */
   bins: number;
   /** Value of a buffered second after the horizon, as a share of the quality that the link could deliver in it. */
@@ -92,6 +94,7 @@ export const MPC_L_TUNING: MpcLTuning = {
   keptShare: 0.2,
   liveStallSeconds: 1.5,
   liveLateSeconds: 4,
+  liveKeptSeconds: 1,
   bins: 8,
   bufferValue: 1,
   outagesPerSecond: 0.004,

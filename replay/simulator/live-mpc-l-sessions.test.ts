@@ -4,6 +4,7 @@ import {
   createController,
   type Forecast,
   type Forecaster,
+  type PlayerState,
   type QuantileForecast,
 } from '../../abr/index.ts';
 import { scaledForecast } from '../../abr/random-states.fixture.ts';
@@ -12,6 +13,7 @@ import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { readTraceFile } from '../formats/trace-files.ts';
 import { oracleForecaster } from '../oracle/oracle-forecaster.ts';
 import { SCENARIOS, type Scenario } from '../scenarios.ts';
+import { traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 import { linkOf } from './session-setup.ts';
 import type { SimulationOptions } from './simulation-options.ts';
@@ -128,4 +130,49 @@ test('the rate stays within its bounds and changes once per second at most', () 
     expect(rate).toBeLessThanOrEqual(1.05);
     if (i > 1 && rate !== 1) expect(at - rates[i - 1]!.at).toBeGreaterThan(0.95);
   }
+});
+
+/** MPC-L with this target on an idle link, in a session that joins at another latency: what it did. */
+function joined(joinSeconds: number, targetLatencySeconds: number) {
+  const inner = createController('mpc-l');
+  const at = <T extends PlayerState>(state: T): T => ({ ...state, live: { ...state.live!, targetLatencySeconds } });
+  const ticks: { atSeconds: number; rate: number; lateSeconds: number }[] = [];
+  const chosen: number[] = [];
+  const controller: Controller = {
+    name: 'mpc-l',
+    decide: (state, forecast) => {
+      const decision = inner.decide(at(state), forecast);
+      chosen.push(decision.representation);
+      return decision;
+    },
+    pace: (state, inFlight, forecast) => {
+      const { nowSeconds, playbackRate, live } = state;
+      ticks.push({ atSeconds: nowSeconds, rate: playbackRate, lateSeconds: live!.latencySeconds - targetLatencySeconds });
+      return { ...inner.pace!(at(state), inFlight, forecast), keepsForSeconds: 0 };
+    },
+  };
+  simulateSession({
+    trace: traceUntil([{ until: 300, mbps: 100 }], { startUtcMs: 0 }),
+    scenario: {
+      ...{ ...SCENARIO, traceScale: { meanBps: 100e6 }, segmentCount: 100 },
+      live: { ...SCENARIO.live!, targetLatencySeconds: joinSeconds },
+    },
+    controller,
+    forecaster: forecasterOf(),
+  });
+  const arrival = ticks.findIndex(({ lateSeconds }) => Math.abs(lateSeconds) <= 0.1);
+  return { ticks, chosen, arrivedSeconds: ticks[arrival]?.atSeconds, there: ticks.slice(arrival + 100) };
+}
+
+test.each([
+  ['at the target', 1, 1, 15],
+  ['at the target', 3, 3, 5],
+  ['2 s below it', 0.65, 2.65, 45],
+  ['2 s above it', 5, 3, 130],
+])('on an idle link a session that joins %s goes there and stays there at rate 1', (_, joinSeconds, target, withinSeconds) => {
+  const { arrivedSeconds, there, chosen } = joined(joinSeconds, target);
+  expect(arrivedSeconds).toBeLessThan(withinSeconds);
+  for (const { lateSeconds } of there) expect(Math.abs(lateSeconds)).toBeLessThan(0.1);
+  expect(there.filter(({ rate }) => rate === 1).length / there.length).toBeGreaterThan(0.95);
+  expect(chosen.slice(2)).not.toContain(0);
 });

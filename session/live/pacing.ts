@@ -1,4 +1,7 @@
-/** Asks a controller that has `pace` for the playback rate of a live stream, ten times a second, and sets it. */
+/**
+ * Asks a controller that has `pace` for the playback rate of a live stream, ten times a second or when its last answer
+ * expires, and sets it.
+ */
 
 import { type Controller, type LiveState, type Pace, RATE_HELD_SECONDS } from '../../abr/controller.ts';
 import type { Planner } from '../decisions/planner.ts';
@@ -12,6 +15,11 @@ import type { Session } from '../requests/session.ts';
 const SAME = 0.005;
 /** The rate changes, and a new target is reported, at most once in this time. */
 const CHANGE_MS = 1000 * RATE_HELD_SECONDS;
+/** An answer is kept for at most this long: the viewer may seek or change the rate. */
+const LONGEST_KEPT_SECONDS = 1;
+const SOON_SECONDS = 0.5;
+/** A timer's tick may be early by this. */
+const EARLY_TICK_SECONDS = 0.02;
 /** After a jump, the player loads a segment before it plays on. */
 const JUMP_MS = 5000;
 /** Timers are late in a hidden tab: there the rate is 1, unless playback is later than this. */
@@ -29,6 +37,8 @@ export interface PacingParts {
 export class Pacing implements Ticking {
   /** The latest pace; undefined while the player sets the rate. */
   #pace: Pace | undefined;
+  /** Until then, the answer of this controller stands: its rate is set. */
+  #kept: { controller: Controller; untilSeconds: number } | undefined;
   /** The rate that was set; undefined while the player sets it. */
   #held: { rate: number; atMs: number } | undefined;
   #emitted: { rate: number; targetSeconds: number; atMs: number } | undefined;
@@ -54,6 +64,7 @@ export class Pacing implements Ticking {
   /** Gives the rate back to the player. */
   release(): void {
     this.#pace = undefined;
+    this.#kept = undefined;
     this.#emitted = undefined;
     if (this.#held === undefined) return;
     this.#held = undefined;
@@ -64,8 +75,12 @@ export class Pacing implements Ticking {
   #hold(nowSeconds: number): boolean {
     const { rate: player, session, planner, events, host } = this.parts;
     const { controller } = planner;
-    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
     const kept = planner.takeKept();
+    // An answer that would soon expire is renewed on the input of a download that was reconsidered.
+    const keptSeconds = this.#kept?.controller === controller ? this.#kept.untilSeconds - nowSeconds : 0;
+    if (keptSeconds > (kept ? SOON_SECONDS : 0)) return true;
+    this.#kept = undefined;
+    const isAsked = session.record.started && controller.pace && controller !== this.#failed;
     const situation = isAsked ? (kept?.situation ?? planner.situation()) : undefined;
     if (!situation?.live?.isPaceable) return false;
     const { playback, period } = situation;
@@ -88,7 +103,9 @@ export class Pacing implements Ticking {
     this.#pace = pace;
     const nowMs = host.nowMs();
     const isJump = pace.jump && nowMs - this.#jumpedMs >= JUMP_MS;
-    this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
+    const isSet = this.#set(pace, playback.playbackRate, live.latencySeconds, nowMs);
+    const keepsForSeconds = Math.min(LONGEST_KEPT_SECONDS, pace.keepsForSeconds ?? 0) - EARLY_TICK_SECONDS;
+    if (isSet && !pace.jump) this.#kept = { controller, untilSeconds: nowSeconds + keepsForSeconds };
     if (isJump) {
       this.#jumpedMs = nowMs;
       player.jumpToLive(pace.targetLatencySeconds);
@@ -101,8 +118,11 @@ export class Pacing implements Ticking {
     return true;
   }
 
-  /** Sets the rate, at most once in `CHANGE_MS` except to 1. `presentRate`: the one that the player has now. */
-  #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): void {
+  /**
+   * Sets the rate, at most once in `CHANGE_MS` except to 1. Returns whether the pace's rate is set. `presentRate`: the
+   * one that the player has now.
+   */
+  #set(pace: Pace, presentRate: number, latencySeconds: number, nowMs: number): boolean {
     const { rate: player, host } = this.parts;
     const held = this.#held;
     const isLate = latencySeconds > pace.targetLatencySeconds + HIDDEN_LATE_SECONDS;
@@ -110,9 +130,10 @@ export class Pacing implements Ticking {
     const rate = pace.jump || !isTimely ? 1 : onStep(pace.playbackRate, player.rateStep);
     const isDue = !held || rate === 1 || nowMs - held.atMs >= CHANGE_MS;
     const isKept = held && isSame(rate, held.rate) && isSame(rate, presentRate);
-    if (!isDue || isKept) return;
+    if (isKept || !isDue) return isKept === true;
     this.#held = { rate, atMs: nowMs };
     player.setPlaybackRate(rate);
+    return true;
   }
 
   /** The rate or the target differs from the last event's. */

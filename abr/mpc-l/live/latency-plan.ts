@@ -1,6 +1,7 @@
 /**
- * The playback rate of the next seconds: a dynamic programme over the live latency. Slower playback raises the latency,
- * so that more chunks come in time; it costs what a higher latency and a rate off 1 cost.
+ * The playback rate of the next seconds. If no future stalls, a rule holds the target. Otherwise a dynamic programme over
+ * the live latency decides: slower playback raises the latency, so that more chunks come in time; it costs what a higher
+ * latency and a rate off 1 cost.
  */
 
 import type { LiveState } from '../../controller.ts';
@@ -9,7 +10,7 @@ import { FINE_CHANGE, isNoticed } from '../../qoe/off-rate.ts';
 // Local bindings, because the loops over the cells dominate the cost.
 /** The plan's steps of time and of latency. */
 const SLOT_SECONDS = 0.5;
-const GRID_SECONDS = 0.005;
+const GRID_SECONDS = 0.01;
 /** Latencies below and above present and target that the plan knows. */
 const BELOW_SECONDS = 0.15;
 const ABOVE_SECONDS = 0.6;
@@ -23,11 +24,15 @@ const LATENCY_COST = 0.1;
 const EARLY_COST = 0.007;
 const OFF_COST = 0.2;
 const FINE_COST = 2e-4;
-/** The price of a rate off 1 rises without limit as the share of time off it comes to this. */
+/** The cost of a rate off 1 grows without bound as the share of time off it approaches this. */
 const MOST_OFF = 0.15;
-/** Not after an outage, which has left playback this far above its target. */
+/** That limit does not count after an outage, which leaves playback this far above the target. */
 const FAR_SECONDS = 2;
-/** Another rate than the present one has to be better by this, in seconds of stall. */
+/** Nor this far below the target, where a viewer joins or seeks: the publisher wants that buffer. */
+const FAR_BELOW_SECONDS = 0.15;
+/** Playback at rate 1 that is this near to the target stays at rate 1. */
+const NEAR_SECONDS = 0.05;
+/** Another rate than the present one and 1 has to be better by this, in seconds of stall. */
 const CHANGE_COST = 0.0017;
 /** A chunk that needs no more than one of the last 2 s causes no stall of its own. */
 const SAME_STALL_SECONDS = 2;
@@ -52,23 +57,55 @@ export interface LatencyProblem {
   stallSeconds: number;
 }
 
+/** The latencies that the plan knows: `lowestSeconds + cell * GRID_SECONDS`. */
+interface Grid {
+  nowSeconds: number;
+  targetSeconds: number;
+  lowestSeconds: number;
+  cells: number;
+}
+
 /** The rate to play at now. */
 export function planRate(problem: LatencyProblem): number {
-  const { live, presentRate, segmentSeconds, aversion } = problem;
+  const { live, aversion } = problem;
   const { playbackRates, offRateShare = 0 } = live;
   // A clock that is wrong may give a latency below 0.
-  const now = Math.max(0, live.latencySeconds);
-  const target = aversion === undefined ? live.targetLatencySeconds : now;
-  const lowest = Math.min(target, now) - BELOW_SECONDS;
-  const highest = target + ABOVE_SECONDS;
-  if (now >= highest) {
-    const isOffAllowed = offRateShare < MOST_OFF || now >= target + FAR_SECONDS;
+  const nowSeconds = Math.max(0, live.latencySeconds);
+  const targetSeconds = aversion === undefined ? live.targetLatencySeconds : nowSeconds;
+  const lateSeconds = nowSeconds - targetSeconds;
+  if (lateSeconds < -FAR_BELOW_SECONDS) return playbackRates.min;
+  const highestSeconds = targetSeconds + ABOVE_SECONDS;
+  if (nowSeconds >= highestSeconds) {
+    const isOffAllowed = offRateShare < MOST_OFF || lateSeconds >= FAR_SECONDS;
     return isOffAllowed ? playbackRates.max : Math.min(playbackRates.max, 1 + FINE_CHANGE);
   }
+  const lowestSeconds = Math.min(targetSeconds, nowSeconds) - BELOW_SECONDS;
+  const cells = Math.ceil((highestSeconds - lowestSeconds) / GRID_SECONDS) + 1;
+  const grid = { nowSeconds, targetSeconds, lowestSeconds, cells };
+  const stalls = stallCosts(problem, grid);
+  if (aversion !== undefined) return cheapestRate(problem, grid, stalls);
+  const returning = rateToTarget(lateSeconds, problem);
+  if (stalls === undefined) return returning;
+  const cheapest = cheapestRate(problem, grid, stalls);
+  return lateSeconds < 0 ? Math.min(cheapest, returning) : cheapest;
+}
+
+/** 1 at the target and until playback has left it; otherwise the rate next to 1 that returns to it, until it is there. */
+function rateToTarget(lateSeconds: number, { presentRate, live: { playbackRates } }: LatencyProblem): number {
+  const isReturning = (presentRate - 1) * lateSeconds > 0;
+  if (Math.abs(lateSeconds) <= NEAR_SECONDS && !isReturning) return 1;
+  return lateSeconds > 0
+    ? Math.min(playbackRates.max, 1 + FINE_CHANGE)
+    : Math.max(playbackRates.min, 1 - FINE_CHANGE);
+}
+
+/** The first rate of the cheapest plan. `stalls`: of `stallCosts`. */
+function cheapestRate(problem: LatencyProblem, grid: Grid, stalls?: Float64Array): number {
+  const { live, presentRate, segmentSeconds, aversion } = problem;
+  const { playbackRates, offRateShare = 0 } = live;
+  const { nowSeconds, targetSeconds, lowestSeconds, cells } = grid;
+  const slots = slotsOf(problem);
   const offCost = OFF_COST / Math.max(1e-9, 1 - offRateShare / MOST_OFF);
-  const cells = Math.ceil((highest - lowest) / GRID_SECONDS) + 1;
-  const stalls = stallCosts(problem, lowest, cells);
-  const slots = stalls.length / cells;
   const rates = [playbackRates.min, 1 - FINE_CHANGE, 1, 1 + FINE_CHANGE, playbackRates.max].filter(
     (rate) => rate >= playbackRates.min && rate <= playbackRates.max,
   );
@@ -76,26 +113,29 @@ export function planRate(problem: LatencyProblem): number {
   const rateCosts = rates.map((rate) => {
     return rate === 1 ? 0 : (isNoticed(rate) ? offCost : FINE_COST) * SLOT_SECONDS;
   });
-  const latencyCosts = Float64Array.from({ length: cells }, (_, cell) => {
-    const latency = lowest + cell * GRID_SECONDS;
-    if (aversion !== undefined) return (LATENCY_COST * latency) / aversion / segmentSeconds;
-    if (latency <= target) return EARLY_COST * (target - latency);
-    return (LATENCY_COST * (latency - target)) / segmentSeconds;
-  });
-  let values = new Float64Array(cells);
-  let later = latencyCosts.map((cost, cell) => {
-    if (aversion === undefined) return (cost * Math.abs(lowest + cell * GRID_SECONDS - target)) / 2 / RETURN_SPEED;
+  const latencyCosts = new Float64Array(cells);
+  let later = new Float64Array(cells);
+  for (let cell = 0; cell < cells; cell++) {
+    const lateSeconds = lowestSeconds + cell * GRID_SECONDS - targetSeconds;
+    if (aversion === undefined) {
+      const cost = lateSeconds <= 0 ? -EARLY_COST * lateSeconds : (LATENCY_COST * lateSeconds) / segmentSeconds;
+      latencyCosts[cell] = cost * SLOT_SECONDS;
+      later[cell] = (cost * Math.abs(lateSeconds)) / 2 / RETURN_SPEED;
+      continue;
+    }
+    const cost = (LATENCY_COST * (lateSeconds + targetSeconds)) / aversion / segmentSeconds;
     let stalled = 0;
-    for (let slot = 0; slot < slots; slot++) stalled += stalls[slot * cells + cell]!;
-    return REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
-  });
-  // Without futures no stall would end a drift away from the target.
-  const changeCost = problem.neededLatencySeconds.length > 0 ? CHANGE_COST : 0;
-  const changeCosts = rates.map((rate) => (rate === presentRate ? 0 : changeCost));
+    for (let slot = 0; stalls && slot < slots; slot++) stalled += stalls[slot * cells + cell]!;
+    latencyCosts[cell] = cost * SLOT_SECONDS;
+    later[cell] = REST_SECONDS * (cost + stalled / slots / SLOT_SECONDS);
+  }
+  const changeCost = rates.includes(presentRate) ? CHANGE_COST : 0;
+  const changeCosts = rates.map((rate) => (rate === presentRate || rate === 1 ? 0 : changeCost));
   const noCosts = rates.map(() => 0);
+  let values = new Float64Array(cells);
   let best = -1;
-  const present = Math.round((now - lowest) / GRID_SECONDS);
-  // Latencies per slot that playback can go from the present one.
+  const present = Math.round((nowSeconds - lowestSeconds) / GRID_SECONDS);
+  // Cells per slot that playback can go from the present one.
   const reach = Math.ceil(Math.max(...moves.map(Math.abs))) + 1;
   for (let slot = slots - 1; slot >= 0; slot--) {
     const from = Math.max(0, present - slot * reach);
@@ -103,7 +143,7 @@ export function planRate(problem: LatencyProblem): number {
     const choices = { moves, rateCosts, addedCosts: slot === 0 ? changeCosts : noCosts };
     best = chooseInSlot(choices, later, values.subarray(0, to), from);
     for (let cell = from; cell < to; cell++) {
-      values[cell] = values[cell]! + latencyCosts[cell]! * SLOT_SECONDS + stalls[slot * cells + cell]!;
+      values[cell] = values[cell]! + latencyCosts[cell]! + (stalls?.[slot * cells + cell] ?? 0);
     }
     [values, later] = [later, values];
   }
@@ -127,45 +167,67 @@ function chooseInSlot(
   into: Float64Array,
   from: number,
 ): number {
-  const highest = later.length - 1.001;
+  const last = later.length - 2;
   let best = -1;
-  for (let cell = from; cell < into.length; cell++) {
-    let least = Number.POSITIVE_INFINITY;
-    for (let r = 0; r < moves.length; r++) {
-      const to = Math.min(highest, Math.max(0, cell + moves[r]!));
-      const low = Math.floor(to);
-      const cost = rateCosts[r]! + later[low]! + (to - low) * (later[low + 1]! - later[low]!) + addedCosts[r]!;
-      if (cost >= least) continue;
-      least = cost;
-      best = r;
+  for (let r = 0; r < moves.length; r++) {
+    const whole = Math.floor(moves[r]!);
+    const share = moves[r]! - whole;
+    const added = rateCosts[r]! + addedCosts[r]!;
+    for (let cell = from; cell < into.length; cell++) {
+      const to = cell + whole;
+      const low = to < 0 ? 0 : to > last ? last : to;
+      const cost = added + later[low]! + (to < 0 ? 0 : to > last ? 1 : share) * (later[low + 1]! - later[low]!);
+      if (r > 0 && cost >= into[cell]!) continue;
+      into[cell] = cost;
+      if (cell === into.length - 1) best = r;
     }
-    into[cell] = least;
   }
   return best;
 }
 
-/** `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall. */
-function stallCosts(problem: LatencyProblem, lowest: number, cells: number): Float64Array {
+const slotsOf = ({ dueSeconds, chunks, live: { chunkSeconds } }: LatencyProblem) =>
+  Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
+
+/**
+ * `[slot * cells + cell]`: expected cost of stalls at each latency, in seconds of stall; undefined if no chunk needs more
+ * than the lowest latency.
+ */
+function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Float64Array | undefined {
   const { neededLatencySeconds: needed, chunks, dueSeconds, stallSeconds, live } = problem;
   const { chunkSeconds } = live;
-  const slots = Math.max(1, Math.ceil((dueSeconds + chunks * chunkSeconds) / SLOT_SECONDS));
-  const costs = new Float64Array(slots * cells);
-  const futures = needed.length / chunks;
+  const slots = slotsOf(problem);
   const reach = Math.ceil(SAME_STALL_SECONDS / chunkSeconds);
-  for (let f = 0; f < futures; f++) {
-    for (let i = 0; i < chunks; i++) {
-      const need = needed[f * chunks + i]!;
-      if (need <= lowest) continue;
-      let before = lowest;
-      for (let j = Math.max(0, i - reach); j < i; j++) before = Math.max(before, needed[f * chunks + j]!);
-      if (need <= before) continue;
-      const slot = Math.min(slots - 1, Math.floor((dueSeconds + i * chunkSeconds) / SLOT_SECONDS));
-      const end = Math.min(cells, Math.ceil((need - lowest) / GRID_SECONDS));
-      for (let cell = 0; cell < end; cell++) {
-        const latency = Math.max(before, lowest + cell * GRID_SECONDS);
-        costs[slot * cells + cell]! += (need - latency + stallSeconds) / futures;
-      }
+  const highestCell = (latency: number) => Math.min(cells, Math.ceil((latency - lowestSeconds) / GRID_SECONDS)) - 1;
+  // A stall costs `sum - count * latency` in its highest cell and those below it; sums and counts add up downwards.
+  let sums: Float64Array | undefined;
+  let counts = new Float64Array(0);
+  for (let i = 0; i < needed.length; i++) {
+    const need = needed[i]!;
+    if (!(need > lowestSeconds)) continue;
+    const chunk = i % chunks;
+    let before = lowestSeconds;
+    for (let j = i - Math.min(chunk, reach); j < i; j++) before = Math.max(before, needed[j]!);
+    if (need <= before) continue;
+    sums ??= new Float64Array(slots * cells);
+    if (counts.length === 0) counts = new Float64Array(slots * cells);
+    const row = Math.min(slots - 1, Math.floor((dueSeconds + chunk * chunkSeconds) / SLOT_SECONDS)) * cells;
+    const highest = row + highestCell(need);
+    sums[highest] = sums[highest]! + need + stallSeconds;
+    counts[highest] = counts[highest]! + 1;
+    // Below the latency that an earlier chunk has led to, the stall lasts no longer.
+    if (before === lowestSeconds) continue;
+    const lower = row + highestCell(before);
+    sums[lower] = sums[lower]! - before;
+    counts[lower] = counts[lower]! - 1;
+  }
+  const futures = needed.length / chunks;
+  for (let row = 0; sums && row < sums.length; row += cells) {
+    let [sum, count] = [0, 0];
+    for (let cell = cells - 1; cell >= 0; cell--) {
+      sum += sums[row + cell]!;
+      count += counts[row + cell]!;
+      sums[row + cell] = (sum - count * (lowestSeconds + cell * GRID_SECONDS)) / futures;
     }
   }
-  return costs;
+  return sums;
 }

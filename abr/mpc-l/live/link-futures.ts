@@ -14,7 +14,7 @@ import { CELL_SECONDS, CELLS, DRAWN_SECONDS, LEAST_CELL_BPS, LinkPaths } from '.
 
 // Local bindings, because the loops over the cells dominate the cost.
 /** Each future of the forecast gets this many fluctuations. */
-const COPIES = 2;
+export const COPIES = 2;
 /** A handover may still be under way this long after it began. */
 const LONGEST_DIP_SECONDS = 3;
 /** Handovers that are drawn, each with a number for: does it come, when, how long is its dip, does a collapse follow. */

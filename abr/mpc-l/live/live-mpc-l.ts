@@ -8,7 +8,7 @@ import type { Controller, PlayerState } from '../../controller.ts';
 import type { QuantileForecast } from '../../forecast.ts';
 import { type LivePart, MpcL } from '../mpc-l.ts';
 import { type MpcLOptions, type ResolvedMpcLOptions, resolveMpcLOptions } from '../options.ts';
-import { LinkFutures } from './link-futures.ts';
+import { COPIES, LinkFutures } from './link-futures.ts';
 import { LiveOutcomes } from './live-outcomes.ts';
 import { paceOf } from './pace.ts';
 import { PathPlan } from './path-plan.ts';
@@ -49,7 +49,7 @@ class LiveEdge implements LivePart {
     const latest = this.#latest;
     if (latest?.state === state && latest.forecast === forecast) return latest.outcomes;
     const { tuning, seed } = this.#options;
-    this.#link ??= new LinkFutures(tuning.futures, seed);
+    this.#link ??= new LinkFutures(tuning.futures / COPIES, seed);
     const outcomes = new LiveOutcomes(state, this.#options, this.#link.draw(state, forecast));
     this.#latest = { state, forecast, outcomes };
     return outcomes;

@@ -20,6 +20,8 @@ const SEGMENTS = 3;
 const LATER_STEPS = [0, 1, 2];
 /** The queue at the plan's end may be as long as playback is later than this above its target: it has the buffer. */
 const NEAR_SECONDS = 1.5;
+/** Playback that is this near to its target is there. */
+const NEAR_TARGET_SECONDS = 0.15;
 /** A segment that begins late still has at least this share of its duration for its download. */
 const LEAST_TIME_SHARE = 0.15;
 /** A page has a chunk in its buffer this long after its last byte (replay/simulator/README.md). */
@@ -148,6 +150,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     let isWaiting = !started;
     // When playback needs the next chunk.
     let due = started ? (bufferLevelSeconds - this.#options.tuning.stallLevelSeconds) / playbackRate : 0;
+    // Below the target, slow playback and the first stall lead to it: a bitrate is chosen as if playback were there.
+    if (started && !needed) due += Math.max(0, live!.targetLatencySeconds - live!.latencySeconds - NEAR_TARGET_SECONDS);
     let representation = request.representation;
     let at = 0;
     let left = count;
