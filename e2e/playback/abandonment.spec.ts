@@ -64,8 +64,8 @@ test('mpc-l acts in an outage, unless abandon is false', async ({ labPage, strea
   const link = { 9: 10e6, 14: 0, 60: 10e6 };
   const media = { ladderBps: LADDER_BPS, segmentSeconds: 2, segmentCount: SEGMENTS, link };
   const [seen, without] = await Promise.all(
-    [{ abandon: true }, { abandon: false }].map((options) =>
-      playOver(labPage, `${stream(media)}manifest.mpd`, options),
+    [{ abandon: true }, { abandon: false }].map(({ abandon }) =>
+      playOver(labPage, `${stream(media)}manifest.mpd`, { abandon, qoe: 'linear', risk: 0.1 }),
     ),
   );
   expectValidAbandonments(seen!);
