@@ -118,6 +118,8 @@ export interface LiveMetrics {
 export interface FirstMinute {
   qoeFirst30Seconds: number;
   qoeFirst60Seconds: number;
+  /** Perceived QoE of the first 60 s of media. */
+  perceivedFirst60Seconds: number;
   /** Of the whole session, each segment counted by the share of viewers who still watch it. */
   watchedQoe: number;
   /** The same where half of the viewers leave within 30 and within 600 s. */
@@ -152,6 +154,11 @@ export interface SummaryRow {
   qoeP95: number;
   /** Perceived QoE; absent in files from before version 0.3. */
   qoePerceivedMean?: number;
+  /** Quality of the received segments, 0 to 100, and the share of them below 50. Absent in files from before version 0.3. */
+  qualityMean?: number;
+  below50Share?: number;
+  /** Stalls per session. Absent in files from before version 0.3. */
+  stallCountMean?: number;
   /** Without startup. */
   stallSecondsMean: number;
   stallSecondsWorst5pct: number;
@@ -185,6 +192,8 @@ export interface BaselineComparison {
   /** Number of units with pairs; with fewer than two there are no intervals. */
   units: number;
   qoeDiff: Estimate;
+  /** Of perceived QoE; absent in files from before version 0.3. */
+  perceivedDiff?: Estimate;
   /** Null unless the baseline's mean is clearly positive. */
   qoeMeanRatio: Estimate | null;
   worst5pctDiff: Estimate;

@@ -37,7 +37,7 @@ test('the row of the baseline has its best rival, the lead over it, and the shor
     ),
   );
   const [own, ...others] = resultRows(testResults(sessions, { baseline: 'mpc-l' }));
-  expect(own).toMatchObject({ algorithm: 'mpc-l', 'best rival': 'dynamic', 'difference to it': [5, 5, 5] });
+  expect(own).toMatchObject({ algorithm: 'mpc-l', 'best rival': 'dynamic', 'difference to it': [2.5, 2.5, 2.5] });
   expect(own).toMatchObject({ 'its QoE': 50.5, 'its worst 5 %, s': 2, 'shortest worst 5 %, s': 1 });
   expect(others.every((row) => row['best rival'] === undefined)).toBe(true);
 });

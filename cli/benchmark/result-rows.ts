@@ -78,19 +78,24 @@ function sessionRows(results: Results): ResultRow[] {
   );
 }
 
-/** Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle. */
+/** The best by perceived QoE. Other forms of the baseline (`mpc-l:no-rate`) are no rivals, nor is the oracle. */
 function bestRivals({ dataset, algorithm }: SummaryRow, rows: readonly SummaryRow[]): ResultRow {
   const [family] = algorithm.split(':');
   const rivals = rows.filter(
     (row) => row.dataset === dataset && row.vsBaseline && ![family, 'mpc-o'].includes(row.algorithm.split(/[:@]/)[0]),
   );
   if (rivals.length === 0) return {};
-  const best = rivals.reduce((a, b) => (b.qoeMean > a.qoeMean ? b : a));
-  const { value, ci95 } = best.vsBaseline!.qoeDiff;
+  const seen = ({ qoePerceivedMean, qoeMean }: SummaryRow) => qoePerceivedMean ?? qoeMean;
+  const best = rivals.reduce((a, b) => (seen(b) > seen(a) ? b : a));
+  const { perceivedDiff, qoeDiff } = best.vsBaseline!;
+  const lead = (of: Estimate | undefined) =>
+    of && cell({ value: -of.value, ci95: of.ci95 && [-of.ci95[1], -of.ci95[0]] });
   return {
     'best rival': best.algorithm,
+    'its perceived': best.qoePerceivedMean ?? null,
+    'difference to it': lead(perceivedDiff ?? qoeDiff) ?? null,
+    'its stalls, s': best.stallSecondsMean,
     'its QoE': best.qoeMean,
-    'difference to it': cell({ value: -value, ci95: ci95 && [-ci95[1], -ci95[0]] }),
     'its worst 5 %, s': best.stallSecondsWorst5pct,
     'shortest worst 5 %, s': Math.min(...rivals.map(({ stallSecondsWorst5pct }) => stallSecondsWorst5pct)),
   };

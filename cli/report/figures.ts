@@ -94,8 +94,11 @@ function onDemand(digits: number): Figures<ShownRow> {
   return {
     means: [
       figure('sessions', 0, ({ sessions }) => sessions),
-      figure('QoE', digits, ({ qoeMean }) => qoeMean),
       figure('perceived', 1, ({ qoePerceivedMean }) => qoePerceivedMean),
+      figure('quality', 1, ({ qualityMean }) => qualityMean),
+      figure('below 50, %', 1, ({ below50Share }) => below50Share && 100 * below50Share),
+      figure('perceived, first 60 s', 1, ({ firstMinute }) => firstMinute?.perceivedFirst60Seconds),
+      figure('QoE', digits, ({ qoeMean }) => qoeMean),
       figure('first 30 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst30Seconds),
       figure('first 60 s', digits, ({ firstMinute }) => firstMinute?.qoeFirst60Seconds),
       figure('watch-weighted', digits, ({ firstMinute }) => firstMinute?.watchedQoe),
@@ -106,6 +109,7 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('median', digits - 1, ({ qoeMedian }) => qoeMedian),
       figure('p95', digits - 1, ({ qoeP95 }) => qoeP95),
       figure('Mbit/s', digits, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
+      figure('stalls', 2, ({ stallCountMean }) => stallCountMean),
       figure('stalls, s', 2, ({ stallSecondsMean }) => stallSecondsMean),
       figure('worst 5 %, s', 1, ({ stallSecondsWorst5pct }) => stallSecondsWorst5pct),
       figure('over 10 s, %', 1, ({ severeShare }) => 100 * severeShare),
@@ -115,7 +119,10 @@ function onDemand(digits: number): Figures<ShownRow> {
       figure('15 s rhythm, %', 1, ({ handoverShare }) => 100 * (handoverShare ?? 0)),
     ],
     differences: [
+      // The first one is what the components add up to.
       difference('QoE', digits, ({ vsBaseline }) => vsBaseline?.qoeDiff),
+      difference('perceived', 1, ({ vsBaseline }) => vsBaseline?.perceivedDiff),
+      difference('perceived, first 60 s', 1, ({ vsBaseline }) => vsBaseline?.firstMinute?.perceivedFirst60Seconds),
       difference('first 60 s', digits, ({ vsBaseline }) => vsBaseline?.firstMinute?.qoeFirst60Seconds),
       difference('worst 5 %', 1, ({ vsBaseline }) => vsBaseline?.worst5pctDiff),
       difference('over 10 s', 1, ({ vsBaseline: versus }) => versus && scaled(versus.severeShareDiff, 100)),

@@ -26,6 +26,7 @@ const LIVE = {
 const START_NAMES = [
   'qoeFirst30Seconds',
   'qoeFirst60Seconds',
+  'perceivedFirst60Seconds',
   'watchedQoe',
   'watchedQoe30Seconds',
   'watchedQoe600Seconds',
@@ -92,6 +93,9 @@ function samplesOf(pairs: readonly Pair[], unitCount: number) {
   return {
     own: sample(({ own }) => own.qoe.linear),
     baseline: sample(({ baseline }) => baseline.qoe.linear),
+    perceived: sample(
+      ({ own, baseline }) => (own.qoe.perceived ?? Number.NaN) - (baseline.qoe.perceived ?? Number.NaN),
+    ),
     ownStalls: sample(({ own }) => own.stallSeconds),
     baselineStalls: sample(({ baseline }) => baseline.stallSeconds),
     severe: sample(({ own, baseline }) => Number(isSevere(own)) - Number(isSevere(baseline))),
@@ -114,6 +118,7 @@ function statistics(samples: ReturnType<typeof samplesOf>, counts: ArrayLike<num
   const more = [...samples.start, ...samples.live].map(([name, sample]) => [name, sample.mean(counts)] as const);
   return {
     diff: mean - baselineMean,
+    perceived: samples.perceived.mean(counts),
     baselineMean,
     ratio: ratio(mean, baselineMean),
     worst: samples.ownStalls.tailMean(counts) - samples.baselineStalls.tailMean(counts),
@@ -143,6 +148,9 @@ function comparisonOf(frame: ComparisonFrame, pairs: readonly Pair[]): BaselineC
   return {
     ...{ baseline, pairs: pairs.length, resampledBy, units },
     qoeDiff: of.diff,
+    ...(pairs.every(({ own, baseline }) => 'perceived' in own.qoe && 'perceived' in baseline.qoe) && {
+      perceivedDiff: of.perceived,
+    }),
     qoeMeanRatio: isClearlyPositive(of.baselineMean) ? of.ratio : null,
     worst5pctDiff: of.worst,
     severeShareDiff: of.severe,

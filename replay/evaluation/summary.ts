@@ -13,6 +13,7 @@ import {
   type SummaryRow,
 } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
+import { qualitiesOf, type RatedScenario } from '../segment-qualities.ts';
 import { compareWithBaseline, isSevere } from './comparison.ts';
 import { firstMinute } from './figures/first-minute.ts';
 import { groupBy } from './group-by.ts';
@@ -20,7 +21,7 @@ import { mean, tailMean } from './statistics/quantiles.ts';
 import { type DatasetUnits, resamplingUnits, unitsByDataset } from './statistics/resampling-units.ts';
 
 interface SummaryOptions {
-  scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
+  scenario: Pick<Scenario, 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'> & RatedScenario;
   /** Without sessions of the baseline all `vsBaseline` are null. */
   baseline: string;
   seed?: number;
@@ -65,9 +66,17 @@ function rowsOf(
   });
   return [...sessionsByAlgorithm].map(([algorithm, members]) => {
     const starts = members.filter(({ live }) => live === undefined).map(options.startOf);
+    const qualities = members
+      .map(({ segments }) => qualitiesOf(segments, options.scenario))
+      .filter(({ length }) => length > 0);
     const switchShares = members.map(({ switches, segments }) => switches / Math.max(1, segments.length));
     return {
       ...rowOf(dataset, algorithm, members, starts, comparisons.get(algorithm) ?? null),
+      stallCountMean: mean(members.map(({ stallCount }) => stallCount)),
+      ...(qualities.length > 0 && {
+        qualityMean: mean(qualities.map((of) => mean(of))),
+        below50Share: mean(qualities.map((of) => of.filter((quality) => quality < 50).length / of.length)),
+      }),
       switchesPerMinute: (60 / options.scenario.segmentSeconds) * mean(switchShares),
     };
   });

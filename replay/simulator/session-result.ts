@@ -1,15 +1,9 @@
 /** Computes totals and QoE from a session's rows, for simulated and browser sessions. */
 
-import {
-  modelledQuality,
-  perceivedQoe,
-  type QoeForm,
-  qoeWeights,
-  sessionQoe,
-  usualDisplayedLines,
-} from '../../abr/index.ts';
+import { perceivedQoe, type QoeForm, qoeWeights, sessionQoe } from '../../abr/index.ts';
 import type { QoeForms, ResolvedScenario, SegmentRow, SessionResult } from '../results.ts';
 import type { Scenario } from '../scenarios.ts';
+import { qualitiesOf } from '../segment-qualities.ts';
 
 interface PlayedRows {
   segments: readonly Pick<SegmentRow, 'index' | 'bitrateBps' | 'stallSeconds' | 'abandonedBits'>[];
@@ -70,15 +64,6 @@ export function sessionTotals(played: PlayedRows, scenario: Scenario | ResolvedS
     switchBps,
     wastedBits,
   };
-}
-
-/** Measured ones if the scenario has them. */
-function qualitiesOf(segments: PlayedRows['segments'], scenario: Scenario | ResolvedScenario): number[] {
-  const { ladderBps } = scenario;
-  const measured = 'qualities' in scenario ? scenario.qualities : undefined;
-  const displayedLines = usualDisplayedLines(ladderBps.map((bitrateBps) => ({ bitrateBps })));
-  const modelled = ladderBps.map((bitrateBps) => modelledQuality({ bitrateBps, displayedLines }));
-  return segments.map(({ index, bitrateBps }) => (measured?.[index] ?? modelled)[ladderBps.indexOf(bitrateBps)]!);
 }
 
 interface Seen {

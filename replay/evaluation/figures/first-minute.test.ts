@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
+import { PERCEIVED_PRICES } from '../../../abr/qoe/perceived-qoe.ts';
+import { modelledQuality } from '../../../abr/qoe/quality.ts';
 import { watchShare } from '../../../abr/state/watch-time.ts';
 import type { SessionResult } from '../../results.ts';
 import { testSession } from '../test-sessions.fixture.ts';
 import { firstMinute } from './first-minute.ts';
 
-const RULES = { segmentSeconds: 4, segmentCount: 30, mu: 10, lambda: 1 };
+const RULES = { ladderBps: [1e6, 2e6, 3e6, 4e6, 8e6], segmentSeconds: 4, segmentCount: 30, mu: 10, lambda: 1 };
 const [SEGMENT] = testSession().segments;
 const played = (bitrates: readonly number[], more: Partial<SessionResult> = {}) =>
   testSession({
@@ -20,6 +22,17 @@ test('an even session has the same QoE everywhere and no ramp', () => {
   expect(
     [qoeFirst30Seconds, qoeFirst60Seconds, watchedQoe, rampSeconds].map((value) => Math.round(value * 1e9) / 1e9),
   ).toEqual([3, 3, 3, 0]);
+});
+
+test('the first 60 s have what viewers see: quality, less stalls', () => {
+  const even = played(steps([3, 30]));
+  const late = played(steps([3, 15], [1, 15]));
+  const stalled = played(steps([3, 30]));
+  stalled.segments[2]!.stallSeconds = 1;
+  const [first, second, third] = [even, late, stalled].map((one) => firstMinute(one, RULES).perceivedFirst60Seconds);
+  expect(first).toBeCloseTo(modelledQuality({ bitrateBps: 3e6 }), 9);
+  expect(second).toBe(first);
+  expect(first! - third!).toBeCloseTo((PERCEIVED_PRICES.stall + PERCEIVED_PRICES.stallSecond) / 15, 9);
 });
 
 test('windows end within a segment, and count what happens before their end', () => {

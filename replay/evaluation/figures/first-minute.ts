@@ -1,9 +1,10 @@
 /** The start of a session on demand: what every viewer sees, while few see the end. README.md defines the figures. */
 
-import { QOE_UNIT_SECONDS } from '../../../abr/index.ts';
+import { perceivedQoe, QOE_UNIT_SECONDS } from '../../../abr/index.ts';
 import { watchShare } from '../../../abr/state/watch-time.ts';
 import type { FirstMinute, SessionResult } from '../../results.ts';
 import type { Scenario } from '../../scenarios.ts';
+import { qualitiesOf, type RatedScenario } from '../../segment-qualities.ts';
 
 /** Media after which the bitrate counts as the session's later one. */
 const LATER_SECONDS = 60;
@@ -13,7 +14,7 @@ const MEDIAN_WATCH_SECONDS = 60;
 const RAMP_SHARE = 0.8;
 
 type PlayedSegments = Pick<SessionResult, 'segments' | 'startupSeconds' | 'endedBy'>;
-type ScenarioRules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'>;
+type ScenarioRules = Pick<Scenario, 'segmentSeconds' | 'segmentCount' | 'mu' | 'lambda'> & RatedScenario;
 
 /** Computed from the segments, so that files of any version have them. `watchSeconds` is the viewers' median. */
 export function firstMinute(
@@ -30,6 +31,7 @@ export function firstMinute(
   return {
     qoeFirst30Seconds: weightedQoe(session, rules, upTo(30)),
     qoeFirst60Seconds: weightedQoe(session, rules, upTo(60)),
+    perceivedFirst60Seconds: perceivedUpTo(60, session, rules),
     watchedQoe: watched(watchSeconds),
     watchedQoe30Seconds: watched(30),
     watchedQoe600Seconds: watched(600),
@@ -59,6 +61,20 @@ function weightedQoe(
     value -= weightOf(from, from) * ((lambda * change) / 1e6 + mu * segment.stallSeconds);
   }
   return value / units;
+}
+
+/** Each segment with a stall counts as one stall; those that never arrived count as in `weightedQoe`. */
+function perceivedUpTo(seconds: number, { segments, startupSeconds, endedBy }: PlayedSegments, rules: ScenarioRules) {
+  const { segmentSeconds, segmentCount: planned } = rules;
+  const segmentCount = Math.min(Math.ceil(seconds / segmentSeconds), endedBy === 'end' ? segments.length : planned);
+  const played = segments.slice(0, segmentCount);
+  const stalled = played.filter(({ stallSeconds }) => stallSeconds > 0);
+  return perceivedQoe({
+    qualities: qualitiesOf(played, rules),
+    stallSeconds: stalled.reduce((sum, { stallSeconds }) => sum + stallSeconds, 0),
+    stallCount: stalled.length,
+    ...{ segmentSeconds, startupSeconds, segmentCount },
+  });
 }
 
 function rampSeconds({ segments, startupSeconds }: PlayedSegments, { segmentSeconds }: ScenarioRules): number {
