@@ -15,6 +15,8 @@ for (const [file, allowed] of Object.entries(budget)) {
   const bytes = brotliCompressSync(content).length;
   const isOver = bytes > allowed;
   const isAscii = content.every((byte) => byte < 127);
-  console.log(`${file}: ${bytes} of ${allowed} bytes in brotli${isOver ? ', over the budget' : ''}${isAscii ? '' : ', not in ASCII'}`);
+  console.log(
+    `${file}: ${bytes} of ${allowed} bytes in brotli${isOver ? ', over the budget' : ''}${isAscii ? '' : ', not in ASCII'}`,
+  );
   if (isOver || !isAscii) process.exitCode = 1;
 }
