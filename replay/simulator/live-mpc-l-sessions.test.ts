@@ -147,7 +147,11 @@ function joined(joinSeconds: number, targetLatencySeconds: number) {
     },
     pace: (state, inFlight, forecast) => {
       const { nowSeconds, playbackRate, live } = state;
-      ticks.push({ atSeconds: nowSeconds, rate: playbackRate, lateSeconds: live!.latencySeconds - targetLatencySeconds });
+      ticks.push({
+        atSeconds: nowSeconds,
+        rate: playbackRate,
+        lateSeconds: live!.latencySeconds - targetLatencySeconds,
+      });
       return { ...inner.pace!(at(state), inFlight, forecast), keepsForSeconds: 0 };
     },
   };
@@ -169,10 +173,13 @@ test.each([
   ['at the target', 3, 3, 5],
   ['2 s below it', 0.65, 2.65, 45],
   ['2 s above it', 5, 3, 130],
-])('on an idle link a session that joins %s goes there and stays there at rate 1', (_, joinSeconds, target, withinSeconds) => {
-  const { arrivedSeconds, there, chosen } = joined(joinSeconds, target);
-  expect(arrivedSeconds).toBeLessThan(withinSeconds);
-  for (const { lateSeconds } of there) expect(Math.abs(lateSeconds)).toBeLessThan(0.1);
-  expect(there.filter(({ rate }) => rate === 1).length / there.length).toBeGreaterThan(0.95);
-  expect(chosen.slice(2)).not.toContain(0);
-});
+])(
+  'on an idle link a session that joins %s goes there and stays there at rate 1',
+  (_, joinSeconds, target, withinSeconds) => {
+    const { arrivedSeconds, there, chosen } = joined(joinSeconds, target);
+    expect(arrivedSeconds).toBeLessThan(withinSeconds);
+    for (const { lateSeconds } of there) expect(Math.abs(lateSeconds)).toBeLessThan(0.1);
+    expect(there.filter(({ rate }) => rate === 1).length / there.length).toBeGreaterThan(0.95);
+    expect(chosen.slice(2)).not.toContain(0);
+  },
+);

@@ -94,9 +94,7 @@ export function planRate(problem: LatencyProblem): number {
 function rateToTarget(lateSeconds: number, { presentRate, live: { playbackRates } }: LatencyProblem): number {
   const isReturning = (presentRate - 1) * lateSeconds > 0;
   if (Math.abs(lateSeconds) <= NEAR_SECONDS && !isReturning) return 1;
-  return lateSeconds > 0
-    ? Math.min(playbackRates.max, 1 + FINE_CHANGE)
-    : Math.max(playbackRates.min, 1 - FINE_CHANGE);
+  return lateSeconds > 0 ? Math.min(playbackRates.max, 1 + FINE_CHANGE) : Math.max(playbackRates.min, 1 - FINE_CHANGE);
 }
 
 /** The first rate of the cheapest plan. `stalls`: of `stallCosts`. */
@@ -175,7 +173,7 @@ function chooseInSlot(
     const added = rateCosts[r]! + addedCosts[r]!;
     for (let cell = from; cell < into.length; cell++) {
       const to = cell + whole;
-      const low = to < 0 ? 0 : to > last ? last : to;
+      const low = to < 0 ? 0 : Math.min(to, last);
       const cost = added + later[low]! + (to < 0 ? 0 : to > last ? 1 : share) * (later[low + 1]! - later[low]!);
       if (r > 0 && cost >= into[cell]!) continue;
       into[cell] = cost;
@@ -205,11 +203,11 @@ function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Fl
     const need = needed[i]!;
     if (!(need > lowestSeconds)) continue;
     const chunk = i % chunks;
+    const since = i - Math.min(chunk, reach);
     let before = lowestSeconds;
-    for (let j = i - Math.min(chunk, reach); j < i; j++) before = Math.max(before, needed[j]!);
+    for (let j = i - 1; j >= since && before < need; j--) before = Math.max(before, needed[j]!);
     if (need <= before) continue;
-    sums ??= new Float64Array(slots * cells);
-    if (counts.length === 0) counts = new Float64Array(slots * cells);
+    if (sums === undefined) [sums, counts] = [new Float64Array(slots * cells), new Float64Array(slots * cells)];
     const row = Math.min(slots - 1, Math.floor((dueSeconds + chunk * chunkSeconds) / SLOT_SECONDS)) * cells;
     const highest = row + highestCell(need);
     sums[highest] = sums[highest]! + need + stallSeconds;
