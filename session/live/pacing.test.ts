@@ -57,6 +57,20 @@ describe('the rate of a live stream', () => {
     expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.2, 0.3, 0.4]);
   });
 
+  test('is asked for again when the answer expires, at most a second later, and until its rate is set', () => {
+    const controller = Object.assign(new ScriptedPacing(), { more: { keepsForSeconds: 0.5 } });
+    const { port } = playing(controller);
+    wait(1);
+    controller.more = { keepsForSeconds: 60 };
+    wait(2);
+    expect(controller.states.map(({ nowSeconds }) => nowSeconds)).toEqual([0.1, 0.6, 1.1, 1.6, 2.6]);
+    Object.assign(controller, { rate: 1, more: {} });
+    wait(0.6);
+    Object.assign(controller, { rate: 0.9, more: { keepsForSeconds: 1 } });
+    wait(1.1);
+    expect(port.rates).toEqual([0.95, 1, 0.9]);
+  });
+
   type PacingStep = [change: (core: Playing) => void, seconds: number, ...rates: number[]];
   test.each<[string, ...PacingStep[]]>([
     ['changes at most once a second', [paces(1.05), 0.9], [() => {}, 0.1, 1.05]],

@@ -69,6 +69,22 @@ test.each([1.5, 1.3, 1.1, 0.9, 0.7])('without futures, playback returns from %p 
   expect(away[160]).toBeLessThan(0.05);
 });
 
+test('without a stall to fear, playback within 0.05 s of the target has rate 1, and once off it returns all the way', () => {
+  const rateAt = (late: number, presentRate = 1) =>
+    planRate(problem({ latencySeconds: TARGET_SECONDS + late, presentRate, neededLatencySeconds: needs({}) }));
+  expect([-0.049, -0.01, 0, 0.01, 0.049].map((late) => rateAt(late))).toEqual(new Array(5).fill(1));
+  expect([-0.06, -0.02, 0.001].map((late) => rateAt(late, 0.9901))).toEqual([0.9901, 0.9901, 1]);
+  expect([0.06, 0.02, -0.001].map((late) => rateAt(late, 1.0099))).toEqual([1.0099, 1.0099, 1]);
+});
+
+test('far below the target playback is as slow as allowed, whatever the futures and the time off 1', () => {
+  for (const offRateShare of [0, 1]) {
+    for (const neededLatencySeconds of [needs({}), needs({ 2: 0.9 })]) {
+      expect(planRate(problem({ latencySeconds: 0.8, offRateShare, neededLatencySeconds }))).toBe(RATES.min);
+    }
+  }
+});
+
 test('a rate that can be noticed is no choice after too much time off 1, and a dear one shortly before', () => {
   const late = (offRateShare: number, latencySeconds = 1.7) => planRate(problem({ latencySeconds, offRateShare }));
   expect(late(0.149)).toBe(RATES.max);

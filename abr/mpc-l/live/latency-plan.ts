@@ -203,11 +203,11 @@ function stallCosts(problem: LatencyProblem, { lowestSeconds, cells }: Grid): Fl
     const need = needed[i]!;
     if (!(need > lowestSeconds)) continue;
     const chunk = i % chunks;
+    const since = i - Math.min(chunk, reach);
     let before = lowestSeconds;
-    for (let j = i - Math.min(chunk, reach); j < i; j++) before = Math.max(before, needed[j]!);
+    for (let j = i - 1; j >= since && before < need; j--) before = Math.max(before, needed[j]!);
     if (need <= before) continue;
-    sums ??= new Float64Array(slots * cells);
-    if (counts.length === 0) counts = new Float64Array(slots * cells);
+    if (sums === undefined) [sums, counts] = [new Float64Array(slots * cells), new Float64Array(slots * cells)];
     const row = Math.min(slots - 1, Math.floor((dueSeconds + chunk * chunkSeconds) / SLOT_SECONDS)) * cells;
     const highest = row + highestCell(need);
     sums[highest] = sums[highest]! + need + stallSeconds;
