@@ -267,7 +267,7 @@ describe('simulate', () => {
     ]) {
       const { status, stdout, stderr } = await run(command);
       expect(status).toBe(0);
-      expect(stdout).toMatch(/^algorithm +sessions +QoE .*\nmpc-d +2 /);
+      expect(stdout).toMatch(/^algorithm +sessions +perceived .*\nmpc-d +2 /);
       expect(table.endsWith(stdout)).toBe(true);
       expect(stderr).toMatch(/For all sessions as JSON: --out <file>, or --out - for standard output\.\n$/);
     }
