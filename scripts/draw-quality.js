@@ -43,7 +43,7 @@ writeFileSync(
   out,
   [
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 380" font-family="sans-serif" font-size="13">',
-    '<title>Modelled quality against bitrate, and where plans choose</title>',
+    `<title>Quality against bitrate, and what two algorithms chose in ${scenario.name}</title>`,
     '<rect width="640" height="380" fill="#fff"/>',
     `<path d="M${curve.map((bps) => `${x(bps).toFixed(1)} ${y(qualityOf(bps)).toFixed(1)}`).join('L')}" fill="none" stroke="#444" stroke-width="2"/>`,
     '<path d="M60 30V330H620" fill="none" stroke="#444"/>',
