@@ -36,4 +36,6 @@ test('the objectives: perceived quality less the price of bits, Mbit/s, their lo
   expect(perceived.quality(1e6)).toBeCloseTo(modelledQuality({ bitrateBps: 1e6 }) - 2, 9);
   expect(objectiveWeights('linear', pictures)).toMatchObject({ mu: 5, lambda: 1 });
   expect(objectiveWeights('log', pictures).quality(8e5)).toBe(0);
+  const audio = [64e3, 256e3].map((bitrateBps) => ({ id: String(bitrateBps), bitrateBps }));
+  expect(objectiveWeights('perceived', { ladder: audio, live: undefined })).toMatchObject({ mu: 0.256, lambda: 1 });
 });

@@ -10,9 +10,9 @@ export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
 /** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */
 export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
   const { ladder, live } = pictures;
-  if (objective !== 'perceived') {
+  if (objective !== 'perceived' || isAudio(ladder)) {
     return bitrateWeights(
-      objective,
+      objective === 'log' ? 'log' : 'linear',
       ladder.map(({ bitrateBps }) => bitrateBps),
     );
   }
@@ -23,6 +23,11 @@ export function objectiveWeights(objective: Objective, pictures: Pictures, price
     byBitrate.get(bitrateBps) ?? modelledQuality({ bitrateBps, displayedLines });
   return perceivedWeights(qualityOf, { pricePerMbps, isLive: live !== undefined });
 }
+
+/** Audio alone has no pictures to model, and bitrates that no ladder of videos has at its top. */
+const isAudio = (ladder: readonly Representation[]) =>
+  ladder.every(({ width, bitrateBps }) => !width && bitrateBps <= MOST_AUDIO_BPS);
+const MOST_AUDIO_BPS = 400e3;
 
 /**
  * By the model, in the order that the stream gives: where all have a `SCORE`, that spreads them between the lowest and the
