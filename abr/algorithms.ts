@@ -77,7 +77,7 @@ const OPTION_NAMES: readonly string[] = ['horizon', 'seed', 'outlook'] satisfies
 /** The names that `createController` accepts. */
 export const ALGORITHM_NAMES: readonly string[] = [...ALGORITHMS.keys()];
 
-/** Of a controller by its name. The textbook's MPC-D and own controllers plan on bitrates. */
+/** The objective that a name stands for. The textbook's MPC-D and a user's own controllers plan on bitrates. */
 export function objectiveOf(name: string): Objective {
   const asked = /:(perceived|linear|log)$/.exec(name)?.[1] as Objective | undefined;
   return asked ?? (/^mpc-[lo](:|$)/.test(name) ? 'perceived' : 'linear');

@@ -52,7 +52,10 @@ export interface PlayerState {
    * far as they are known; at least one row unless the stream has ended.
    */
   upcomingSizesBits: readonly (readonly number[])[];
-  /** Likewise their qualities, in the unit of `weights.quality`, which is asked where this is absent. */
+  /**
+   * `upcomingQualities[k][representation]`: qualities of the same segments, in the unit of `weights.quality`. Where this is
+   * absent, `weights.quality` gives them.
+   */
   upcomingQualities?: readonly (readonly number[])[];
   /**
    * Per representation: seconds from the decision until the segment can be requested, for what the player has to load

@@ -192,7 +192,7 @@ export interface BaselineComparison {
   /** Number of units with pairs; with fewer than two there are no intervals. */
   units: number;
   qoeDiff: Estimate;
-  /** Of perceived QoE; absent in files from before version 0.3. */
+  /** The difference of perceived QoE. Files from before version 0.3 lack it. */
   perceivedDiff?: Estimate;
   /** Null unless the baseline's mean is clearly positive. */
   qoeMeanRatio: Estimate | null;

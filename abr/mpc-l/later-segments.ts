@@ -30,7 +30,7 @@ export interface ValueProblem {
   bufferValuePerSecond: readonly number[];
   /** QoE of a segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;
-  /** Of stalls (`stallCostsOf`), and of changes of quality. */
+  /** What stalls (`stallCostsOf`) and changes of quality cost. */
   costs: Required<StallPrices> & ChangePrices;
   /** Outages of the link that the ranks do not have, as begins per second. */
   outagesPerSecond: number;

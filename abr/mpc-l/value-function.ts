@@ -8,8 +8,8 @@
  *   Q(b, i, r) = sum_j P(j | i) G(b, j, r),    V(b, i, p) = w (max_r (Q(b, i, r) - S(p, r)) - O(b))
  *   G(b, j, r) = q(r) L/4 - C(stall) + V_next(b', j, r)
  *
- * with q the qualities of this segment, S the cost of the switch, C that of a stall, w the share of the viewers of the
- * segment before who are still there, and O the expected cost of an outage that begins in this segment: at rate h, for
+ * where q is the quality of this segment, S the cost of the switch, C the cost of the stall, w the share of the previous
+ * segment's viewers who are still there, and O the expected cost of an outage that begins in this segment: at rate h, for
  * an exponential time of mean D, O(b) = h L C(D) exp(-b / D). The download runs
  * at the capacity of rank j at the time of its request, interpolated between the middles of the forecast's steps.
  * Elapsed time is not a state variable: apart from stalls it equals the initial buffer plus appended media minus the

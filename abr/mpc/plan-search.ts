@@ -101,7 +101,7 @@ class PlanSearch {
   /** `[k][representation]` */
   readonly #sizesBits: (readonly number[])[];
   readonly #qualities: (readonly number[])[];
-  /** Of the first segment. */
+  /** Cost of the switch from the previous segment to each representation. */
   readonly #switchCosts: readonly number[];
   readonly #tieMargin: number;
   /** `[k][last]`: the most that the segments after segment k, of representation `last`, can add. */

@@ -50,7 +50,10 @@ const USUAL_LADDER = { bitrateBps: 6e6, lines: 1080, exponent: 0.45 };
 
 const TELEVISION_LINES = 1080;
 const FULL_FRAME_RATE = 30;
-/** Of more lines, or of the bitrate that usually has them (16 Mbit/s), a ladder is made for a 2160-line display. */
+/**
+ * A ladder with more lines than this is made for a display of 2160 lines. Where lines are unknown, the bitrate decides that
+ * usually has as many, 16 Mbit/s.
+ */
 const MOST_TELEVISION_LINES = 1680;
 
 /** At most 100; higher with the bitrate and the resolution, by ever less. */
@@ -75,7 +78,7 @@ function h264Bps({ bitrateBps, codec = '' }: Encoding): number {
   return bitrateBps / (CODECS.find(([name]) => name.test(codec))?.[1] ?? 1);
 }
 
-/** Of a 16:9 picture with as many pixels, so that portrait and cropped pictures count alike. */
+/** Lines of a 16:9 picture that has as many pixels, so that portrait and cropped pictures count alike. */
 function linesOf(encoding: Encoding): number {
   const { width, height } = encoding;
   if (width !== undefined && height !== undefined) return Math.sqrt((width * height * 9) / 16);

@@ -3,7 +3,10 @@
 import type { PlayerState } from '../controller.ts';
 import { changeCost } from '../qoe/qoe.ts';
 
-/** Of the k-th segment from now. Unknown ones are those of the last known segment, or those of the bitrates. */
+/**
+ * Quality of each representation in the k-th segment from now. If that segment's are unknown, they are those of the last known
+ * segment; if none is known, those of the bitrates.
+ */
 export function qualitiesAt({ upcomingQualities: rows, ladderBps, weights }: PlayerState, k: number) {
   const row = rows?.[Math.min(k, rows.length - 1)];
   return row?.length === ladderBps.length ? row : ladderBps.map((bps) => weights.quality(bps));

@@ -10,7 +10,7 @@ import { bytesOf, type StreamRepresentation, type StreamSegment } from './pieces
 
 /** VMAF's models by the lines of the display; both take a viewer at the usual distance. */
 const MODELS = { 1080: 'vmaf_v0.6.1', 2160: 'vmaf_4k_v0.6.1' } as const;
-/** Of more lines than this, a source is meant for a display of 2160. */
+/** A source with more lines than this is meant for a display of 2160 lines. */
 const MOST_LINES_OF_1080 = 1440;
 /** Before the first picture, so that rounding does not skip it; a fraction of a picture's time at 120 Hz. */
 const EARLY_SECONDS = 0.004;
