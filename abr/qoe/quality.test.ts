@@ -89,3 +89,9 @@ test('perceived QoE falls with each price and each disturbance', () => {
   // By hand: 65 of quality; 18.8 + 2 x 14.8 of the stall; 3.59 of startup; 40 x 0.922 of the fall.
   expect(perceivedQoe(SESSION)).toBeCloseTo(65 - (18.8 + 29.6 + 3.59 + 36.88) / 4, 9);
 });
+
+test('sizes and frame rates of 0, as players have them for unknown ones, count as unknown', () => {
+  const known = { bitrateBps: 2e6 };
+  expect(modelledQuality({ ...known, width: 0, height: 0, frameRate: 0 })).toBe(modelledQuality(known));
+  expect(modelledQuality({ ...known, frameRate: Number.NaN })).toBe(modelledQuality(known));
+});

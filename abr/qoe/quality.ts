@@ -5,10 +5,10 @@
 
 export interface Encoding {
   bitrateBps: number;
-  /** Pixels. Without both, they follow from the bitrate (`USUAL_LADDER`). */
+  /** Pixels. Where one is missing or 0, as players have it, both follow from the bitrate (`USUAL_LADDER`). */
   width?: number | undefined;
   height?: number | undefined;
-  /** Pictures per second. Default: 30; more count as 30. */
+  /** Pictures per second. Default, and of 0: 30; more count as 30. */
   frameRate?: number | undefined;
   /** An RFC 6381 string (`hvc1.1.6.L93.B0`) or a name. Default, and of unknown ones: H.264. */
   codec?: string | undefined;
@@ -58,7 +58,8 @@ const MOST_TELEVISION_LINES = 1680;
 
 /** At most 100; higher with the bitrate and the resolution, by ever less. */
 export function modelledQuality(encoding: Encoding, parameters: QualityParameters = QUALITY_PARAMETERS): number {
-  const { frameRate = FULL_FRAME_RATE, displayedLines = TELEVISION_LINES } = encoding;
+  const { displayedLines = TELEVISION_LINES } = encoding;
+  const frameRate = encoding.frameRate || FULL_FRAME_RATE;
   const effect =
     Math.exp(parameters.level) *
     (h264Bps(encoding) / 1e6) ** parameters.bitrate *
@@ -81,6 +82,6 @@ function h264Bps({ bitrateBps, codec = '' }: Encoding): number {
 /** Lines of a 16:9 picture that has as many pixels, so that portrait and cropped pictures count alike. */
 function linesOf(encoding: Encoding): number {
   const { width, height } = encoding;
-  if (width !== undefined && height !== undefined) return Math.sqrt((width * height * 9) / 16);
+  if (width && height) return Math.sqrt((width * height * 9) / 16);
   return USUAL_LADDER.lines * (h264Bps(encoding) / USUAL_LADDER.bitrateBps) ** USUAL_LADDER.exponent;
 }

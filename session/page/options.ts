@@ -61,7 +61,7 @@ export interface ResolvedOptions
 const DEVICE_CLOCK_UNCERTAINTY_SECONDS = 2;
 const LARGEST_SEED = 2 ** 32 - 1;
 const MPC_L = 'mpc-l';
-/** The price of bits that saving data means, in quality per Mbit/s (docs/findings.md). */
+/** What saving data means: a Mbit/s has to add this much quality. */
 const SAVED_PER_MBPS = 2;
 const OBJECTIVES: readonly unknown[] = ['perceived', 'log', 'linear'] satisfies Objective[];
 const SAVES: readonly unknown[] = ['auto', true, false];
