@@ -6,19 +6,19 @@ import type { QualityOf } from '../session/requests/segment-qualities.ts';
 import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** As in a page, but of stand-ins for pictures, whose sizes mean nothing. */
-export function standInWeights(objective: Objective): (pictures: Pictures) => QoeWeights {
-  return ({ ladder, live }) =>
-    objectiveWeights(objective, { ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
-}
-
-/** Likewise, with the scenario's prices of Mbit/s. */
+/**
+ * As in a page, but with the scenario's prices of Mbit/s, and without the sizes of the pictures: those are stand-ins, which
+ * say nothing of the scenario's bitrates.
+ */
 export function scenarioWeights(
   { ladderBps, mu, lambda }: Pick<Scenario, 'ladderBps' | 'mu' | 'lambda'>,
   objective: Objective,
-) {
+): (pictures: Pictures) => QoeWeights {
   const linear = { ...qoeWeights('linear', ladderBps), mu, lambda };
-  return objective === 'linear' ? () => linear : standInWeights(objective);
+  return ({ ladder, live }) =>
+    objective === 'linear'
+      ? linear
+      : objectiveWeights(objective, { ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
 }
 
 /** The qualities of the scenario's segments, where it has some; `indexOf`: in the ladder, of a representation's id. */

@@ -1,16 +1,14 @@
 /** The plugin's options for each algorithm of the page. */
 
 import type { Forecaster, LeoAbrOptions } from 'leo-abr';
-import { createController, objectiveOf } from '../../abr/algorithms.ts';
+import { createController } from '../../abr/algorithms.ts';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
 import { browserAlgorithm } from '../../replay/browser/algorithms.ts';
 import { splitPlayer } from '../../replay/forecasters.ts';
 import { CLOCK_UNCERTAINTY_SECONDS, informedForecaster, knownHandover } from '../../replay/known-handover.ts';
-import { standInWeights } from '../../replay/objective.ts';
 import { oracleForecaster, oracleForm } from '../../replay/oracle/oracle-forecaster.ts';
-import type { InternalOptions } from '../../session/page/option-types.ts';
 import { ownAlgorithm } from '../choice/competitors.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { SEED } from '../run/run.ts';
@@ -40,10 +38,9 @@ export function pluginOptions(
   if (controller === undefined) return undefined;
   const { link, sizes } = session;
   const startUtcMs = link.traceStartUtcMs + link.startSeconds * 1000;
-  const objective = objectiveOf(controller);
-  const common: LeoAbrOptions & InternalOptions = {
-    qoe: objective,
-    weights: standInWeights(objective),
+  const common: LeoAbrOptions = {
+    // What the page scores.
+    qoe: 'linear',
     seed: SEED,
     sizes,
     // The trace's UTC, so that handovers occur when they did in the recording.

@@ -183,7 +183,7 @@ function judge(seen: ZooSeen, plain: ZooSeen, isAdapted: boolean): string[] {
   const seconds = isAdapted ? play.playSeconds : Math.min(plain.playedSeconds, play.playSeconds);
   if (!seen.isEnded && playedSeconds < seconds - 0.6) faults.push(`played ${playedSeconds.toFixed(1)} of ${seconds} s`);
   const aloneSeconds = link === 'slow' ? Math.max(0, plain.stalledSeconds) : 0;
-  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAtEase || link === 'slow'))
+  if (stalledSeconds > aloneSeconds + TOLERATED_STALL_SECONDS && (isAtEase || (link === 'slow' && !seen.isBusy)))
     faults.push(
       `stalled for ${stalledSeconds.toFixed(1)} s, alone on the slow link for ${plain.stalledSeconds.toFixed(1)} s`,
     );
