@@ -160,7 +160,7 @@ export const FAULTS = { tag: '@faults' };
 
 /** Of a test that other engines run, too. Their pages have `goto`, `reload` and `evaluate` alone (`e2e/engines/`). */
 export const CORE = { tag: '@core' };
-/** In WebKit, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
+/** Not in WebKit. There, as in Safari, the plugin leaves the playback rate at 1 (`SAFARI_STEP` in `session/live/live-rate.ts`). */
 export const CORE_WITH_CATCH_UP = { tag: [CORE.tag, '@catch-up'] };
 export const CORE_WITH_FAULTS = { tag: [CORE.tag, FAULTS.tag] };
 
