@@ -1,7 +1,7 @@
 /** What a controller plans on in a scenario. */
 
 import { type Objective, type QoeWeights, qoeWeights } from '../abr/index.ts';
-import { objectiveWeights, type Pictures } from '../session/decisions/qualities.ts';
+import { type Pictures, weightsOfPictures } from '../session/decisions/qualities.ts';
 import type { QualityOf } from '../session/requests/segment-qualities.ts';
 import type { ResolvedScenario } from './results.ts';
 import type { Scenario } from './scenarios.ts';
@@ -15,10 +15,11 @@ export function scenarioWeights(
   objective: Objective,
 ): (pictures: Pictures) => QoeWeights {
   const linear = { ...qoeWeights('linear', ladderBps), mu, lambda };
+  const weightsOf = weightsOfPictures(objective, 0);
   return ({ ladder, live }) =>
     objective === 'linear'
       ? linear
-      : objectiveWeights(objective, { ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
+      : weightsOf({ ladder: ladder.map(({ id, bitrateBps }) => ({ id, bitrateBps })), live });
 }
 
 /** The qualities of the scenario's segments, where it has some; `indexOf`: in the ladder, of a representation's id. */

@@ -7,6 +7,23 @@ import type { Representation, Situation } from '../player-port.ts';
 
 export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
 
+/** As `objectiveWeights`, which seldom changes, with the latest answer kept. */
+export function weightsOfPictures(objective: Objective, pricePerMbps: number): (pictures: Pictures) => QoeWeights {
+  let known: Pictures | undefined;
+  let weights: QoeWeights;
+  return ({ ladder, displayedLines, live }) => {
+    if (!known || displayedLines !== known.displayedLines || !live !== !known.live || !isSame(ladder, known.ladder)) {
+      known = { ladder, displayedLines, live };
+      weights = objectiveWeights(objective, known, pricePerMbps);
+    }
+    return weights;
+  };
+}
+
+const isSame = (a: readonly Representation[], b: readonly Representation[]) =>
+  a.length === b.length && a.every((one, r) => PICTURE.every((field) => one[field] === b[r]![field]));
+const PICTURE = ['bitrateBps', 'width', 'height', 'frameRate', 'codec', 'score'] as const;
+
 /** `pricePerMbps`: of bits, in quality per Mbit/s; only of `perceived`. */
 export function objectiveWeights(objective: Objective, pictures: Pictures, pricePerMbps = 0): QoeWeights {
   const { ladder, live } = pictures;

@@ -12,7 +12,7 @@ import type { Objective, QoeWeights } from '../../abr/qoe/qoe.ts';
 import { LARGEST_HORIZON, MAX_HORIZON } from '../../abr/state/horizon.ts';
 import { createBuiltInForecaster } from '../../predictor/forecast/built-in-forecaster.ts';
 import { SubSecond } from '../../predictor/link/sub-second.ts';
-import { objectiveWeights, type Pictures } from '../decisions/qualities.ts';
+import { type Pictures, weightsOfPictures } from '../decisions/qualities.ts';
 import { Forecasting } from '../forecasting/forecasting.ts';
 import { PriorForecaster } from '../forecasting/prior-forecaster.ts';
 import type { Host } from '../host.ts';
@@ -158,7 +158,7 @@ export function resolveOptions(given: Given = {}, host: Host): ResolvedOptions {
     newController: () => observed(newController()),
     quality: qoe === 'perceived' ? options.quality : undefined,
     pricePerMbps,
-    weightsOf: weights ?? ((pictures) => objectiveWeights(qoe, pictures, pricePerMbps)),
+    weightsOf: weights ?? weightsOfPictures(qoe, pricePerMbps),
     newForecasting: forecastingOf(options, host),
   };
 }

@@ -4,8 +4,8 @@ import type { CapacityPath } from '../../mpc/capacity-path.ts';
 
 // Local bindings, because the loops over the cells dominate the cost.
 export const CELL_SECONDS = 0.1;
-/** Capacity is tabulated for this long from now on: one epoch. Later it goes on as on average. */
-export const DRAWN_SECONDS = 15;
+/** Capacity is tabulated for this long from now on. Later it goes on as on average. */
+export const DRAWN_SECONDS = 10;
 export const CELLS = Math.round(DRAWN_SECONDS / CELL_SECONDS);
 /** Stands for a dead link and keeps divisions finite. */
 export const LEAST_CELL_BPS = 1e3;

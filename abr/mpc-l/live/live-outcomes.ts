@@ -42,6 +42,8 @@ export interface LiveRequest extends PlannedRequest {
 /** What became of playback in one future. */
 interface PlayedFuture {
   score: number;
+  /** Of stalls and of chunks that are late at the plan's end. */
+  cost: number;
   /** Of the request's own segment. */
   stallSeconds: number;
 }
@@ -56,6 +58,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
   readonly #chunkCount: number;
   readonly #chunkSeconds: number;
   readonly #qualities: readonly number[];
+  readonly #stallCosts: ReturnType<typeof stallCostsOf>;
   readonly #sizesBits: (readonly number[])[] = [];
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, link: LinkPaths) {
@@ -67,6 +70,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     this.#chunkCount = Math.max(1, Math.round(state.segmentSeconds / state.live!.chunkSeconds));
     this.#chunkSeconds = state.segmentSeconds / this.#chunkCount;
     this.#qualities = qualitiesAt(state, 0);
+    this.#stallCosts = stallCostsOf(state, options);
   }
 
   /** A request for the whole segment, sent once its first chunk exists and the player has loaded what it needs before. */
@@ -111,6 +115,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
         if (steps > (segments > 1 ? request.representation : 0)) break;
         const played = this.#play(f, request, { count, later: request.representation - steps });
         if (best === undefined || played.score > best.score) best = played;
+        // Lower bitrates would only lower the quality.
+        if (played.cost === 0) break;
       }
       score += best!.score / this.#link.count;
       stallSeconds += best!.stallSeconds / this.#link.count;
@@ -192,7 +198,8 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
       if (k === 0 && !isPaused) ownStall = stalled;
     }
     const end = firstExists + Math.ceil((count + request.buffered) / chunkCount) * segmentSeconds - chunkSeconds;
-    return { score: quality - this.#stallCost(stalls, stalled, at - end), stallSeconds: ownStall };
+    const cost = this.#stallCost(stalls, stalled, at - end);
+    return { score: quality - cost, cost, stallSeconds: ownStall };
   }
 
   /** `queueSeconds`: from the time at which the plan's last chunk exists to its arrival. */
@@ -200,7 +207,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
     const { weights, live } = this.#state;
     const excessSeconds = live!.latencySeconds + stallSeconds - live!.targetLatencySeconds - NEAR_SECONDS;
     const lateSeconds = Math.max(0, queueSeconds - Math.max(0, excessSeconds));
-    const { mu, stall } = stallCostsOf(this.#state, this.#options);
+    const { mu, stall } = this.#stallCosts;
     return mu * (stallSeconds + lateSeconds) + (stall + weights.mu * liveStallSeconds(this.#options)) * stalls;
   }
 

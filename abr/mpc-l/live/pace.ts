@@ -8,10 +8,8 @@ import { planRate } from './latency-plan.ts';
 import { DRAWN_SECONDS } from './link-paths.ts';
 import { type LiveOutcomes, liveStallSeconds } from './live-outcomes.ts';
 
-/** A rate is planned again after this time; later if all chunks play in time at a latency that is lower by the margin. */
-const KEPT_SECONDS = 0.5;
-const SAFE_KEPT_SECONDS = 1;
-const SAFE_MARGIN_SECONDS = 0.15;
+/** A rate is planned again after this time. */
+const KEPT_SECONDS = 1;
 /** At risk 1 a second of latency may be this many times cheaper, besides once, where the target is free. */
 const AUTO_AVERSION = 9;
 
@@ -36,7 +34,6 @@ export function paceOf(
   const targetLatencySeconds = isTargetFree && !jump ? latencySeconds : live.targetLatencySeconds;
   const chunks = Math.ceil(DRAWN_SECONDS / chunkSeconds);
   const needed = plan ? neededSeconds(plan.outcomes, state, inFlight, chunks) : new Float64Array(0);
-  const isSafe = needed.every((seconds) => seconds < latencySeconds - SAFE_MARGIN_SECONDS);
   const playbackRate = planRate({
     live,
     aversion: isTargetFree && plan ? 1 + AUTO_AVERSION * options.risk : undefined,
@@ -54,7 +51,7 @@ export function paceOf(
     playbackRate,
     jump,
     targetLatencySeconds,
-    keepsForSeconds: isSafe ? SAFE_KEPT_SECONDS : KEPT_SECONDS,
+    keepsForSeconds: KEPT_SECONDS,
     reason: `${source}: latency ${latencySeconds.toFixed(2)} s of ${targetLatencySeconds.toFixed(2)} s${handover}`,
   };
 }
