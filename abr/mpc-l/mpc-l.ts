@@ -78,10 +78,11 @@ export class MpcL implements Controller {
     // Not back up right after an abandonment: that would cost two switches.
     const ceilingBps = abandonedBitrateBps(state);
     const { best, evaluations, candidates } = evaluateAll(state, this.#outcomes(state, usable), ceilingBps);
+    const handover = this.#loweredFor(state, usable, best);
     return {
       representation: best,
       controller: this.name,
-      reason: `${usable.source}: ${reasonOf(state, evaluations, best, ceilingBps)}`,
+      reason: `${usable.source}: ${handover}${reasonOf(state, evaluations, best, ceilingBps)}`,
       ...this.#forecastPart(state, usable),
       candidates,
     };
@@ -143,6 +144,17 @@ export class MpcL implements Controller {
       this.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds),
       state.started ? spareSeconds / state.playbackRate : 0,
     );
+  }
+
+  /** At the live edge, the handover without which the plan would not go down to `best`, for a reason; empty without one. */
+  #loweredFor(state: PlayerState, forecast: QuantileForecast, best: number): string {
+    const { utcMs = Number.NaN, previousBitrateBps = 0 } = state;
+    const next = forecast.handovers.find(({ atMs, dip }) => dip && atMs > utcMs);
+    if (!state.live || !this.#live || !next || !(state.ladderBps[best]! < previousBitrateBps)) return '';
+    const without = evaluateAll(state, this.#live.outcomes(state, { ...forecast, handovers: [] }), Infinity);
+    if (without.best <= best) return '';
+    const seconds = ((next.atMs - utcMs) / 1000).toFixed(1);
+    return `lower: handover expected in ${seconds} s, ${Math.round(100 * next.confidence)} %; `;
   }
 
   #outcomes(state: PlayerState, forecast: QuantileForecast): Outcomes {
