@@ -3,7 +3,7 @@
 import type { PlayerState } from '../controller.ts';
 import { type ChangePrices, QOE_UNIT_SECONDS, type StallPrices } from '../qoe/qoe.ts';
 import { bufferedSecondValue, horizonOf } from '../state/horizon.ts';
-import { sizesAt } from '../state/ladder.ts';
+import { secondsAt, sizesAt } from '../state/ladder.ts';
 import { qualitiesAt } from '../state/qualities.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
@@ -28,12 +28,12 @@ export interface ValueProblem {
   stages: readonly LaterSegment[];
   /** Value of a buffered second after the last stage, per rank. */
   bufferValuePerSecond: readonly number[];
-  /** QoE of a segment per unit of quality: its seconds of media / 4. */
-  qualityScale: number;
   /** What stalls (`stallCostsOf`) and changes of quality cost. */
   costs: Required<StallPrices> & ChangePrices;
   /** Outages of the link that the ranks do not have, as begins per second. */
   outagesPerSecond: number;
+  /** Of the segment to decide on, and of the segment that a full buffer has no room for. */
+  decidedSeconds: number;
   segmentSeconds: number;
   bufferCapSeconds: number;
   latencySeconds: number;
@@ -43,12 +43,16 @@ export interface ValueProblem {
   reactionSeconds: number;
   /** No download is abandoned while more than this is buffered. */
   patienceSeconds: number;
-  /** `at` is asked for buffer levels from here, at most `segmentSeconds`, to there. */
+  /** `at` is asked for buffer levels from here, at most the shortest segment's duration, to there. */
   leastLevelSeconds: number;
   mostLevelSeconds: number;
 }
 
 export interface LaterSegment {
+  /** How long it plays. */
+  seconds: number;
+  /** QoE of the segment per unit of quality: its seconds of media / 4. */
+  qualityScale: number;
   /** `[from * bins + to]` */
   transitions: Float64Array;
   /** Size and quality of each representation. */
@@ -80,6 +84,7 @@ export function laterSegments(
   const { tuning } = options;
   const { weights, playbackRate, segmentsRemaining } = state;
   const segmentSeconds = state.segmentSeconds / playbackRate;
+  const decidedSeconds = secondsAt(state, 0) / playbackRate;
   const count = Math.max(0, Math.min(horizonOf(state, options), segmentsRemaining) - 1);
   const { bins } = ranks;
   const stepEndsSeconds = steps.endsFromNow();
@@ -88,27 +93,34 @@ export function laterSegments(
   const shares = watchShares(state, count + 1, options.watchSeconds);
   const lastQualities = qualitiesAt(state, count + 1);
   const isEnd = segmentsRemaining <= count + 1;
+  let endSeconds = decidedSeconds;
+  const stages = Array.from({ length: count }, (_, i): LaterSegment => {
+    const mediaSeconds = secondsAt(state, i + 1);
+    const transitions = ranks.transitions(
+      steps.correlationBetween(endSeconds - secondsAt(state, i) / playbackRate, endSeconds),
+    );
+    endSeconds += mediaSeconds / playbackRate;
+    return {
+      seconds: mediaSeconds / playbackRate,
+      qualityScale: mediaSeconds / QOE_UNIT_SECONDS,
+      transitions,
+      sizesBits: sizesAt(state, i + 1),
+      qualities: qualitiesAt(state, i + 1),
+      watchShare: shares[i + 1]! / shares[i]!,
+    };
+  });
   return {
     bins,
     stepEndsSeconds,
     capacityBps,
     bufferLevelSeconds: state.bufferLevelSeconds / playbackRate,
     count: state.ladderBps.length,
-    stages: Array.from({ length: count }, (_, i) => {
-      const seconds = (i + 1) * segmentSeconds;
-      return {
-        transitions: ranks.transitions(steps.correlationBetween(seconds - segmentSeconds, seconds)),
-        sizesBits: sizesAt(state, i + 1),
-        qualities: qualitiesAt(state, i + 1),
-        watchShare: shares[i + 1]! / shares[i]!,
-      };
-    }),
+    stages,
     bufferValuePerSecond: lastCapacity.map((bps) =>
       isEnd
         ? 0
         : (shares[count + 1]! / shares[count]!) * tuning.bufferValue * bufferedSecondValue(state, lastQualities, bps),
     ),
-    qualityScale: state.segmentSeconds / QOE_UNIT_SECONDS,
     costs: { ...weights, ...stallCostsOf(state, options) },
     outagesPerSecond: tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4),
     segmentSeconds,
@@ -118,7 +130,8 @@ export function laterSegments(
     reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
     patienceSeconds: tuning.patienceSegments * segmentSeconds,
     // The segment to decide on ends with it in the buffer, and with what is left of the present buffer.
-    leastLevelSeconds: segmentSeconds,
-    mostLevelSeconds: state.bufferLevelSeconds / playbackRate + segmentSeconds,
+    leastLevelSeconds: Math.min(decidedSeconds, ...stages.map(({ seconds }) => seconds)),
+    decidedSeconds,
+    mostLevelSeconds: state.bufferLevelSeconds / playbackRate + decidedSeconds,
   };
 }

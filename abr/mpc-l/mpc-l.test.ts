@@ -220,6 +220,21 @@ test('an abandonment in the plan waits for what the player loads before the lowe
   expect(stallSecondsWith([0, 0.5])).toBeCloseTo(2 + 0.05 + 4 - 3, 9);
 });
 
+test('of a long segment, and before one, the plan takes a lower bitrate', () => {
+  const ladderBps = [1e6, 2e6, 3e6];
+  const chosen = (upcomingSeconds: number[]) => {
+    const upcomingSizesBits = upcomingSeconds.map((seconds) => ladderBps.map((bps) => bps * seconds));
+    const state = stateOf(ladderBps, {
+      bufferLevelSeconds: 4,
+      bufferCapSeconds: 30,
+      upcomingSeconds,
+      upcomingSizesBits,
+    });
+    return createMpcL().decide(state, quantilesOf(3.8e6)).representation;
+  };
+  expect([chosen([4, 4, 4]), chosen([4, 12, 4]), chosen([12, 4, 4])]).toEqual([1, 0, 0]);
+});
+
 test('an outage counts more the less is buffered, and in the first minute less', () => {
   const lossAt = (nowSeconds: number, bufferLevelSeconds: number) => {
     const one = { ...stateOf([1e6, 4e6], { bufferLevelSeconds }), nowSeconds, bufferCapSeconds: 60 };

@@ -5,7 +5,7 @@
 
 import type { CandidateOutlook, InFlight, PlayerState } from '../controller.ts';
 import { QOE_UNIT_SECONDS, type StallPrices, stallCost } from '../qoe/qoe.ts';
-import { sizesAt } from '../state/ladder.ts';
+import { secondsAt, sizesAt } from '../state/ladder.ts';
 import { qualitiesAt, switchCosts } from '../state/qualities.ts';
 import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
@@ -103,7 +103,7 @@ export class SegmentOutcomes implements Outcomes {
   constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
     const { playbackRate } = state;
     const { reactionSegments, patienceSegments, stallLevelSeconds } = options.tuning;
-    const units = state.segmentSeconds / QOE_UNIT_SECONDS;
+    const seconds = secondsAt(state, 0);
     const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
     this.#state = state;
     this.#options = options;
@@ -112,9 +112,9 @@ export class SegmentOutcomes implements Outcomes {
     this.#latencySeconds = recentLatencySeconds(state);
     this.#sizesBits = sizesAt(state, 0);
     const switches = switchCosts(state);
-    this.#gains = qualitiesAt(state, 0).map((quality, r) => units * quality - switches[r]!);
+    this.#gains = qualitiesAt(state, 0).map((quality, r) => (seconds / QOE_UNIT_SECONDS) * quality - switches[r]!);
     this.#stallCosts = stallCostsOf(state, options);
-    this.#segmentSeconds = state.segmentSeconds / playbackRate;
+    this.#segmentSeconds = seconds / playbackRate;
     this.#playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
     this.#reactionSeconds = options.abandon
       ? Math.max(
@@ -170,7 +170,7 @@ export class SegmentOutcomes implements Outcomes {
       qoeSum += played.qoe;
       stallSum += played.stallSeconds;
     }
-    const units = futures.count * (this.#state.segmentSeconds / QOE_UNIT_SECONDS);
+    const units = futures.count * (secondsAt(this.#state, 0) / QOE_UNIT_SECONDS);
     const score = this.#meanWithTail(scores);
     const qoe = qoeSum / units;
     return { score, qoe, stallSeconds: stallSum / futures.count, laterQoe: (score * futures.count) / units - qoe };

@@ -13,7 +13,8 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
   const stage = problem.stages[k];
   if (stage === undefined) return problem.bufferValuePerSecond[rank]! * buffered;
   // Elapsed time = initial buffer + appended media - current buffer; a download runs about its middle.
-  const seconds = problem.bufferLevelSeconds + (k + 1) * segmentSeconds - buffered + segmentSeconds / 4;
+  const appended = problem.stages.slice(0, k).reduce((sum, { seconds }) => sum + seconds, problem.decidedSeconds);
+  const seconds = problem.bufferLevelSeconds + appended - buffered + stage.seconds / 4;
   const rates = ratesAt(problem, seconds);
   let best = Number.NEGATIVE_INFINITY;
   const { qualities } = stage;
@@ -25,20 +26,20 @@ export function referenceValue(problem: ValueProblem, level: number, rank: numbe
     best = Math.max(best, q - changeCost(costs, qualities[previous]!, qualities[r]!));
   }
   const outageCost = costs.mu * 20 + costs.stall;
-  const outage = outageCost * problem.outagesPerSecond * segmentSeconds * Math.exp(-buffered / 20);
+  const outage = outageCost * problem.outagesPerSecond * stage.seconds * Math.exp(-buffered / 20);
   return stage.watchShare * (best - outage);
 }
 
 /** G: quality and stall of representation `r` at the rates of rank `to`, and V after it; abandoned if that is better. */
 function outcome(problem: ValueProblem, k: number, buffered: number, rates: number[], to: number, r: number): number {
   const { costs, latencySeconds, reactionSeconds, patienceSeconds } = problem;
-  const { qualities, sizesBits } = problem.stages[k]!;
+  const { qualities, sizesBits, qualityScale, seconds: ownSeconds } = problem.stages[k]!;
   const playable = Math.max(0, buffered - problem.stallLevelSeconds);
   const takes = (choice: number) => latencySeconds + transferSeconds(sizesBits[choice]!, rates, to);
   const arrived = (choice: number, seconds: number) =>
-    problem.qualityScale * qualities[choice]! -
+    qualityScale * qualities[choice]! -
     stallCost(costs, Math.max(0, seconds - playable)) +
-    referenceValue(problem, buffered - Math.min(seconds, playable) + problem.segmentSeconds, to, choice, k + 1);
+    referenceValue(problem, buffered - Math.min(seconds, playable) + ownSeconds, to, choice, k + 1);
   const seconds = takes(r);
   const abandonedAt = Math.max(reactionSeconds, playable - patienceSeconds);
   let best = arrived(r, seconds);

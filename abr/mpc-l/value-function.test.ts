@@ -61,6 +61,7 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
             factor: between(0.5, 2),
             watchShare: fc.constantFrom(0.6, 0.95, 1),
             scene: fc.constantFrom(0.7, 1),
+            length: fc.constantFrom(1, 1, 2.5),
           }),
           { minLength: stages, maxLength: stages },
         ),
@@ -73,13 +74,15 @@ function anyProblem(shape: Shape): fc.Arbitrary<ValueProblem> {
         capacityBps: Float64Array.from(drawnSteps.flatMap(({ growth }) => runningSums(growth.map((by) => by * 1e6)))),
         segmentSeconds,
         bufferCapSeconds: cap * segmentSeconds,
-        qualityScale: segmentSeconds / 4,
+        decidedSeconds: segmentSeconds,
         count: rungQualities.length,
-        stages: drawn.map(({ correlation, factor, watchShare, scene }) => ({
+        stages: drawn.map(({ correlation, factor, watchShare, scene, length }) => ({
+          seconds: length * segmentSeconds,
+          qualityScale: (length * segmentSeconds) / 4,
           watchShare,
           transitions: rankTransitions(bins, correlation, { weight: 0.1, tail: 0.2 }),
           qualities: rungQualities.map((q) => scene * q),
-          sizesBits: rungQualities.map((q) => (q + 0.5) * 1e6 * segmentSeconds * factor),
+          sizesBits: rungQualities.map((q) => (q + 0.5) * 1e6 * length * segmentSeconds * factor),
         })),
       }));
   });
@@ -114,9 +117,10 @@ test.each([
   const problems = anyProblem({ stages: 3, bins: 2, capSegments: LARGE_CAPS, stalls: [], ...shape });
   forAll([problems, point, fc.nat(1)], { ...SEED, numRuns: 400 }, (problem, n, rank) => {
     const level = gridLevel(problem, n);
-    const { costs, stages, qualityScale } = problem;
+    const { costs, stages } = problem;
     // In units of a top segment and a second of stall.
-    const unit = qualityScale * Math.max(...stages.flatMap(({ qualities }) => qualities)) + costs.mu + 1;
+    const best = stages.flatMap(({ qualities, qualityScale }) => qualities.map((quality) => qualityScale * quality));
+    const unit = Math.max(...best) + costs.mu + 1;
     const value = new ValueFunction(problem).at(level, rank, 0);
     errors.push(Math.abs(value - referenceValue(problem, level, rank, 0)) / unit);
   });

@@ -73,24 +73,24 @@ export class ValueFunction {
   /** Per point: seconds until the element stalls, and until a download that would stall is abandoned. */
   readonly #playable = new Float64Array(POINTS);
   readonly #abandonedAt = new Float64Array(POINTS);
-  /** Per point: expected cost of an outage that begins in a segment. */
+  /** Per point: expected cost of an outage that begins in a second. */
   readonly #outageCost = new Float64Array(POINTS);
   /** `[rank][point]`: capacity at a request in the current stage, in bit/s. */
   readonly #ratesBps: Float64Array;
   readonly #mu: number;
   readonly #stall: number;
-  readonly #segmentSeconds: number;
+  /** Of the current stage. */
+  #segmentSeconds = 0;
 
   constructor(problem: ValueProblem) {
     this.#problem = problem;
     this.#count = problem.count;
     const { mu, stall } = problem.costs;
-    const outageCost = problem.outagesPerSecond * problem.segmentSeconds * (mu * OUTAGE_SECONDS + stall);
+    const outageCost = problem.outagesPerSecond * (mu * OUTAGE_SECONDS + stall);
     this.#topLevel = Math.max(1e-3, problem.bufferCapSeconds - problem.segmentSeconds);
     this.#partsPerSecond = ((1 - 1e-12) * PARTS) / this.#topLevel;
     this.#mu = mu;
     this.#stall = stall;
-    this.#segmentSeconds = problem.segmentSeconds;
     this.#ratesBps = new Float64Array(problem.bins * POINTS);
     for (let n = 0; n < POINTS; n++) {
       const level = this.#topLevel * LEVEL_SHARES[n]!;
@@ -111,10 +111,17 @@ export class ValueFunction {
     }
     const ends = [this.#cellAt(problem.mostLevelSeconds) + 2];
     for (const k of problem.stages.keys()) {
-      ends.push(this.#cellAt(this.#levels[ends[k]! - 1]! + problem.segmentSeconds) + 2);
+      ends.push(this.#cellAt(this.#levels[ends[k]! - 1]! + problem.stages[k]!.seconds) + 2);
     }
+    let appendedSeconds = problem.decidedSeconds;
+    const appended = problem.stages.map(({ seconds }) => {
+      const before = appendedSeconds;
+      appendedSeconds += seconds;
+      return before;
+    });
     for (let k = problem.stages.length - 1; k >= 0; k--) {
-      this.#playStage(k, ends[k]!);
+      this.#segmentSeconds = problem.stages[k]!.seconds;
+      this.#playStage(k, appended[k]!, ends[k]!);
       this.#chooseInStage(k, ends[k]!);
     }
     ValueFunction.latest = this;
@@ -125,14 +132,14 @@ export class ValueFunction {
     return this.#interpolated((bin * this.#count + representation) * POINTS, Math.max(0, bufferSeconds));
   }
 
-  /** Writes G(b, j, r) of stage `k` into `#outcome`, up to before point `end`. */
-  #playStage(k: number, end: number): void {
-    const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds, segmentSeconds } = this.#problem;
+  /** Writes G(b, j, r) of stage `k`, before which `appendedSeconds` come, into `#outcome`, up to before point `end`. */
+  #playStage(k: number, appendedSeconds: number, end: number): void {
+    const { bins, stepEndsSeconds: ends, capacityBps, bufferLevelSeconds } = this.#problem;
     const levels = this.#levels;
     const last = ends.length - 1;
     const middleOf = (step: number) => (step === 0 ? ends[0]! / 2 : (ends[step - 1]! + ends[step]!) / 2);
     // Elapsed time = initial buffer + appended media - current buffer (0 here).
-    const whenEmpty = bufferLevelSeconds + (k + 1 + LOOK_AHEAD) * segmentSeconds;
+    const whenEmpty = bufferLevelSeconds + appendedSeconds + LOOK_AHEAD * this.#segmentSeconds;
     let step = last;
     for (let n = this.#first; n < end; n++) {
       const seconds = whenEmpty - levels[n]!;
@@ -150,8 +157,8 @@ export class ValueFunction {
 
   /** Writes G(b, j, r) of one rank; a download that outlasts its rank goes on at the median's capacity. */
   #playDownloads(k: number, rank: number, end: number): void {
-    const { bins, qualityScale, latencySeconds, stages } = this.#problem;
-    const { sizesBits, qualities } = stages[k]!;
+    const { bins, latencySeconds, stages } = this.#problem;
+    const { sizesBits, qualities, qualityScale } = stages[k]!;
     const ratesBps = this.#ratesBps;
     const outcome = this.#outcome;
     const seconds = this.#seconds;
@@ -174,14 +181,15 @@ export class ValueFunction {
         seconds[row + n] = takes;
         const value = gain + this.#valueAfter(table + row, n, takes);
         const mayAbandon = takes > abandonedAt[n]! && takes > playable[n]!;
-        outcome[table + row + n] = mayAbandon ? this.#bestAbandoned(qualities, table, r, n, value) : value;
+        outcome[table + row + n] = mayAbandon ? this.#bestAbandoned(k, table, r, n, value) : value;
       }
     }
   }
 
   /** `kept`, or the value of a download at point `n` that is abandoned for a lower representation, if that is more. */
-  #bestAbandoned(qualities: readonly number[], table: number, r: number, n: number, kept: number): number {
-    const { qualityScale, costs } = this.#problem;
+  #bestAbandoned(k: number, table: number, r: number, n: number, kept: number): number {
+    const { costs, stages } = this.#problem;
+    const { qualities, qualityScale } = stages[k]!;
     let best = kept;
     for (let lower = 0; lower < r; lower++) {
       const replaced = this.#abandonedAt[n]! + this.#seconds[lower * POINTS + n]!;
@@ -222,7 +230,7 @@ export class ValueFunction {
   /** Writes V(b, i, p) of stage `k` into `#later`, up to before point `end`. */
   #chooseInStage(k: number, end: number): void {
     const { bins, costs, stages } = this.#problem;
-    const { transitions, watchShare, qualities } = stages[k]!;
+    const { transitions, watchShare, qualities, seconds } = stages[k]!;
     const count = this.#count;
     const later = this.#later;
     const outcome = this.#outcome;
@@ -233,7 +241,7 @@ export class ValueFunction {
         for (let i = row + first; i < row + end; i++) {
           let sum = 0;
           for (let to = 0; to < bins; to++) sum += transitions[from * bins + to]! * outcome[to * size + i]!;
-          later[from * size + i] = watchShare * (sum - this.#outageCost[i - row]!);
+          later[from * size + i] = watchShare * (sum - seconds * this.#outageCost[i - row]!);
         }
       }
       // A switch costs the same in steps, so neighbours suffice: up, then down.

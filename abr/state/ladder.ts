@@ -19,3 +19,8 @@ export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: 
   const row = rows[Math.min(k, rows.length - 1)];
   return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
 }
+
+/** Media of the k-th segment from now. */
+export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: number): number {
+  return upcomingSeconds?.[k] ?? segmentSeconds;
+}

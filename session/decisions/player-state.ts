@@ -43,6 +43,11 @@ export function playerState({
     count: rows,
     pricePerMbps: options.pricePerMbps,
   });
+  const { indexedSeconds } = situation;
+  const upcomingSeconds = Array.from(
+    { length: indexedSeconds ? rows : 0 },
+    (_, k) => indexedSeconds!(indexInPeriod + k) ?? playback.segmentSeconds,
+  );
   const ladderBps = ladder.map(({ bitrateBps }) => bitrateBps);
   return {
     ...clocks,
@@ -54,6 +59,7 @@ export function playerState({
     segmentsRemaining,
     ladderBps,
     upcomingSizesBits: sizes.upcoming(situation, indexInPeriod, rows),
+    ...(upcomingSeconds.length > 0 && { upcomingSeconds }),
     ...(upcomingQualities && { upcomingQualities }),
     previousBitrateBps: inFlight ? beforeLastBps : last?.representation.bitrateBps,
     downloads: [...record.downloads],

@@ -111,20 +111,21 @@ export class SegmentSizes {
    * has the same answer until a size is learnt, because a download is reconsidered often.
    */
   upcoming(
-    { period, ladder, playback: { segmentSeconds }, indexedBits }: Situation,
+    { period, ladder, playback, indexedBits, indexedSeconds }: Situation,
     index: number,
     count: number,
   ): readonly (readonly number[])[] {
-    const question = [period.id, index, count, segmentSeconds, ...ladder.map(({ id }) => id)].join();
+    const question = [period.id, index, count, playback.segmentSeconds, ...ladder.map(({ id }) => id)].join();
     if (question !== this.#upcomingOf) {
       this.#upcomingOf = question;
-      this.#upcoming = Array.from({ length: count }, (_, k) =>
-        ladder.map((representation) => {
-          const at = index + k;
+      this.#upcoming = Array.from({ length: count }, (_, k) => {
+        const at = index + k;
+        const segmentSeconds = indexedSeconds?.(at) ?? playback.segmentSeconds;
+        return ladder.map((representation) => {
           const bits = indexedBits(representation.id, at);
           return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits });
-        }),
-      );
+        });
+      });
     }
     return this.#upcoming;
   }

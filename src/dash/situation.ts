@@ -87,6 +87,7 @@ export function readSituation(
   const bufferLevelSeconds = isActive ? gauge.levelSeconds(period.id) : playableSeconds;
   const playhead = gauge.playheadSeconds();
   let indexed: RepresentationController | undefined;
+  const timeline = streamInfo.manifestInfo.isDynamic ? undefined : timelineSeconds(current);
   return {
     period,
     ladder: ladderOf(limits.allowed),
@@ -110,6 +111,36 @@ export function readSituation(
       const segments = indexed?.getRepresentationById(id)?.segments as { mediaRange?: string }[] | null | undefined;
       return rangeBits(segments?.[index]?.mediaRange);
     },
+    ...(timeline && { indexedSeconds: (index) => timeline[index] }),
+  };
+}
+
+/** An element of a manifest: dash.js keeps the attributes as they are, and passes templates on to representations. */
+interface Template {
+  timescale?: number;
+  SegmentTimeline?: { S: readonly { d: number; r?: number }[] };
+}
+
+let latestTimeline: { template: Template; seconds: readonly number[] } | undefined;
+
+/** Media of each segment of the period, where a `SegmentTimeline` lists them. */
+function timelineSeconds({ adaptation, index }: Representation): readonly number[] | undefined {
+  const { period, index: set } = (adaptation ?? {}) as { index?: number; period?: ManifestPeriod };
+  const found = period?.mpd?.manifest?.Period[period.index]?.AdaptationSet[set!]?.Representation[index];
+  const template = found?.SegmentTemplate;
+  if (!template?.SegmentTimeline) return undefined;
+  if (latestTimeline?.template !== template) {
+    const { timescale = 1, SegmentTimeline } = template;
+    const seconds = SegmentTimeline.S.flatMap(({ d, r = 0 }) => Array<number>(1 + Math.max(0, r)).fill(d / timescale));
+    latestTimeline = { template, seconds };
+  }
+  return latestTimeline.seconds;
+}
+
+interface ManifestPeriod {
+  index: number;
+  mpd?: {
+    manifest?: { Period: { AdaptationSet: { Representation: { SegmentTemplate?: Template }[] }[] }[] };
   };
 }
 

@@ -45,6 +45,8 @@ export function readSituation(
       const listed = ladder.find((rung) => rung.id === id)?.level.details;
       return listed && listedBits(listed.fragments[index - listed.startSN]);
     },
+    ...(details &&
+      !details.live && { indexedSeconds: (index) => details.fragments[index - details.startSN]?.duration }),
   };
 }
 

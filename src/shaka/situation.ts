@@ -68,6 +68,7 @@ export class Presentation {
       playableUntilSeconds: this.#playhead + this.levelSeconds('total'),
       live,
       indexedBits: (id, index) => (live ? undefined : rangeBits(streams.get(id)?.segmentIndex?.get(index))),
+      ...(!live && { indexedSeconds: (index) => secondsOf(this.#index()?.get(index)) }),
     };
   }
 
@@ -121,12 +122,14 @@ export class Presentation {
 
   /** Nominal. */
   #segmentSeconds(): number {
-    const index = this.variants.all.find(({ video }) => video?.segmentIndex)?.video?.segmentIndex;
+    const index = this.#index();
     const position: number | null | undefined = index?.find(this.#playhead);
-    const segment: SegmentReference | null = position == null ? null : index!.get(position);
-    return segment
-      ? segment.getEndTime() - segment.getStartTime()
-      : this.player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS;
+    const segment = position == null ? null : index!.get(position);
+    return secondsOf(segment) ?? (this.player.getStats().maxSegmentDuration || UNKNOWN_SEGMENT_SECONDS);
+  }
+
+  #index() {
+    return this.variants.all.find(({ video }) => video?.segmentIndex)?.video?.segmentIndex;
   }
 
   /** Shaka joins the periods of a stream. */
@@ -144,3 +147,6 @@ function rangeBits(segment: SegmentReference | null | undefined): number | undef
   const end = segment?.getEndByte();
   return end == null ? undefined : 8 * (end - segment!.getStartByte() + 1);
 }
+
+const secondsOf = (reference: SegmentReference | null | undefined) =>
+  reference ? reference.getEndTime() - reference.getStartTime() : undefined;
