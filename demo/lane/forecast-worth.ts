@@ -1,8 +1,20 @@
-/** How often the link did what the forecasts said. Pure. */
+/** The forecasts of a lane, and how often the link did what they said. Pure. */
 
 import type { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
-import type { DecisionNote } from '../run/session-record.ts';
+import { megabits, seconds } from '../format.ts';
+import type { DecisionNote, SessionRecord } from '../run/session-record.ts';
 import { forecastFan } from '../run/timeline-model.ts';
+
+/** What the newest decision used, and how the outcomes so far compare with the fans. `link`: from the session's second 0. */
+export function forecastWorth({ decisions, nowSeconds }: SessionRecord, link: PiecewisePath): string {
+  const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
+  const [next] = forecastFan(forecast);
+  if (next === undefined) return '';
+  const { inside, outcomes } = fanWorth(decisions, link, nowSeconds);
+  const ahead = `${seconds(next.toSeconds - next.fromSeconds)} ${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s`;
+  const worth = outcomes === 0 ? '' : ` ${inside} of ${outcomes} outcomes inside such spans (80 % expected).`;
+  return `Forecasts: ${forecast!.source}, ${seconds(forecastAgeSeconds)} old: next ${ahead}.${worth}`;
+}
 
 /** How many first steps that are over had the link's mean within their quantiles at 10 and 90 %. */
 export function fanWorth(

@@ -1,7 +1,5 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
-import type { Forecaster } from 'leo-abr';
-import type { ServiceForecaster } from 'leo-abr/service';
 import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
@@ -11,7 +9,7 @@ import { button, element, options, select, setText, swatch } from '../dom.ts';
 import { bitrate, decimal, megabits, seconds } from '../format.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from '../run/session-record.ts';
-import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
+import { forecastWorth } from './forecast-worth.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
@@ -20,8 +18,6 @@ export interface PlayerPanelOptions {
   place: number;
   algorithm: string;
   isRemovable: boolean;
-  /** Why no prediction service can be started; undefined if one can. */
-  serviceProblem: string | undefined;
   /** The viewer chose another algorithm or player, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
@@ -33,7 +29,6 @@ export interface PanelSession {
   session: OriginSession;
   scenario: Scenario;
   risk: number;
-  forecaster: Forecaster | undefined;
   watchedSeconds: number;
 }
 
@@ -54,7 +49,7 @@ export class PlayerPanel {
   readonly #about = element('p', {});
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
-  readonly #forecasts: LaneForecasts;
+  readonly #forecasts = element('p', { class: 'small' });
   #link: PiecewisePath | undefined;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
@@ -87,6 +82,7 @@ export class PlayerPanel {
       element('summary', {}, 'How it plays'),
       library,
       this.#about,
+      this.#forecasts,
     );
     this.root = element(
       'article',
@@ -95,17 +91,7 @@ export class PlayerPanel {
       element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
       details,
     );
-    this.#forecasts = new LaneForecasts(this.root, number, {
-      serviceProblem: panel.serviceProblem,
-      choice: (name) => this.#choose(name),
-      fault: (message) => this.showFault(message),
-    });
-    details.append(this.#forecasts.root);
     this.#showAlgorithm();
-  }
-
-  forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
-    return this.#forecasts.forecaster(ofService);
   }
 
   get algorithm(): string {
@@ -118,7 +104,7 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, scenario, risk, forecaster, watchedSeconds } = prepared;
+    const { newPlayer, session, scenario, risk, watchedSeconds } = prepared;
     this.#session = prepared;
     this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
@@ -131,7 +117,6 @@ export class PlayerPanel {
     const plugin = pluginOptions(this.#algorithm, {
       session,
       risk,
-      forecaster,
       watchedSeconds,
       nowSeconds: () => recorder.nowSeconds,
     });
@@ -203,7 +188,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(figuresOf(record, this.#session!.scenario));
-    this.#forecasts.draw(record, this.#link!);
+    setText(this.#forecasts, forecastWorth(record, this.#link!));
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {
@@ -228,8 +213,7 @@ export class PlayerPanel {
   }
 
   #showAlgorithm(): void {
-    const name = withoutSource(this.#algorithm);
-    this.#forecasts.show(this.#algorithm);
+    const name = this.#algorithm;
     // The address can name others than those that are listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));
