@@ -1,7 +1,7 @@
 /** The prediction service. Node only. */
 
 export { isLoopback } from '../predictor/service-client/needs-tls.ts';
-export type { StateReply, Traffic } from './api/wire.ts';
+export type { StateReply } from './api/wire.ts';
 export { type Clock, REAL_CLOCK } from './clock.ts';
 export { type RunningCollector, startCollector } from './collector/collector.ts';
 export { type DishScript, type SimulatedCapacity, syntheticDish } from './fake-dish/simulated-dish.ts';
