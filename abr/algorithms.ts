@@ -4,6 +4,7 @@ import type { Controller } from './controller.ts';
 import { check, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc/mpc-d.ts';
 import { createMpcO } from './mpc/mpc-o.ts';
+import { harmonicSpread, noStartup, withForecast } from './mpc-l/ablations.ts';
 import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
@@ -36,6 +37,11 @@ const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   (options) => createLiveMpcL({ ...options, ...own, name }),
 ];
 
+const ablation = (name: string, instead: Parameters<typeof withForecast>[1]): [string, Create] => [
+  name,
+  (options) => withForecast(createLiveMpcL({ ...options, name }), instead),
+];
+
 /** With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective. */
 const mpcO = (name: string): [string, Create] => [
   name,
@@ -55,8 +61,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:auto-target', { autoTarget: true }),
   mpcL('mpc-l:no-rate', { rate: false }),
   mpcL('mpc-l:no-abandon', { abandon: false }),
-  mpcL('mpc-l:no-forecast', { forecast: false }),
-  mpcL('mpc-l:no-startup', { startup: false }),
+  ablation('mpc-l:no-forecast', harmonicSpread),
+  ablation('mpc-l:no-startup', noStartup),
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   mpcL('mpc-l:no-handover'),
   // Likewise, with forecasts that know what the page loaded before.
