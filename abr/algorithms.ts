@@ -51,8 +51,11 @@ const mpcO = (name: string): [string, Create] => [
 const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   ['mpc-d', (options) => createMpcD({ ...options, live: new PathPlan() })],
   ['mpc-d:perceived', (options) => createMpcD({ ...options, name: 'mpc-d:perceived', live: new PathPlan() })],
-  ['mpc-d:abandon', (options) => createMpcD({ ...options, abandon: true, live: new PathPlan() })],
-  ['mpc-d:cap', (options) => createMpcD({ ...options, bufferCap: true, live: new PathPlan() })],
+  [
+    'mpc-d:abandon',
+    (options) => createMpcD({ ...options, name: 'mpc-d:abandon', abandon: true, live: new PathPlan() }),
+  ],
+  ['mpc-d:cap', (options) => createMpcD({ ...options, name: 'mpc-d:cap', bufferCap: true, live: new PathPlan() })],
   // The same on demand; live it does not know that playback begins with the first chunk.
   ['mpc-d:textbook', (options) => createMpcD({ ...options, name: 'mpc-d:textbook' })],
   mpcL('mpc-l'),

@@ -1,6 +1,5 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
-import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
@@ -9,7 +8,7 @@ import { button, element, options, select, setText, swatch } from '../dom.ts';
 import { bitrate, decimal, megabits, seconds } from '../format.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from '../run/session-record.ts';
-import { forecastWorth } from './forecast-worth.ts';
+import { forecastFan } from '../run/timeline-model.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
@@ -50,7 +49,6 @@ export class PlayerPanel {
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
   readonly #forecasts = element('p', { class: 'small' });
-  #link: PiecewisePath | undefined;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
@@ -106,7 +104,6 @@ export class PlayerPanel {
   prepare(prepared: PanelSession): SessionRecord {
     const { newPlayer, session, scenario, risk, watchedSeconds } = prepared;
     this.#session = prepared;
-    this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
     setText(this.#about, competitor(this.#algorithm).about + limits);
@@ -188,7 +185,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(figuresOf(record, this.#session!.scenario));
-    setText(this.#forecasts, forecastWorth(record, this.#link!));
+    setText(this.#forecasts, forecastText(record));
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {
@@ -220,6 +217,16 @@ export class PlayerPanel {
     this.#algorithmChoice.replaceChildren(...options(listed, name));
     this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${this.title}`);
   }
+}
+
+/** The forecast that the newest decision used. */
+function forecastText({ decisions }: SessionRecord): string {
+  const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
+  const [next] = forecastFan(forecast);
+  if (next === undefined) return '';
+  const span = `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s`;
+  const ahead = seconds(next.toSeconds - next.fromSeconds);
+  return `Forecast: ${forecast!.source}, ${seconds(forecastAgeSeconds)} old: next ${ahead} ${span}.`;
 }
 
 /** The score beside the picture, by name. */
