@@ -4,6 +4,7 @@ import type { Controller } from './controller.ts';
 import { check, requireInteger } from './errors.ts';
 import { createMpcD } from './mpc/mpc-d.ts';
 import { createMpcO } from './mpc/mpc-o.ts';
+import { harmonicSpread, noStartup, withForecast } from './mpc-l/ablations.ts';
 import { createLiveMpcL, type LiveMpcLOptions } from './mpc-l/live/live-mpc-l.ts';
 import { PathPlan } from './mpc-l/live/path-plan.ts';
 import { DEFAULT_RISK } from './mpc-l/options.ts';
@@ -36,6 +37,11 @@ const mpcL = (name: string, own: LiveMpcLOptions = {}): [string, Create] => [
   (options) => createLiveMpcL({ ...options, ...own, name }),
 ];
 
+const ablation = (name: string, instead: Parameters<typeof withForecast>[1]): [string, Create] => [
+  name,
+  (options) => withForecast(createLiveMpcL({ ...options, name }), instead),
+];
+
 /** With MPC-L's aversion to risk, and its viewers, so that both pursue the same objective. */
 const mpcO = (name: string): [string, Create] => [
   name,
@@ -45,8 +51,11 @@ const mpcO = (name: string): [string, Create] => [
 const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   ['mpc-d', (options) => createMpcD({ ...options, live: new PathPlan() })],
   ['mpc-d:perceived', (options) => createMpcD({ ...options, name: 'mpc-d:perceived', live: new PathPlan() })],
-  ['mpc-d:abandon', (options) => createMpcD({ ...options, abandon: true, live: new PathPlan() })],
-  ['mpc-d:cap', (options) => createMpcD({ ...options, bufferCap: true, live: new PathPlan() })],
+  [
+    'mpc-d:abandon',
+    (options) => createMpcD({ ...options, name: 'mpc-d:abandon', abandon: true, live: new PathPlan() }),
+  ],
+  ['mpc-d:cap', (options) => createMpcD({ ...options, name: 'mpc-d:cap', bufferCap: true, live: new PathPlan() })],
   // The same on demand; live it does not know that playback begins with the first chunk.
   ['mpc-d:textbook', (options) => createMpcD({ ...options, name: 'mpc-d:textbook' })],
   mpcL('mpc-l'),
@@ -55,8 +64,8 @@ const ALGORITHMS: ReadonlyMap<string, Create> = new Map([
   mpcL('mpc-l:auto-target', { autoTarget: true }),
   mpcL('mpc-l:no-rate', { rate: false }),
   mpcL('mpc-l:no-abandon', { abandon: false }),
-  mpcL('mpc-l:no-forecast', { forecast: false }),
-  mpcL('mpc-l:no-startup', { startup: false }),
+  ablation('mpc-l:no-forecast', harmonicSpread),
+  ablation('mpc-l:no-startup', noStartup),
   // The same controller: handovers are in the forecast, and the simulator gives this name a forecast without them.
   mpcL('mpc-l:no-handover'),
   // Likewise, with forecasts that know what the page loaded before.

@@ -102,7 +102,7 @@ test('a higher rate never makes MPC-L expect a shorter stall', () => {
 });
 
 const [mpcD, mpcO] = [createMpcD({ outlook: true }), createMpcO({ outlook: true })];
-const controllers = [mpcD, mpcO, createMpcL(), createMpcL({ forecast: false })];
+const controllers = [mpcD, mpcO, createMpcL(), createController('mpc-l:no-forecast')];
 
 test('a paused player never stalls, nor drains its buffer', () => {
   const states = anyState(anyDownloads());

@@ -8,7 +8,6 @@ import { Controls } from './choice/controls.ts';
 import { notesOn, readOwnTrace } from './choice/own-trace.ts';
 import { byId, nextTask } from './dom.ts';
 import { PlayerPanel } from './lane/player-panel.ts';
-import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
 import { OriginWatch } from './origin/origin-watch.ts';
@@ -32,7 +31,6 @@ export class DemoPage {
   readonly #watch: OriginWatch;
   readonly #controls: Controls;
   readonly #views = new RunViews();
-  readonly #service = new ServiceLink();
   #traces: readonly TraceListing[];
   #choice: DemoChoice;
   #panels: PlayerPanel[] = [];
@@ -108,7 +106,6 @@ export class DemoPage {
         algorithm,
         isRemovable: this.#choice.players.length > 1,
         onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
-        serviceProblem: serviceProblem(this.#origin),
         onRemove: () => this.#removePlayer(place),
         onFault: (message) => {
           panel.showFault(`Playback failed: ${message}`);
@@ -194,11 +191,8 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
-      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
-      await nextStep();
       const newPlayer = newPlayers[place]!;
-      const options = { scenario, risk, forecaster, watchedSeconds };
-      const record = panel.prepare({ newPlayer, session, ...options });
+      const record = panel.prepare({ newPlayer, session, scenario, risk, watchedSeconds });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -219,7 +213,6 @@ export class DemoPage {
 
   #endRun(): void {
     for (const panel of this.#panels) panel.stop();
-    this.#service.rest();
     if (this.#run !== undefined) this.#run.ended = true;
   }
 

@@ -157,29 +157,6 @@ test('has no handovers without dish and evidence, and no forecast after a minute
   expect(service.forecast()).toMatchObject({ forecast: null, because });
 });
 
-test('publishes traffic at once when a player reports, even nothing, and with each second of the dish', () => {
-  const { service, clock, events, pass } = served(3, { player: false });
-  const traffic = () => events.filter(({ type }) => type === 'traffic').map(({ data }) => data);
-  expect(traffic()).toHaveLength(3);
-  const usage = { downlinkUsageBps: expect.any(Number), uplinkUsageBps: expect.any(Number) };
-  const second = { atMs: clock.utcMs(), ...usage };
-  expect(traffic()[2]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second });
-  service.observe({ player: 'p', observations: [] });
-  service.observe({ player: 'q', observations: [] });
-  expect(traffic().slice(3)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: true }]);
-  // Players report at least every 5 s.
-  pass(50);
-  service.observe({ player: 'p', observations: [] });
-  service.observeTelemetry({ atMs: clock.utcMs() - 60_000, downlinkUsageBps: 1, fromHistory: true });
-  pass(100);
-  expect(traffic()).toHaveLength(4);
-  pass(1);
-  service.tick();
-  expect(traffic().slice(4)).toEqual([{ serverUtcMs: clock.utcMs(), isWatched: false }]);
-  service.observeTelemetry({ atMs: clock.utcMs() });
-  expect(traffic()[5]).toEqual({ serverUtcMs: clock.utcMs(), isWatched: false, second: { atMs: clock.utcMs() } });
-});
-
 test('two hours of players that come and go take no memory', () => {
   const clock = new ManualClock();
   const service = new PredictionService({ clock, version: '0' });

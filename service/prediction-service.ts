@@ -12,7 +12,6 @@ import type {
   ObservationsRequest,
   SkyReply,
   StateReply,
-  Traffic,
   WireObservation,
 } from './api/wire.ts';
 import { type Clock, SessionClock } from './clock.ts';
@@ -20,7 +19,7 @@ import { LinkForecaster } from './link/link-forecaster.ts';
 import { PassiveCapacity } from './link/passive-capacity.ts';
 import { type ObservationVerdict, type Reported, SharedLink } from './link/shared-link.ts';
 import { type Problem, Problems } from './problems.ts';
-import { defined, type TelemetrySecond } from './telemetry.ts';
+import type { TelemetrySecond } from './telemetry.ts';
 
 export interface PredictionServiceOptions {
   clock: Clock;
@@ -60,8 +59,6 @@ const MOST_PLAYERS = 64;
 const DISH_HINT = { uncertaintySeconds: 1.5, confidence: 0.98 };
 const FORECAST_PERIOD_SECONDS = 1;
 const HEARTBEAT_SECONDS = 15;
-/** After this long without a report, nobody is watching; players report at least every 5 s. */
-const WATCHED_SECONDS = 10;
 /** Time for which a leap of the clock is shown as a problem. */
 const LEAP_SHOWN_SECONDS = 600;
 
@@ -86,8 +83,6 @@ export class PredictionService {
   #nextHandoverMs = Number.POSITIVE_INFINITY;
   #isStateNew = false;
   #hintedSeconds = Number.NEGATIVE_INFINITY;
-  #reportedSeconds = Number.NEGATIVE_INFINITY;
-  #isWatched = false;
 
   constructor(options: PredictionServiceOptions) {
     const { clock, version, model } = options;
@@ -124,7 +119,6 @@ export class PredictionService {
     if (nowSeconds - this.#leaptSeconds > LEAP_SHOWN_SECONDS) this.problems.clear('clock', 'leapt');
     this.#link.advance(nowSeconds);
     this.#announceHandover();
-    if (this.#isWatched && nowSeconds - this.#reportedSeconds > WATCHED_SECONDS) this.#publishTraffic();
     this.#publishForecast(nowSeconds);
     if (this.#isStateNew) {
       this.#isStateNew = false;
@@ -166,7 +160,6 @@ export class PredictionService {
   observeTelemetry(second: TelemetrySecond): void {
     this.#followClock();
     for (const listener of this.#listeners) listener.telemetry?.(second);
-    if (second.fromHistory !== true) this.#publishTraffic(second);
     const atSeconds = this.session.secondsAt(second.atMs);
     const { downlinkUsageBps: bps } = second;
     if (bps !== undefined) {
@@ -239,8 +232,6 @@ export class PredictionService {
     this.#followClock();
     const observations = request.observations.map((observation) => this.#onSessionClock(observation));
     const nowSeconds = this.session.nowSeconds();
-    this.#reportedSeconds = nowSeconds;
-    if (!this.#isWatched) this.#publishTraffic();
     const { isDownloading } = request;
     const verdicts = this.#link.report(request.player, observations, { nowSeconds, isDownloading });
     if (verdicts === undefined) return undefined;
@@ -267,16 +258,6 @@ export class PredictionService {
     }
     const { startMs, endMs, ...rest } = observation;
     return { ...rest, startSeconds: this.session.secondsAt(startMs), endSeconds: this.session.secondsAt(endMs) };
-  }
-
-  #publishTraffic(second?: TelemetrySecond): void {
-    this.#isWatched = this.session.nowSeconds() - this.#reportedSeconds <= WATCHED_SECONDS;
-    const traffic: Traffic = { serverUtcMs: this.clock.utcMs(), isWatched: this.#isWatched };
-    if (second !== undefined) {
-      const { atMs, downlinkUsageBps, uplinkUsageBps } = second;
-      traffic.second = { atMs, ...defined({ downlinkUsageBps, uplinkUsageBps }) };
-    }
-    this.publish('traffic', traffic);
   }
 
   /** Publishes each handover once, when it is due. */

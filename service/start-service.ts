@@ -166,8 +166,8 @@ async function record(
     telemetry: (second) => recorder.telemetry(second),
     report: ({ player, observations }) => recorder.record('report', { player, observations }),
     event(type, data) {
-      // State and traffic can be derived from the other records.
-      if (type !== 'state' && type !== 'traffic') recorder.record(type, { data });
+      // The state can be derived from the other records.
+      if (type !== 'state') recorder.record(type, { data });
     },
     observation: (observation) => recorder.observation(observation, (seconds) => session.utcMsAt(seconds)),
     leap: () => recorder.onLeap(),

@@ -5,6 +5,7 @@ import type { QuantileForecast } from '../forecast.ts';
 import { CapacityRanks } from './capacity-ranks.ts';
 import { Futures } from './futures.ts';
 import { laterSegments, tailWeightOf } from './later-segments.ts';
+import { BINS } from './mpc-l.ts';
 import { type MpcLOptions, resolveMpcLOptions } from './options.ts';
 import { type Evaluation, SegmentOutcomes } from './segment-outcomes.ts';
 import { ValueFunction } from './value-function.ts';
@@ -15,7 +16,7 @@ const LATENCY_SECONDS = 0.05;
 export function planOf(state: PlayerState, forecast: QuantileForecast, given: MpcLOptions = {}) {
   const options = resolveMpcLOptions(given);
   const futures = new Futures(options.tuning.futures, options.seed);
-  const ranks = new CapacityRanks(options.tuning.bins, tailWeightOf(options));
+  const ranks = new CapacityRanks(BINS, tailWeightOf(options));
   futures.draw(forecast, state.nowSeconds - forecast.issuedAtMs / 1000);
   const later = new ValueFunction(laterSegments(state, options, futures.steps, ranks, LATENCY_SECONDS));
   const outcomes = new SegmentOutcomes(state, options, futures, ranks);

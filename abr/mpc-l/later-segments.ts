@@ -8,9 +8,14 @@ import { qualitiesAt } from '../state/qualities.ts';
 import { watchShares } from '../state/watch-time.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { ForecastSteps } from './forecast-steps.ts';
-import type { ResolvedMpcLOptions } from './options.ts';
+import { REACTION_SEGMENTS, type ResolvedMpcLOptions } from './options.ts';
 import type { TailWeight } from './rank-chain.ts';
 
+/** At risk 1 a stall costs this many times mu more. */
+const STALL_AVERSION = 4;
+/** The worst futures, and their weight at risk 1; the mean has the rest. */
+const TAIL_SHARE = 0.2;
+const TAIL_WEIGHT = 0.3;
 /** Until then a session prepares less for outages, by the 4th power: whoever has just come is to see a good picture first. */
 const PREPARED_SECONDS = 75;
 
@@ -63,13 +68,13 @@ export interface LaterSegment {
 }
 
 /** How the plan's score weighs the worst outcomes beside the mean. */
-export function tailWeightOf({ tuning, risk }: ResolvedMpcLOptions): TailWeight {
-  return { weight: Math.min(1, tuning.tailWeightSpan * risk), tail: tuning.tailShare };
+export function tailWeightOf({ risk }: Pick<ResolvedMpcLOptions, 'risk'>): TailWeight {
+  return { weight: TAIL_WEIGHT * risk, tail: TAIL_SHARE };
 }
 
 /** The prices of the plan: the objective's, raised by the aversion to risk. */
-export function stallCostsOf({ weights }: PlayerState, { tuning, risk }: ResolvedMpcLOptions): Required<StallPrices> {
-  const aversion = tuning.baseAversion + tuning.stallAversionSpan * risk;
+export function stallCostsOf({ weights }: PlayerState, { risk }: ResolvedMpcLOptions): Required<StallPrices> {
+  const aversion = 1 + STALL_AVERSION * risk;
   return { mu: weights.mu * aversion, stall: (weights.stall ?? 0) * aversion };
 }
 
@@ -117,9 +122,7 @@ export function laterSegments(
     count: state.ladderBps.length,
     stages,
     bufferValuePerSecond: lastCapacity.map((bps) =>
-      isEnd
-        ? 0
-        : (shares[count + 1]! / shares[count]!) * tuning.bufferValue * bufferedSecondValue(state, lastQualities, bps),
+      isEnd ? 0 : (shares[count + 1]! / shares[count]!) * bufferedSecondValue(state, lastQualities, bps),
     ),
     costs: { ...weights, ...stallCostsOf(state, options) },
     outagesPerSecond: tuning.outagesPerSecond * Math.min(1, (state.nowSeconds / PREPARED_SECONDS) ** 4),
@@ -127,7 +130,7 @@ export function laterSegments(
     bufferCapSeconds: state.bufferCapSeconds / playbackRate,
     latencySeconds,
     stallLevelSeconds: tuning.stallLevelSeconds / playbackRate,
-    reactionSeconds: options.abandon ? tuning.reactionSegments * segmentSeconds : Number.POSITIVE_INFINITY,
+    reactionSeconds: options.abandon ? REACTION_SEGMENTS * segmentSeconds : Number.POSITIVE_INFINITY,
     patienceSeconds: tuning.patienceSegments * segmentSeconds,
     // The segment to decide on ends with it in the buffer, and with what is left of the present buffer.
     leastLevelSeconds: Math.min(decidedSeconds, ...stages.map(({ seconds }) => seconds)),

@@ -25,6 +25,15 @@ import { isPlausible, usableForecast } from './usable-forecast.ts';
 
 export type { MpcLOptions } from './options.ts';
 
+/** Rank bins in the value function. */
+export const BINS = 8;
+const MAX_ABANDONMENTS = 4;
+/** Time after its request during which no download is abandoned; MPC-D's rule, which has no forecast, waits longer. */
+const SETTLE_SECONDS = 0.3;
+/** A download that is kept is reconsidered after this share of the time that is buffered; at the live edge, after this time. */
+const KEPT_SHARE = 0.2;
+const LIVE_KEPT_SECONDS = 1;
+
 /** What plans live streams at their edge; the main entry has none. */
 export interface LivePart {
   /** MPC-D's plan, which decides without a usable forecast. */
@@ -42,7 +51,7 @@ export function createMpcL(options: MpcLOptions = {}): Controller {
 
 export class MpcL implements Controller {
   readonly name: string;
-  readonly settleSeconds: number;
+  readonly settleSeconds = SETTLE_SECONDS;
   readonly pace?: NonNullable<Controller['pace']>;
   readonly #options: ResolvedMpcLOptions;
   readonly #futures: Futures;
@@ -53,15 +62,14 @@ export class MpcL implements Controller {
   constructor(options: ResolvedMpcLOptions, live?: LivePart) {
     const { name, abandon } = options;
     this.name = name;
-    this.settleSeconds = options.tuning.settleSeconds;
     this.#options = options;
     this.#futures = new Futures(options.tuning.futures, options.seed);
-    this.#ranks = new CapacityRanks(options.tuning.bins, tailWeightOf(options));
+    this.#ranks = new CapacityRanks(BINS, tailWeightOf(options));
     this.#live = live;
     this.#fallback = createMpcD({ name, abandon, ...(live && { live: live.fallback }) });
     if (!live?.pace) return;
     this.pace = (state, inFlight, forecast) => {
-      const usable = usableForecast(state, forecast, options);
+      const usable = usableForecast(forecast);
       return live.pace!(state, inFlight, usable && isPlausible(usable, state, inFlight) ? usable : undefined);
     };
   }
@@ -70,7 +78,7 @@ export class MpcL implements Controller {
    * The representation with the highest score over the futures; MPC-D's choice without a usable, plausible forecast.
    */
   decide(state: PlayerState, forecast?: ValidForecast): Decision {
-    const usable = usableForecast(state, forecast, this.#options);
+    const usable = usableForecast(forecast);
     if (usable === undefined || !isPlausible(usable, state)) {
       const decision = this.#fallback.decide(state);
       return { ...decision, controller: this.name, reason: `no usable forecast, so mpc-d: ${decision.reason}` };
@@ -94,7 +102,7 @@ export class MpcL implements Controller {
     const { tuning } = options;
     if (state.isPaused || this.#mustKeepSeconds(state, inFlight) > 0) return 'keep';
     const current = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps);
-    const usable = usableForecast(state, forecast, options);
+    const usable = usableForecast(forecast);
     if (usable === undefined) return 'keep';
     if (!isPlausible(usable, state, inFlight)) {
       // The forecast may have chosen the running download, so MPC-D's rule may abandon it.
@@ -128,8 +136,7 @@ export class MpcL implements Controller {
    * abandoned for a stall of seconds, a time.
    */
   keepsForSeconds(state: PlayerState, inFlight: InFlight): number {
-    const { keptShare, liveKeptSeconds } = this.#options.tuning;
-    const keptSeconds = state.live ? liveKeptSeconds : (keptShare * state.bufferLevelSeconds) / state.playbackRate;
+    const keptSeconds = state.live ? LIVE_KEPT_SECONDS : (KEPT_SHARE * state.bufferLevelSeconds) / state.playbackRate;
     return Math.min(1, Math.max(keptSeconds, this.#mustKeepSeconds(state, inFlight)));
   }
 
@@ -137,11 +144,11 @@ export class MpcL implements Controller {
   #mustKeepSeconds(state: PlayerState, inFlight: InFlight): number {
     const { abandon, maxWastedShare, tuning } = this.#options;
     const isLowest = lastIndexAtMost(state.ladderBps, inFlight.bitrateBps) <= 0;
-    const isSpent = inFlight.abandonments >= tuning.maxAbandonments || exceedsWaste(inFlight, maxWastedShare);
+    const isSpent = inFlight.abandonments >= MAX_ABANDONMENTS || exceedsWaste(inFlight, maxWastedShare);
     if (!abandon || isLowest || isSpent) return 1;
     const spareSeconds = state.bufferLevelSeconds - tuning.patienceSegments * state.segmentSeconds;
     return Math.max(
-      this.settleSeconds - (state.nowSeconds - inFlight.requestedAtSeconds),
+      SETTLE_SECONDS - (state.nowSeconds - inFlight.requestedAtSeconds),
       state.started ? spareSeconds / state.playbackRate : 0,
     );
   }

@@ -11,11 +11,13 @@ import { recentLatencySeconds } from '../state/request-latency.ts';
 import type { CapacityRanks } from './capacity-ranks.ts';
 import type { Futures } from './futures.ts';
 import { laterSegments, stallCostsOf, tailWeightOf } from './later-segments.ts';
-import type { ResolvedMpcLOptions } from './options.ts';
+import { REACTION_SEGMENTS, type ResolvedMpcLOptions } from './options.ts';
 import { ValueFunction } from './value-function.ts';
 
 /** A download is late if it ends less than this before a stall, because a replacement needs its round trips, too. */
 const LATE_MARGIN_SECONDS = 0.2;
+/** Share of the futures in which a running download must be late, or it is kept without an evaluation. */
+const LATE_SHARE = 0.1;
 
 /** A download to evaluate: a new request, or the rest of a running one. */
 export interface PlannedRequest {
@@ -102,7 +104,7 @@ export class SegmentOutcomes implements Outcomes {
 
   constructor(state: PlayerState, options: ResolvedMpcLOptions, futures: Futures, ranks: CapacityRanks) {
     const { playbackRate } = state;
-    const { reactionSegments, patienceSegments, stallLevelSeconds } = options.tuning;
+    const { patienceSegments, stallLevelSeconds } = options.tuning;
     const seconds = secondsAt(state, 0);
     const playable = Math.max(0, state.bufferLevelSeconds - stallLevelSeconds) / playbackRate;
     this.#state = state;
@@ -118,7 +120,7 @@ export class SegmentOutcomes implements Outcomes {
     this.#playableSeconds = state.isPaused ? Number.POSITIVE_INFINITY : state.started ? playable : 0;
     this.#reactionSeconds = options.abandon
       ? Math.max(
-          reactionSegments * this.#segmentSeconds,
+          REACTION_SEGMENTS * this.#segmentSeconds,
           this.#playableSeconds - patienceSegments * this.#segmentSeconds,
         )
       : Number.POSITIVE_INFINITY;
@@ -134,13 +136,12 @@ export class SegmentOutcomes implements Outcomes {
     return { representation, bits, latencySeconds: firstByteAtSeconds === undefined ? this.#latencySeconds : 0 };
   }
 
-  /** Whether it is late in more than `lateShare` of the futures. */
   isLate({ bits }: PlannedRequest): boolean {
     const futures = this.#futures;
     const dueSeconds = this.#playableSeconds - LATE_MARGIN_SECONDS;
     let late = 0;
     for (let f = 0; f < futures.count; f++) if (futures.transferSeconds(f, 0, bits) > dueSeconds) late++;
-    return late > this.#options.tuning.lateShare * futures.count;
+    return late > LATE_SHARE * futures.count;
   }
 
   /**

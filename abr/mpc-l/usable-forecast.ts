@@ -5,12 +5,8 @@
 
 import type { Download, InFlight, PlayerState } from '../controller.ts';
 import type { QuantileForecast, ValidForecast } from '../forecast.ts';
-import { robustThroughput } from '../state/robust-throughput.ts';
 import { nearestLevel } from '../statistics/quantile.ts';
-import type { ResolvedMpcLOptions } from './options.ts';
 
-/** With `startup: false` MPC-D decides until there are this many downloads. */
-const STARTUP_DOWNLOADS = 2;
 /** Downloads to compare with: an outage shows in the last two, its end in the last five. */
 const LAST_FOR_SLOW = 2;
 const LAST_FOR_FAST = 5;
@@ -29,30 +25,8 @@ const CHECKED_SECONDS = 20;
 const JUDGED_AFTER_SECONDS = 1;
 
 /** The forecast to plan on; undefined if MPC-D has to decide. Paths are for MPC-O alone. */
-export function usableForecast(
-  state: PlayerState,
-  forecast: ValidForecast | undefined,
-  options: Pick<ResolvedMpcLOptions, 'startup' | 'forecast'>,
-): QuantileForecast | undefined {
-  if (!options.startup && state.downloads.length < STARTUP_DOWNLOADS) return undefined;
-  if (!options.forecast) return harmonicSpread(state);
+export function usableForecast(forecast: ValidForecast | undefined): QuantileForecast | undefined {
   return forecast?.kind === 'path' ? undefined : forecast;
-}
-
-/** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */
-function harmonicSpread(state: PlayerState): QuantileForecast | undefined {
-  const estimate = robustThroughput(state.downloads);
-  if (estimate === undefined) return undefined;
-  const { meanBps, maxError } = estimate;
-  return {
-    issuedAtMs: state.nowSeconds * 1000,
-    source: 'harmonic mean',
-    stepEndsSeconds: [4, 8, 16],
-    levels: [0.1, 0.5, 0.9],
-    quantilesBps: [1, 2, 3].map(() => [meanBps / (1 + maxError), meanBps, meanBps * (1 + maxError)]),
-    rankCorrelation: 0.7,
-    handovers: [],
-  };
 }
 
 /**

@@ -52,7 +52,7 @@ describe('mpc-d:abandon', () => {
     ['that replaces another', {}, { receivedBits: 0, abandonments: 1 }],
   ])('abandons a download %s, for the lowest', (_, state, inFlight) => {
     const answer = reconsider(state, inFlight);
-    expect(answer).toMatchObject({ representation: 0, controller: 'mpc-d:abandon' });
+    expect(answer).toMatchObject({ representation: 0, controller: 'mpc-d' });
   });
 
   test.each<[string, Partial<PlayerState>, Partial<InFlight>]>([

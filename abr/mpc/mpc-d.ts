@@ -15,7 +15,7 @@ import { type PathPlanner, SegmentPlanner } from './path-planner.ts';
 import { TIE_TOLERANCE } from './plan-search.ts';
 
 export interface MpcDOptions {
-  /** Name of the controller in its decisions. Default: `mpc-d` and the ablations that are on. */
+  /** Name of the controller in its decisions. Default `mpc-d`. */
   name?: string;
   /** Planned segments, 1 to 20. Default 5. */
   horizon?: number;
@@ -68,9 +68,8 @@ class MpcD implements Controller {
   readonly #onDemand: PathPlanner;
   readonly #live: LivePlan | undefined;
 
-  constructor({ name, horizon = DEFAULT_HORIZON, live, ...ablations }: MpcDOptions) {
-    const { bufferCap = false, abandon = false, outlook = false } = ablations;
-    this.name = name ?? `mpc-d${abandon ? ':abandon' : ''}${bufferCap ? ':cap' : ''}`;
+  constructor({ name = 'mpc-d', horizon = DEFAULT_HORIZON, live, bufferCap, abandon, outlook = false }: MpcDOptions) {
+    this.name = name;
     this.#onDemand = new SegmentPlanner(() => ({ horizon, bufferCap }), outlook);
     this.#live = live;
     if (abandon) this.reconsider = (state, inFlight) => this.#reconsider(state, inFlight);

@@ -134,7 +134,7 @@ const MOST_TOKEN_BYTES = 2 ** 20;
 const SHORTEST_TOKEN = 16;
 
 /** Errors never show the token. */
-export function tokenOption(file: string): string {
+function tokenOption(file: string): string {
   const field = '--token-file';
   const token = readInput(file, field, MOST_TOKEN_BYTES).trim();
   if (token.length < SHORTEST_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {

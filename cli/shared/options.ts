@@ -83,10 +83,3 @@ export function foldModelsOption(file: string, traces: readonly Trace[]): Record
   }
   return models;
 }
-
-export function webAddress(text: string, flag: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url;
-  // Not quoted, because it may contain a password.
-  throw new InputError(flag, 'an http or https address without name and password', 'another text');
-}

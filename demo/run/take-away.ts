@@ -30,9 +30,8 @@ function nameOf(algorithm: string, { risk, watchedSeconds }: DemoRun): string {
   if (!isTunable(algorithm)) return algorithm;
   const { name, player } = splitPlayer(algorithm);
   const inPlayer = player === undefined ? '' : `@${player}`;
-  const [controller, source = ''] = name.split('@');
   const watched = watchedSeconds === 0 ? '' : `:watched-${watchedSeconds}`;
-  return `${controller}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${source && `@${source}`}${inPlayer}`;
+  return `${name}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${inPlayer}`;
 }
 
 function fileName({ trace, scenario, startSeconds }: DemoRun): string {

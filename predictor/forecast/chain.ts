@@ -17,16 +17,12 @@ import { validForecast } from '../../abr/valid-forecast.ts';
 export interface ForecasterFault {
   /** Name of the forecaster. */
   forecaster: string;
-  /** The method that failed. */
-  during: 'start' | 'observe' | 'tellTime' | 'latest';
-  /** The error, for a log. */
-  message: string;
-  /** The thrown value, if any. */
-  cause?: unknown;
+  /** The thrown value. */
+  cause: unknown;
 }
 
 export interface ForecastChainOptions {
-  /** Receives the first fault of each forecaster and session. */
+  /** Receives the first fault of each forecaster and session. Must not throw. */
   onFault?: (fault: ForecasterFault) => void;
 }
 
@@ -50,7 +46,7 @@ export class ForecastChain implements Forecaster {
   start(context: SessionContext): void {
     this.#reported.clear();
     this.#newest.clear();
-    for (const one of this.#forecasters) this.#guarded(one, 'start', () => one.start(context));
+    for (const one of this.#forecasters) this.#guarded(one, () => one.start(context));
   }
 
   observe(observation: Observation): void {
@@ -59,20 +55,20 @@ export class ForecastChain implements Forecaster {
       try {
         one.observe(observation);
       } catch (cause) {
-        this.#failed(one, 'observe', cause);
+        this.#failed(one, cause);
       }
     }
   }
 
   tellTime(atSeconds: number, utcMs: number, uncertaintySeconds: number): void {
     for (const one of this.#forecasters) {
-      this.#guarded(one, 'tellTime', () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
+      this.#guarded(one, () => one.tellTime?.(atSeconds, utcMs, uncertaintySeconds));
     }
   }
 
   latest(nowSeconds: number): ValidForecast | undefined {
     for (const one of this.#forecasters) {
-      const forecast = this.#guarded(one, 'latest', () => this.#validated(one, one.latest(nowSeconds)));
+      const forecast = this.#guarded(one, () => this.#validated(one, one.latest(nowSeconds)));
       if (forecast === undefined) continue;
       // An older one says nothing about the present epoch, in which another satellite serves.
       const ageSeconds = ageSecondsOf(forecast, nowSeconds);
@@ -89,23 +85,18 @@ export class ForecastChain implements Forecaster {
     return valid;
   }
 
-  #guarded<T>(forecaster: Forecaster, during: ForecasterFault['during'], act: () => T): T | undefined {
+  #guarded<T>(forecaster: Forecaster, act: () => T): T | undefined {
     try {
       return act();
     } catch (cause) {
-      this.#failed(forecaster, during, cause);
+      this.#failed(forecaster, cause);
       return undefined;
     }
   }
 
-  #failed(forecaster: Forecaster, during: ForecasterFault['during'], cause: unknown): void {
+  #failed(forecaster: Forecaster, cause: unknown): void {
     if (this.#reported.has(forecaster)) return;
     this.#reported.add(forecaster);
-    const message = cause instanceof Error ? cause.message : String(cause);
-    try {
-      this.#options.onFault?.({ forecaster: forecaster.name, during, message, cause });
-    } catch {
-      // A listener's error must not stop playback.
-    }
+    this.#options.onFault?.({ forecaster: forecaster.name, cause });
   }
 }

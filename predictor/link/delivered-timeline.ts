@@ -1,7 +1,5 @@
 /** The rate of a link over time while it was in use, to evaluate past forecasts. Constant memory. */
 
-export type DeliveredTimeline = ReturnType<typeof deliveredTimeline>;
-
 /** Keeps the last `memorySeconds`. */
 export function deliveredTimeline(memorySeconds: number, cellSeconds = 0.5) {
   const cells = Math.ceil(memorySeconds / cellSeconds) + 2;

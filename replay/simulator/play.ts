@@ -17,17 +17,12 @@ function newPlayer(options: SimulationOptions, queue: EventQueue): LivePlayer | 
   return player;
 }
 
-/** A player that has played its session to the end. @throws {RangeError} */
-export function playedBy(options: SimulationOptions): LivePlayer | OnDemandPlayer {
+/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
+export function simulateSession(options: SimulationOptions): SessionResult {
   const queue = new EventQueue();
   const player = newPlayer(options, queue);
   while (!player.isOver) queue.runNext();
-  return player;
-}
-
-/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
-export function simulateSession(options: SimulationOptions): SessionResult {
-  return playedBy(options).result();
+  return player.result();
 }
 
 /** A result per player; player n has the seed + n. */

@@ -55,8 +55,8 @@ const events = {
   description:
     'Begins with `hello` (`{serverUtcMs, protocol}`, without an id). Then events with ids: `forecast` (ForecastReply, ' +
     'about once a second while the link is observed), `handover` (Handover, when it is due), `state` ' +
-    '(StateReply, on changes), `trigger` (Trigger), `traffic` (Traffic, once a second with a dish, and at once when ' +
-    "`isWatched` changes) and `clock` (the service's clock was set). Ids count from the service's start.",
+    "(StateReply, on changes), `trigger` (Trigger) and `clock` (the service's clock was set). Ids count from the " +
+    "service's start.",
   querystring: wire.EVENTS_QUERY,
   type: 'text/event-stream',
   errors: [400, 503],

@@ -3,7 +3,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { EPOCH_SECONDS, type HandoverDip, type QuantileForecast } from '../../abr/forecast.ts';
 
-const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'traffic', 'clock'] as const;
+const EVENT_TYPES = ['forecast', 'handover', 'state', 'trigger', 'clock'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Per report: 20 s at 0.1 s each. */
@@ -275,19 +275,6 @@ replyComponent('Trigger', {
   threshold: number('Threshold that it was compared with'),
   message: text('For a person'),
 });
-
-const traffic = replyComponent('Traffic', {
-  serverUtcMs: utcMs('Time of the event'),
-  isWatched: Type.Boolean({ description: 'Whether a player has reported in the last 10 s, even without observations' }),
-  second: optional(
-    about('A new second of the dish', {
-      atMs: utcMs('End of the second'),
-      downlinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
-      uplinkUsageBps: optional(number('Usage, not capacity, in bit/s')),
-    }),
-  ),
-});
-export type Traffic = Static<typeof traffic>;
 
 export const ERROR_REPLY = replyComponent('ErrorReply', {
   error: reply({ code: text('Kind of error'), message: text('For a person') }),

@@ -34,8 +34,8 @@ export class Forecasting {
 
   constructor(private readonly options: ForecastingOptions) {
     this.#chain = new ForecastChain(options.forecasters, {
-      onFault({ forecaster, message, cause }) {
-        options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause ?? message);
+      onFault({ forecaster, cause }) {
+        options.events.fault('forecaster-failed', `the forecaster ${forecaster} failed`, cause);
       },
     });
   }

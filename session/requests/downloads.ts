@@ -3,7 +3,6 @@
  * forecasts, and its size is learnt. Adapters only say that a request was sent, has received bits, or has ended.
  */
 
-import type { ObservationMeter } from '../../predictor/link/observation-meter.ts';
 import {
   type Arrived,
   knownBps,
@@ -13,7 +12,7 @@ import {
 } from '../../predictor/link/segment-download.ts';
 import type { Ticker } from '../decisions/ticker.ts';
 import type { Forecasting } from '../forecasting/forecasting.ts';
-import type { RequestReport, SegmentRequest } from '../player-port.ts';
+import type { RequestReport } from '../player-port.ts';
 import type { SegmentSizes } from './segment-sizes.ts';
 import { type Session, VideoDownload } from './session.ts';
 import type { SessionClock } from './session-clock.ts';
@@ -33,9 +32,6 @@ interface DownloadParts {
 export type RequestsInFlight = Map<object, SegmentDownload>;
 
 export class Downloads {
-  /** Stands for all that arrives without requests, in this session's meter. */
-  #sampling: { meter: ObservationMeter; request: object } | undefined;
-
   /** `downloads`: those in flight, which only this class changes. */
   constructor(
     private readonly downloads: RequestsInFlight,
@@ -120,28 +116,6 @@ export class Downloads {
       if (outcome === 'whole') sizes.learn(download.segment, download.sizeBits);
     }
     ticker.update();
-  }
-
-  /** Media have arrived until now, over these seconds, without a request that the player reports: throughput of the link. */
-  sampled(segment: SegmentRequest, { bits, seconds }: { bits: number; seconds: number }): void {
-    const { session, clock, forecasting } = this.parts;
-    if (!clock.isRunning) clock.start();
-    forecasting?.start(clock);
-    const atSeconds = clock.nowSeconds();
-    const sinceSeconds = Math.max(0, atSeconds - seconds);
-    const meter = forecasting?.meter;
-    if (meter) {
-      if (meter !== this.#sampling?.meter) this.#sampling = { meter, request: meter.requestSent(sinceSeconds) };
-      meter.resumed(this.#sampling.request, atSeconds, sinceSeconds, bits);
-      meter.waits(this.#sampling.request, atSeconds, Number.POSITIVE_INFINITY);
-    }
-    // The meter has counted the bits.
-    const link = new LinkWatch(sinceSeconds, { knownBps: () => knownBps(session.record.downloads) });
-    const download = new VideoDownload(segment, sinceSeconds, { sizeBits: bits, link });
-    session.begin(download);
-    download.received(atSeconds, { totalBits: bits });
-    download.ended(atSeconds, 'whole');
-    session.end(download, 'whole', seconds);
   }
 
   /** The session of these requests is over. */

@@ -52,8 +52,6 @@ export class SegmentSizes {
   /** The newest last. */
   #learnt: Ratio[] = [];
   #learntSeconds = 0;
-  /** By representation, for as long as nothing is learnt. */
-  readonly #ratios = new Map<string, number>();
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
   #upcoming: readonly (readonly number[])[] = [];
   #upcomingOf: string | undefined;
@@ -79,21 +77,11 @@ export class SegmentSizes {
 
   #learn(ratios: Ratio[]): void {
     this.#learnt = ratios;
-    this.#ratios.clear();
     this.#upcomingOf = undefined;
   }
 
-  #ratio(id: string): number {
-    let known = this.#ratios.get(id);
-    if (known === undefined) {
-      known = this.#highRatio(id);
-      this.#ratios.set(id, known);
-    }
-    return known;
-  }
-
   /** One standard deviation above the weighted mean, but at most the largest of the declared and the learnt. */
-  #highRatio(id: string): number {
+  #ratio(id: string): number {
     const declared = { ratio: 1, weight: DECLARED_WEIGHT / (1 + this.#learntSeconds / SURE_SECONDS) };
     const learnt = this.#learnt.map((one, i) => ({
       ratio: one.ratio,

@@ -1,7 +1,10 @@
 /** Reports Shaka's segment requests to the core: bytes and milliseconds become bits and seconds here. */
 
+import type { ObservationMeter } from '../../predictor/link/observation-meter.ts';
+import { knownBps, LinkWatch } from '../../predictor/link/segment-download.ts';
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
+import { VideoDownload } from '../../session/requests/session.ts';
 import type { RequestContext, ShakaRequest, ShakaStream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
@@ -42,6 +45,8 @@ export class Requests {
   /** Their last callbacks may come late. */
   readonly #ended = new WeakSet<object>();
   readonly #watched = new WeakSet<object>();
+  /** Stands for all that arrives without requests, in this session's meter. */
+  #sampling: { meter: ObservationMeter; request: object } | undefined;
 
   constructor(
     private readonly port: ShakaPort,
@@ -99,9 +104,26 @@ export class Requests {
   /** What Shaka has received without a request, of media over QUIC, is throughput. Its time is that of reading. */
   sampled(bytes: number, milliseconds: number): void {
     const segment = this.port.presentation.latest(this.port.given);
-    if (segment && bytes > 0 && milliseconds > 0) {
-      this.adaptation.downloads.sampled(segment, { bits: 8 * bytes, seconds: milliseconds / 1000 });
+    if (!segment || !(bytes > 0 && milliseconds > 0)) return;
+    const { session, clock, forecasting } = this.adaptation;
+    const [bits, seconds] = [8 * bytes, milliseconds / 1000];
+    if (!clock.isRunning) clock.start();
+    forecasting?.start(clock);
+    const atSeconds = clock.nowSeconds();
+    const sinceSeconds = Math.max(0, atSeconds - seconds);
+    const meter = forecasting?.meter;
+    if (meter) {
+      if (meter !== this.#sampling?.meter) this.#sampling = { meter, request: meter.requestSent(sinceSeconds) };
+      meter.resumed(this.#sampling.request, atSeconds, sinceSeconds, bits);
+      meter.waits(this.#sampling.request, atSeconds, Number.POSITIVE_INFINITY);
     }
+    // The meter has counted the bits.
+    const link = new LinkWatch(sinceSeconds, { knownBps: () => knownBps(session.record.downloads) });
+    const download = new VideoDownload(segment, sinceSeconds, { sizeBits: bits, link });
+    session.begin(download);
+    download.received(atSeconds, { totalBits: bits });
+    download.ended(atSeconds, 'whole');
+    session.end(download, 'whole', seconds);
   }
 
   #begun(request: object | undefined, { type, stream, segment, isPreload }: RequestContext = {}): Known | undefined {

@@ -83,7 +83,7 @@ export function stallSecondsWithin({ stalls }: Pick<MomentSession, 'stalls'>, fr
   }, 0);
 }
 
-export function stallSecondsInDip(played: MomentSession, atSeconds: number): number {
+function stallSecondsInDip(played: MomentSession, atSeconds: number): number {
   return stallSecondsWithin(played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds);
 }
 

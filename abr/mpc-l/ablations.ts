@@ -1,0 +1,43 @@
+/** MPC-L without one of its ingredients, for comparisons: a controller that gets another forecast than the session's. */
+
+import type { Controller, PlayerState } from '../controller.ts';
+import type { ValidForecast } from '../forecast.ts';
+import { robustThroughput } from '../state/robust-throughput.ts';
+import { validForecast } from '../valid-forecast.ts';
+
+type Instead = (state: PlayerState, forecast: ValidForecast | undefined) => ValidForecast | undefined;
+
+export function withForecast(controller: Controller, instead: Instead): Controller {
+  const { name, settleSeconds, reconsider, pace, keepsForSeconds } = controller;
+  return {
+    name,
+    ...(settleSeconds !== undefined && { settleSeconds }),
+    decide: (state, forecast) => controller.decide(state, instead(state, forecast)),
+    ...(reconsider && {
+      reconsider: (state, inFlight, forecast) => reconsider.call(controller, state, inFlight, instead(state, forecast)),
+    }),
+    ...(pace && {
+      pace: (state, inFlight, forecast) => pace.call(controller, state, inFlight, instead(state, forecast)),
+    }),
+    ...(keepsForSeconds && { keepsForSeconds: keepsForSeconds.bind(controller) }),
+  };
+}
+
+/** The first two decisions are MPC-D's. */
+export const noStartup: Instead = ({ downloads }, forecast) => (downloads.length < 2 ? undefined : forecast);
+
+/** A forecast from MPC-D's evidence alone: the harmonic mean, spread by the largest of its last errors. */
+export function harmonicSpread(state: PlayerState): ValidForecast | undefined {
+  const estimate = robustThroughput(state.downloads);
+  if (estimate === undefined) return undefined;
+  const { meanBps, maxError } = estimate;
+  return validForecast({
+    issuedAtMs: state.nowSeconds * 1000,
+    source: 'harmonic mean',
+    stepEndsSeconds: [4, 8, 16],
+    levels: [0.1, 0.5, 0.9],
+    quantilesBps: [1, 2, 3].map(() => [meanBps / (1 + maxError), meanBps, meanBps * (1 + maxError)]),
+    rankCorrelation: 0.7,
+    handovers: [],
+  });
+}
