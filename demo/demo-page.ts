@@ -8,6 +8,7 @@ import { Controls } from './choice/controls.ts';
 import { notesOn, readOwnTrace } from './choice/own-trace.ts';
 import { byId, nextTask } from './dom.ts';
 import { PlayerPanel } from './lane/player-panel.ts';
+import { ServiceLink, serviceProblem } from './lane/service-link.ts';
 import { Notices } from './notices.ts';
 import { OriginClient, OriginLostError, type TraceListing } from './origin/origin-client.ts';
 import { OriginWatch } from './origin/origin-watch.ts';
@@ -31,6 +32,7 @@ export class DemoPage {
   readonly #watch: OriginWatch;
   readonly #controls: Controls;
   readonly #views = new RunViews();
+  readonly #service = new ServiceLink();
   #traces: readonly TraceListing[];
   #choice: DemoChoice;
   #panels: PlayerPanel[] = [];
@@ -106,6 +108,7 @@ export class DemoPage {
         algorithm,
         isRemovable: this.#choice.players.length > 1,
         onAlgorithm: () => this.#choose({ players: this.#panels.map((one) => one.algorithm) }),
+        serviceProblem: serviceProblem(this.#origin),
         onRemove: () => this.#removePlayer(place),
         onFault: (message) => {
           panel.showFault(`Playback failed: ${message}`);
@@ -191,8 +194,11 @@ export class DemoPage {
     const players: RunPlayer[] = [];
     for (const [place, panel] of panels.entries()) {
       const session = sessions[place]!;
+      const forecaster = await panel.forecaster(() => this.#service.forecasterFor(session));
+      await nextStep();
       const newPlayer = newPlayers[place]!;
-      const record = panel.prepare({ newPlayer, session, scenario, risk, watchedSeconds });
+      const options = { scenario, risk, forecaster, watchedSeconds };
+      const record = panel.prepare({ newPlayer, session, ...options });
       players.push({ place, algorithm: panel.algorithm, title: panel.title, record });
     }
     for (const panel of panels) {
@@ -213,6 +219,7 @@ export class DemoPage {
 
   #endRun(): void {
     for (const panel of this.#panels) panel.stop();
+    this.#service.rest();
     if (this.#run !== undefined) this.#run.ended = true;
   }
 

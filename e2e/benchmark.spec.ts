@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build } from 'vite';
 import { onnxModels } from '../cli/benchmark/onnx-models.ts';
-import { serviceOn } from '../cli/serve/serve-simulated.ts';
+import { serviceOn } from '../cli/serve/link-services.ts';
 import { SHIPPED_FILE } from '../predictor/forecast/shipped-file.fixture.ts';
 import type { BenchPart } from '../replay/browser/bench-notes.ts';
 import { decidedAgain } from '../replay/browser/record/decisions.ts';

@@ -13,7 +13,7 @@ import { PLAYERS, type PlayerName } from '../../replay/forecasters.ts';
 import { presentation } from '../../replay/media/presentation.ts';
 import { KernelLink } from '../../transport/kernel-link.ts';
 import { CONGESTION_CONTROLS } from '../../transport/programs.ts';
-import { serviceOn } from '../serve/serve-simulated.ts';
+import { serviceOn } from '../serve/link-services.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { EXIT_FAULT, EXIT_REJECTED, ExitWith } from '../shared/exit-status.ts';
 import { decimalNumber, wholeNumber } from '../shared/options.ts';

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { put, temporaryFolder } from '../../replay/folder.fixture.ts';
 import { SHIPPED_TRACES } from '../../replay/link-model/shipped-traces.ts';
 import { sendRaw } from '../../replay/serving.fixture.ts';
+import type { ForecastReply } from '../../service/api/wire.ts';
 import { refused, runListening, TRACE } from '../shared/run.fixture.ts';
 
 const at = temporaryFolder('file');
@@ -66,6 +67,31 @@ test('is the origin of its page: URL, traces, sessions', async () => {
     ...['--traces', TRACE],
   );
   expect(status).toBe(0);
+});
+
+test('starts a service on the link of a session, and stops it', async () => {
+  await serve(async (url) => {
+    const spec = JSON.stringify({ trace: 'stationary-typical', scenario: 'hd-16', startSeconds: 60 });
+    const { id } = (await (await fetch(`${url}/session`, { method: 'POST', body: spec })).json()) as { id: string };
+    const ask = async (session: string, method: string) => {
+      const response = await fetch(`${url}/link-service/${session}`, { method });
+      return { status: response.status, ...((await response.json()) as { url?: string; error?: string }) };
+    };
+    const { status, url: service } = await ask(id, 'POST');
+    expect(status).toBe(201);
+    expect(await ask(id, 'POST')).toEqual({ status: 201, url: service });
+    const { forecast, serverUtcMs } = (await (await fetch(`${service}/v1/forecast`)).json()) as ForecastReply;
+    // The session's clock stands until its first request for media.
+    expect(serverUtcMs).toBe(Number(await (await fetch(`${url}/session/${id}/time`)).text()));
+    const { ratesBps } = (await (await fetch(`${url}/session/${id}/link`)).json()) as { ratesBps: number[] };
+    const linkBps = ratesBps.reduce((sum, bps) => sum + bps, 0) / ratesBps.length;
+    const medianBps = forecast!.quantilesBps[0]![3]!;
+    expect(Math.abs(Math.log2(medianBps / linkBps))).toBeLessThan(1);
+    expect(await ask(id, 'DELETE')).toMatchObject({ status: 200 });
+    await expect(fetch(`${service}/v1/state`)).rejects.toThrow();
+    expect(await ask('99', 'POST')).toEqual({ status: 404, error: 'no session "99"' });
+    expect(await ask(id, 'PUT')).toEqual({ status: 405, error: 'expected POST or DELETE, got PUT' });
+  });
 });
 
 test.each<[string, string[], string]>([

@@ -7,10 +7,11 @@ import { Command } from 'commander';
 import { InputError } from '../../abr/errors.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
-import { startOrigin, staticSite } from '../../replay/origin/index.ts';
+import { type RunningOrigin, startOrigin, staticSite } from '../../replay/origin/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { collect } from '../shared/options.ts';
 import { builtFolder } from '../tool.ts';
+import { LinkServices } from './link-services.ts';
 import { addListenOptions, interrupted, listening, portOption } from './serve-options.ts';
 
 const DEFAULT_PORT = 8788;
@@ -33,19 +34,21 @@ export function serveDemoCommand(io: CommandIo): Command {
 async function serveDemo({ host, port, traces: paths, page }: ServeDemoFlags, io: CommandIo): Promise<void> {
   const answerPage = staticSite(pageFolder(page));
   const own = paths === undefined ? [] : readTraces(paths, { onNote: (note) => io.stderr.write(`${note}\n`) });
-  const running = await listening(
+  const services = new LinkServices((id) => running.session(id));
+  const running: RunningOrigin = await listening(
     {
       host,
       port: portOption(port),
       traces: [...synthesizeShippedTraces(), ...own],
       acceptTraces: true,
       fallback: (request: IncomingMessage, response: ServerResponse) =>
-        answerAddress(request, response) || answerPage(request, response),
+        answerAddress(request, response) || services.handle(request, response) || answerPage(request, response),
     },
     startOrigin,
   );
   io.stderr.write(`the demo is at ${running.url}\n`);
   await interrupted(io);
+  await services.close();
   await running.close();
 }
 

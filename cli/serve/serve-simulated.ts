@@ -1,14 +1,12 @@
-/** The dish of `serve --dish simulated`, and the service that `bench` starts on a session's link. */
+/** The dish of `serve --dish simulated`. */
 
 import { InputError } from '../../abr/errors.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { synthesizeShippedTraces } from '../../replay/link-model/shipped-traces.ts';
-import type { ReplaySession } from '../../replay/origin/index.ts';
 import { type Trace, traceStartUtcMs, wrapSeconds } from '../../replay/trace.ts';
-import type { DishScript, RunningService, SimulatedCapacity } from '../../service/index.ts';
+import type { DishScript, SimulatedCapacity } from '../../service/index.ts';
 import type { CommandIo } from '../shared/command-io.ts';
 import { wholeNumber } from '../shared/options.ts';
-import { TOOL_VERSION } from '../tool.ts';
 
 export interface ScriptFlags {
   trace: string;
@@ -20,17 +18,6 @@ export async function dishScript({ trace, seed }: ScriptFlags, io: CommandIo): P
   return syntheticDish({
     seed: wholeNumber(seed, '--seed', { max: 999_999_999 }),
     capacity: capacityOf(traceOption(trace, io)),
-  });
-}
-
-/** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
-export async function serviceOn(session: ReplaySession): Promise<RunningService> {
-  const { startService, syntheticDish } = await import('../../service/index.ts');
-  return startService({
-    version: TOOL_VERSION,
-    port: 0,
-    dish: syntheticDish({ seed: 1, capacity: capacityOf(session.spec.trace, session.publishedLink) }),
-    clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
   });
 }
 
@@ -48,7 +35,7 @@ function traceOption(text: string, io: CommandIo): Trace {
 }
 
 /** `steps`: of the link that replays the trace, if they differ. */
-function capacityOf(
+export function capacityOf(
   trace: Trace,
   { stepEndsSeconds, ratesBps }: Pick<SimulatedCapacity, 'stepEndsSeconds' | 'ratesBps'> = trace,
 ): SimulatedCapacity {

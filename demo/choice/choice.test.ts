@@ -52,8 +52,7 @@ test.each([
   ['?risk=', 'risk “”; expected 0 to 1'],
   ['?risk=1.01', 'risk “1.01”'],
   ['?risk=low', 'risk “low”'],
-  ['?players=mpc-l@onnx', 'player “mpc-l@onnx”'],
-  ['?players=mpc-l@service', 'player “mpc-l@service”'],
+  ['?players=mpc-l@onnx:mine.onnx', 'player “mpc-l@onnx:mine.onnx”'],
   ['?players=mpc-d,mpc-d,mpc-d,mpc-d,mpc-d', '5 players; 4 fit'],
 ])('%s is reported and replaced by its default', (query, problem) => {
   const { choice, problems } = parseChoice(query, catalogue);

@@ -1,5 +1,8 @@
 /** One player of the page: its video, algorithm and current figures. Plays one session at a time. */
 
+import type { Forecaster } from 'leo-abr';
+import type { ServiceForecaster } from 'leo-abr/service';
+import { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
 import type { PlayerContext, TestPlayer } from '../../replay/browser/page/test-player.ts';
 import { PLAYERS, type PlayerName, splitPlayer } from '../../replay/forecasters.ts';
 import type { Scenario } from '../../replay/scenarios.ts';
@@ -8,7 +11,7 @@ import { button, element, options, select, setText, swatch } from '../dom.ts';
 import { bitrate, decimal, megabits, seconds } from '../format.ts';
 import type { OriginSession } from '../origin/origin-client.ts';
 import { linearSoFar, liveSoFar, qoeSoFar, SessionRecord } from '../run/session-record.ts';
-import { forecastFan } from '../run/timeline-model.ts';
+import { LaneForecasts, withoutSource } from './lane-forecasts.ts';
 import { pluginOptions } from './plugin-options.ts';
 import { SessionRecorder } from './session-recorder.ts';
 
@@ -17,6 +20,8 @@ export interface PlayerPanelOptions {
   place: number;
   algorithm: string;
   isRemovable: boolean;
+  /** Why no prediction service can be started; undefined if one can. */
+  serviceProblem: string | undefined;
   /** The viewer chose another algorithm or player, used from the next session on. */
   onAlgorithm(): void;
   onRemove(): void;
@@ -28,6 +33,7 @@ export interface PanelSession {
   session: OriginSession;
   scenario: Scenario;
   risk: number;
+  forecaster: Forecaster | undefined;
   watchedSeconds: number;
 }
 
@@ -48,7 +54,8 @@ export class PlayerPanel {
   readonly #about = element('p', {});
   readonly #playButton = button(() => void this.#video.play(), { class: 'play', hidden: true }, 'Play');
   readonly #figures = element('dl', { class: 'figures' });
-  readonly #forecasts = element('p', { class: 'small' });
+  readonly #forecasts: LaneForecasts;
+  #link: PiecewisePath | undefined;
   #player: TestPlayer | undefined;
   #recorder: SessionRecorder | undefined;
   #session: PanelSession | undefined;
@@ -80,7 +87,6 @@ export class PlayerPanel {
       element('summary', {}, 'How it plays'),
       library,
       this.#about,
-      this.#forecasts,
     );
     this.root = element(
       'article',
@@ -89,7 +95,17 @@ export class PlayerPanel {
       element('div', { class: 'player-body' }, picture, this.#figures, this.#fault),
       details,
     );
+    this.#forecasts = new LaneForecasts(this.root, number, {
+      serviceProblem: panel.serviceProblem,
+      choice: (name) => this.#choose(name),
+      fault: (message) => this.showFault(message),
+    });
+    details.append(this.#forecasts.root);
     this.#showAlgorithm();
+  }
+
+  forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
+    return this.#forecasts.forecaster(ofService);
   }
 
   get algorithm(): string {
@@ -102,8 +118,9 @@ export class PlayerPanel {
 
   /** Prepares a session for play() in place of the previous one, after clear(); returns its record. */
   prepare(prepared: PanelSession): SessionRecord {
-    const { newPlayer, session, scenario, risk, watchedSeconds } = prepared;
+    const { newPlayer, session, scenario, risk, forecaster, watchedSeconds } = prepared;
     this.#session = prepared;
+    this.#link = new PiecewisePath(session.link).from(session.link.startSeconds);
     this.#fault.hidden = true;
     const limits = scenario.live ? LIVE_LIMITS[playerOf(this.#algorithm)] : '';
     setText(this.#about, competitor(this.#algorithm).about + limits);
@@ -114,6 +131,7 @@ export class PlayerPanel {
     const plugin = pluginOptions(this.#algorithm, {
       session,
       risk,
+      forecaster,
       watchedSeconds,
       nowSeconds: () => recorder.nowSeconds,
     });
@@ -185,7 +203,7 @@ export class PlayerPanel {
     setText(this.#state, text);
     this.#state.setAttribute('data-kind', kind);
     this.#drawFigures(figuresOf(record, this.#session!.scenario));
-    setText(this.#forecasts, forecastText(record));
+    this.#forecasts.draw(record, this.#link!);
   }
 
   #drawFigures(figures: Readonly<Record<string, string>>): void {
@@ -210,23 +228,14 @@ export class PlayerPanel {
   }
 
   #showAlgorithm(): void {
-    const name = this.#algorithm;
+    const name = withoutSource(this.#algorithm);
+    this.#forecasts.show(this.#algorithm);
     // The address can name others than those that are listed.
     const names = new Set([...competitors(playerOf(name)).map((one) => one.name), name]);
     const listed = [...names].map((value) => ({ value, label: competitor(splitPlayer(value).name).title }));
     this.#algorithmChoice.replaceChildren(...options(listed, name));
     this.root.setAttribute('aria-label', `Player ${this.#options.place + 1}: ${this.title}`);
   }
-}
-
-/** The forecast that the newest decision used. */
-function forecastText({ decisions }: SessionRecord): string {
-  const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
-  const [next] = forecastFan(forecast);
-  if (next === undefined) return '';
-  const span = `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s`;
-  const ahead = seconds(next.toSeconds - next.fromSeconds);
-  return `Forecast: ${forecast!.source}, ${seconds(forecastAgeSeconds)} old: next ${ahead} ${span}.`;
 }
 
 /** The score beside the picture, by name. */

@@ -18,19 +18,21 @@ export interface PluginSession {
   /** On the origin's clock of the session's link. */
   nowSeconds(): number;
   risk: number;
+  /** MPC-L asks it before its own. */
+  forecaster: Forecaster | undefined;
   /** For how long before the session MPC-L has seen the link, and learnt when its handovers are. */
   watchedSeconds: number;
 }
 
-/** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player. */
+/** Whether an algorithm uses the viewer's risk: only MPC-L itself, in any player, with any forecasts, not its ablations. */
 export function isTunable(algorithm: string): boolean {
-  return splitPlayer(algorithm).name === 'mpc-l';
+  return /^mpc-l(@service|@onnx(:.*)?)?$/.test(splitPlayer(algorithm).name);
 }
 
 /** The options; undefined if the player's own ABR decides. Throws an `InputError` for an unknown algorithm. */
 export function pluginOptions(
   algorithm: string,
-  { session, nowSeconds, risk, watchedSeconds }: PluginSession,
+  { session, nowSeconds, risk, forecaster: first, watchedSeconds }: PluginSession,
 ): LeoAbrOptions | undefined {
   const { controller, forecaster, catchUp } = browserAlgorithm(algorithm, 'player');
   if (controller === undefined) return undefined;
@@ -51,8 +53,8 @@ export function pluginOptions(
     // Without a prior: compared sessions must not learn from earlier ones.
     const { startSeconds } = link;
     const traffic = { link: new PiecewisePath(link), startSeconds, utcMsAtStart: startUtcMs, watchedSeconds };
-    const forecasters = watchedSeconds > 0 ? [informedForecaster(knownHandover(traffic))] : [];
-    return { ...common, risk, prior: false, forecasters };
+    const informed = watchedSeconds > 0 ? [informedForecaster(knownHandover(traffic))] : [];
+    return { ...common, risk, prior: false, forecasters: [...(first === undefined ? [] : [first]), ...informed] };
   }
   const forecasters: Forecaster[] = [];
   if (forecaster === 'oracle') {

@@ -46,17 +46,18 @@ export class OriginLostError extends Error {
 const ANSWERS_WITHIN_MS = 5000;
 
 export class OriginClient {
-  /** `url` has no slash at its end; `algorithms` are the user's own. */
+  /** `url` has no slash at its end; `algorithms` are the user's own; the origin is a server or this page's worker. */
   constructor(
     readonly url: string,
     readonly algorithms: readonly OwnAlgorithm[] = [],
+    readonly isWorker = false,
   ) {}
 
   /** Asks the page's own server where the origin is, and starts the worker if it is the origin. */
   static async find(): Promise<OriginClient> {
     const address = await answerOf(new URL('origin.json', document.baseURI).href);
     const { url, worker, algorithms } = address as OriginAddress;
-    if (url === undefined) return new OriginClient(await startWorker(worker!), algorithms);
+    if (url === undefined) return new OriginClient(await startWorker(worker!), algorithms, true);
     // Pages on another machine reach only the page's own server, which answers for the origin too.
     return new OriginClient(isLoopback(location.hostname) ? url : location.origin, algorithms);
   }

@@ -30,8 +30,9 @@ function nameOf(algorithm: string, { risk, watchedSeconds }: DemoRun): string {
   if (!isTunable(algorithm)) return algorithm;
   const { name, player } = splitPlayer(algorithm);
   const inPlayer = player === undefined ? '' : `@${player}`;
+  const [controller, source = ''] = name.split('@');
   const watched = watchedSeconds === 0 ? '' : `:watched-${watchedSeconds}`;
-  return `${name}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${inPlayer}`;
+  return `${controller}${risk === DEFAULT_RISK ? '' : `:risk-${risk}`}${watched}${source && `@${source}`}${inPlayer}`;
 }
 
 function fileName({ trace, scenario, startSeconds }: DemoRun): string {

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter } from 'node:path';
 import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
+import { LinkServices } from '../../cli/serve/link-services.ts';
 import { bundleAlgorithms } from '../../replay/bundle-algorithms.ts';
 import { readTraces } from '../../replay/formats/trace-files.ts';
 import { startOrigin } from '../../replay/origin/index.ts';
@@ -28,7 +29,8 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
     // Fails for a wrong file before anything is served.
     await bundleAlgorithms(algorithms);
     const origin = await startOrigin({ traces: readTraces(traces), acceptTraces: true });
-    server.httpServer?.once('close', () => void origin.close());
+    const services = new LinkServices((id) => origin.session(id));
+    server.httpServer?.once('close', () => void services.close().then(() => origin.close()));
     server.config.logger.info(`origin at ${origin.url}`, { timestamp: true });
     const address = async (): Promise<[status: number, OriginAddress | { error: string }]> => {
       try {
@@ -46,7 +48,7 @@ export function replayOrigin({ traces, algorithms }: ReplayOriginOptions): Plugi
         return;
       }
       // Browsers on another machine reach only this server.
-      if (!origin.handle(request, response)) next();
+      if (!origin.handle(request, response) && !services.handle(request, response)) next();
     });
   };
   return {

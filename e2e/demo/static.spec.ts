@@ -76,6 +76,15 @@ test('three players race on the service worker, which follows the trace', async 
   await untilPlayed(page, 2);
   expect(await page.evaluate(async (url) => (await fetch(url)).status, `${site}traces`)).toBe(200);
   await expect(page.locator('video')).toHaveCount(3);
+  const service = page.getByLabel('Forecasts of player 1').getByRole('option', { name: 'a service on this link' });
+  await expect(service).toBeDisabled();
+  await expect(service).toHaveAttribute('title', /A service needs a server/);
+  await page.getByRole('article', { name: 'Player 1' }).getByText('How it plays').click();
+  await page.getByLabel('Forecasts of player 1').selectOption('an ONNX model');
+  await expect(page.getByRole('article', { name: 'Player 1' })).toContainText('model:leo-abr built-in', {
+    timeout: 60_000,
+  });
+
   const { id } = await page.evaluate(
     async (spec) => (await fetch('session', { method: 'POST', body: JSON.stringify(spec) })).json(),
     { trace: TRACE, scenario: SCENARIO },

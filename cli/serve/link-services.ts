@@ -1,0 +1,80 @@
+/** Prediction services on the link of a demo's session: `POST` and `DELETE` of `/link-service/<session>`. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ReplaySession } from '../../replay/origin/index.ts';
+import type { RunningService } from '../../service/index.ts';
+import { TOOL_VERSION } from '../tool.ts';
+import { capacityOf } from './serve-simulated.ts';
+
+const PATH = /^\/link-service\/(\w+)$/;
+/** More than the players of two pages; the oldest one is stopped for a further one. */
+const MOST_SERVICES = 8;
+
+export class LinkServices {
+  /** By the session's id, in the order of their starts. */
+  readonly #services = new Map<string, Promise<RunningService>>();
+
+  constructor(private readonly session: (id: string) => ReplaySession | undefined) {}
+
+  /** Responds to requests for its path, and returns whether it did. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const id = PATH.exec(request.url ?? '')?.[1];
+    if (id === undefined) return false;
+    void this.#answer(id, request.method).then(([status, body]) => {
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(JSON.stringify(body));
+    });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#services.keys()].map((id) => this.#stop(id)));
+  }
+
+  async #answer(id: string, method = ''): Promise<[status: number, body: { url: string } | { error: string }]> {
+    if (method === 'DELETE') {
+      await this.#stop(id);
+      return [200, { url: '' }];
+    }
+    if (method !== 'POST') return [405, { error: `expected POST or DELETE, got ${method}` }];
+    const session = this.session(id);
+    if (session === undefined) return [404, { error: `no session "${id}"` }];
+    try {
+      const { url } = await this.#start(id, session);
+      return [201, { url }];
+    } catch (error) {
+      this.#services.delete(id);
+      return [500, { error: (error as Error).message }];
+    }
+  }
+
+  #start(id: string, session: ReplaySession): Promise<RunningService> {
+    const known = this.#services.get(id);
+    if (known !== undefined) return known;
+    const ids = [...this.#services.keys()];
+    const gone = ids.filter((one) => this.session(one) === undefined);
+    const unneeded = gone.length === 0 && ids.length >= MOST_SERVICES ? ids.slice(0, 1) : gone;
+    for (const one of unneeded) void this.#stop(one);
+    const started = serviceOn(session);
+    this.#services.set(id, started);
+    return started;
+  }
+
+  async #stop(id: string): Promise<void> {
+    const started = this.#services.get(id);
+    this.#services.delete(id);
+    await started?.then((running) => running.close()).catch(() => {});
+  }
+}
+
+/** Its clocks are the session's, which stand until the link starts: it sees each second of the link when the player does. */
+export async function serviceOn(session: ReplaySession): Promise<RunningService> {
+  // Imported here, so that the demo starts without the service.
+  const { startService, syntheticDish } = await import('../../service/index.ts');
+  return startService({
+    version: TOOL_VERSION,
+    port: 0,
+    dish: syntheticDish({ seed: 1, capacity: capacityOf(session.spec.trace, session.publishedLink) }),
+    clock: { utcMs: () => Math.round(session.utcMs), monotonicMs: () => session.nowSeconds * 1000 },
+  });
+}

@@ -1,0 +1,146 @@
+/** The forecasts of one lane's MPC-L: the viewer's choice, a model file of the viewer's, and what they were worth. */
+
+import type { Forecaster } from 'leo-abr';
+import type { ServiceForecaster } from 'leo-abr/service';
+import type { PiecewisePath } from '../../abr/mpc/capacity-path.ts';
+import { nameInPlayer } from '../../replay/browser/algorithms.ts';
+import { splitPlayer } from '../../replay/forecasters.ts';
+import { playerOf } from '../choice/competitors.ts';
+import { element, options, select, setText } from '../dom.ts';
+import { megabits, seconds } from '../format.ts';
+import type { SessionRecord } from '../run/session-record.ts';
+import { forecastFan } from '../run/timeline-model.ts';
+import { fanWorth } from './forecast-worth.ts';
+import { type OnnxFile, onnxFile, readOnnxFile } from './onnx-files.ts';
+import { serviceStatus } from './service-status.ts';
+
+/** By the algorithm's name in dash.js. */
+const SOURCES: Readonly<Record<string, string>> = {
+  'mpc-l': 'its own',
+  'mpc-l:no-forecast': 'none',
+  'mpc-l@onnx': 'an ONNX model',
+  'mpc-l@service': 'a service on this link',
+};
+const FILE = 'file';
+
+export function withoutSource(algorithm: string): string {
+  const { name } = splitPlayer(algorithm);
+  const isChoice = name in SOURCES || /^mpc-l@onnx:/.test(name);
+  return isChoice ? nameInPlayer('mpc-l', playerOf(algorithm)) : algorithm;
+}
+
+export interface LaneForecastsOptions {
+  /** Why no prediction service can be started; undefined if one can. */
+  serviceProblem: string | undefined;
+  /** The algorithm's name with the chosen forecasts. */
+  choice(algorithm: string): void;
+  fault(message: string): void;
+}
+
+export class LaneForecasts {
+  readonly root: HTMLElement;
+  readonly #choice: HTMLSelectElement;
+  readonly #picker = element('input', { type: 'file', accept: '.onnx', hidden: true, 'aria-label': 'ONNX file' });
+  readonly #worth = element('span', {});
+  /** Of a file its card, of a service what becomes of its forecasts. */
+  readonly #about = element('span', {});
+  #algorithm = '';
+  readonly #on: LaneForecastsOptions;
+  #forecaster: { close(): void } | undefined;
+  #service: ServiceForecaster | undefined;
+
+  constructor(lane: HTMLElement, player: number, on: LaneForecastsOptions) {
+    this.#on = on;
+    const choose = (name: string) => on.choice(nameInPlayer(name, playerOf(this.#algorithm)));
+    const open = async (file: File | undefined) => {
+      if (file === undefined) return;
+      await readOnnxFile(file).then(
+        (name) => choose(`mpc-l@${name}`),
+        (error: Error) => on.fault(`That model cannot be used. ${error.message}`),
+      );
+    };
+    this.#choice = select({ 'aria-label': `Forecasts of player ${player}` }, (value) => {
+      if (value !== FILE) return choose(value);
+      // The list shows what plays until there is a file.
+      this.show(this.#algorithm);
+      this.#picker.click();
+    });
+    this.#picker.addEventListener('change', () => {
+      void open(this.#picker.files?.[0]);
+      this.#picker.value = '';
+    });
+    lane.addEventListener('drop', (event) => {
+      const file = [...(event.dataTransfer?.files ?? [])].find(({ name }) => name.endsWith('.onnx'));
+      if (file === undefined || this.root.hidden) return;
+      event.preventDefault();
+      event.stopPropagation();
+      void open(file);
+    });
+    const label = element('label', {}, 'Forecasts: ', this.#choice);
+    this.root = element('p', { class: 'small forecasts' }, label, this.#picker, ' ', this.#worth, ' ', this.#about);
+  }
+
+  show(algorithm: string): void {
+    this.#algorithm = algorithm;
+    const { name } = splitPlayer(algorithm);
+    const file = onnxFile(name.slice('mpc-l@'.length));
+    this.root.hidden = withoutSource(algorithm) === algorithm && name !== 'mpc-l';
+    const listed = Object.entries(SOURCES).map(([value, label]) => ({ value, label }));
+    if (file) listed.push({ value: name, label: file.name });
+    this.#choice.replaceChildren(...options([...listed, { value: FILE, label: 'an ONNX file…' }], name));
+    const problem = this.#on.serviceProblem;
+    const service = this.#choice.querySelector<HTMLOptionElement>('[value="mpc-l@service"]')!;
+    service.disabled = problem !== undefined;
+    service.title = problem ?? '';
+    setText(this.#about, file ? cardText(file) : '');
+    setText(this.#worth, '');
+  }
+
+  /** The forecaster of a session that begins; undefined where the algorithm has none but its own. */
+  async forecaster(ofService: () => Promise<ServiceForecaster>): Promise<Forecaster | undefined> {
+    this.#forecaster?.close();
+    this.#forecaster = undefined;
+    this.#service = undefined;
+    const { name } = splitPlayer(this.#algorithm);
+    if (name === 'mpc-l@service') {
+      const problem = this.#on.serviceProblem;
+      const starting = problem === undefined ? ofService() : Promise.reject(new Error(problem));
+      this.#service = await starting.catch((error: Error) => {
+        setText(this.#about, serviceStatus(undefined, error.message));
+        return undefined;
+      });
+      return this.#service;
+    }
+    if (!name.startsWith('mpc-l@onnx')) return undefined;
+    const { onnxForecaster } = await import('./onnx-runtime.ts');
+    const forecaster = onnxForecaster(onnxFile(name.slice('mpc-l@'.length))?.url);
+    this.#forecaster = forecaster;
+    return forecaster;
+  }
+
+  /** What the newest decision used, and how the outcomes so far compare with the fans. `link`: from the session's second 0. */
+  draw({ decisions, nowSeconds }: SessionRecord, link: PiecewisePath): void {
+    if (this.root.hidden) return;
+    if (this.#service) setText(this.#about, serviceStatus(this.#service.state));
+    const { forecast, forecastAgeSeconds = 0 } = decisions.at(-1) ?? {};
+    const [next] = forecastFan(forecast);
+    if (next === undefined) {
+      setText(this.#worth, 'No forecast in use.');
+      return;
+    }
+    const { inside, outcomes } = fanWorth(decisions, link, nowSeconds);
+    const span = `${megabits(next.lowBps)} to ${megabits(next.highBps)} Mbit/s`;
+    const used = `${forecast!.source}, ${seconds(forecastAgeSeconds)} old: next ${seconds(next.toSeconds - next.fromSeconds)} ${span}.`;
+    const worth = outcomes === 0 ? '' : ` ${inside} of ${outcomes} outcomes inside such spans (80 % expected).`;
+    setText(this.#worth, used + worth);
+  }
+}
+
+function cardText({ card: { name, tool, input, output, data } }: OnnxFile): string {
+  const { levels, stepEndsSeconds } = output;
+  const sets = data.map(({ dataset }) => dataset).join(', ');
+  return (
+    `Card: ${name}, by ${tool.name} ${tool.version}; ${input.features.length} features, ${levels.length} quantiles of ` +
+    `${stepEndsSeconds.length} steps up to ${stepEndsSeconds.at(-1)} s; trained on ${sets}.`
+  );
+}

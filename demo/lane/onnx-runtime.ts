@@ -1,0 +1,11 @@
+/** ONNX forecasters with the page's copy of onnxruntime-web; loaded when a lane first uses one. */
+
+import wasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
+import runtimeUrl from 'onnxruntime-web/wasm?url';
+import shippedUrl from '../../predictor/models/built-in.onnx?url';
+import { createOnnxForecaster, type OnnxForecaster } from '../../predictor/onnx/index.ts';
+import workerUrl from '../../predictor/onnx/worker.ts?worker&url';
+
+export function onnxForecaster(modelUrl = shippedUrl): OnnxForecaster {
+  return createOnnxForecaster({ modelUrl, workerUrl, runtimeUrl, wasmUrl });
+}
