@@ -29,23 +29,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const simulate = (...flags: string[]) => [
-  command,
-  'simulate',
-  ...[
-    '--traces',
-    TRACE,
-    '--algorithms',
-    'mpc-d,mpc-o',
-    '--scenario',
-    'uhd-8',
-    '--starts',
-    'every:0.5',
-    '--out',
-    '-',
-    ...flags,
-  ],
-];
+const DEFAULTS = ['--traces', TRACE, '--algorithms', 'mpc-d,mpc-o', '--scenario', 'uhd-8', '--starts', 'every:0.5'];
+const simulate = (...flags: string[]) => [command, 'simulate', ...DEFAULTS, '--out', '-', ...flags];
 
 describe('the built command', () => {
   test.each(['1', '2'])('Ctrl-C with %s threads leaves results that --resume completes', async (jobs) => {

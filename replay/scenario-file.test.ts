@@ -21,12 +21,6 @@ test.each(Object.keys(SCENARIOS))('reads %s as it is written in results', (name)
   expect(parse(SCENARIOS[name])).toEqual(resolved);
 });
 
-test('accepts given sizes', () => {
-  const segmentSizesBits = [8e6, 4e6].map((bits) => [bits, 2 * bits]);
-  const { segmentCount: _, ...open } = MINIMAL;
-  expect(parse({ ...open, segmentSizesBits })).toMatchObject({ segmentCount: 2, segmentSizesBits });
-});
-
 const QUALITY = {
   ...{ schema: 'leo-abr-quality/1', metric: 'vmaf_v0.6.1', segmentSeconds: 2 },
   representations: {

@@ -125,19 +125,12 @@ interface SentCall {
   body: string | undefined;
 }
 
-function send({
-  port,
-  agent,
-  method,
-  path,
-  headers,
-  body,
-}: SentCall & { port: number; agent: Agent }): Promise<number> {
+function send({ body, ...options }: SentCall & { port: number; agent: Agent }): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = httpRequest({ port, agent, method, path, headers }, (response) => {
+    const sent = httpRequest(options, (response) => {
       const { statusCode = 0 } = response;
       // An event stream does not end by itself.
-      if (statusCode === 200 && path.startsWith('/v1/events')) response.destroy();
+      if (statusCode === 200 && options.path.startsWith('/v1/events')) response.destroy();
       else response.resume();
       response.on('close', () => resolve(statusCode));
     });

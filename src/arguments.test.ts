@@ -24,18 +24,18 @@ class FakeVideo extends EventTarget {
 
 const NO_PLAYERS = [null, undefined, 5, 'video', () => {}, {}, [], new FakeVideo(), { on() {}, off() {} }];
 
-test.each(ENTRIES.filter(([name]) => name !== 'hls'))('%s: what is no player is refused', (_, start) => {
-  for (const player of NO_PLAYERS) {
-    const expected = { name: 'InputError', field: 'player', received: player };
-    expect(() => start(player, { logger: null })).toThrow(expect.objectContaining(expected));
-  }
-});
+/** Makes a controller for the player, which hls.js does. */
+const ofHls: Entry[1] = (player) =>
+  new (hls.createLeoAbrController({ logger: null }) as unknown as new (player: unknown) => unknown)(player);
 
-test('hls: a controller that is made for what is no player is refused', () => {
-  const Controller = hls.createLeoAbrController({ logger: null }) as unknown as new (player: unknown) => unknown;
-  for (const player of NO_PLAYERS) {
-    const expected = { name: 'InputError', field: 'hls', received: player };
-    expect(() => new Controller(player)).toThrow(expect.objectContaining(expected));
+test.each([
+  ['dash', 'player', ENTRIES[0]![1]],
+  ['shaka', 'player', ENTRIES[1]![1]],
+  ['hls', 'hls', ofHls],
+])('%s: what is no player is refused', (_, field, start) => {
+  for (const received of NO_PLAYERS) {
+    const expected = { name: 'InputError', field, received };
+    expect(() => start(received, { logger: null })).toThrow(expect.objectContaining(expected));
   }
 });
 

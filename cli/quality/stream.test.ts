@@ -141,29 +141,19 @@ test('HLS: the playlist of one variant, with its mean bitrate', () => {
 
 const VIDEO = (content: string) =>
   mpd(`<Period><AdaptationSet contentType="video">${content}</AdaptationSet></Period>`);
+const ONE = (content: string, bandwidth = 9) =>
+  VIDEO(`<Representation id="v" bandwidth="${bandwidth}">${content}</Representation>`);
 
 test.each([
   ['hello', 'a.txt: expected an MPD, or a playlist that begins with #EXTM3U, got "hello"'],
   ['<MPD type="dynamic"/>', 'a.txt: expected a static MPD, got a dynamic one'],
   [VIDEO(''), 'a.txt: expected video with segments, got none'],
   [VIDEO('<ContentProtection/><Representation/>'), 'expected media without encryption, got ContentProtection'],
-  [
-    VIDEO('<Representation id="v" bandwidth="0"><SegmentTemplate media="m" duration="4"/></Representation>'),
-    'v: expected a bandwidth above 0, got "0"',
-  ],
-  [
-    VIDEO('<Representation id="v" bandwidth="9"><SegmentTemplate media="m"/></Representation>'),
-    'v: expected a duration of segments, got 0',
-  ],
-  [
-    VIDEO('<BaseURL>https://a.example/</BaseURL><Representation id="v" bandwidth="9"/>'),
-    'expected a file on disk (download the stream first), got "https://a.example/"',
-  ],
-  [VIDEO('<Representation id="v" bandwidth="9"/>'), 'v: expected segments or a BaseURL'],
-  [
-    VIDEO('<Representation id="v" bandwidth="9"><BaseURL>x.mp4</BaseURL></Representation>'),
-    'expected an MP4 file with an index',
-  ],
+  [ONE('<SegmentTemplate media="m" duration="4"/>', 0), 'v: expected a bandwidth above 0, got "0"'],
+  [ONE('<SegmentTemplate media="m"/>'), 'v: expected a duration of segments, got 0'],
+  [ONE('<BaseURL>http://a/</BaseURL>'), 'expected a file on disk (download the stream first), got "http://a/"'],
+  [ONE(''), 'v: expected segments or a BaseURL'],
+  [ONE('<BaseURL>x.mp4</BaseURL>'), 'expected an MP4 file with an index'],
   ['#EXTM3U\n#EXTINF:4,\na.ts\n', 'a.txt: expected a complete playlist, with #EXT-X-ENDLIST'],
   ['#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k"\n', 'a.txt:2: expected media without encryption'],
   ['#EXTM3U\n#EXTINF:x,\na.ts\n', 'a.txt:2: expected a duration above 0, got "#EXTINF:x,"'],

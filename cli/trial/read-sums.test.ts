@@ -74,18 +74,16 @@ describe('sums of reports', () => {
     }
     const kinds = sums.kinds.map(({ name, arms }) => [name, total(arms.map((arm) => arm.sessions))]);
     const count = (holds: (report: SessionReport) => boolean) => all.filter(holds).length;
+    const by = (field: 'player' | 'browser', ...names: string[]) =>
+      Object.fromEntries(names.map((name) => [`${field}: ${name}`, count((report) => report[field] === name)]));
     expect(Object.fromEntries(kinds)).toEqual({
       'rhythm: none': count(({ rhythm }) => rhythm === false),
       'rhythm: found': count(({ rhythm }) => rhythm === true),
       'rhythm: not known': count(({ rhythm }) => rhythm === undefined),
       'live: on demand': count(({ live }) => !live),
       'live: live': count(({ live }) => live),
-      ...Object.fromEntries(
-        ['dash.js', 'hls.js', 'shaka'].map((name) => [`player: ${name}`, count(({ player }) => player === name)]),
-      ),
-      ...Object.fromEntries(
-        ['chromium', 'firefox', 'webkit'].map((name) => [`browser: ${name}`, count(({ browser }) => browser === name)]),
-      ),
+      ...by('player', 'dash.js', 'hls.js', 'shaka'),
+      ...by('browser', 'chromium', 'firefox', 'webkit'),
     });
   });
 

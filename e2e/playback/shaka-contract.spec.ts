@@ -30,7 +30,10 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
     player.configure({ abrFactory: factory });
     const manager: Manager = factory();
     const video = document.createElement('video');
-    video.style.cssText = `width: ${width}px; height: ${(width * 9) / 16}px`;
+    const resize = (to: number) => {
+      video.style.cssText = `width: ${to}px; height: ${(to * 9) / 16}px`;
+    };
+    resize(width);
     document.body.append(video);
     const switches: [height: number | null | undefined, ...how: unknown[]][] = [];
     const bans: unknown[] = [];
@@ -46,9 +49,6 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
       video.remove();
     });
     const heights = () => switches.map(([height]) => height);
-    const resize = (to: number) => {
-      video.style.cssText = `width: ${to}px; height: ${(to * 9) / 16}px`;
-    };
     const hear = (bps: number, count = 10) => {
       for (let i = 0; i < count; i++) manager.segmentDownloaded(1000, bps / 8, true);
     };
@@ -97,31 +97,23 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
     hear(12e6, 16);
     found['samples without a request raise the choice'] = heightOf(manager.chooseVariant())! > 180;
     manager.segmentDownloaded(1000, 1e6, false);
-    found['the same variants are no news'] = [
-      manager.setVariants(LADDER, false),
-      manager.setVariants([...LADDER], false),
-    ];
+    found['the same variants are no news'] = [LADDER, [...LADDER]].map((same) => manager.setVariants(same, false));
     found['others are'] = manager.setVariants(LADDER.slice(0, 2), false);
   }
-  {
-    const restrict = (restrictions: object) => {
-      const { manager, hear } = make({
-        restrictions: { ...new shaka.Player().getConfiguration().abr.restrictions, ...restrictions },
-      });
-      hear(12e6, 16);
-      return heightOf(manager.chooseVariant());
-    };
-    found['restrictions'] = [restrict({ maxHeight: 200 }), restrict({ minHeight: 700 }), restrict({ maxBandwidth: 1 })];
-  }
-  {
-    const equal = [variantOf(0, 1e6, 360), variantOf(1, 1e6, 720), variantOf(2, 1e6, 540)];
-    const { manager, hear } = make({}, equal);
+  /** The height that is chosen after measurements of 12 Mbit/s. */
+  const chosen = (...given: Parameters<typeof make>) => {
+    const { manager, hear } = make(...given);
     hear(12e6, 16);
-    found['the higher resolution of equal bandwidths'] = heightOf(manager.chooseVariant());
-    const small = make({ restrictToElementSize: true, ignoreDevicePixelRatio: true }, equal, 640);
-    small.hear(12e6, 16);
-    found['but not of a larger picture than the element'] = heightOf(small.manager.chooseVariant());
-  }
+    return heightOf(manager.chooseVariant());
+  };
+  const { restrictions } = new shaka.Player().getConfiguration().abr;
+  found['restrictions'] = [{ maxHeight: 200 }, { minHeight: 700 }, { maxBandwidth: 1 }].map((one) =>
+    chosen({ restrictions: { ...restrictions, ...one } }),
+  );
+  const equal = [variantOf(0, 1e6, 360), variantOf(1, 1e6, 720), variantOf(2, 1e6, 540)];
+  const ofElement = { restrictToElementSize: true, ignoreDevicePixelRatio: true };
+  found['the higher resolution of equal bandwidths'] = chosen({}, equal);
+  found['but not of a larger picture than the element'] = chosen(ofElement, equal, 640);
   {
     const { manager, switches } = make({ clearBufferSwitch: true, safeMarginSwitch: 3 });
     manager.chooseVariant();
@@ -143,10 +135,7 @@ async function findings(isPlugin: boolean): Promise<Record<string, unknown>> {
     found['none of them when disabled'] = switches.length;
   }
   {
-    const { manager, heights, switches, resize, hear } = make({
-      restrictToElementSize: true,
-      ignoreDevicePixelRatio: true,
-    });
+    const { manager, heights, switches, resize, hear } = make(ofElement);
     await wait(0.2);
     hear(30e6, 16);
     manager.chooseVariant();

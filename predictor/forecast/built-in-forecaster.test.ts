@@ -6,7 +6,6 @@ import { validForecast } from '../../abr/valid-forecast.ts';
 import { throughput } from '../link/handover-clock/links.fixture.ts';
 import { SubSecond } from '../link/sub-second.ts';
 import { type BuiltInForecasterOptions, createBuiltInForecaster } from './built-in-forecaster.ts';
-import { shippedModel } from './shipped-model.ts';
 
 const UTC_MS = Date.UTC(2025, 0, 1, 12, 0, 5);
 
@@ -158,9 +157,4 @@ test('law: forecasts are valid for any observations', () => {
     for (const [told, now] of others) isValidAfter(told, now);
   });
   expect(hits).toBeGreaterThan(2000);
-});
-
-test('takes another model', () => {
-  const forecaster = watching(5, () => 1e6, { model: { ...shippedModel(), rankCorrelation: 0.25 } });
-  expect(latestOf(forecaster, 5).rankCorrelation).toBe(0.25);
 });

@@ -24,11 +24,6 @@ test('finds keys and values between fields of every kind', () => {
   expect(Object.fromEntries(metadata)).toEqual({ card: 'läuft', b: '' });
 });
 
-test('a file without metadata has none', () => {
-  expect(onnxMetadata(file(8, 8)).size).toBe(0);
-  expect(onnxMetadata(file()).size).toBe(0);
-});
-
 test.each<[string, Uint8Array]>([
   ['a web page', file(...text('<!doctype html><title>Not found</title>'))],
   ['what is cut off', file(58, 200, 1, 0)],

@@ -23,13 +23,6 @@ test('a video download in flight is abandoned at the next tick, and again only i
   expect(port.abandoned).toHaveLength(2);
 });
 
-test('a video download in flight is kept if it has the chosen representation', () => {
-  const { port, controller } = slowDownload(2);
-  wait(1);
-  expect(controller.inFlights.length).toBeGreaterThan(5);
-  expect(port.abandoned).toEqual([]);
-});
-
 test.each<[string, (core: ReturnType<typeof slowDownload>) => void]>([
   ['it ends', ({ downloads, request }) => downloads.ended(request, 'abandoned', 1)],
   ['the source ends', ({ sourceEnded }) => sourceEnded()],

@@ -21,26 +21,6 @@ function scripted(port = new FakePort(), controller = new ScriptedAbandoning()) 
   return { ...core, asked, requests, messages: () => core.events.faults.map(({ message }) => message) };
 }
 
-test('decide returns the representation and the reason, and emits the decision with its inputs', () => {
-  const { controller, port, decisions, emitted, session } = scripted();
-  controller.next = 1;
-  expect(decisions.decide()).toEqual({ ...CHOICE, representationId: 'v1' });
-  expect(emitted).toEqual([
-    {
-      kind: 'decide',
-      session: 1,
-      decision: { representation: 1, controller: 'scripted', reason: 'scripted' },
-      state: controller.states[0],
-      forecast: undefined,
-      inFlight: undefined,
-      representationId: 'v1',
-      streamId: 'p0',
-    },
-  ]);
-  expect(session.record.decision).toBe(emitted[0]!.decision);
-  expect(port.firsts).toEqual([true]);
-});
-
 test('decide asks for the situation of a first segment, whose ladder the page may restrict', () => {
   const { port, asked, requests, sourceEnded } = scripted();
   asked();

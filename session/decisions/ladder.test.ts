@@ -25,11 +25,6 @@ describe('ladderOf', () => {
 describe('withBitrates', () => {
   const bitratesOf = (all: Declared[]) => withBitrates(all)?.map(({ bitrateBps }) => Math.round(bitrateBps / 1e3));
 
-  test('leaves declared bitrates as they are', () => {
-    const all = [picture('a', 1e6), picture('b', 2e6)];
-    expect(withBitrates(all)).toBe(all);
-  });
-
   test('estimates missing ones from pictures, in the order of the pictures', () => {
     expect(bitratesOf([picture('a', 0, 360), picture('b', 1e6, 720)])).toEqual([354, 1000]);
     expect(bitratesOf([picture('a', Number.NaN, 360), picture('b', Number.NaN, 720)])).toEqual([707, 2000]);

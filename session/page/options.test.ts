@@ -41,16 +41,6 @@ describe('resolveOptions', () => {
     }
   });
 
-  test('accepts every option of mpc-l', () => {
-    const { newController, horizon, logger } = resolveOptions({
-      ...{ horizon: 7, risk: 1, abandon: false, maxWastedShare: 0, pageLoad: true, prior: false },
-      forecasters: [forecaster],
-      logger: null,
-      live: { minPlaybackRate: 0.5, maxPlaybackRate: 2, targetLatencySeconds: 'auto', maxLatencySeconds: 4 },
-    });
-    expect([horizon, newController().name, logger]).toEqual([7, 'mpc-l', null]);
-  });
-
   test.each<[string, unknown]>([
     ['options', 7],
     ['options', null],

@@ -20,12 +20,6 @@ describe("in the place of dash.js's catch-up", () => {
     player.live!.isLowLatency = false;
   };
 
-  test('all settings come back', () => {
-    const { player, handle, before } = paced();
-    handle.detach();
-    expect(player.settings).toEqual(before);
-  });
-
   test.each([
     ['switched off by the page', off],
     ['whole segments', whole],

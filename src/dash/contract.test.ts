@@ -54,24 +54,6 @@ describe("the plugin's rule for dash.js", () => {
     }
   });
 
-  test('answers NO_CHANGE where dash.js is not as expected', () => {
-    const { player, handle } = made();
-    const rule = player.instances.at(-1)!;
-    const broken = new Proxy(player.rulesContext(), {
-      get: (context, key) => (key === 'getMediaType' ? context.getMediaType : () => undefined),
-    });
-    expect(rule.getSwitchRequest(broken).representation).toBeNull();
-    expect(handle.state.faults.map(({ code }) => code)).toEqual(['player-failed']);
-  });
-
-  test('after detach(), instances that dash.js keeps answer NO_CHANGE', () => {
-    const { player, handle } = made();
-    handle.detach();
-    const kept = player.instances.at(-1)!;
-    expect(kept.getSwitchRequest(player.rulesContext()).representation).toBeNull();
-    expect([player.rules, player.left]).toEqual([[], 0]);
-  });
-
   test('a player that is reset gets the rule again, once', async () => {
     const player = new FakePlayer();
     attached({ controller: new Scripted() }, player);

@@ -23,7 +23,6 @@ test('a reset player gets rule and settings again, at once or with its next mani
   expect(await resetThen('manifestLoadingStarted')).toEqual([0, false]);
 });
 
-// catch-up.test.ts has the settings that come back.
 test('detaching is silent where the player throws', () => {
   const destroyed = attached({});
   destroyed.player.getSettings = destroyed.player.removeABRCustomRule = () => {

@@ -114,14 +114,6 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
     expect(ladder()).toEqual([1e6, 2e6]);
   });
 
-  test('goes on where hls.js removes a level', () => {
-    const { hls, controller, player, faults } = begun(1);
-    hls.removeLevel(0);
-    expect(player.ask()).toBe(1);
-    expect(controller.states.at(-1)).toMatchObject({ ladderBps: [2e6, 4e6], previousBitrateBps: 2e6 });
-    expect(faults).toEqual([]);
-  });
-
   test('plans with the time of a playlist that is still to be loaded', () => {
     const { controller, player } = begun();
     const setup = () => {
@@ -176,13 +168,6 @@ describe.each(VERSIONS)('hls.js %s', (_, Player) => {
       wait(3);
       expect(emergencies).not.toEqual([]);
     });
-  });
-
-  test('hls.js decides after a fault', () => {
-    const { controller, player, hls } = begun();
-    controller.next = 7;
-    hls.bandwidthEstimate = 50e6;
-    expect([player.ask(), player.ask()]).toEqual([2, 2]);
   });
 
   test('serves a player after another one was destroyed, as a new session', () => {

@@ -48,9 +48,4 @@ describe.each(VERSIONS)('CMCD in hls.js %s', (_, Player) => {
     const request = expect.not.stringContaining('leo');
     expect(load().headers).toMatchObject({ 'CMCD-Request': request, 'CMCD-Session': session });
   });
-
-  test('nothing without the option', () => {
-    const { load, hls, fLoader } = withLoader(false);
-    expect([hls.config.fLoader, load().value]).toEqual([fLoader, null]);
-  });
 });

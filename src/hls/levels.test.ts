@@ -44,26 +44,17 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
     player.ask();
     expect([hls.loadLevelObj!.height, decisions.at(-1)!.representationId]).toEqual([720, '2000000-1280x720']);
     expect(decisions.at(-1)!.state.downloads).toMatchObject([{ bitrateBps: 2e6 }]);
-    const scored = played(
-      equal.map((one, i) => `${one},SCORE=${[1, 3, 2][i]}`),
-      1,
-    );
-    expect(scored.hls.loadLevelObj!.height).toBe(540);
+    const scored = equal.map((one, i) => `${one},SCORE=${[1, 3, 2][i]}`);
+    expect(played(scored, 1).hls.loadLevelObj!.height).toBe(540);
     // The same picture in 25 and 50 frames per second.
     const rates = [25, 50].map((rate) => `BANDWIDTH=1000000,RESOLUTION=640x360,FRAME-RATE=${rate}`);
     expect(played(rates).decisions[0]!.representationId).toBe('1000000-640x360-1');
   });
 
-  test.each([
-    ['no BANDWIDTH', [0.7, 1.3, 2]],
-    ['one BANDWIDTH for all', [0.7, 1.3, 2]],
-  ])('with %s, bitrates are estimated from the pictures, for the ladder and for requests', (how, mbps) => {
-    const bandwidth = how.startsWith('no') ? '' : 'BANDWIDTH=2000000,';
-    const { player, ladder, decisions, faults, controller } = played(
-      PICTURES.map((one) => `${bandwidth}RESOLUTION=${one}`),
-      2,
-    );
-    expect(ladder().map((bps) => Math.round(bps / 1e5) / 10)).toEqual(mbps);
+  test.each(['', 'BANDWIDTH=2000000,'])('of "%s" for all, bitrates are estimated from the pictures', (bandwidth) => {
+    const variants = PICTURES.map((one) => `${bandwidth}RESOLUTION=${one}`);
+    const { player, ladder, decisions, faults, controller } = played(variants, 2);
+    expect(ladder().map((bps) => Math.round(bps / 1e5) / 10)).toEqual([0.7, 1.3, 2]);
     player.download(0, 16e6, 1);
     player.ask();
     expect(decisions.at(-1)!.state).toMatchObject({
@@ -88,10 +79,8 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
 
   test('a media playlist alone is one level', () => {
     const { 'v0.m3u8': list } = playlists();
-    const { decisions, player, handle } = attached(
-      { controller: new Scripted() },
-      { Player, files: { ...playlists(), 'main.m3u8': list! } },
-    );
+    const files = { ...playlists(), 'main.m3u8': list! };
+    const { decisions, player, handle } = attached({ controller: new Scripted() }, { Player, files });
     player.download(0, 4e6, 1);
     player.ask();
     expect(decisions.at(-1)!.state.ladderBps).toHaveLength(1);
@@ -99,11 +88,8 @@ describe.each(VERSIONS)('levels of hls.js %s', (_, Player) => {
   });
 
   test('as in hls.js, no choice goes up to a lower frame rate, or down to a higher one', () => {
-    const rates = [30, 25, 50, 25];
-    const attributes = rates.map(
-      (rate, i) => `BANDWIDTH=${i + 1}000000,RESOLUTION=${i + 1}60x${i + 1}00,FRAME-RATE=${rate}`,
-    );
-    const { hls, player, ladder, controller } = played(attributes, 0);
+    const of = (rate: number, i: number) => `BANDWIDTH=${i}000000,RESOLUTION=${i}60x${i}00,FRAME-RATE=${rate}`;
+    const { hls, player, ladder, controller } = played([of(30, 1), of(25, 2), of(50, 3), of(25, 4)], 0);
     expect([hls.loadLevel, ladder()]).toEqual([0, [1e6, 3e6]]);
     controller.next = 2;
     hls.loadLevel = 3;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ScriptedAbandoning, Steady, useManualClock, wait } from '../../session/scripted.fixture.ts';
-import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
+import type { LeoAbrOptions } from '../shaka.ts';
 import { attached, FakePlayer, segmentAt, videoStream } from './fake-player.fixture.ts';
 
 useManualClock();
@@ -18,16 +18,6 @@ function loaded(
 }
 
 describe('decides', () => {
-  test('on the first variant, and on the next one when a segment is appended', () => {
-    const { controller, player, decisions } = loaded();
-    expect(player.active).toBe(player.variants[0]);
-    controller.next = 2;
-    player.download(0, 4e6, 1);
-    expect(player.switches).toEqual([player.variants[2]]);
-    expect(decisions.map(({ representationId }) => representationId)).toEqual(['v0', 'v2']);
-    expect(controller.states.at(-1)!.bufferCapSeconds).toBe(14);
-  });
-
   test('with a full buffer, when Shaka is about to request', () => {
     const { decisions, player } = loaded();
     for (const index of [0, 1, 2]) player.download(index, 1e6, 1);
@@ -288,18 +278,6 @@ describe("Shaka's own manager", () => {
     const calls = ['init 1', 'setVariants 1', 'enable', 'downloaded 5', 'ofTomorrow', 'stop', 'release'];
     expect(own.calls).toEqual(calls);
   });
-
-  test('decides after detach(), now and for the next source', () => {
-    const { decisions, player, handle, own } = loaded();
-    handle.detach();
-    own.switchTo!(player.variants[1]!);
-    expect(player.switches).toEqual([player.variants[1]]);
-    player.destroy();
-    player.load();
-    expect(player.manager).toBe(player.own[1]);
-    expect(decisions).toHaveLength(1);
-    expect(attached({}, player).handle.state.status).toBe('attached');
-  });
 });
 
 test('prefetching is limited while attached', () => {
@@ -323,16 +301,6 @@ test("the option `cmcd` turns on Shaka's CMCD and adds the plugin's keys until i
 });
 
 describe('another manager', () => {
-  test('is made after a release, with nothing left behind', () => {
-    const { player, handle, faults } = loaded();
-    player.destroy();
-    expect(player.left).toBe(0);
-    player.load();
-    expect(player.active).toBe(player.variants[0]);
-    expect(handle.state.status).toBe('attached');
-    expect(faults).toEqual([]);
-  });
-
   test('goes on after Shaka has saved a source as a preload', async () => {
     const { controller, player, handle, faults } = loaded();
     player.download(0, 4e6, 1);
@@ -418,9 +386,4 @@ describe('another manager', () => {
     expect(factory()).toBe(player.own[0]);
     expect(handle.state.status).toBe('inactive');
   });
-});
-
-test('createLeoAbrFactory throws for an invalid option, and without a player', () => {
-  expect(() => attached({ horizon: 0 })).toThrow('options.horizon');
-  expect(() => createLeoAbrFactory(undefined as never)).toThrow('player');
 });

@@ -26,17 +26,12 @@ describe('the ladder', () => {
       .map(({ id, bitrateBps }) => [id, bitrateBps]);
 
   test('has each video once, ascending, with unique ids', () => {
-    const videos = [
-      videoStream(2, 2e6, 720),
-      videoStream(1, 1e6, 360),
-      videoStream(3, 3e6, 720),
-      videoStream(4, 4e6, 720),
-    ];
+    const sizes = [360, 720, 720, 720];
+    const videos = [2, 1, 3, 4].map((id) => videoStream(id, id * 1e6, sizes[id - 1]!));
     Object.assign(videos[2]!, { originalId: 'v2' });
     Object.assign(videos[3]!, { originalId: null });
-    const variants = videos.flatMap((video) =>
-      [audioStream(8), audioStream(9)].map((audio) => variant(video, audio, 1)),
-    );
+    const audios = [audioStream(8), audioStream(9)];
+    const variants = videos.flatMap((video) => audios.map((audio) => variant(video, audio, 1)));
     expect(ladderOf(variants)).toEqual([
       ['v1', 1e6],
       ['v2', 2e6],
@@ -46,17 +41,9 @@ describe('the ladder', () => {
   });
 
   test('prefers the better picture of equal bitrates, and estimates missing ones', () => {
-    const videos = [
-      videoStream(1, 1e6, 720),
-      videoStream(2, 1e6, 360),
-      videoStream(3, 0, 180),
-      videoStream(4, 2e6, 1080),
-    ];
-    expect(ladderOf(videos.map((video) => variant(video, null, video.bandwidth!))).map(([id]) => id)).toEqual([
-      'v3',
-      'v1',
-      'v4',
-    ]);
+    const rows = [[1e6, 720] as const, [1e6, 360] as const, [0, 180] as const, [2e6, 1080] as const];
+    const variants = rows.map(([bps, height], i) => variant(videoStream(i + 1, bps, height), null, bps));
+    expect(ladderOf(variants).map(([id]) => id)).toEqual(['v3', 'v1', 'v4']);
   });
 
   test("counts the variants' bandwidth for all of HLS, also once Shaka has measured a playlist", () => {
@@ -91,11 +78,13 @@ describe('the audio', () => {
   const AUDIOS = [50e3, 130e3, 222e3].map((bandwidth, i) => audioStream(10 + i, { bandwidth }));
   const of = (video: ShakaStream, audios = AUDIOS) =>
     audios.map((audio) => variant(video, audio, video.bandwidth! + audio.bandwidth!));
+  /** With the lowest of five videos, on a link for the lowest audio alone, unless the test says otherwise. */
+  const picked = (variants: Variant[], reference: ShakaStream | undefined, { rung = 0, rungs = 5, stay = 0, up = 0 }) =>
+    withAudio(variants, { rung, rungs }, { reference, mostBps: { stay, up } })!.audio!;
   const chosen = (rung: number, playing: number | undefined, linkBps: number, audios = AUDIOS) => {
     const reference = playing === undefined ? audioStream(99) : audios[playing];
-    const mostBps = { stay: 0.95 * linkBps, up: 0.85 * linkBps };
-    const found = withAudio(of(VIDEOS[rung]!, audios), { rung, rungs: VIDEOS.length }, { reference, mostBps });
-    return audios.indexOf(found!.audio!);
+    const place = { rung, stay: 0.95 * linkBps, up: 0.85 * linkBps };
+    return audios.indexOf(picked(of(VIDEOS[rung]!, audios), reference, place));
   };
 
   test('follows the video and the link', () => {
@@ -110,9 +99,7 @@ describe('the audio', () => {
 
   test('follows the link alone beside one video', () => {
     const variants = of(VIDEOS[0]!);
-    const at = (bps: number) =>
-      withAudio(variants, { rung: 0, rungs: 1 }, { reference: undefined, mostBps: { stay: bps, up: bps } })!.audio!
-        .bandwidth;
+    const at = (bps: number) => picked(variants, undefined, { rungs: 1, stay: bps, up: bps }).bandwidth;
     expect([0.2e6, 0.35e6, 0.4e6, 1e6].map(at)).toEqual([50e3, 50e3, 130e3, 222e3]);
   });
 
@@ -133,22 +120,12 @@ describe('the audio', () => {
     const labelled = ['Main', 'Other'].map((label, i) => audioStream(60 + i, { label, bandwidth: 50e3 }));
     expect([0, 1].map((playing) => chosen(4, playing, 20e6, labelled))).toEqual([0, 1]);
     const other = audioStream(70, { label: 'Other' });
-    const found = withAudio(
-      of(VIDEOS[0]!, labelled),
-      { rung: 0, rungs: 5 },
-      { reference: other, mostBps: { stay: 0, up: 0 } },
-    );
-    expect(found!.audio!.label).toBe('Other');
+    expect(picked(of(VIDEOS[0]!, labelled), other, {}).label).toBe('Other');
   });
 
   test('is any if no other goes with the video', () => {
     const surround = audioStream(30, { channelsCount: 6, bandwidth: 400e3 });
-    const found = withAudio(
-      of(VIDEOS[1]!, [surround]),
-      { rung: 1, rungs: 5 },
-      { reference: AUDIOS[0], mostBps: { stay: 1, up: 1 } },
-    );
-    expect(found!.audio).toBe(surround);
+    expect(picked(of(VIDEOS[1]!, [surround]), AUDIOS[0], { rung: 1, stay: 1, up: 1 })).toBe(surround);
   });
 
   test('does not flip between neighbours of the video, once it has settled', () => {

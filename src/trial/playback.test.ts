@@ -23,6 +23,14 @@ class Screen {
     return this;
   }
 
+  waits(seconds: number): this {
+    return this.changes({ readyState: 2 }).pass(seconds, 0).changes({ readyState: 4 });
+  }
+
+  seeks(currentTime: number, seconds: number): this {
+    return this.changes({ currentTime, seeking: true }).pass(seconds, 0).changes({ seeking: false });
+  }
+
   /** Whole tenths. */
   figures(isLive = false) {
     const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value);
@@ -31,13 +39,7 @@ class Screen {
 }
 
 test('a stall is waiting after the first picture, with or without a sign of it', () => {
-  const screen = new Screen()
-    .pass(2, 0)
-    .pass(10)
-    .changes({ readyState: 2 })
-    .pass(3, 0)
-    .changes({ readyState: 4 })
-    .pass(5);
+  const screen = new Screen().pass(2, 0).pass(10).waits(3).pass(5);
   expect(screen.figures()).toMatchObject({ startupSeconds: 2, watchedSeconds: 15, stallSeconds: 3, stallCount: 1 });
   screen.pass(4, 0).pass(1);
   expect(screen.figures()).toMatchObject({ watchedSeconds: 16, stallSeconds: 7, stallCount: 2 });
@@ -49,7 +51,7 @@ test('a stall is waiting after the first picture, with or without a sign of it',
 test('a short stall counts if the element says so, and another element is none', () => {
   const screen = new Screen().pass(1, 0).pass(5).pass(0.4, 0).pass(1);
   expect(screen.figures()).toMatchObject({ stallSeconds: 0, stallCount: 0 });
-  screen.changes({ readyState: 2 }).pass(0.4, 0).changes({ readyState: 4 }).pass(1);
+  screen.waits(0.4).pass(1);
   expect(screen.figures()).toMatchObject({ stallSeconds: 0.4, stallCount: 1, watchedSeconds: 7 });
   const other = { ...screen.element, currentTime: 2 };
   for (let i = 0; i < 6; i++, other.currentTime += 0.1) {
@@ -61,8 +63,7 @@ test('a short stall counts if the element says so, and another element is none',
 
 test('pauses, seeks and the end are no stalls', () => {
   const screen = new Screen().pass(1, 0).pass(5).changes({ paused: true }).pass(60);
-  screen.changes({ paused: false }).pass(5);
-  screen.changes({ currentTime: 400, seeking: true }).pass(3, 0).changes({ seeking: false }).pass(5);
+  screen.changes({ paused: false }).pass(5).seeks(400, 3).pass(5);
   expect(screen.figures()).toMatchObject({ watchedSeconds: 15, stallSeconds: 0, stallCount: 0 });
   screen.element.currentTime = 600;
   screen.pass(30, 0);
@@ -78,24 +79,15 @@ test('pauses, seeks and the end are no stalls', () => {
 
 test('a seek in a stall does not end it', () => {
   const screen = new Screen().pass(1, 0).pass(5).pass(1, 0);
-  screen
-    .changes({ currentTime: screen.element.currentTime + 0.5, seeking: true })
-    .pass(2, 0)
-    .changes({ seeking: false })
-    .pass(5);
+  screen.seeks(screen.element.currentTime + 0.5, 2).pass(5);
   expect(screen.figures()).toMatchObject({ stallSeconds: 3, stallCount: 1 });
 });
 
 test('startup begins with the source, or when the viewer starts what has been ready for a while', () => {
-  const autoplay = new Screen();
-  Object.assign(autoplay.element, { paused: true, readyState: 1 });
-  autoplay.pass(3).changes({ paused: false, readyState: 4 }).pass(0.5, 0).pass(1);
+  const unready = () => new Screen().changes({ paused: true, readyState: 1 }).pass(3);
+  const autoplay = unready().changes({ paused: false, readyState: 4 }).pass(0.5, 0).pass(1);
   expect(autoplay.figures()).toMatchObject({ startupSeconds: 3.5 });
-  const later = new Screen();
-  Object.assign(later.element, { paused: true, readyState: 1 });
-  later.pass(3);
-  later.element.readyState = 4;
-  later.pass(60).changes({ paused: false }).pass(0.2, 0).pass(1);
+  const later = unready().changes({ readyState: 4 }).pass(60).changes({ paused: false }).pass(0.2, 0).pass(1);
   expect(later.figures()).toMatchObject({ startupSeconds: 0.2, watchedSeconds: 1 });
 });
 

@@ -20,16 +20,6 @@ const seconds = (from: number, ...bits: number[]) => bits.map((of, i) => [from +
 /** Closes the open bin, so that it is emitted. */
 const LATER = [1000, 1000.1, 1e5] as const;
 
-test('a constant rate gives bins of half a second with ln rate', () => {
-  const bins = binsOf(tenths(3, 30, 1e5));
-  expect(bins.length).toBe(5);
-  for (const [i, bin] of bins.entries()) {
-    expect(bin.atSeconds).toBeCloseTo(3.25 + i / 2);
-    expect(bin.seconds).toBeCloseTo(0.5);
-    expect(bin.value).toBeCloseTo(Math.log(1e6), 5);
-  }
-});
-
 test('a longer observation is one bin', () => {
   expect(binsOf(seconds(0, 1e6, 3e6))).toEqual([{ atSeconds: 0.5, seconds: 1, value: Math.log(1e6 + 1) }]);
   // Also a dead one.

@@ -17,13 +17,6 @@ const played = (bitrates: readonly number[], more: Partial<SessionResult> = {}) 
 const steps = (...parts: [mbps: number, count: number][]) =>
   parts.flatMap(([mbps, n]) => new Array<number>(n).fill(mbps));
 
-test('an even session has the same QoE everywhere and no ramp', () => {
-  const { qoeFirst30Seconds, qoeFirst60Seconds, watchedQoe, rampSeconds } = firstMinute(played(steps([3, 30])), RULES);
-  expect(
-    [qoeFirst30Seconds, qoeFirst60Seconds, watchedQoe, rampSeconds].map((value) => Math.round(value * 1e9) / 1e9),
-  ).toEqual([3, 3, 3, 0]);
-});
-
 test('the first 60 s have what viewers see: quality, less stalls', () => {
   const even = played(steps([3, 30]));
   const late = played(steps([3, 15], [1, 15]));

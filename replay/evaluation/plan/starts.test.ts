@@ -7,13 +7,6 @@ const uhd = SCENARIOS['uhd-8']!;
 const every61 = parseStarts('every:61');
 
 describe('sessionStarts', () => {
-  test('starts while the trace covers the media and 40 s more', () => {
-    // 192 s of media + 40 s: the last start of a 1200 s trace is at or before 968 s.
-    const starts = sessionStarts({ durationSeconds: 1200 }, uhd, every61);
-    expect(starts.map((start) => start.startSeconds)).toEqual(Array.from({ length: 16 }, (_, i) => 61 * i));
-    expect(starts.every((start) => start.segmentCount === 48)).toBe(true);
-  });
-
   const full = (...starts: number[]) => starts.map((startSeconds) => ({ startSeconds, segmentCount: 48 }));
   const short = (segmentCount: number) => [{ startSeconds: 0, segmentCount }];
 
