@@ -73,7 +73,8 @@ export class Presentation {
 
   segment(stream: ShakaStream, reference: SegmentReference): SegmentRequest {
     const startSeconds = reference.getStartTime();
-    const endSeconds = reference.getEndTime();
+    const segmentSeconds = this.live.wholeSeconds(reference);
+    const endSeconds = startSeconds + segmentSeconds;
     const nominalSeconds = this.#segmentSeconds();
     const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this.live.isLive ? null : stream.segmentIndex?.find(startSeconds);
@@ -81,9 +82,10 @@ export class Presentation {
       period: this.#period(nominalSeconds),
       representation: { id, bitrateBps },
       index: listed ?? Math.round(startSeconds / nominalSeconds),
-      segmentSeconds: endSeconds - startSeconds,
+      segmentSeconds,
       endSeconds,
-      indexedBits: rangeBits(reference),
+      // Parts so far are no segment.
+      indexedBits: endSeconds > reference.getEndTime() ? undefined : rangeBits(reference),
     };
   }
 
