@@ -42,9 +42,17 @@ export class LiveStream {
 
   /** Duration of a segment, also of one of which some parts exist so far; of a part that Shaka requests by itself, its own. */
   wholeSeconds(reference: SegmentReference): number {
-    const seconds = reference.getEndTime() - reference.getStartTime();
-    if (!this.#partSeconds || !reference.hasByterangeOptimization?.()) return seconds;
-    return Math.max(seconds, this.#manifest?.presentationTimeline.getMaxSegmentDuration() ?? 0);
+    const isGrowing = this.#partSeconds && reference.hasByterangeOptimization?.();
+    return Math.max(reference.getEndTime() - reference.getStartTime(), isGrowing ? this.longestSeconds : 0);
+  }
+
+  get longestSeconds(): number {
+    return this.#manifest?.presentationTimeline.getMaxSegmentDuration() ?? 0;
+  }
+
+  /** Duration of the parts of HLS that Shaka requests one by one, and not a segment at once; 0 for other streams. */
+  partSeconds(segment: SegmentReference): number {
+    return segment.hasByterangeOptimization?.() ? 0 : (this.#partSeconds ?? 0);
   }
 
   /** A media playlist of HLS came. */
