@@ -80,3 +80,46 @@ test('low latency: mpc-l gives a download up in the middle of a segment, and pla
     await window.lab.until('five more seconds of playback', () => video.currentTime > at + 5);
   });
 });
+
+test('an encoder that was quiet and then sends 1.6 times its bitrate: no stall that dash.js alone would not have', async ({
+  labPage,
+  stream,
+}) => {
+  test.setTimeout(150_000);
+  const ladderBps = [1e6, 2.5e6, 5e6, 8e6, 12e6];
+  const segmentSeconds = 2;
+  // 20 s before the join and 20 s after it are quiet.
+  const share = (segment: number) => (segment < 20 ? 0.2 : 1.6);
+  const segmentSizesBits = Array.from({ length: 40 }, (_, segment) =>
+    ladderBps.map((bps) => bps * segmentSeconds * share(segment)),
+  );
+  const media = {
+    ladderBps,
+    segmentSeconds,
+    segmentSizesBits,
+    segmentCount: 40,
+    link: { 600: 10e6 },
+    live: LOW_LATENCY,
+  };
+  const play = (isPlain: boolean) =>
+    labPage.evaluate(
+      async ({ manifest, isPlain }) => {
+        const lab = window.lab.start({ manifest, isPlain });
+        const { video, decisions } = lab;
+        await window.lab.until('a picture', () => video.currentTime > 0, lab);
+        const [startMs, startSeconds] = [performance.now(), video.currentTime];
+        await new Promise((resolve) => setTimeout(resolve, 45_000));
+        const lateSeconds = (performance.now() - startMs) / 1000 - (video.currentTime - startSeconds);
+        const shares = decisions.flatMap(({ state: { upcomingSizesBits, ladderBps, segmentSeconds } }) =>
+          upcomingSizesBits.flatMap((row) => row.map((bits, i) => bits / (segmentSeconds * ladderBps[i]!))),
+        );
+        await lab.player.destroy();
+        return { lateSeconds, smallest: Math.min(...shares), largest: Math.max(...shares) };
+      },
+      { manifest: `${stream({ ...media, startUtcMs: Date.now() })}manifest.mpd`, isPlain },
+    );
+  const [plugin, plain] = await Promise.all([play(false), play(true)]);
+  expect(plugin!.smallest).toBeGreaterThanOrEqual(0.8);
+  expect(plugin!.largest).toBeGreaterThan(1.4);
+  expect(plugin!.lateSeconds).toBeLessThan(Math.max(0, plain!.lateSeconds) + 1.5);
+});

@@ -15,6 +15,7 @@ import type shaka4 from 'shaka-player-4';
 import { build, type Rolldown } from 'vite';
 import type { Download } from '../../abr/controller.ts';
 import { type RunningOrigin, type SessionSpec, startOrigin } from '../../replay/origin/index.ts';
+import type { ResolvedScenario } from '../../replay/results.ts';
 import type { LiveStream, Scenario } from '../../replay/scenarios.ts';
 import { SCENARIOS } from '../../replay/scenarios.ts';
 import { EXACT, traceUntil } from '../../replay/simulator/made-up.fixture.ts';
@@ -122,6 +123,7 @@ type OfScenario = 'ladderBps' | 'segmentSeconds' | 'segmentCount' | 'rttSeconds'
 /** A link and its media; the defaults make a short session, on demand. */
 export interface StreamOptions
   extends Partial<Pick<Scenario, OfScenario>>,
+    Partial<Pick<ResolvedScenario, 'segmentSizesBits'>>,
     Pick<SessionSpec, 'media' | 'delivery' | 'presentation'> {
   /** Bit/s until each of these seconds; the last rate continues. Default: 8 Mbit/s throughout. */
   link?: Record<number, number>;

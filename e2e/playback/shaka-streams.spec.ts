@@ -73,26 +73,37 @@ for (const playerName of ['Shaka 5', 'Shaka 4'] as const) {
       expect(Math.min(...sessions.map(({ decided }) => decided))).toBeGreaterThan(1);
     });
 
-    for (const [kind, chunkSeconds] of [
-      ['live', 2],
-      ['in parts', 0.25],
+    for (const [kind, chunkSeconds, isOneByOne] of [
+      ['live', 2, false],
+      ['in parts', 0.25, false],
+      ['in parts that are requested one by one', 0.25, true],
     ] as const) {
       test(`plays HLS ${kind} at its edge`, async ({ labPage, stream }) => {
         const media = { ladderBps: [1e6, 2.5e6], segmentSeconds: 2, segmentCount: 60, startUtcMs: Date.now() };
         const live = liveStream(4, { chunkSeconds });
         const folder = stream({ ...media, link: { 600: 20e6 }, live });
-        const seen = await labPage.evaluate(async (manifest) => {
-          const lab = await window.lab.startShaka({ manifest, settings: { streaming: { lowLatencyMode: true } } });
-          const { player, video, decisions, handle } = lab;
+        const play = { manifest: `${folder}master.m3u8`, isOneByOne };
+        const seen = await labPage.evaluate(async ({ manifest, isOneByOne }) => {
+          const hls = { allowLowLatencyByteRangeOptimization: !isOneByOne };
+          const settings = { streaming: { lowLatencyMode: true }, manifest: { hls } };
+          const lab = await window.lab.startShaka({ manifest, settings });
+          const { player, video, decisions, requests, handle } = lab;
           const isThere = () => decisions.length >= 6 && video.currentTime > player.seekRange().end - 12;
           await window.lab.until('six decisions at the edge', isThere, lab);
           const { status } = handle.state;
           const found = decisions.map(({ state }) => ({ index: state.segmentIndex, live: state.live }));
+          const requested = new Set(requests.map(({ index }) => index)).size;
           await player.destroy();
-          return { status, found };
-        }, `${folder}master.m3u8`);
+          return { status, found, repeated: requests.length - requested };
+        }, play);
         expect(seen.status).toBe('attached');
-        expect(new Set(seen.found.map(({ index }) => index)).size).toBeGreaterThan(2);
+        const decided = new Set(seen.found.map(({ index }) => index)).size;
+        expect(decided).toBeGreaterThan(2);
+        if (isOneByOne) {
+          // One decision on all parts of a segment, and some more where Shaka looks for its start.
+          expect(seen.found.length).toBeLessThan(decided + 4);
+          expect(seen.repeated).toBeGreaterThan(3 * decided);
+        }
         // When it chooses the first variant, Shaka knows no playlist.
         for (const { live } of seen.found.slice(1)) expect(live!.latencySeconds).toBeGreaterThan(0);
       });

@@ -131,7 +131,7 @@ export const ROWS: readonly ZooRow[] = [
     busy: {
       'hls.js HLS': 'the plugin measures late parts of a busy page as a slow link; on an idle host it reaches the top',
     },
-    alone: { 'Shaka 5 HLS': 'Shaka takes its waits for the encoder for a slow link' },
+    alone: { 'Shaka 5 HLS': 'before it plays, Shaka loads several segments, more than the slow link carries in 16 s' },
     stream: { origin: { ...LIVE, segmentSeconds: 2, live: liveStream(3), media: { audio: true } } },
   },
   {

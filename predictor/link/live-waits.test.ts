@@ -93,6 +93,20 @@ describe('a download of a live segment', () => {
     expect(live.withoutWaits({ requestedAtSeconds: 11 }, 14).requestedAtSeconds).toBeCloseTo(12);
   });
 
+  test('that begins again, for example after a refusal with a text, is measured from there on', () => {
+    const edge = new LiveEdge();
+    const live = new LiveWaits(edge, SEGMENT, 9.9);
+    live.received(10, 100, 0);
+    live.received(10.1, 1e6, 1);
+    live.restarted(10.3);
+    // Two chunks existed, the others come as they are encoded.
+    for (const at of [10.35, 10.4, ...atTheEdge(0.05).slice(2)]) live.received(at, CHUNK_BITS, 1);
+    live.ended(11.8, true);
+    expect(edge.chunkSeconds).toBe(0.25);
+    expect((CHUNKS * CHUNK_BITS) / live.linkSeconds(1.9, 0)!).toBeCloseTo(20e6);
+    expect(live.withoutWaits({ requestedAtSeconds: 9.9 }, 12).requestedAtSeconds).toBeGreaterThan(10.3);
+  });
+
   test('that is abandoned in an outage shows the outage', () => {
     const live = new LiveWaits(new LiveEdge(), SEGMENT, 9.8);
     live.ended(11, false);

@@ -95,6 +95,18 @@ export class LiveWaits {
     this.#isLimited = true;
   }
 
+  /** The body comes again from its first byte. What came of it before, and the time that it took, show nothing. */
+  restarted(atSeconds: number): void {
+    this.#waitedSeconds += atSeconds - this.#arrivedSeconds;
+    this.#arrivedSeconds = atSeconds;
+    this.#isLimited = true;
+    this.#chunks = 0;
+    this.#isInChunk = false;
+    this.#bits = 0;
+    this.#transferSeconds = 0;
+    this.#measured = { bits: 0, seconds: 0 };
+  }
+
   /**
    * `bits` arrived, and `chunks` chunks are whole since the last call; undefined if the body is not read in chunks. If the
    * encoder may have been the limit, the bits show a lower bound of the link's rate only; returns since when they were on

@@ -48,11 +48,11 @@ export class SegmentDownload {
   }
 
   /** The player has begun the request again by itself: the body comes again from its first byte. */
-  restarted(): void {
+  restarted(atSeconds: number): void {
     if (this.receivedBits === 0) return;
     this.receivedBits = 0;
     this.#timedBits = 0;
-    this.link.restarted();
+    if (this.link.restarted(atSeconds)) this.firstByteAtSeconds = undefined;
   }
 
   /** The response has begun; its body has not. */
@@ -122,8 +122,8 @@ export interface LinkWatchOptions {
 export class LinkWatch {
   readonly #meter: ObservationMeter | undefined;
   readonly #knownBps: () => number;
-  /** Undefined on demand, and once the player has begun the download anew by itself. */
-  #waits: LiveWaits | undefined;
+  /** Undefined on demand. */
+  readonly #waits: LiveWaits | undefined;
   #isInChunks = false;
   /** Reports that were left out since the last one that counted. */
   #leftOut = MOST_LEFT_OUT;
@@ -142,8 +142,12 @@ export class LinkWatch {
     this.#meter?.waits(this, atSeconds, atSeconds);
   }
 
-  restarted(): void {
-    this.#waits = undefined;
+  /** Returns whether the request is for a live segment, which counts as sent anew. */
+  restarted(atSeconds: number): boolean {
+    if (!this.#waits) return false;
+    this.#waits.restarted(atSeconds);
+    this.#meter?.waits(this, atSeconds, atSeconds);
+    return true;
   }
 
   firstByte(atSeconds: number): void {

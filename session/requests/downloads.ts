@@ -55,7 +55,10 @@ export class Downloads {
       knownBps: () => knownBps(session.record.downloads),
     });
     const download = segment
-      ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
+      ? new VideoDownload(segment, atSeconds, {
+          link,
+          sizeBits: sizes.sizeBits(segment),
+        })
       : new SegmentDownload(atSeconds, { link });
     if (isOpaque && download instanceof VideoDownload) download.keep(Number.POSITIVE_INFINITY);
     this.downloads.set(request, download);
@@ -65,7 +68,7 @@ export class Downloads {
 
   /** The player has sent the same request again. */
   restarted(request: object): void {
-    this.downloads.get(request)?.restarted();
+    this.downloads.get(request)?.restarted(this.parts.clock.nowSeconds());
   }
 
   /** The server answered that a segment does not exist yet; the player asks again. */

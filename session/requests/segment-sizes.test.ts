@@ -78,6 +78,26 @@ describe('learnt sizes', () => {
     expect(ratiosAfter(0.5, 1.5, 0.5, 1.5).own).toBeGreaterThan(ratiosAfter(1, 1, 1, 1).own + 0.3);
   });
 
+  test('of a live stream leave room for the bits that its encoder may send again', () => {
+    const sizes = new SegmentSizes();
+    const ratioAfter = (count: number, ratio: number) => {
+      for (let i = 0; i < count; i++) sizes.learn(question(), 4e6 * ratio);
+      return sizes.sizeBits(question({ isLive: true })) / 4e6;
+    };
+    // A quiet minute, and an hour: on demand they are believed.
+    expect(ratioAfter(15, 0.2)).toBeGreaterThanOrEqual(0.8);
+    expect(ratioAfter(900, 0.2)).toBe(0.8);
+    expect(sizes.sizeBits(question()) / 4e6).toBeLessThan(0.4);
+    // A burst is expected again for some minutes.
+    ratioAfter(15, 1.6);
+    expect(ratioAfter(15, 0.2)).toBeGreaterThan(1.2);
+    expect(ratioAfter(300, 0.2)).toBe(0.8);
+    // What the stream lists counts.
+    expect(sizes.sizeBits(question({ isLive: true, indexedBits: 77 }))).toBe(77);
+    sizes.forget();
+    expect(ratioAfter(0, 1)).toBe(1);
+  });
+
   test('ignore what is no size, and are forgotten with the stream', () => {
     const sizes = new SegmentSizes();
     expect([2, 4].flatMap((seconds) => upcomingBits(sizes, undefined, seconds))).toEqual([2e6, 2e6, 4e6, 4e6]);

@@ -12,6 +12,14 @@ const OTHERS_WEIGHT = 0.25;
 /** Segments that the declared bitrate counts as, before anything is measured; half of it after `SURE_SECONDS` of media. */
 const DECLARED_WEIGHT = 2;
 const SURE_SECONDS = 60;
+/**
+ * An encoder of variable bitrate may leave a quiet scene at any time, and a live buffer has no room for what follows:
+ * segments of a live stream are planned to be at least this share of their declared size, and this share of the largest
+ * ones so far. What exceeds the declared size is forgotten: half of the largest ratio after so much media.
+ */
+const LEAST_LIVE_SHARE = 0.8;
+const PEAK_SHARE = 0.9;
+const PEAK_HALF_LIFE_SECONDS = 300;
 
 /**
  * `sizes.json`: per representation id, the bytes of each segment in order. If periods share the id, their segments
@@ -31,7 +39,10 @@ export const SIZE_LISTS: SegmentLists = {
 /** Returns a valid parsed `sizes.json`; throws an `InputError` that names the first wrong field. */
 export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
 
-export type SegmentQuestion = Omit<SegmentRequest, 'endSeconds'>;
+export interface SegmentQuestion extends Omit<SegmentRequest, 'endSeconds'> {
+  /** Of a live stream. Default false. */
+  isLive?: boolean;
+}
 
 /** A segment's declared bitrate and duration. */
 type DeclaredSegment = Pick<SegmentRequest, 'representation' | 'segmentSeconds'>;
@@ -52,6 +63,8 @@ export class SegmentSizes {
   /** The newest last. */
   #learnt: Ratio[] = [];
   #learntSeconds = 0;
+  /** The largest ratio so far. It falls slowly, from the declared one at the start. */
+  #peakRatio = 1;
   /** The latest answer of `upcoming`, and the question; undefined once sizes have changed. */
   #upcoming: readonly (readonly number[])[] = [];
   #upcomingOf: string | undefined;
@@ -64,6 +77,7 @@ export class SegmentSizes {
   /** Forgets the learnt ratios, for another stream. */
   forget(): void {
     this.#learntSeconds = 0;
+    this.#peakRatio = 1;
     this.#learn([]);
   }
 
@@ -71,8 +85,10 @@ export class SegmentSizes {
   learn({ representation: { id, bitrateBps }, segmentSeconds }: DeclaredSegment, sizeBits: number): void {
     const declaredBits = bitrateBps * segmentSeconds;
     if (!(sizeBits > 0 && declaredBits > 0)) return;
+    const ratio = sizeBits / declaredBits;
     this.#learntSeconds += segmentSeconds;
-    this.#learn([...this.#learnt, { id, ratio: sizeBits / declaredBits }].slice(-RATIOS_KEPT));
+    this.#peakRatio = Math.max(ratio, this.#peakRatio * 0.5 ** (segmentSeconds / PEAK_HALF_LIFE_SECONDS));
+    this.#learn([...this.#learnt, { id, ratio }].slice(-RATIOS_KEPT));
   }
 
   #learn(ratios: Ratio[]): void {
@@ -99,11 +115,13 @@ export class SegmentSizes {
    * has the same answer until a size is learnt, because a download is reconsidered often.
    */
   upcoming(
-    { period, ladder, playback, indexedBits, indexedSeconds }: Situation,
+    { period, ladder, playback, live, indexedBits, indexedSeconds }: Situation,
     index: number,
     count: number,
   ): readonly (readonly number[])[] {
-    const question = [period.id, index, count, playback.segmentSeconds, ...ladder.map(({ id }) => id)].join();
+    const isLive = live !== undefined;
+    const ids = ladder.map(({ id }) => id);
+    const question = [period.id, index, count, playback.segmentSeconds, isLive, ...ids].join();
     if (question !== this.#upcomingOf) {
       this.#upcomingOf = question;
       this.#upcoming = Array.from({ length: count }, (_, k) => {
@@ -111,7 +129,7 @@ export class SegmentSizes {
         const segmentSeconds = indexedSeconds?.(at) ?? playback.segmentSeconds;
         return ladder.map((representation) => {
           const bits = indexedBits(representation.id, at);
-          return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits });
+          return this.sizeBits({ period, representation, index: at, segmentSeconds, indexedBits: bits, isLive });
         });
       });
     }
@@ -125,10 +143,12 @@ export class SegmentSizes {
     period,
     segmentSeconds,
     indexedBits,
+    isLive = false,
   }: SegmentQuestion): number {
     const listed = this.#file[id];
     const bytes = listed?.[listed.length === period.segmentCount ? index : period.firstIndex + index];
     if (bytes !== undefined) return bytes * 8;
-    return indexedBits ?? bitrateBps * segmentSeconds * this.#ratio(id);
+    const leastRatio = isLive ? Math.max(LEAST_LIVE_SHARE, PEAK_SHARE * this.#peakRatio) : 0;
+    return indexedBits ?? bitrateBps * segmentSeconds * Math.max(leastRatio, this.#ratio(id));
   }
 }

@@ -4,14 +4,12 @@ import type { FragmentRequest, PlaybackController, Representation, StreamInfo } 
 import type { LiveOptions } from '../../session/page/option-types.ts';
 import type { LiveMedia, LivePosition, Period } from '../../session/player-port.ts';
 import type { Downloads } from '../../session/requests/downloads.ts';
+import { ChunkCounter } from '../chunk-counter.ts';
 import type { BufferGauge } from './buffer-gauge.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveClock, type TimeOffsetEvent } from './live.ts';
 import { type DashPlayer, segmentDuration } from './player.ts';
 import { overrideSettings } from './settings.ts';
-
-/** `mdat`, as four bytes. */
-const MDAT = 0x6d646174;
 
 export interface RequestEvent {
   request: FragmentRequest;
@@ -59,7 +57,7 @@ export class LiveSupport {
       },
       // Low-latency mode: whole chunks, whose bytes have been read before.
       fragmentLoadingProgress: ({ request, response }: RequestEvent) =>
-        downloads.received(request, { addedBits: 0, chunks: chunksIn(response) }),
+        downloads.received(request, { addedBits: 0, chunks: response ? new ChunkCounter().endedIn(response) : 0 }),
     };
   }
 
@@ -132,14 +130,4 @@ function watchReader(customData: CustomData, received: (bytes: number) => void):
       });
     },
   });
-}
-
-/** Chunks that end in a part of a body: its boxes of type `mdat`. */
-function chunksIn(part: ArrayBuffer | null | undefined): number {
-  let chunks = 0;
-  const view = new DataView(part ?? new ArrayBuffer(0));
-  for (let at = 0; at + 8 <= view.byteLength; at += Math.max(8, view.getUint32(at))) {
-    if (view.getUint32(at + 4) === MDAT) chunks++;
-  }
-  return chunks;
 }

@@ -57,12 +57,13 @@ export function playlists(): Record<string, string> {
   return { 'main.m3u8': `#EXTM3U\n${variants.join('\n')}`, 'v0.m3u8': list, 'v1.m3u8': list, 'v2.m3u8': list };
 }
 
-/** `playlists` of a live stream: 20 segments of 4 s from the 100th, and `parts` of 0.5 s of the next one. */
-export function livePlaylists(parts = 0): Record<string, string> {
+/** `playlists` of a live stream: 20 segments of 4 s from the 100th, of `kbps`, and `parts` of 0.5 s of the next one. */
+export function livePlaylists(parts = 0, kbps?: number): Record<string, string> {
   const lowLatency = ['#EXT-X-PART-INF:PART-TARGET=0.5', '#EXT-X-SERVER-CONTROL:PART-HOLD-BACK=1.5,HOLD-BACK=12'];
   const list = [
     ...['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:4', '#EXT-X-MEDIA-SEQUENCE:100'],
     ...(parts > 0 ? lowLatency : []),
+    ...(kbps === undefined ? [] : [`#EXT-X-BITRATE:${kbps}`]),
     ...Array.from({ length: 20 }, (_, i) => `#EXTINF:4,\n${100 + i}.m4s`),
     ...Array.from({ length: parts }, (_, i) => `#EXT-X-PART:DURATION=0.5,URI="120.${i}.m4s",INDEPENDENT=YES`),
   ].join('\n');
@@ -224,9 +225,9 @@ export function attached<C extends LeoAbrOptions['controller']>(
 /** A live stream plays at its target: 20 segments of 4 s, and `parts` of the next one. The newest is requested. */
 export function playLive<C extends LeoAbrOptions['controller']>(
   options: OptionsWith<C>,
-  { parts, config = {} }: { parts?: number; config?: Partial<HlsConfig> } = {},
+  { parts, kbps, config = {} }: { parts?: number; kbps?: number; config?: Partial<HlsConfig> } = {},
 ) {
-  const seen = attached(options, { files: livePlaylists(parts), config });
+  const seen = attached(options, { files: livePlaylists(parts, kbps), config });
   const { player, hls } = seen;
   const edge = () => hls.latestLevelDetails!.edge + hls.latestLevelDetails!.age;
   player.media.currentTime = edge() - hls.targetLatency!;

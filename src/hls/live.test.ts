@@ -26,6 +26,23 @@ test('a live stream of whole segments: each exists when it is listed', () => {
   expect(next.live!.firstChunkAtSeconds - next.nowSeconds).toBeCloseTo(4 - hls.latestLevelDetails!.age);
 });
 
+test('listed segments have the size of EXT-X-BITRATE, later ones most of the declared size after small ones too', () => {
+  const controller = new ScriptedAbandoning();
+  const { player, frag, stats } = playLive({ controller }, { kbps: 200 });
+  wait(0.6);
+  const { segmentIndex, upcomingSizesBits } = controller.states.at(-1)!;
+  expect([segmentIndex, upcomingSizesBits[0]![0]]).toEqual([119, 4 * 200e3]);
+  stats.loaded = 1e5;
+  player.loaded(frag, 1e5);
+  player.bufferLevelSeconds = frag.end - player.media.currentTime;
+  player.ask();
+  const later = controller.states.at(-1)!;
+  expect(later.segmentIndex).toBe(120);
+  for (const row of later.upcomingSizesBits) {
+    for (const [i, bps] of later.ladderBps.entries()) expect(row[i]).toBeGreaterThanOrEqual(0.8 * 4 * bps);
+  }
+});
+
 test('a live stream in parts: one request with chunks', () => {
   const controller = new ScriptedAbandoning();
   const { player, hls, decisions, handle, frag } = playLive({ controller }, { parts: 4 });

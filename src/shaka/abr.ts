@@ -120,7 +120,8 @@ export class PluginManager {
   /** Shaka requests the next segment in the variant that is current after this event. */
   appended({ contentType, end }: { contentType: string; end: number }): void {
     const { port, adaptation } = this.attachment;
-    if (contentType !== 'video' || port.presentation.isEnd(end)) return;
+    const { presentation } = port;
+    if (contentType !== 'video' || presentation.isEnd(end) || presentation.isWithinSegment(end)) return;
     // Shaka had this segment before it asked, and has requested the next one.
     if (adaptation.session.record.active) return;
     this.#heedPage();

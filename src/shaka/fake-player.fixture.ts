@@ -13,8 +13,11 @@ import {
 } from '../../session/stand-in.fixture.ts';
 import { createLeoAbrFactory, type LeoAbrOptions } from '../shaka.ts';
 import {
+  type Manifest,
+  MEDIA_PLAYLIST,
   MEDIA_SEGMENT,
   OPERATION_ABORTED,
+  type ResponseFilter,
   type ShakaPlayer,
   type ShakaRequest,
   type ShakaStream,
@@ -89,7 +92,7 @@ export class FakePlayer extends StandIn {
     },
     cmcd: { enabled: false },
     streaming: {
-      ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1 },
+      ...{ bufferingGoal: 10, rebufferingGoal: 0, segmentPrefetchLimit: 1, lowLatencyMode: true },
       liveSync: {
         ...{ enabled: false, targetLatency: 0.5, targetLatencyTolerance: 0.5, panicMode: false },
         ...{ minPlaybackRate: 0.95, maxPlaybackRate: 1.1 },
@@ -116,7 +119,10 @@ export class FakePlayer extends StandIn {
   manifest: object | null = null;
   end = SEGMENTS * SEGMENT_SECONDS;
   readonly filters = new Set<RegisteredFilter>();
+  readonly responseFilters = new Set<ResponseFilter>();
   manager: OwnManager | undefined;
+  /** A media playlist, which has come before the first choice. */
+  playlist: Uint8Array | undefined;
 
   getConfiguration() {
     return structuredCloneOf(this.config);
@@ -129,6 +135,8 @@ export class FakePlayer extends StandIn {
     return {
       registerRequestFilter: (filter: RegisteredFilter) => void this.filters.add(filter),
       unregisterRequestFilter: (filter: RegisteredFilter) => void this.filters.delete(filter),
+      registerResponseFilter: (filter: ResponseFilter) => void this.responseFilters.add(filter),
+      unregisterResponseFilter: (filter: ResponseFilter) => void this.responseFilters.delete(filter),
     };
   }
   getMediaElement = () => this.media;
@@ -146,7 +154,8 @@ export class FakePlayer extends StandIn {
       this.manager = this.config.abrFactory();
       this.manager.configure(this.config.abr);
     }
-    const { manager } = this;
+    const { manager, playlist } = this;
+    if (playlist) for (const filter of this.responseFilters) filter(0, { data: playlist }, { type: MEDIA_PLAYLIST });
     manager.init(
       (variant, ...how) => {
         this.switches.push(variant);
@@ -218,7 +227,7 @@ export class FakePlayer extends StandIn {
       responded: (bits: number, more = {}) =>
         this.emit('downloadheadersreceived', { request, headers: { 'content-length': `${bits / 8}`, ...more } }),
       /** Bytes that Shaka reads, before its own report of them. */
-      read: (bytes: number) => request.streamDataCallback!(new Uint8Array(bytes)),
+      read: (bytes: number | Uint8Array) => request.streamDataCallback!(new Uint8Array(bytes as number)),
       arrived: (bits: number) => {
         this.manager!.segmentDownloaded(50, bits / 8 - bytes, true, request, context);
         bytes = bits / 8;
@@ -284,6 +293,7 @@ export function livePlayer(serviceDescription: object | null = { targetLatency: 
   const player = new FakePlayer();
   player.isLiveStream = true;
   player.manifest = {
+    type: 'DASH',
     presentationTimeline: {
       getSegmentAvailabilityEnd: () => 99,
       getAvailabilityTimeOffset: () => 3,
@@ -292,6 +302,16 @@ export function livePlayer(serviceDescription: object | null = { targetLatency: 
     serviceDescription,
   };
   player.end = 98;
+  return player;
+}
+
+/** The playlist of 98 s has segments of 4 s, and parts if its text has; a part that is hinted at counts as listed. */
+export function liveHlsPlayer(text: string): FakePlayer {
+  const player = livePlayer(null);
+  const { presentationTimeline } = player.manifest as Manifest;
+  const ofHls = { getSegmentAvailabilityEnd: () => 98, getAvailabilityTimeOffset: () => 0 };
+  player.manifest = { type: 'HLS', presentationTimeline: { ...presentationTimeline, ...ofHls } };
+  player.playlist = new TextEncoder().encode(text);
   return player;
 }
 

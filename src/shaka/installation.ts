@@ -12,6 +12,7 @@ import { PAGE } from '../page-host.ts';
 import { type Attachment, PluginManager } from './abr.ts';
 import {
   type AbrManager,
+  MEDIA_PLAYLIST,
   type RequestContext,
   type ShakaPlayer,
   type ShakaRequest,
@@ -142,6 +143,10 @@ class ShakaInstallation implements Installation, Attachment {
         request.uris = request.uris.map((uri) => adaptation.withCmcd(uri, request.headers));
       });
     };
+    const responseFilter = (_: number, { data }: { data: ArrayBuffer | ArrayBufferView }, context?: RequestContext) => {
+      if (context?.type !== MEDIA_PLAYLIST) return;
+      guard(() => this.port.live.playlistLoaded(() => new TextDecoder().decode(data)));
+    };
     const handlers = {
       ...requests.handlers,
       unloading: () => this.playing?.sourceEnded(),
@@ -149,8 +154,10 @@ class ShakaInstallation implements Installation, Attachment {
     };
     const networking = player.getNetworkingEngine();
     networking?.registerRequestFilter(filter);
-    this.#playerUndo.add(listen(player, DOM_METHODS, handlers, guard), () =>
-      networking?.unregisterRequestFilter(filter),
-    );
+    networking?.registerResponseFilter(responseFilter);
+    this.#playerUndo.add(listen(player, DOM_METHODS, handlers, guard), () => {
+      networking?.unregisterRequestFilter(filter);
+      networking?.unregisterResponseFilter(responseFilter);
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Scripted, ScriptedPacing, useManualClock, wait } from '../../session/scripted.fixture.ts';
 import type { LeoAbrOptions } from '../shaka.ts';
-import { attached, type FakePlayer, livePlayer, playLive } from './fake-player.fixture.ts';
+import { attached, type FakePlayer, liveHlsPlayer, livePlayer, playLive } from './fake-player.fixture.ts';
 
 useManualClock();
 
@@ -23,6 +23,44 @@ test("joins at the stream's target, on the stream's clock", () => {
     firstChunkAtSeconds: 24 * 4 + 1 - 100,
     chunkSeconds: 1,
   });
+});
+
+const PARTS = '#EXTM3U\n#EXT-X-PART-INF:PART-TARGET=0.5\n';
+test.each([
+  ['segments', '#EXTM3U\n', true, { chunkSeconds: 4, firstChunkAtSeconds: 4 }],
+  ['parts, where the next one is listed too', PARTS, true, { chunkSeconds: 0.5, firstChunkAtSeconds: 1 }],
+  ['segments, if the page wants no low latency', PARTS, false, { chunkSeconds: 4, firstChunkAtSeconds: 4 }],
+])('HLS ends with its newest %s', (_, playlist, lowLatencyMode, { chunkSeconds, firstChunkAtSeconds }) => {
+  const player = liveHlsPlayer(playlist);
+  Object.assign(player.config.streaming, { lowLatencyMode });
+  const { live, segmentIndex } = firstState(player);
+  expect(live).toMatchObject({ chunkSeconds, latencySeconds: live!.targetLatencySeconds });
+  expect(live!.firstChunkAtSeconds + 98 - 4 * segmentIndex).toBe(firstChunkAtSeconds);
+});
+
+test('what the encoder limits in a segment of chunks is not the link', async () => {
+  const player = livePlayer();
+  const { controller } = attached({ controller: new Scripted() }, player);
+  player.load();
+  const chunk = new Uint8Array(125_000);
+  new DataView(chunk.buffer).setUint32(0, chunk.length);
+  chunk.set(new TextEncoder().encode('mdat'), 4);
+  for (const index of [25, 26]) {
+    const sent = player.send(index, 0);
+    // A chunk of 1 Mbit a second, in two parts 50 ms apart: 10 Mbit/s.
+    for (const waitSeconds of [1.05, 0.95, 0.95, 0.95]) {
+      wait(waitSeconds);
+      await sent.read(chunk.subarray(0, 62_500));
+      wait(0.05);
+      await sent.read(chunk.subarray(62_500));
+    }
+    sent.completed(4e6);
+  }
+  player.ask();
+  const { downloads, live } = controller.states.at(-1)!;
+  expect(live!.chunkSeconds).toBe(1);
+  const { receivedBits, downloadSeconds } = downloads.at(-1)!;
+  expect(receivedBits / downloadSeconds).toBeCloseTo(10e6, -5);
 });
 
 test("the target is the option's, else liveSync's, else the stream's, else where Shaka joins", () => {

@@ -1,11 +1,16 @@
 /** The time of a live stream. */
 
 import type { LiveTime } from '../../session/player-port.ts';
-import type { ShakaPlayer } from './player.ts';
+import type { SegmentReference, ShakaPlayer } from './player.ts';
+
+const HLS = 'HLS';
 
 export class LiveStream {
   /** Shaka writes a warning at each call of `getManifest()`, so it is kept. */
   #manifest: ReturnType<ShakaPlayer['getManifest']> = null;
+
+  /** Duration of an HLS stream's parts, which Shaka tells nobody; 0 without, undefined before a playlist. */
+  #partSeconds: number | undefined;
 
   constructor(private readonly player: ShakaPlayer) {}
 
@@ -22,14 +27,44 @@ export class LiveStream {
   time(): LiveTime | undefined {
     if (!this.isLive) return undefined;
     this.#manifest ??= this.player.getManifest();
-    const timeline = this.#manifest?.presentationTimeline;
-    if (!timeline) return undefined;
-    const firstChunkSeconds = Math.max(0, timeline.getMaxSegmentDuration() - timeline.getAvailabilityTimeOffset());
-    return { firstChunkSeconds, nowSeconds: timeline.getSegmentAvailabilityEnd() + firstChunkSeconds };
+    if (!this.#manifest) return undefined;
+    const { type, presentationTimeline: timeline } = this.#manifest;
+    const segmentSeconds = timeline.getMaxSegmentDuration();
+    const endSeconds = timeline.getSegmentAvailabilityEnd();
+    if (type === HLS) {
+      const partSeconds = this.#partSeconds ?? 0;
+      // A part exists when it is listed, and so does a segment without parts. The part that is hinted at counts as listed.
+      return { firstChunkSeconds: partSeconds || segmentSeconds, nowSeconds: endSeconds - partSeconds };
+    }
+    const firstChunkSeconds = Math.max(0, segmentSeconds - timeline.getAvailabilityTimeOffset());
+    return { firstChunkSeconds, nowSeconds: endSeconds + firstChunkSeconds };
+  }
+
+  /** Duration of a segment, also of one of which some parts exist so far; of a part that Shaka requests by itself, its own. */
+  wholeSeconds(reference: SegmentReference): number {
+    const isGrowing = this.#partSeconds && reference.hasByterangeOptimization?.();
+    return Math.max(reference.getEndTime() - reference.getStartTime(), isGrowing ? this.longestSeconds : 0);
+  }
+
+  get longestSeconds(): number {
+    return this.#manifest?.presentationTimeline.getMaxSegmentDuration() ?? 0;
+  }
+
+  /** Duration of the parts of HLS that Shaka requests one by one, and not a segment at once; 0 for other streams. */
+  partSeconds(segment: SegmentReference): number {
+    return segment.hasByterangeOptimization?.() ? 0 : (this.#partSeconds ?? 0);
+  }
+
+  /** A media playlist of HLS came. */
+  playlistLoaded(text: () => string): void {
+    if (this.#partSeconds !== undefined) return;
+    const isLowLatency = this.player.getConfiguration().streaming.lowLatencyMode;
+    this.#partSeconds = Number((isLowLatency && /^#EXT-X-PART-INF:.*PART-TARGET=([\d.]+)/m.exec(text())?.[1]) || 0);
   }
 
   /** The source is another one. */
   forget(): void {
     this.#manifest = null;
+    this.#partSeconds = undefined;
   }
 }

@@ -11,6 +11,8 @@ export interface SegmentReference {
   getStartByte(): number;
   /** Null where unknown. */
   getEndByte(): number | null;
+  /** A segment in parts that Shaka requests at once; its end is that of the parts so far. */
+  hasByterangeOptimization?(): boolean;
 }
 
 export interface ShakaStream {
@@ -101,6 +103,11 @@ export interface AbrManager {
 
 type Range = { start: number; end: number };
 type RequestFilter = (type: number, request: ShakaRequest, context?: RequestContext) => void;
+export type ResponseFilter = (
+  type: number,
+  response: { data: ArrayBuffer | ArrayBufferView },
+  context?: RequestContext,
+) => void;
 type Bound = `${'min' | 'max'}${'Width' | 'Height' | 'Pixels' | 'FrameRate' | 'ChannelsCount' | 'Bandwidth'}`;
 
 export interface Configuration {
@@ -112,6 +119,7 @@ export interface Configuration {
     bufferingGoal: number;
     rebufferingGoal: number;
     segmentPrefetchLimit: number;
+    lowLatencyMode: boolean;
     liveSync: {
       enabled: boolean;
       targetLatency: number;
@@ -123,6 +131,7 @@ export interface Configuration {
 }
 
 export interface Manifest {
+  type: string;
   presentationTimeline: {
     getSegmentAvailabilityEnd(): number;
     getAvailabilityTimeOffset(): number;
@@ -143,6 +152,8 @@ export interface ShakaPlayer {
   getNetworkingEngine(): {
     registerRequestFilter(filter: RequestFilter): void;
     unregisterRequestFilter(filter: RequestFilter): void;
+    registerResponseFilter(filter: ResponseFilter): void;
+    unregisterResponseFilter(filter: ResponseFilter): void;
   } | null;
   // biome-ignore lint/suspicious/noExplicitAny: events of Shaka's own.
   addEventListener(type: string, listener: (event: any) => void): void;
@@ -164,6 +175,7 @@ export interface ShakaPlayer {
 /** Of `AdvancedRequestType`. */
 export const INIT_SEGMENT = 0;
 export const MEDIA_SEGMENT = 1;
+export const MEDIA_PLAYLIST = 2;
 /** Of `Error.Code`. */
 export const BAD_HTTP_STATUS = 1001;
 export const OPERATION_ABORTED = 7001;

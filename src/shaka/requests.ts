@@ -5,6 +5,7 @@ import { knownBps, LinkWatch } from '../../predictor/link/segment-download.ts';
 import type { Adaptation } from '../../session/adaptation.ts';
 import type { Choice } from '../../session/player-port.ts';
 import { VideoDownload } from '../../session/requests/session.ts';
+import { ChunkCounter } from '../chunk-counter.ts';
 import type { RequestContext, ShakaRequest, ShakaStream } from './player.ts';
 import { BAD_HTTP_STATUS, INIT_SEGMENT, MEDIA_SEGMENT, OPERATION_ABORTED } from './player.ts';
 import type { ShakaPort } from './port.ts';
@@ -30,6 +31,8 @@ interface Known {
   isReplaced: boolean;
   /** Its body is read in parts. */
   isRead?: boolean;
+  /** Of a live segment that is sent while it is encoded. */
+  counter: ChunkCounter | undefined;
 }
 
 /** The manager of the source that plays. */
@@ -89,7 +92,8 @@ export class Requests {
       this.adaptation.guard(() => {
         const known = this.#begun(request, context);
         if (known) known.isRead = true;
-        this.adaptation.downloads.received(request, { addedBits: 8 * part.byteLength });
+        const chunks = known?.counter?.endedIn(part);
+        this.adaptation.downloads.received(request, { addedBits: 8 * part.byteLength, chunks });
       });
       await streamDataCallback?.(part);
     };
@@ -141,13 +145,17 @@ export class Requests {
     if (video) port.isAbandoning = false;
     const instead = video && this.playing()?.decideLate(stream);
     const time = segment && port.live.time();
-    const known = { isVideo: video !== undefined, isLive: Boolean(time), isReplaced: instead !== undefined };
-    this.#known.set(request, known);
     const live = time && {
       ...time,
       startSeconds: segment.getStartTime(),
-      segmentSeconds: segment.getEndTime() - segment.getStartTime(),
+      segmentSeconds: port.live.wholeSeconds(segment),
     };
+    const isInChunks = live && live.firstChunkSeconds < live.segmentSeconds;
+    const known: Known = {
+      ...{ isVideo: video !== undefined, isLive: Boolean(time), isReplaced: instead !== undefined },
+      counter: isInChunks ? new ChunkCounter() : undefined,
+    };
+    this.#known.set(request, known);
     adaptation.downloads.requested(request, { isMedia, segment: video, live: live ?? undefined });
     if (video) this.playing()?.requested();
     if (instead) port.abandon(instead);

@@ -10,6 +10,7 @@ import { Variants } from './variants.ts';
 const AHEAD_SECONDS = 0.5;
 /** Shaka jumps gaps of this length. */
 const GAP_SECONDS = 0.2;
+const ROUNDING_SECONDS = 0.01;
 /** A usual segment, before the player has loaded a playlist. */
 const UNKNOWN_SEGMENT_SECONDS = 4;
 
@@ -46,6 +47,19 @@ export class Presentation {
     return !this.live.isLive && end > 0 && seconds >= end - GAP_SECONDS;
   }
 
+  /** More parts of the same segment follow, where Shaka requests parts one by one. */
+  isWithinSegment(seconds: number): boolean {
+    const index = this.active()?.video?.segmentIndex;
+    const position: number | null | undefined = index?.find(seconds - ROUNDING_SECONDS);
+    const segment: SegmentReference | null = position == null ? null : index!.get(position);
+    const partSeconds = segment ? this.live.partSeconds(segment) : 0;
+    if (partSeconds === 0) return false;
+    // The newest segment ends with the parts so far.
+    const isComplete = index!.get(position! + 1) !== null;
+    const endSeconds = isComplete ? segment!.getEndTime() : segment!.getStartTime() + this.live.longestSeconds;
+    return seconds < endSeconds - partSeconds / 2;
+  }
+
   /** `allowed`: the variants to choose from. */
   situation(allowed: readonly Variant[], live: LivePosition | undefined): Situation {
     const { element } = this;
@@ -74,17 +88,20 @@ export class Presentation {
 
   segment(stream: ShakaStream, reference: SegmentReference): SegmentRequest {
     const startSeconds = reference.getStartTime();
-    const endSeconds = reference.getEndTime();
+    const segmentSeconds = this.live.wholeSeconds(reference);
+    const endSeconds = startSeconds + segmentSeconds;
     const nominalSeconds = this.#segmentSeconds();
     const { id, bitrateBps } = this.variants.rungOf(stream);
     const listed: number | null | undefined = this.live.isLive ? null : stream.segmentIndex?.find(startSeconds);
     return {
       period: this.#period(nominalSeconds),
       representation: { id, bitrateBps },
-      index: listed ?? Math.round(startSeconds / nominalSeconds),
-      segmentSeconds: endSeconds - startSeconds,
+      // The middle of a segment or of one of its parts; boundaries may lie beside the nominal ones.
+      index: listed ?? Math.floor((startSeconds + Math.min(segmentSeconds, nominalSeconds) / 2) / nominalSeconds),
+      segmentSeconds,
       endSeconds,
-      indexedBits: rangeBits(reference),
+      // Parts so far are no segment.
+      indexedBits: endSeconds > reference.getEndTime() ? undefined : rangeBits(reference),
     };
   }
 

@@ -193,7 +193,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       bufferedUntilSeconds: end,
       playableUntilSeconds: end,
       live: this.position(),
-      indexedBits: (id, index) => this.sizes[index]?.[indexOf(id)],
+      indexedBits: (id, index) => (this.options.learnsSizes ? undefined : this.sizes[index]?.[indexOf(id)]),
     };
   }
 
@@ -319,7 +319,7 @@ export abstract class SimulatedPlayer<F extends Airborne = Airborne> implements 
       index,
       segmentSeconds: scenario.segmentSeconds,
       endSeconds: (index + 1) * scenario.segmentSeconds,
-      indexedBits: sizeBits,
+      indexedBits: this.options.learnsSizes ? undefined : sizeBits,
     };
     adaptation.downloads.requested(flight, { isMedia: true, segment, live: this.live(index) });
     this.fly(flight, representation, () => this.read(flight));

@@ -1,0 +1,133 @@
+/**
+ * On a fast link that nobody else uses, a low-latency player stays at its target latency at rate 1, and one that joins 2 s
+ * below its target goes there.
+ */
+
+import type { MediaPlayerClass } from 'dashjs';
+import type HlsPlayer from 'hls.js';
+import type shaka from 'shaka-player';
+import { expect, type LabPlayer, liveStream, type StreamOptions, test } from './playback-test.ts';
+
+test.describe.configure({ mode: 'parallel' });
+
+const STREAM: StreamOptions = {
+  ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 70, link: { 600: 40e6 } },
+  live: liveStream(4),
+};
+const CLOSE_SECONDS = 0.1;
+/** From there on the rate is about 1, and it is 1 once latency is at the target. */
+const SETTLE_SECONDS = 13;
+const JOINS = ['at the target', 'below the target'] as const;
+type Join = (typeof JOINS)[number];
+
+/** What a player did. Samples are 0.1 s apart. */
+interface Held {
+  join: Join;
+  /** Seconds until latency was close to the target; undefined if it never was. */
+  arrivedSeconds: number | undefined;
+  /** Rates until then. */
+  climbingRates: number[];
+  /** Rates, and latency - target, from `SETTLE_SECONDS` later on. */
+  rates: number[];
+  lateSeconds: number[];
+  /** Segments that were requested at the lowest bitrate. */
+  lowest: number;
+}
+
+declare global {
+  interface Window {
+    hold(join: Join, manifest: string): Promise<Held>;
+  }
+}
+
+/** Runs in the page. */
+function installHold({ closeSeconds, settleSeconds }: { closeSeconds: number; settleSeconds: number }): void {
+  const live = { minPlaybackRate: 0.95, maxPlaybackRate: 1.05 };
+  const settings = window.shaka ? { streaming: { liveSync: { enabled: true, targetLatency: 0.5 } } } : {};
+  /** Latency - target, as the player counts them. */
+  const lateIn = ({ player, video }: LabPlayer<unknown>): number => {
+    const { getTargetLiveDelay, getCurrentLiveLatency } = player as MediaPlayerClass;
+    if (window.dashjs) return getCurrentLiveLatency() - getTargetLiveDelay();
+    if (window.shaka) return (player as shaka.Player).seekRange().end - video.currentTime - 0.5;
+    const { latency, targetLatency } = player as HlsPlayer;
+    return latency - targetLatency!;
+  };
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  window.hold = async (join, manifest) => {
+    const lab = await window.lab.play({ manifest, options: { live }, settings });
+    const { video, handle, requests } = lab;
+    const isPlaying = () => video.currentTime > 0 && !video.seeking && handle.state.pace !== undefined;
+    await window.lab.until('a picture and a pace', isPlaying, lab);
+    // Shaka jumps over gaps at its start.
+    await sleep(2000);
+    let raisedSeconds = 0;
+    if (join === 'at the target') video.currentTime += Math.max(0, lateIn(lab));
+    else {
+      raisedSeconds = 2 + lateIn(lab);
+      const { targetLatencySeconds } = handle.state.pace!;
+      handle.set({ live: { ...live, targetLatencySeconds: targetLatencySeconds + raisedSeconds } });
+      // dash.js and hls.js take it for theirs.
+      if (!window.shaka) raisedSeconds = 0;
+    }
+    const joinedMs = performance.now();
+    const joinedAt = requests.length;
+    const held: Held = { join, arrivedSeconds: undefined, climbingRates: [], rates: [], lateSeconds: [], lowest: 0 };
+    const seconds = () => (performance.now() - joinedMs) / 1000;
+    const isSettled = () => held.arrivedSeconds !== undefined && seconds() > held.arrivedSeconds + settleSeconds;
+    while (seconds() < (held.arrivedSeconds ?? 50) + settleSeconds + (join === 'at the target' ? 25 : 10)) {
+      await sleep(100);
+      const late = lateIn(lab) - raisedSeconds;
+      if (Math.abs(late) < closeSeconds) held.arrivedSeconds ??= seconds();
+      if (!isSettled()) held.climbingRates.push(video.playbackRate);
+      else {
+        held.rates.push(video.playbackRate);
+        held.lateSeconds.push(late);
+      }
+    }
+    const atLowest = requests.slice(joinedAt).filter(({ rung }) => rung === 0);
+    held.lowest = new Set(atLowest.map(({ index }) => index)).size;
+    await (lab.player as { destroy(): unknown }).destroy();
+    return held;
+  };
+}
+
+/** What is wrong; empty if nothing is. */
+function judge({ join, arrivedSeconds, climbingRates, rates, lateSeconds, lowest }: Held): string[] {
+  const share = (values: readonly number[], isGood: (value: number) => boolean) =>
+    values.filter(isGood).length / values.length;
+  const isClose = share(lateSeconds, (late) => Math.abs(late) <= CLOSE_SECONDS);
+  const isNormal = share(rates, (rate) => Math.abs(rate - 1) < 0.005);
+  const slowest = Math.min(...climbingRates, ...rates);
+  return [
+    ...(arrivedSeconds! < 45 ? [] : [`arrived after ${arrivedSeconds} s`]),
+    ...(isClose > 0.9 && isNormal > 0.95 ? [] : [`${isClose} of the time close to the target, ${isNormal} at rate 1`]),
+    // Players keep playback in a stall by a rate of 0.
+    ...(slowest > 0.949 ? [] : [`a rate of ${slowest}`]),
+    ...(lowest <= 2 ? [] : [`${lowest} segments at the lowest bitrate`]),
+  ].map((fault) => `${join}: ${fault}`);
+}
+
+for (const [playerName, file] of [
+  ['dash', 'manifest.mpd'],
+  ['hls.js', 'master.m3u8'],
+  ['Shaka 5', 'manifest.mpd'],
+  ['Shaka 5', 'master.m3u8'],
+] as const) {
+  test.describe(`${playerName}, ${file}`, () => {
+    test.use({ playerName });
+
+    test('holds the target at rate 1, and climbs to it from 2 s below', async ({ labPage, stream }) => {
+      test.setTimeout(200_000);
+      await labPage.evaluate(installHold, { closeSeconds: CLOSE_SECONDS, settleSeconds: SETTLE_SECONDS });
+      const faultsOf = async (joins: readonly Join[]) => {
+        const plays = joins.map((join) => [join, stream({ ...STREAM, startUtcMs: Date.now() }) + file] as const);
+        const held = await labPage.evaluate((plays) => Promise.all(plays.map((one) => window.hold(...one))), plays);
+        return held.map((one) => ({ join: one.join, faults: judge(one) })).filter(({ faults }) => faults.length > 0);
+      };
+      // A host that stands still makes playback late, so a fault has to show twice.
+      const suspects = await faultsOf(JOINS);
+      const confirmed = suspects.length > 0 ? await faultsOf(suspects.map(({ join }) => join)) : [];
+      expect(confirmed.flatMap(({ faults }) => faults)).toEqual([]);
+    });
+  });
+}

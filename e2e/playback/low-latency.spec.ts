@@ -1,0 +1,119 @@
+/**
+ * Low latency in each player: media play before their segment ends, playlists are reloaded as their server wishes, and a
+ * part that fails stalls the plugin's player no longer than the player alone.
+ */
+
+import type { Page } from '@playwright/test';
+import type HlsPlayer from 'hls.js';
+import { expect, type LabPlayerName, liveStream, type StreamOptions, test } from './playback-test.ts';
+
+test.describe.configure({ mode: 'parallel' });
+
+const LIVE = liveStream(2.5);
+const STREAM: StreamOptions = {
+  ...{ ladderBps: [1e6, 2.5e6, 5e6], segmentSeconds: 2, segmentCount: 60, link: { 600: 40e6 }, live: LIVE },
+};
+/** Numbers of the segments in which a request fails, once in each session. The join is in segment 20. */
+const FAILING = ['25', '27'];
+const PLAY_SECONDS = 18;
+/** Covers a host that stands still. */
+const TOLERATED_STALL_SECONDS = 1;
+
+/** What becomes of a request that fails: HTTP status 404, a closed connection, or half of the body. */
+type Failure = 'missing' | 'cut off' | 'truncated';
+/** Players, with how many failures one of them survives alone. */
+const PLAYERS: [name: LabPlayerName, file: string, failures: Failure[]][] = [
+  ['dash', 'manifest.mpd', ['missing', 'cut off']],
+  ['hls.js', 'master.m3u8', ['missing', 'cut off', 'truncated']],
+  ['hls.js 1.6', 'master.m3u8', ['missing']],
+  ['Shaka 5', 'manifest.mpd', ['missing', 'cut off']],
+  ['Shaka 5', 'master.m3u8', ['missing', 'cut off']],
+];
+
+/** Makes requests for later parts of `FAILING` fail; returns the sessions in which one did. */
+async function failParts(page: Page, failure: Failure): Promise<string[]> {
+  const failed: string[] = [];
+  await page.route(/\/video-\d+\/\d+\.m4s/, async (route) => {
+    const request = route.request();
+    const [, session, number] = /session\/(\d+)\/video-\d+\/(\d+)\.m4s/.exec(request.url())!;
+    const key = `${session} ${number}`;
+    if (!FAILING.includes(number!) || failed.includes(key)) return route.continue();
+    failed.push(key);
+    if (failure === 'cut off') return route.abort('connectionreset');
+    if (failure === 'missing') {
+      return route.fulfill({ status: 404, headers: { 'access-control-allow-origin': '*' }, body: 'missing' });
+    }
+    const response = await route.fetch();
+    const body = await response.body();
+    return route.fulfill({ response, body: body.subarray(0, body.length / 2) });
+  });
+  return failed;
+}
+
+/** Runs in the page: plays for `playSeconds` from the first picture on. */
+async function play({ manifest, isPlain, playSeconds }: { manifest: string; isPlain: boolean; playSeconds: number }) {
+  // A stall would raise hls.js's target.
+  const ofHls = { liveSyncOnStallIncrease: 0 };
+  const settings = window.Hls ? ofHls : window.shaka ? { streaming: { liveSync: { enabled: true } } } : {};
+  const lab = await window.lab.play({ manifest, isPlain, settings });
+  const { video, decisions, faults } = lab;
+  await window.lab.until('a picture', () => video.currentTime > 0 && !video.seeking, lab);
+  const startMs = performance.now();
+  let [atMs, mediaSeconds, stalledSeconds] = [startMs, video.currentTime, 0];
+  while (performance.now() < startMs + playSeconds * 1000) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const seconds = (performance.now() - atMs) / 1000;
+    if (video.currentTime - mediaSeconds < 0.2 * seconds) stalledSeconds += seconds;
+    [atMs, mediaSeconds] = [performance.now(), video.currentTime];
+  }
+  const { targetLatency } = lab.player as HlsPlayer;
+  await (lab.player as { destroy(): unknown }).destroy();
+  return {
+    ...{ stalledSeconds, targetLatency, live: decisions.at(-1)?.state.live },
+    faults: faults.map(({ code, message }) => `${code}: ${message}`),
+    rates: decisions.at(-1)?.state.downloads.map(({ receivedBits, downloadSeconds }) => receivedBits / downloadSeconds),
+  };
+}
+
+for (const [playerName, file, failures] of PLAYERS) {
+  test.describe(`${playerName}, ${file}`, () => {
+    test.use({ playerName });
+
+    for (const failure of failures) {
+      test(`plays on after parts that are ${failure}`, async ({ labPage, stream }) => {
+        test.setTimeout(120_000);
+        const failed = await failParts(labPage, failure);
+        const reloads: string[] = [];
+        labPage.on('request', (request) => {
+          if (/video-\d+\.m3u8/.test(request.url())) reloads.push(request.url());
+        });
+        const playBoth = () =>
+          Promise.all(
+            [false, true].map((isPlain) => {
+              const manifest = stream({ ...STREAM, startUtcMs: Date.now() }) + file;
+              return labPage.evaluate(play, { manifest, isPlain, playSeconds: PLAY_SECONDS });
+            }),
+          );
+        const moreSeconds = ([plugin, plain]: Awaited<ReturnType<typeof playBoth>>) =>
+          plugin!.stalledSeconds - plain!.stalledSeconds;
+        let seen = await playBoth();
+        // A host that stands still stalls either of them, so a stall has to show twice.
+        if (moreSeconds(seen) > TOLERATED_STALL_SECONDS) seen = await playBoth();
+        expect(failed.length).toBeGreaterThanOrEqual(2 * FAILING.length);
+        expect(seen[0]!.faults).toEqual([]);
+        expect(moreSeconds(seen), JSON.stringify(seen)).toBeLessThan(TOLERATED_STALL_SECONDS);
+        // Media come in chunks, and their waits for the encoder are not taken for the link.
+        const { live, rates, targetLatency } = seen[0]!;
+        expect(live!.chunkSeconds).toBe(LIVE.chunkSeconds);
+        expect(Math.max(...rates!)).toBeGreaterThan(10e6);
+        if (file === 'manifest.mpd') return;
+        // The newest media in a playlist were captured `encoderLatencySeconds` before.
+        const holdBackSeconds = LIVE.targetLatencySeconds - LIVE.encoderLatencySeconds;
+        if (!playerName.startsWith('hls')) expect(live!.targetLatencySeconds).toBeGreaterThan(holdBackSeconds);
+        else expect([live!.targetLatencySeconds, targetLatency]).toEqual([holdBackSeconds, holdBackSeconds]);
+        const blocking = reloads.filter((url) => url.includes('_HLS_msn'));
+        expect(blocking.length).toBeGreaterThan(reloads.length / 2);
+      });
+    }
+  });
+}
