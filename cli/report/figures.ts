@@ -144,6 +144,7 @@ export function componentFigures(scenario: Pick<ResolvedScenario, 'ladderBps'>):
 const LIVE: Figures<ShownRow> = {
   means: [
     figure('sessions', 0, ({ sessions }) => sessions),
+    figure('quality', 1, ({ qualityMean }) => qualityMean),
     figure('QoE', 2, ({ live }) => live?.qoe),
     figure('Mbit/s', 2, ({ meanBitrateBps }) => meanBitrateBps / 1e6),
     figure('stalls / min', 2, ({ live }) => live?.stallsPerMinute),

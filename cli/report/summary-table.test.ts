@@ -51,7 +51,17 @@ test('live sessions have columns of their own', () => {
     .split('\n')
     .map((line) => line.trim().split(/ {2,}/));
   expect(titles).toEqual([
-    ...['algorithm', 'sessions', 'QoE', 'Mbit/s', 'stalls / min', 'stall s / min', 'latency, s', 'latency p95, s'],
+    ...[
+      'algorithm',
+      'sessions',
+      'quality',
+      'QoE',
+      'Mbit/s',
+      'stalls / min',
+      'stall s / min',
+      'latency, s',
+      'latency p95, s',
+    ],
     ...['off rate 1, %', 'jumps / min', 'QoE, difference', 'Mbit/s, difference', 'stalls / min, difference'],
     ...['stall s / min, difference', 'latency, s, difference'],
   ]);
