@@ -1,5 +1,6 @@
-/** The scenes of the page: moments found by a search of synthetic links, and what is typical of these. */
+/** The scenes of the page: moments that `npm run moments` found, and what is typical of their links. */
 
+import type { Typical } from '../../replay/simulator/moment-search.ts';
 import scenes from './scenes.json' with { type: 'json' };
 
 export interface Scene {
@@ -16,18 +17,7 @@ export interface Scene {
   watchedSeconds: number;
   /** How many links and starts were searched for a moment at a handover, and at how many there is one. */
   searched: { links: number; starts: number; moments: number };
-  typical: { starts: number; seconds: number; rows: readonly TypicalRow[] };
-}
-
-/** One algorithm over many starts of a link; QoE is LoL+'s, on demand QoE-linear. */
-export interface TypicalRow {
-  algorithm: string;
-  qoe: number;
-  mbps: number;
-  stallsPerMinute: number;
-  stallSecondsPerMinute: number;
-  /** Of the handovers, those in whose dip it stalled for at least 0.1 s. */
-  stalledHandoverShare: number;
+  typical: Typical;
 }
 
 export const SCENES = scenes as readonly Scene[];

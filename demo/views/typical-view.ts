@@ -1,8 +1,9 @@
 /** Says that a scene was chosen, and what is typical of its link: all starts of it, in the simulator. */
 
+import type { TypicalRow } from '../../replay/simulator/moment-search.ts';
 import { sceneOf } from '../choice/choice.ts';
 import { competitor } from '../choice/competitors.ts';
-import type { Scene, TypicalRow } from '../choice/scenes.ts';
+import type { Scene } from '../choice/scenes.ts';
 import { byId, element, setText } from '../dom.ts';
 import { decimal, megabits, percent, seconds } from '../format.ts';
 import type { DemoRun } from '../run/run.ts';

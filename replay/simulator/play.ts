@@ -17,12 +17,17 @@ function newPlayer(options: SimulationOptions, queue: EventQueue): LivePlayer | 
   return player;
 }
 
-/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
-export function simulateSession(options: SimulationOptions): SessionResult {
+/** A player that has played its session to the end. @throws {RangeError} */
+export function playedBy(options: SimulationOptions): LivePlayer | OnDemandPlayer {
   const queue = new EventQueue();
   const player = newPlayer(options, queue);
   while (!player.isOver) queue.runNext();
-  return player.result();
+  return player;
+}
+
+/** A controller that throws or decides invalidly ends it with `endedBy: fault`. @throws {RangeError} */
+export function simulateSession(options: SimulationOptions): SessionResult {
+  return playedBy(options).result();
 }
 
 /** A result per player; player n has the seed + n. */

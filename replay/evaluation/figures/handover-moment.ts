@@ -83,7 +83,7 @@ export function stallSecondsWithin({ stalls }: Pick<MomentSession, 'stalls'>, fr
   }, 0);
 }
 
-function stallSecondsInDip(played: MomentSession, atSeconds: number): number {
+export function stallSecondsInDip(played: MomentSession, atSeconds: number): number {
   return stallSecondsWithin(played, atSeconds - DIP.beforeSeconds, atSeconds + DIP.afterSeconds);
 }
 

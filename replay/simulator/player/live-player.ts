@@ -64,6 +64,11 @@ export class LivePlayer extends SimulatedPlayer<ChunkedFlight> {
     });
   }
 
+  /** What the element showed. */
+  get history(): readonly PlaybackPiece[] {
+    return this.playback.history;
+  }
+
   protected join(): void {
     this.at(this.streamEndsAtSeconds, () => {});
     this.at(LIVE_PAGE.joinSeconds, () => this.playback.seekTo(this.stream.targetLatencySeconds));
