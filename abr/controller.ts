@@ -41,7 +41,7 @@ export interface PlayerState {
   /** A request is sent when buffer level + segment duration < this. */
   bufferCapSeconds: number;
   segmentSeconds: number;
-  /** Media of the segment to decide on (index 0) and those after it, where not all last `segmentSeconds`; as far as known. */
+  /** Duration of the segment to decide on (index 0) and of each known segment after it. Default: all last `segmentSeconds`. */
   upcomingSeconds?: readonly number[];
   /** Index of the segment to decide on, from 0. */
   segmentIndex: number;

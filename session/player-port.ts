@@ -54,7 +54,7 @@ export interface Situation {
   live: LivePosition | undefined;
   /** Size by the stream's own index; undefined without one. `index` counts from the start of the period. */
   indexedBits(representationId: string, index: number): number | undefined;
-  /** Media of that segment by the stream's own index; undefined without one. Default: all last `segmentSeconds`. */
+  /** Duration of a segment by the stream's own index; undefined where it is not listed. Default: all last `segmentSeconds`. */
   indexedSeconds?(index: number): number | undefined;
 }
 

@@ -5,7 +5,7 @@ const MDAT = 0x6d646174;
 const HEADER_BYTES = 8;
 
 export class ChunkCounter {
-  /** Of the present box: its size and type, as far as they are known. */
+  /** The header of the present box (size and type), as far as it has come. */
   readonly #header = new DataView(new ArrayBuffer(HEADER_BYTES));
   /** Bytes of the present box so far. */
   #bytes = 0;

@@ -37,8 +37,9 @@ export interface ValueProblem {
   costs: Required<StallPrices> & ChangePrices;
   /** Outages of the link that the ranks do not have, as begins per second. */
   outagesPerSecond: number;
-  /** Of the segment to decide on, and of the segment that a full buffer has no room for. */
+  /** How long the segment to decide on plays. */
   decidedSeconds: number;
+  /** How long a usual segment plays: the player sends a request when the buffer has room for one. */
   segmentSeconds: number;
   bufferCapSeconds: number;
   latencySeconds: number;
@@ -54,7 +55,7 @@ export interface ValueProblem {
 }
 
 export interface LaterSegment {
-  /** How long it plays. */
+  /** How long the segment plays. */
   seconds: number;
   /** QoE of the segment per unit of quality: its seconds of media / 4. */
   qualityScale: number;

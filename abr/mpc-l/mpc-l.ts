@@ -34,7 +34,7 @@ const SETTLE_SECONDS = 0.3;
 const KEPT_SHARE = 0.2;
 const LIVE_KEPT_SECONDS = 1;
 
-/** What plans live streams at their edge; the main entry has none. */
+/** What plans live streams at their edge. */
 export interface LivePart {
   /** MPC-D's plan, which decides without a usable forecast. */
   readonly fallback: LivePlan;
@@ -153,7 +153,7 @@ export class MpcL implements Controller {
     );
   }
 
-  /** At the live edge, the handover without which the plan would not go down to `best`, for a reason; empty without one. */
+  /** Names the handover for which a live plan goes down to `best`. Empty if the plan would go down without a handover, too. */
   #loweredFor(state: PlayerState, forecast: QuantileForecast, best: number): string {
     const { utcMs = Number.NaN, previousBitrateBps = 0 } = state;
     const next = forecast.handovers.find(({ atMs, dip }) => dip && atMs > utcMs);

@@ -79,7 +79,7 @@ export class ValueFunction {
   readonly #ratesBps: Float64Array;
   readonly #mu: number;
   readonly #stall: number;
-  /** Of the current stage. */
+  /** How long the segment of the current stage plays. */
   #segmentSeconds = 0;
 
   constructor(problem: ValueProblem) {

@@ -20,7 +20,7 @@ export function sizesAt({ upcomingSizesBits: rows, ladderBps, segmentSeconds }: 
   return row?.length === ladderBps.length ? row : ladderBps.map((bps) => bps * segmentSeconds);
 }
 
-/** Media of the k-th segment from now. */
+/** Duration of the k-th segment from now, in seconds of media. */
 export function secondsAt({ upcomingSeconds, segmentSeconds }: PlayerState, k: number): number {
   return upcomingSeconds?.[k] ?? segmentSeconds;
 }

@@ -16,7 +16,7 @@ const STREAM: StreamOptions = {
 /** Numbers of the segments in which a request fails, once in each session. The join is in segment 20. */
 const FAILING = ['25', '27'];
 const PLAY_SECONDS = 18;
-/** Covers a host that stands still. */
+/** Longer stalls are a fault; shorter ones may come from a busy host that pauses. */
 const TOLERATED_STALL_SECONDS = 1;
 
 /** What becomes of a request that fails: HTTP status 404, a closed connection, or half of the body. */
@@ -97,7 +97,7 @@ for (const [playerName, file, failures] of PLAYERS) {
         const moreSeconds = ([plugin, plain]: Awaited<ReturnType<typeof playBoth>>) =>
           plugin!.stalledSeconds - plain!.stalledSeconds;
         let seen = await playBoth();
-        // A host that stands still stalls either of them, so a stall has to show twice.
+        // A busy host may pause and so stall either player. A stall counts only if it shows twice.
         if (moreSeconds(seen) > TOLERATED_STALL_SECONDS) seen = await playBoth();
         expect(failed.length).toBeGreaterThanOrEqual(2 * FAILING.length);
         expect(seen[0]!.faults).toEqual([]);

@@ -88,7 +88,7 @@ for (const playerFormat of ['dash DASH', 'hls.js HLS', 'Shaka 5 DASH', 'Shaka 5 
               playAll,
               plays.map(({ play }) => play),
             );
-            // A page that decodes a dozen streams stands still for all of them.
+            // While a page is too busy to decode a dozen streams, all of them stall: that time is not the plugin's.
             const pageSeconds = Math.max(0, Math.min(...played.map(({ stalledSeconds }) => stalledSeconds)));
             const all = plays.map((one, i) => {
               const isBusy = one.row.busy?.[playerFormat] !== undefined;

@@ -58,8 +58,8 @@ export const ROWS: readonly ZooRow[] = [
   { kind: 'SegmentList', format: 'DASH', stream: { addressing: 'list' } },
   { kind: 'fragmented MP4', format: 'HLS', core: 'every engine', stream: {} },
   { kind: 'byte ranges', stream: { addressing: 'ranges' } },
-  // At each new level, hls.js loads the last segment of a transport stream again. WebKitGTK may stand still for good
-  // where a segment just ahead of the playhead is replaced.
+  // At each new level, hls.js loads the last segment of a transport stream again. WebKitGTK may stop for good when a
+  // segment just ahead of the playhead is replaced.
   { kind: 'transport streams', format: 'HLS', core: 'not WebKit', stream: { container: 'ts' } },
   { kind: 'one variant', core: 'every engine', stream: { videoBps: [250e3] } },
   { kind: 'audio only', stream: { videoBps: [], audioBps: SEVERAL_BPS } },

@@ -9,7 +9,7 @@ import { SCENARIOS } from '../scenarios.ts';
 import { traceUntil } from './made-up.fixture.ts';
 import { simulateSession } from './play.ts';
 
-/** Of the declared bitrate, a minute each. */
+/** Bitrate of each minute, as a share of the declared bitrate. */
 const QUIET = 0.2;
 const BURST = 1.6;
 const MINUTE_SEGMENTS = 30;

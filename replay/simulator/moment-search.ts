@@ -95,7 +95,7 @@ export interface TypicalRow {
   mbps: number;
   stallsPerMinute: number;
   stallSecondsPerMinute: number;
-  /** Of the handovers, those in whose dip it stalled for at least 0.1 s. */
+  /** Share of the handovers in whose dip playback stalled for at least 0.1 s. */
   stalledHandoverShare: number;
 }
 

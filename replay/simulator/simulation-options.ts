@@ -44,7 +44,7 @@ export interface SimulationOptions {
   cutoffSeconds?: number;
   /** The player's UTC minus the trace's. Default 0. */
   utcErrorSeconds?: number;
-  /** The stream lists no sizes, as most live ones: the session learns them. Default false. */
+  /** The stream lists no sizes, like most live streams, so the session learns them. Default false. */
   learnsSizes?: boolean;
   /** Measure the durations of `decide` (`decisionMicros`), which differ from run to run. */
   timings?: boolean;

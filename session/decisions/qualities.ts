@@ -7,7 +7,7 @@ import type { Representation, Situation } from '../player-port.ts';
 
 export type Pictures = Pick<Situation, 'ladder' | 'displayedLines' | 'live'>;
 
-/** As `objectiveWeights`, which seldom changes, with the latest answer kept. */
+/** Returns `objectiveWeights` as a function that computes only when the pictures have changed. */
 export function weightsOfPictures(objective: Objective, pricePerMbps: number): (pictures: Pictures) => QoeWeights {
   let known: Pictures | undefined;
   let weights: QoeWeights;

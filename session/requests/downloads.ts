@@ -55,10 +55,7 @@ export class Downloads {
       knownBps: () => knownBps(session.record.downloads),
     });
     const download = segment
-      ? new VideoDownload(segment, atSeconds, {
-          link,
-          sizeBits: sizes.sizeBits(segment),
-        })
+      ? new VideoDownload(segment, atSeconds, { link, sizeBits: sizes.sizeBits(segment) })
       : new SegmentDownload(atSeconds, { link });
     if (isOpaque && download instanceof VideoDownload) download.keep(Number.POSITIVE_INFINITY);
     this.downloads.set(request, download);

@@ -40,7 +40,7 @@ export const SIZE_LISTS: SegmentLists = {
 export const parseSizes = (value: unknown): SizesFile => parseLists(value, SIZE_LISTS);
 
 export interface SegmentQuestion extends Omit<SegmentRequest, 'endSeconds'> {
-  /** Of a live stream. Default false. */
+  /** Whether the segment belongs to a live stream. Default false. */
   isLive?: boolean;
 }
 

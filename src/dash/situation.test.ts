@@ -37,7 +37,7 @@ test('a live stream has no end and short buffer targets count without the segmen
 });
 
 test('a timeline tells how long each segment lasts, and so how large it is', () => {
-  const SegmentTimeline = { S: [{ d: 400, r: 1 }, { d: 900 }, { d: 200 }] };
+  const SegmentTimeline = { S: [{ d: 400, r: 1 }, { d: 900 }, { d: 200 }, { d: 300, r: -1 }] };
   const Representation = fakeVideo().map(() => ({ SegmentTemplate: { timescale: 100, SegmentTimeline } }));
   const period = { index: 0, mpd: { manifest: { Period: [{ AdaptationSet: [{ Representation }] }] } } };
   const representations = fakeVideo().map((one, index) => ({ ...one, index, adaptation: { index: 0, period } }));

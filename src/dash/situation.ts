@@ -121,20 +121,26 @@ interface Template {
   SegmentTimeline?: { S: readonly { d: number; r?: number }[] };
 }
 
-let latestTimeline: { template: Template; seconds: readonly number[] } | undefined;
+/** By template, because the list may be long and does not change. */
+const timelines = new WeakMap<Template, readonly number[]>();
 
-/** Media of each segment of the period, where a `SegmentTimeline` lists them. */
+/** Duration of each segment of the period; undefined without a `SegmentTimeline`. */
 function timelineSeconds({ adaptation, index }: Representation): readonly number[] | undefined {
   const { period, index: set } = (adaptation ?? {}) as { index?: number; period?: ManifestPeriod };
   const found = period?.mpd?.manifest?.Period[period.index]?.AdaptationSet[set!]?.Representation[index];
   const template = found?.SegmentTemplate;
-  if (!template?.SegmentTimeline) return undefined;
-  if (latestTimeline?.template !== template) {
-    const { timescale = 1, SegmentTimeline } = template;
-    const seconds = SegmentTimeline.S.flatMap(({ d, r = 0 }) => Array<number>(1 + Math.max(0, r)).fill(d / timescale));
-    latestTimeline = { template, seconds };
+  const elements = template?.SegmentTimeline?.S;
+  if (!elements) return undefined;
+  let seconds = timelines.get(template);
+  if (!seconds) {
+    const { timescale = 1 } = template;
+    // After an element that repeats until the next one begins (r < 0), the index of a segment is not known.
+    const open = elements.findIndex(({ r = 0 }) => r < 0);
+    const counted = open < 0 ? elements : elements.slice(0, open);
+    seconds = counted.flatMap(({ d, r = 0 }) => Array<number>(1 + r).fill(d / timescale));
+    timelines.set(template, seconds);
   }
-  return latestTimeline.seconds;
+  return seconds;
 }
 
 interface ManifestPeriod {

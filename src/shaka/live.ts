@@ -9,7 +9,7 @@ export class LiveStream {
   /** Shaka writes a warning at each call of `getManifest()`, so it is kept. */
   #manifest: ReturnType<ShakaPlayer['getManifest']> = null;
 
-  /** Duration of an HLS stream's parts, which Shaka tells nobody; 0 without, undefined before a playlist. */
+  /** Duration of an HLS stream's parts, read from a playlist because Shaka does not tell it. 0: no parts. Undefined: no playlist yet. */
   #partSeconds: number | undefined;
 
   constructor(private readonly player: ShakaPlayer) {}
@@ -40,7 +40,7 @@ export class LiveStream {
     return { firstChunkSeconds, nowSeconds: endSeconds + firstChunkSeconds };
   }
 
-  /** Duration of a segment, also of one of which some parts exist so far; of a part that Shaka requests by itself, its own. */
+  /** Duration of a whole segment, even while only some of its parts exist. Of a part that has a request of its own, the part's. */
   wholeSeconds(reference: SegmentReference): number {
     const isGrowing = this.#partSeconds && reference.hasByterangeOptimization?.();
     return Math.max(reference.getEndTime() - reference.getStartTime(), isGrowing ? this.longestSeconds : 0);

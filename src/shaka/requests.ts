@@ -31,7 +31,7 @@ interface Known {
   isReplaced: boolean;
   /** Its body is read in parts. */
   isRead?: boolean;
-  /** Of a live segment that is sent while it is encoded. */
+  /** Counts the chunks of a live segment that is sent while it is encoded; undefined for other requests. */
   counter: ChunkCounter | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * MPC-L for live streams a second or so behind the edge. The representation is chosen per segment, by playing the chunks
- * of this and the next segments in every future; the playback rate once or twice a second, by a plan of the latency.
+ * of this and the next segments in every future; the playback rate once a second, by a plan of the latency.
  * README.md of the folder above has the data flow; docs/findings.md has the results.
  */
 

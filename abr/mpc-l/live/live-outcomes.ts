@@ -42,7 +42,7 @@ export interface LiveRequest extends PlannedRequest {
 /** What became of playback in one future. */
 interface PlayedFuture {
   score: number;
-  /** Of stalls and of chunks that are late at the plan's end. */
+  /** Cost of all stalls, and of the delay of the plan's last chunk. */
   cost: number;
   /** Of the request's own segment. */
   stallSeconds: number;
@@ -115,7 +115,7 @@ export class LiveOutcomes implements Outcomes<LiveRequest> {
         if (steps > (segments > 1 ? request.representation : 0)) break;
         const played = this.#play(f, request, { count, later: request.representation - steps });
         if (best === undefined || played.score > best.score) best = played;
-        // Lower bitrates would only lower the quality.
+        // Nothing stalls, so lower bitrates would only lower the quality.
         if (played.cost === 0) break;
       }
       score += best!.score / this.#link.count;
