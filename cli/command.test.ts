@@ -66,7 +66,7 @@ describe('simulate', () => {
   test('--target-latency replaces the target of a live scenario, and says so in the scenario', async () => {
     const flags = { scenario: 'live-hd-5', segments: '40', algorithms: 'mpc-d,mpc-d:lolp-catch-up' };
     const { stdout, stderr } = await simulate({ ...flags, 'target-latency': '1.5' });
-    expect(stderr).toMatch(/algorithm +sessions +QoE +Mbit\/s +stalls \/ min/);
+    expect(stderr).toMatch(/algorithm +sessions +quality +QoE +Mbit\/s +stalls \/ min/);
     const { scenario, sessions, summary } = parseResults(stdout, 'stdout');
     expect(scenario.live!.targetLatencySeconds).toBe(1.5);
     // The link stalls players, which adds to the latency of both targets: only the difference shows the target.
